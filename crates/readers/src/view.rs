@@ -78,7 +78,7 @@ impl How {
 
 /// A segment of a view that came from one range of the source.
 #[derive(Debug, Clone, Copy)]
-struct Seg {
+struct Segment {
     /// The start in the view. A segment ends where the next one starts.
     at: u32,
     /// The range in the source.
@@ -95,7 +95,7 @@ struct Seg {
 /// A map from a view to its source.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
-    segs: Vec<Seg>,
+    segs: Vec<Segment>,
     len: u32,
     /// Set after a line feed, which closes the last segment.
     closed: bool,
@@ -130,7 +130,7 @@ impl Map {
         {
             last.from.1 = from.1;
         } else {
-            self.segs.push(Seg { at: self.len, from, step, how, tag });
+            self.segs.push(Segment { at: self.len, from, step, how, tag });
         }
         self.len = self.len.saturating_add(len);
         self.closed = false;

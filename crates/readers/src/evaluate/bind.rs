@@ -2,8 +2,8 @@
 
 use super::Use;
 use super::constant::{Constant, Constants};
-use super::facts::Added;
-use super::machine::{Holder, Machine, Position};
+use super::facts::Addition;
+use super::machine::{FieldOwner, Machine, Position};
 use super::name::{Names, Step};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use crate::program::{Node, NodeFlags, NodeId, Variable};
@@ -91,7 +91,7 @@ impl Machine<'_, '_> {
             match self.facts.program.node(target) {
                 Node::Variable(variable) => self.bind_variable(variable, value),
                 Node::Global(text) => {
-                    self.set_field(Holder::Name(Names::GLOBAL), Constants::of(text), value);
+                    self.set_field(FieldOwner::Name(Names::GLOBAL), Constants::of(text), value);
                 }
                 Node::Member { object, name } => {
                     let how = self.how_of(target);
@@ -218,18 +218,18 @@ impl Machine<'_, '_> {
                     }
                     let is_record = matches!(atom, Atom::Record(_));
                     self.set_field(
-                        if is_record { Holder::Record(node) } else { Holder::Instance(node) },
+                        if is_record { FieldOwner::Record(node) } else { FieldOwner::Instance(node) },
                         key,
                         value,
                     );
                     if is_record && let Some(from) = from {
-                        self.grow(node, Added::Field(key, from));
+                        self.grow(node, Addition::Field(key, from));
                     }
                     // A method of the file may read the member through `this`.
                     is_any = true;
                 }
                 (Atom::Record(node) | Atom::List(node, _), None) => {
-                    self.add_element(Holder::Record(node), value);
+                    self.add_element(FieldOwner::Record(node), value);
                 }
                 (Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_), _) => {}
                 _ => is_any = true,
@@ -238,7 +238,7 @@ impl Machine<'_, '_> {
         if is_any && let Some((key, how)) = key {
             let is_record = |atom: &Atom| matches!(atom, Atom::Record(_));
             if !self.facts.values.slice(object).iter().all(is_record) {
-                self.set_field(Holder::Any, key, value);
+                self.set_field(FieldOwner::Any, key, value);
             }
             if self.is_report() {
                 let child = self.facts.names.child(Names::ANY, Step::Member(key), how);
@@ -252,7 +252,7 @@ impl Machine<'_, '_> {
             let child = self.child(name, Step::Member(key), how);
             self.analysis.write(&self.facts, child, Some(value), target);
         }
-        let holder = if name == Names::ANY { Holder::Any } else { Holder::Name(name) };
+        let holder = if name == Names::ANY { FieldOwner::Any } else { FieldOwner::Name(name) };
         self.set_field(holder, key, value);
     }
 

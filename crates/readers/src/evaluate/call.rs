@@ -16,7 +16,7 @@ const DEEPEST: usize = 4;
 
 /// The place of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct CallSite {
     pub(super) id: NodeId,
     pub(super) kind: CallKind,
     /// The object from which the function was read.
@@ -24,7 +24,7 @@ pub(super) struct Place {
     pub(super) depth: usize,
 }
 
-impl Place {
+impl CallSite {
     pub(super) const fn inner(self) -> Self {
         Self { depth: self.depth.saturating_add(1), ..self }
     }
@@ -40,7 +40,7 @@ impl Machine<'_, '_> {
         }
         self.is_over |= self.is_report() && self.facts.values.has_overflow(function);
         let arguments = self.arguments_of(list);
-        let place = Place { id, kind, object: method.map(|(object, _)| object), depth: 0 };
+        let place = CallSite { id, kind, object: method.map(|(object, _)| object), depth: 0 };
         let forwarded = method.and_then(|(object, name)| self.forward_call(place, object, name, &arguments));
         let mut result = match forwarded {
             Some(result) => result,
@@ -100,7 +100,7 @@ impl Machine<'_, '_> {
         arguments.extend(items.into_iter().take(MOST_ARGUMENTS).map(given));
     }
 
-    pub(super) fn invoke_all(&mut self, place: Place, function: Value, arguments: &[Argument]) -> Value {
+    pub(super) fn invoke_all(&mut self, place: CallSite, function: Value, arguments: &[Argument]) -> Value {
         let mut result = if function == BOTTOM { OPEN } else { BOTTOM };
         for atom in self.facts.values.atoms(function).iter() {
             let one = self.invoke(place, *atom, arguments);
@@ -110,7 +110,7 @@ impl Machine<'_, '_> {
     }
 
     /// Calls one alternative of a callee.
-    pub(super) fn invoke(&mut self, place: Place, atom: Atom, arguments: &[Argument]) -> Value {
+    pub(super) fn invoke(&mut self, place: CallSite, atom: Atom, arguments: &[Argument]) -> Value {
         if place.depth > DEEPEST {
             return OPEN;
         }
@@ -147,7 +147,7 @@ impl Machine<'_, '_> {
 
     /// Calls a function with the arguments bound by an earlier call (`f.bind`, `functools.partial`), followed
     /// by these.
-    fn invoke_bound(&mut self, place: Place, node: NodeId, arguments: &[Argument]) -> Value {
+    fn invoke_bound(&mut self, place: CallSite, node: NodeId, arguments: &[Argument]) -> Value {
         let Node::Call { callee, arguments: earlier, .. } = self.facts.program.node(node) else {
             return OPEN;
         };
@@ -179,7 +179,7 @@ impl Machine<'_, '_> {
         result
     }
 
-    fn invoke_name(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Value {
+    fn invoke_name(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> Value {
         if let Some(result) = self.forward_name(place, name, arguments) {
             return result;
         }
@@ -205,7 +205,7 @@ impl Machine<'_, '_> {
         self.marked(result, marks)
     }
 
-    pub(super) fn tell_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> super::Marks {
+    pub(super) fn tell_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> super::Marks {
         self.analysis.call(&Call {
             facts: &self.facts,
             name,
@@ -242,7 +242,7 @@ impl Machine<'_, '_> {
     /// Handles `f.call(…)`, `f.apply(…)` and `f.bind(…)`; returns `None` for other calls.
     fn forward_call(
         &mut self,
-        place: Place,
+        place: CallSite,
         object: NodeId,
         name: Constant,
         arguments: &[Argument],
@@ -296,7 +296,7 @@ impl Machine<'_, '_> {
     }
 
     /// Calls a name that ends in `call`, `apply` or `bind`.
-    fn forward_name(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Option<Value> {
+    fn forward_name(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> Option<Value> {
         if self.facts.language != Language::JavaScript {
             return None;
         }

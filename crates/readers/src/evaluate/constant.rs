@@ -21,10 +21,10 @@ pub(crate) struct Sequence(u32);
 
 /// A constant as an operand of constant folding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Const {
+pub(crate) enum ConstantValue {
     Text(Vec<u8>),
     Number(i64),
-    List(Vec<Const>),
+    List(Vec<ConstantValue>),
 }
 
 impl Constant {
@@ -39,7 +39,7 @@ impl Sequence {
     }
 }
 
-impl Const {
+impl ConstantValue {
     /// Returns the approximate size in bytes.
     fn size(&self) -> usize {
         match self {
@@ -61,8 +61,8 @@ pub(crate) const LONGEST: usize = 1 << 16;
 pub(crate) struct Constants<'p> {
     program: &'p Program,
     own: Interner,
-    sequences: Vec<Const>,
-    known: HashMap<Const, Sequence, KeyedHash>,
+    sequences: Vec<ConstantValue>,
+    known: HashMap<ConstantValue, Sequence, KeyedHash>,
     /// The bytes that folding may still create.
     left: usize,
 }
@@ -127,7 +127,7 @@ impl<'p> Constants<'p> {
         self.made(own)
     }
 
-    pub(crate) fn sequence(&mut self, items: Const) -> Option<Sequence> {
+    pub(crate) fn sequence(&mut self, items: ConstantValue) -> Option<Sequence> {
         if let Some(known) = self.known.get(&items) {
             return Some(*known);
         }
@@ -138,9 +138,9 @@ impl<'p> Constants<'p> {
         Some(id)
     }
 
-    pub(crate) fn items(&self, sequence: Sequence) -> &[Const] {
+    pub(crate) fn items(&self, sequence: Sequence) -> &[ConstantValue] {
         match self.sequences.get(sequence.0 as usize) {
-            Some(Const::List(items)) => items,
+            Some(ConstantValue::List(items)) => items,
             _ => &[],
         }
     }

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::constant::{Const, Constant, Constants};
+use super::constant::{Constant, ConstantValue, Constants};
 use super::name::{Name, Names, Step};
 use super::value::{Atom, BOTTOM, Marks, OPEN, Value, Values};
 use super::{Argument, Language};
@@ -60,7 +60,7 @@ pub struct Item {
 
 /// Items that are added to a list or record after its creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Added {
+pub(super) enum Addition {
     Item(NodeId),
     /// The items of a collection.
     Spread(NodeId),
@@ -77,7 +77,7 @@ pub struct Facts<'p> {
     pub(super) values: Values,
     pub(super) nodes: Vec<Value>,
     /// Items that were added to a list or record, by the expression that creates it.
-    pub(super) grown: HashMap<NodeId, Vec<Added>, KeyedHash>,
+    pub(super) grown: HashMap<NodeId, Vec<Addition>, KeyedHash>,
     /// The values of keys that are known only from folding.
     pub(super) folded_items: HashMap<Constant, Value, KeyedHash>,
 }
@@ -198,7 +198,7 @@ impl<'p> Facts<'p> {
     /// Returns the items of the lists and records that a value may be, with spread collections expanded.
     #[must_use]
     pub fn items(&self, value: Value) -> Vec<Item> {
-        let mut found = Found { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
+        let mut found = ItemCollector { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
         self.collect(value, &mut found);
         found.items.truncate(MOST_ITEMS);
         found.items
@@ -207,7 +207,7 @@ impl<'p> Facts<'p> {
     /// Returns the items of one list or record.
     #[must_use]
     pub fn items_of(&self, collection: Collection) -> Vec<Item> {
-        let mut found = Found { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
+        let mut found = ItemCollector { items: Vec::new(), open: Vec::new(), left: MOST_VISITS };
         self.collect_one(collection.0, &mut found);
         found.items.truncate(MOST_ITEMS);
         found.items
@@ -220,7 +220,7 @@ impl<'p> Facts<'p> {
     }
 
     /// Appends the items of all collections that a value may be. Returns `false` if it is not a collection.
-    fn collect(&self, value: Value, found: &mut Found) -> bool {
+    fn collect(&self, value: Value, found: &mut ItemCollector) -> bool {
         let mut is_known = false;
         for atom in self.values.slice(value) {
             is_known |= self.collect_one(*atom, found);
@@ -228,7 +228,7 @@ impl<'p> Facts<'p> {
         is_known
     }
 
-    fn collect_one(&self, atom: Atom, found: &mut Found) -> bool {
+    fn collect_one(&self, atom: Atom, found: &mut ItemCollector) -> bool {
         let start = found.items.len();
         match atom {
             Atom::List(node, skip) => {
@@ -248,14 +248,14 @@ impl<'p> Facts<'p> {
     }
 
     /// Returns the value of a folded constant, if it has one.
-    fn value_of(&self, item: &Const) -> Value {
-        let Const::Text(bytes) = item else { return BOTTOM };
+    fn value_of(&self, item: &ConstantValue) -> Value {
+        let ConstantValue::Text(bytes) = item else { return BOTTOM };
         let known = self.constants.find(bytes).and_then(|constant| self.folded_items.get(&constant));
         known.copied().unwrap_or(BOTTOM)
     }
 
     /// Appends the items of a collection, including those added later.
-    fn collect_items(&self, node: NodeId, found: &mut Found) {
+    fn collect_items(&self, node: NodeId, found: &mut ItemCollector) {
         let is_deep = found.open.len() > DEEPEST || found.open.contains(&node);
         if is_deep || found.items.len() > MOST_ITEMS || found.left == 0 {
             return;
@@ -269,16 +269,16 @@ impl<'p> Facts<'p> {
         };
         let grown = self.grown.get(&node).map(Vec::as_slice).unwrap_or_default().iter().copied();
         let items = self.program.items(list).iter();
-        let items = items.map(|item| if spread { Added::Spread(*item) } else { self.added(*item) });
+        let items = items.map(|item| if spread { Addition::Spread(*item) } else { self.added(*item) });
         for item in items.chain(grown).take(MOST_ITEMS) {
             match item {
-                Added::Item(node) => {
+                Addition::Item(node) => {
                     found.items.push(Item { node: Some(node), value: self.value(node), key: None });
                 }
-                Added::Field(key, node) => {
+                Addition::Field(key, node) => {
                     found.items.push(Item { node: Some(node), value: self.value(node), key: Some(key) });
                 }
-                Added::Spread(inner) => {
+                Addition::Spread(inner) => {
                     if !self.collect(self.value(inner), found) {
                         found.items.push(Item { node: Some(inner), value: OPEN, key: None });
                     }
@@ -289,13 +289,13 @@ impl<'p> Facts<'p> {
     }
 
     /// Returns the items that an expression in the source adds to its collection.
-    fn added(&self, item: NodeId) -> Added {
+    fn added(&self, item: NodeId) -> Addition {
         match self.program.node(item) {
-            Node::Spread(inner) => Added::Spread(inner),
+            Node::Spread(inner) => Addition::Spread(inner),
             Node::Field { key, value } => {
-                self.key_of(key).map_or(Added::Item(value), |key| Added::Field(key, value))
+                self.key_of(key).map_or(Addition::Item(value), |key| Addition::Field(key, value))
             }
-            _ => Added::Item(item),
+            _ => Addition::Item(item),
         }
     }
 
@@ -312,7 +312,7 @@ impl<'p> Facts<'p> {
 }
 
 /// Collected items, and the number of collections that may still be visited.
-struct Found {
+struct ItemCollector {
     items: Vec<Item>,
     /// The collections being visited, against cycles.
     open: Vec<NodeId>,

@@ -1,23 +1,23 @@
 //! Constant folding: functions and methods of the languages, applied to constants.
 
-use super::constant::{Const, LONGEST};
+use super::constant::{ConstantValue, LONGEST};
 use super::{Language, decode};
 use crate::view::How;
 
-fn text(constant: &Const) -> Option<&[u8]> {
-    if let Const::Text(bytes) = constant { Some(bytes) } else { None }
+fn text(constant: &ConstantValue) -> Option<&[u8]> {
+    if let ConstantValue::Text(bytes) = constant { Some(bytes) } else { None }
 }
 
-fn number(constant: &Const) -> Option<i64> {
-    if let Const::Number(number) = constant { Some(*number) } else { None }
+fn number(constant: &ConstantValue) -> Option<i64> {
+    if let ConstantValue::Number(number) = constant { Some(*number) } else { None }
 }
 
 fn chars(bytes: &[u8]) -> Vec<char> {
     String::from_utf8_lossy(bytes).chars().collect()
 }
 
-fn from_chars(chars: impl IntoIterator<Item = char>) -> Const {
-    Const::Text(chars.into_iter().collect::<String>().into_bytes())
+fn from_chars(chars: impl IntoIterator<Item = char>) -> ConstantValue {
+    ConstantValue::Text(chars.into_iter().collect::<String>().into_bytes())
 }
 
 /// Returns the item at an index; negative indices count from the end.
@@ -52,19 +52,24 @@ fn cut<T: Clone>(items: &[T], start: Option<i64>, end: Option<i64>, step: Option
 }
 
 /// Folds Python's `value[start:end:step]`.
-pub(super) fn slice(value: &Const, start: Option<i64>, end: Option<i64>, step: Option<i64>) -> Option<Const> {
+pub(super) fn slice(
+    value: &ConstantValue,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: Option<i64>,
+) -> Option<ConstantValue> {
     match value {
-        Const::Text(bytes) => Some(from_chars(cut(&chars(bytes), start, end, step)?)),
-        Const::List(items) => Some(Const::List(cut(items, start, end, step)?)),
-        Const::Number(_) => None,
+        ConstantValue::Text(bytes) => Some(from_chars(cut(&chars(bytes), start, end, step)?)),
+        ConstantValue::List(items) => Some(ConstantValue::List(cut(items, start, end, step)?)),
+        ConstantValue::Number(_) => None,
     }
 }
 
 /// Folds Python's `template % value`.
-pub(super) fn percent(template: &Const, value: &Const) -> Option<Const> {
+pub(super) fn percent(template: &ConstantValue, value: &ConstantValue) -> Option<ConstantValue> {
     let template = text(template)?;
     let values = match value {
-        Const::List(items) => items.clone(),
+        ConstantValue::List(items) => items.clone(),
         other => vec![other.clone()],
     };
     let mut values = values.iter();
@@ -79,20 +84,20 @@ pub(super) fn percent(template: &Const, value: &Const) -> Option<Const> {
             b'%' => out.push(b'%'),
             b's' | b'd' | b'i' | b'r' => out.extend_from_slice(&shown(values.next()?)?),
             b'c' => match values.next()? {
-                Const::Number(code) => out.extend_from_slice(&character(*code)?),
+                ConstantValue::Number(code) => out.extend_from_slice(&character(*code)?),
                 other => out.extend_from_slice(text(other)?),
             },
             _ => return None,
         }
     }
-    Some(Const::Text(out))
+    Some(ConstantValue::Text(out))
 }
 
-fn shown(value: &Const) -> Option<Vec<u8>> {
+fn shown(value: &ConstantValue) -> Option<Vec<u8>> {
     match value {
-        Const::Text(bytes) => Some(bytes.clone()),
-        Const::Number(number) => Some(number.to_string().into_bytes()),
-        Const::List(_) => None,
+        ConstantValue::Text(bytes) => Some(bytes.clone()),
+        ConstantValue::Number(number) => Some(number.to_string().into_bytes()),
+        ConstantValue::List(_) => None,
     }
 }
 
@@ -101,22 +106,22 @@ fn character(code: i64) -> Option<Vec<u8>> {
     Some(char.encode_utf8(&mut [0; 4]).as_bytes().to_vec())
 }
 
-fn codes(items: &[Const]) -> Option<Const> {
+fn codes(items: &[ConstantValue]) -> Option<ConstantValue> {
     let parts: Option<Vec<Vec<u8>>> = items.iter().map(|item| character(number(item)?)).collect();
-    Some(Const::Text(parts?.concat()))
+    Some(ConstantValue::Text(parts?.concat()))
 }
 
-fn bytes_of(items: &[Const]) -> Option<Const> {
+fn bytes_of(items: &[ConstantValue]) -> Option<ConstantValue> {
     let bytes: Option<Vec<u8>> = items.iter().map(|item| u8::try_from(number(item)?).ok()).collect();
-    bytes.map(Const::Text)
+    bytes.map(ConstantValue::Text)
 }
 
-fn join(items: &[Const], between: &[u8]) -> Option<Const> {
+fn join(items: &[ConstantValue], between: &[u8]) -> Option<ConstantValue> {
     let parts: Option<Vec<Vec<u8>>> = items.iter().map(shown).collect();
-    Some(Const::Text(parts?.join(between)))
+    Some(ConstantValue::Text(parts?.join(between)))
 }
 
-fn join_paths(items: &[Const]) -> Option<Const> {
+fn join_paths(items: &[ConstantValue]) -> Option<ConstantValue> {
     let mut out: Vec<u8> = Vec::new();
     for item in items {
         let part = text(item)?;
@@ -127,10 +132,10 @@ fn join_paths(items: &[Const]) -> Option<Const> {
         }
         out.extend_from_slice(part);
     }
-    Some(Const::Text(out))
+    Some(ConstantValue::Text(out))
 }
 
-fn split(bytes: &[u8], by: Option<&[u8]>) -> Const {
+fn split(bytes: &[u8], by: Option<&[u8]>) -> ConstantValue {
     let parts: Vec<Vec<u8>> = match by {
         Some(b"") => chars(bytes).into_iter().map(|char| char.to_string().into_bytes()).collect(),
         Some(by) => {
@@ -149,7 +154,7 @@ fn split(bytes: &[u8], by: Option<&[u8]>) -> Const {
             bytes.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
         }
     };
-    Const::List(parts.into_iter().map(Const::Text).collect())
+    ConstantValue::List(parts.into_iter().map(ConstantValue::Text).collect())
 }
 
 fn replace(bytes: &[u8], from: &[u8], to: &[u8], most: usize) -> Option<Vec<u8>> {
@@ -185,7 +190,11 @@ fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, How)> {
 }
 
 /// Folds a call of a global function or a function of a module.
-pub(super) fn function(language: Language, path: &str, arguments: &[Const]) -> Option<(Const, How)> {
+pub(super) fn function(
+    language: Language,
+    path: &str,
+    arguments: &[ConstantValue],
+) -> Option<(ConstantValue, How)> {
     let first = arguments.first();
     match language {
         Language::JavaScript => function_of_javascript(path, first, arguments),
@@ -193,50 +202,58 @@ pub(super) fn function(language: Language, path: &str, arguments: &[Const]) -> O
     }
 }
 
-fn function_of_javascript(path: &str, first: Option<&Const>, arguments: &[Const]) -> Option<(Const, How)> {
+fn function_of_javascript(
+    path: &str,
+    first: Option<&ConstantValue>,
+    arguments: &[ConstantValue],
+) -> Option<(ConstantValue, How)> {
     let bytes = first.and_then(text);
-    let decoded_text = |bytes: Vec<u8>| Some((Const::Text(bytes), How::DECODE));
+    let decoded_text = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), How::DECODE));
     match path {
-        "String" | "String.raw" => Some((Const::Text(shown(first?)?), How::NONE)),
+        "String" | "String.raw" => Some((ConstantValue::Text(shown(first?)?), How::NONE)),
         "String.fromCharCode" | "String.fromCodePoint" => Some((codes(arguments)?, How::FOLD)),
         "atob" => decoded_text(decode::base64(bytes?)?),
-        "btoa" => Some((Const::Text(decode::to_base64(bytes?)), How::FOLD)),
+        "btoa" => Some((ConstantValue::Text(decode::to_base64(bytes?)), How::FOLD)),
         "decodeURI" | "decodeURIComponent" | "unescape" => decoded_text(decode::percent(bytes?)),
         "Buffer.from" | "@buffer.Buffer.from" | "Buffer" => match (first?, arguments.get(1).and_then(text)) {
-            (Const::Text(bytes), Some(encoding)) => {
+            (ConstantValue::Text(bytes), Some(encoding)) => {
                 let (bytes, how) = decoded(bytes, encoding)?;
-                Some((Const::Text(bytes), how))
+                Some((ConstantValue::Text(bytes), how))
             }
-            (Const::Text(bytes), None) => Some((Const::Text(bytes.clone()), How::NONE)),
-            (Const::List(items), _) => Some((bytes_of(items)?, How::FOLD)),
-            (Const::Number(_), _) => None,
+            (ConstantValue::Text(bytes), None) => Some((ConstantValue::Text(bytes.clone()), How::NONE)),
+            (ConstantValue::List(items), _) => Some((bytes_of(items)?, How::FOLD)),
+            (ConstantValue::Number(_), _) => None,
         },
         "@path.join" | "@path.resolve" | "@path.posix.join" | "@path.normalize" | "path.join"
         | "path.resolve" => Some((join_paths(arguments)?, How::NONE)),
         "JSON.parse" => {
             let inner = bytes?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
             let plain = memchr::memchr2(b'\\', b'"', inner).is_none();
-            plain.then(|| (Const::Text(inner.to_vec()), How::FOLD))
+            plain.then(|| (ConstantValue::Text(inner.to_vec()), How::FOLD))
         }
         _ => None,
     }
 }
 
-fn function_of_python(path: &str, first: Option<&Const>, arguments: &[Const]) -> Option<(Const, How)> {
+fn function_of_python(
+    path: &str,
+    first: Option<&ConstantValue>,
+    arguments: &[ConstantValue],
+) -> Option<(ConstantValue, How)> {
     let bytes = first.and_then(text);
-    let decoded_text = |bytes: Option<Vec<u8>>| Some((Const::Text(bytes?), How::DECODE));
+    let decoded_text = |bytes: Option<Vec<u8>>| Some((ConstantValue::Text(bytes?), How::DECODE));
     match path {
-        "str" => Some((Const::Text(shown(first?)?), How::NONE)),
+        "str" => Some((ConstantValue::Text(shown(first?)?), How::NONE)),
         "bytes" | "bytearray" => match first? {
-            Const::Text(bytes) => Some((Const::Text(bytes.clone()), How::NONE)),
-            Const::List(items) => Some((bytes_of(items)?, How::FOLD)),
-            Const::Number(_) => None,
+            ConstantValue::Text(bytes) => Some((ConstantValue::Text(bytes.clone()), How::NONE)),
+            ConstantValue::List(items) => Some((bytes_of(items)?, How::FOLD)),
+            ConstantValue::Number(_) => None,
         },
         "chr" => Some((codes(arguments)?, How::FOLD)),
         "ord" => {
             let chars = chars(bytes?);
             let [char] = chars.as_slice() else { return None };
-            Some((Const::Number(i64::from(u32::from(*char))), How::NONE))
+            Some((ConstantValue::Number(i64::from(u32::from(*char))), How::NONE))
         }
         "bytes.fromhex"
         | "bytearray.fromhex"
@@ -251,7 +268,7 @@ fn function_of_python(path: &str, first: Option<&Const>, arguments: &[Const]) ->
         "@base64.b32decode" => decoded_text(decode::base32(bytes?)),
         "@codecs.decode" | "@codecs.encode" => {
             let (bytes, how) = decoded(bytes?, text(arguments.get(1)?)?)?;
-            Some((Const::Text(bytes), how))
+            Some((ConstantValue::Text(bytes), how))
         }
         "@urllib.parse.unquote" => decoded_text(Some(decode::percent(bytes?))),
         "@shlex.split" => Some((split(bytes?, None), How::NONE)),
@@ -278,41 +295,50 @@ fn function_of_python(path: &str, first: Option<&Const>, arguments: &[Const]) ->
 pub(super) fn method(
     language: Language,
     name: &[u8],
-    receiver: &Const,
-    arguments: &[Const],
-) -> Option<(Const, How)> {
-    let folded = |constant: Option<Const>| Some((constant?, How::FOLD));
+    receiver: &ConstantValue,
+    arguments: &[ConstantValue],
+) -> Option<(ConstantValue, How)> {
+    let folded = |constant: Option<ConstantValue>| Some((constant?, How::FOLD));
     match receiver {
-        Const::List(items) => match name {
+        ConstantValue::List(items) => match name {
             b"join" if language == Language::JavaScript => {
                 let between = arguments.first().map_or(Some(b",".as_slice()), text)?;
                 folded(join(items, between))
             }
             b"reverse" | b"toReversed" if language == Language::JavaScript => {
-                folded(Some(Const::List(items.iter().rev().cloned().collect())))
+                folded(Some(ConstantValue::List(items.iter().rev().cloned().collect())))
             }
             b"slice" => {
                 let (start, end) = (arguments.first().map(number), arguments.get(1).map(number));
-                folded(Some(Const::List(cut(items, start.unwrap_or(None), end.unwrap_or(None), None)?)))
+                folded(Some(ConstantValue::List(cut(
+                    items,
+                    start.unwrap_or(None),
+                    end.unwrap_or(None),
+                    None,
+                )?)))
             }
             b"concat" => {
                 let others = arguments.iter().flat_map(|other| match other {
-                    Const::List(items) => items.clone(),
+                    ConstantValue::List(items) => items.clone(),
                     other => vec![other.clone()],
                 });
-                folded(Some(Const::List(items.iter().cloned().chain(others).collect())))
+                folded(Some(ConstantValue::List(items.iter().cloned().chain(others).collect())))
             }
             _ => None,
         },
-        Const::Text(bytes) => match language {
+        ConstantValue::Text(bytes) => match language {
             Language::JavaScript => method_of_javascript(name, bytes, arguments),
             Language::Python => method_of_python(name, bytes, arguments),
         },
-        Const::Number(_) => None,
+        ConstantValue::Number(_) => None,
     }
 }
 
-fn method_of_javascript(name: &[u8], bytes: &[u8], arguments: &[Const]) -> Option<(Const, How)> {
+fn method_of_javascript(
+    name: &[u8],
+    bytes: &[u8],
+    arguments: &[ConstantValue],
+) -> Option<(ConstantValue, How)> {
     let place = |at: usize| arguments.get(at).and_then(number);
     let first = arguments.first().and_then(text);
     let own = || chars(bytes);
@@ -323,12 +349,12 @@ fn method_of_javascript(name: &[u8], bytes: &[u8], arguments: &[Const]) -> Optio
                 let _ = encoding;
                 None
             }
-            _ => Some((Const::Text(bytes.to_vec()), How::NONE)),
+            _ => Some((ConstantValue::Text(bytes.to_vec()), How::NONE)),
         },
         b"split" => Some((split(bytes, Some(first?)), How::FOLD)),
         b"concat" => {
             let tail = join(arguments, b"")?;
-            Some((Const::Text([bytes, text(&tail)?].concat()), How::FOLD))
+            Some((ConstantValue::Text([bytes, text(&tail)?].concat()), How::FOLD))
         }
         b"slice" => part(cut(&own(), place(0), place(1), None)),
         b"substring" => {
@@ -348,54 +374,67 @@ fn method_of_javascript(name: &[u8], bytes: &[u8], arguments: &[Const]) -> Optio
         b"at" | b"charAt" => part(at(&own(), place(0).unwrap_or(0)).map(|char| vec![*char])),
         b"charCodeAt" | b"codePointAt" => {
             let char = *at(&own(), place(0).unwrap_or(0))?;
-            Some((Const::Number(i64::from(u32::from(char))), How::NONE))
+            Some((ConstantValue::Number(i64::from(u32::from(char))), How::NONE))
         }
         b"replace" | b"replaceAll" => {
             let most = if name == b"replace" { 1 } else { usize::MAX };
-            Some((Const::Text(replace(bytes, first?, arguments.get(1).and_then(text)?, most)?), How::FOLD))
+            Some((
+                ConstantValue::Text(replace(bytes, first?, arguments.get(1).and_then(text)?, most)?),
+                How::FOLD,
+            ))
         }
         b"repeat" => repeat(bytes, place(0)?),
-        b"toLowerCase" | b"toLocaleLowerCase" => Some((Const::Text(bytes.to_ascii_lowercase()), How::FOLD)),
-        b"toUpperCase" | b"toLocaleUpperCase" => Some((Const::Text(bytes.to_ascii_uppercase()), How::FOLD)),
-        b"trim" => Some((Const::Text(bytes.trim_ascii().to_vec()), How::FOLD)),
-        b"trimStart" | b"trimLeft" => Some((Const::Text(bytes.trim_ascii_start().to_vec()), How::FOLD)),
-        b"trimEnd" | b"trimRight" => Some((Const::Text(bytes.trim_ascii_end().to_vec()), How::FOLD)),
+        b"toLowerCase" | b"toLocaleLowerCase" => {
+            Some((ConstantValue::Text(bytes.to_ascii_lowercase()), How::FOLD))
+        }
+        b"toUpperCase" | b"toLocaleUpperCase" => {
+            Some((ConstantValue::Text(bytes.to_ascii_uppercase()), How::FOLD))
+        }
+        b"trim" => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), How::FOLD)),
+        b"trimStart" | b"trimLeft" => {
+            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), How::FOLD))
+        }
+        b"trimEnd" | b"trimRight" => Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), How::FOLD)),
         _ => None,
     }
 }
 
-fn repeat(bytes: &[u8], times: i64) -> Option<(Const, How)> {
+fn repeat(bytes: &[u8], times: i64) -> Option<(ConstantValue, How)> {
     let times = usize::try_from(times).ok()?;
     let fits = bytes.len().checked_mul(times)? <= LONGEST;
-    fits.then(|| (Const::Text(bytes.repeat(times)), How::FOLD))
+    fits.then(|| (ConstantValue::Text(bytes.repeat(times)), How::FOLD))
 }
 
-fn method_of_python(name: &[u8], bytes: &[u8], arguments: &[Const]) -> Option<(Const, How)> {
+fn method_of_python(name: &[u8], bytes: &[u8], arguments: &[ConstantValue]) -> Option<(ConstantValue, How)> {
     let first = arguments.first();
     let first_text = first.and_then(text);
-    let folded = |bytes: Vec<u8>| Some((Const::Text(bytes), How::FOLD));
+    let folded = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), How::FOLD));
     match name {
         b"join" => match first? {
-            Const::List(items) => Some((join(items, bytes)?, How::FOLD)),
-            Const::Text(inner) => {
-                let Const::List(items) = split(inner, Some(b"")) else { return None };
+            ConstantValue::List(items) => Some((join(items, bytes)?, How::FOLD)),
+            ConstantValue::Text(inner) => {
+                let ConstantValue::List(items) = split(inner, Some(b"")) else { return None };
                 Some((join(&items, bytes)?, How::FOLD))
             }
-            Const::Number(_) => None,
+            ConstantValue::Number(_) => None,
         },
         b"decode" | b"encode" => match first_text {
-            None => Some((Const::Text(bytes.to_vec()), How::NONE)),
+            None => Some((ConstantValue::Text(bytes.to_vec()), How::NONE)),
             Some(encoding) => {
                 let (bytes, how) = decoded(bytes, encoding)?;
-                Some((Const::Text(bytes), how))
+                Some((ConstantValue::Text(bytes), how))
             }
         },
         b"format" => format(bytes, arguments).and_then(folded),
         b"split" | b"rsplit" => Some((split(bytes, first_text), How::NONE)),
         b"splitlines" => Some((split(bytes, Some(b"\n")), How::NONE)),
-        b"strip" if first.is_none() => Some((Const::Text(bytes.trim_ascii().to_vec()), How::NONE)),
-        b"lstrip" if first.is_none() => Some((Const::Text(bytes.trim_ascii_start().to_vec()), How::NONE)),
-        b"rstrip" if first.is_none() => Some((Const::Text(bytes.trim_ascii_end().to_vec()), How::NONE)),
+        b"strip" if first.is_none() => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), How::NONE)),
+        b"lstrip" if first.is_none() => {
+            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), How::NONE))
+        }
+        b"rstrip" if first.is_none() => {
+            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), How::NONE))
+        }
         b"lower" | b"casefold" => folded(bytes.to_ascii_lowercase()),
         b"upper" => folded(bytes.to_ascii_uppercase()),
         b"swapcase" => {
@@ -408,19 +447,19 @@ fn method_of_python(name: &[u8], bytes: &[u8], arguments: &[Const]) -> Option<(C
         b"removeprefix" => folded(bytes.strip_prefix(first_text?).unwrap_or(bytes).to_vec()),
         b"removesuffix" => folded(bytes.strip_suffix(first_text?).unwrap_or(bytes).to_vec()),
         b"joinpath" => {
-            let parts: Vec<Const> =
-                core::iter::once(Const::Text(bytes.to_vec())).chain(arguments.to_vec()).collect();
+            let parts: Vec<ConstantValue> =
+                core::iter::once(ConstantValue::Text(bytes.to_vec())).chain(arguments.to_vec()).collect();
             Some((join_paths(&parts)?, How::NONE))
         }
         b"expanduser" | b"absolute" | b"resolve" if first.is_none() => {
-            Some((Const::Text(bytes.to_vec()), How::NONE))
+            Some((ConstantValue::Text(bytes.to_vec()), How::NONE))
         }
         _ => None,
     }
 }
 
 /// Folds Python's `'{} {0}'.format(…)`.
-fn format(template: &[u8], arguments: &[Const]) -> Option<Vec<u8>> {
+fn format(template: &[u8], arguments: &[ConstantValue]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut next = 0_usize;
     let mut rest = template;

@@ -1,7 +1,7 @@
 //! Functions that the file defines: parameters, results, calls.
 
-use super::facts::Added;
-use super::machine::{Holder, Machine};
+use super::facts::Addition;
+use super::machine::{FieldOwner, Machine};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language};
 use crate::program::{Function, FunctionId, Node, NodeId, Variable};
@@ -163,15 +163,15 @@ impl Machine<'_, '_> {
             let Node::Spread(_) = self.facts.program.node(*target) else { continue };
             match argument.key {
                 Some(key) => {
-                    self.set_field(Holder::Record(*target), key, argument.value);
+                    self.set_field(FieldOwner::Record(*target), key, argument.value);
                     let record = self.one(Atom::Record(*target));
                     self.give(id, function, at, record);
                 }
                 None if at <= place => {
                     if let Some(node) = argument.node {
-                        self.grow(*target, Added::Item(node));
+                        self.grow(*target, Addition::Item(node));
                     } else {
-                        self.add_element(Holder::Record(*target), argument.value);
+                        self.add_element(FieldOwner::Record(*target), argument.value);
                     }
                     let list = self.one(Atom::List(*target, 0));
                     self.give(id, function, at, list);
@@ -208,7 +208,7 @@ impl Machine<'_, '_> {
             Language::Python => b"__init__",
         };
         let key = self.facts.constants.known(name);
-        let constructor = self.fields.get(&(Holder::Record(class), key)).copied().unwrap_or(BOTTOM);
+        let constructor = self.fields.get(&(FieldOwner::Record(class), key)).copied().unwrap_or(BOTTOM);
         for atom in self.facts.values.atoms(constructor).iter() {
             if let Atom::Function(function) | Atom::Method(function) = *atom {
                 let receiver = (self.facts.language == Language::Python).then_some(instance);

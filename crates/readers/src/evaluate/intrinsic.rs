@@ -1,9 +1,9 @@
 //! Intrinsics: functions of the languages that pass values on, such as `getattr`, `Object.assign` and `map`.
 
-use super::call::Place;
-use super::constant::Const;
-use super::facts::Added;
-use super::machine::{Holder, Machine};
+use super::call::CallSite;
+use super::constant::ConstantValue;
+use super::facts::Addition;
+use super::machine::{FieldOwner, Machine};
 use super::name::{Name, Names, Step};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language, Use, fold, javascript, python};
@@ -175,7 +175,12 @@ impl Machine<'_, '_> {
     }
 
     /// Returns the result of a call of an intrinsic; `None` for other names.
-    pub(super) fn special_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Option<Value> {
+    pub(super) fn special_call(
+        &mut self,
+        place: CallSite,
+        name: Name,
+        arguments: &[Argument],
+    ) -> Option<Value> {
         let intrinsic = self.intrinsic(name);
         let value = |at: usize| arguments.get(at).map_or(OPEN, |argument| argument.value);
         let first = value(0);
@@ -196,7 +201,7 @@ impl Machine<'_, '_> {
                     None => OPEN,
                 };
                 let key = self.facts.constants.known(b"value");
-                self.set_field(Holder::Record(place.id), key, member);
+                self.set_field(FieldOwner::Record(place.id), key, member);
                 self.one(Atom::Record(place.id))
             }
             Intrinsic::Set => self.set_member(place, first, value(1), value(2), arguments),
@@ -233,7 +238,7 @@ impl Machine<'_, '_> {
         Some(result)
     }
 
-    fn load(&mut self, place: Place, arguments: &[Argument]) -> Value {
+    fn load(&mut self, place: CallSite, arguments: &[Argument]) -> Value {
         let Some(first) = arguments.first() else { return OPEN };
         let value = if first.is_spread { self.element(first.value, None) } else { first.value };
         if self.is_report() {
@@ -252,7 +257,7 @@ impl Machine<'_, '_> {
 
     fn apply(
         &mut self,
-        place: Place,
+        place: CallSite,
         intrinsic: Intrinsic,
         function: Value,
         arguments: &[Argument],
@@ -277,7 +282,7 @@ impl Machine<'_, '_> {
     }
 
     /// Reads the member that the second argument names; a third one is its default.
-    fn get(&mut self, place: Place, object: Value, arguments: &[Argument]) -> Value {
+    fn get(&mut self, place: CallSite, object: Value, arguments: &[Argument]) -> Value {
         let Some(key) = arguments.get(1) else { return OPEN };
         let member = match key.node {
             Some(node) => self.index(object, node, place.id),
@@ -291,7 +296,7 @@ impl Machine<'_, '_> {
 
     fn set_member(
         &mut self,
-        place: Place,
+        place: CallSite,
         object: Value,
         key: Value,
         value: Value,
@@ -312,7 +317,7 @@ impl Machine<'_, '_> {
         OPEN
     }
 
-    fn remove_member(&mut self, place: Place, object: Value, key: Value) {
+    fn remove_member(&mut self, place: CallSite, object: Value, key: Value) {
         if !self.is_report() {
             return;
         }
@@ -329,14 +334,14 @@ impl Machine<'_, '_> {
 
     /// Handles `Object.assign` and `Object.setPrototypeOf`: the first argument gets the members of the
     /// others.
-    fn copy(&mut self, place: Place, intrinsic: Intrinsic, arguments: &[Argument]) -> Value {
+    fn copy(&mut self, place: CallSite, intrinsic: Intrinsic, arguments: &[Argument]) -> Value {
         let Some((first, others)) = arguments.split_first() else { return OPEN };
         for atom in self.facts.values.atoms(first.value).iter() {
             match *atom {
                 Atom::Record(node) | Atom::Instance(node) => {
                     for node_of in others.iter().filter_map(|argument| argument.node) {
                         self.add_parent(node, node_of);
-                        self.grow(node, Added::Spread(node_of));
+                        self.grow(node, Addition::Spread(node_of));
                     }
                 }
                 Atom::Name(name) if self.is_report() => {
@@ -351,7 +356,7 @@ impl Machine<'_, '_> {
                         others.iter().flat_map(|other| self.facts.items(other.value)).collect::<Vec<_>>()
                     {
                         if let Some(key) = item.key {
-                            self.set_field(Holder::Name(name), key, item.value);
+                            self.set_field(FieldOwner::Name(name), key, item.value);
                         }
                     }
                 }
@@ -362,7 +367,7 @@ impl Machine<'_, '_> {
     }
 
     /// Handles a function that returns a text, which is folded if its arguments are constant.
-    fn text_of_call(&mut self, place: Place, name: Name, arguments: &[Argument]) -> Value {
+    fn text_of_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> Value {
         let folded = self.spelled(name).and_then(|path| {
             let mut how = How::NONE;
             let mut constants = Vec::new();
@@ -384,7 +389,7 @@ impl Machine<'_, '_> {
 
     fn special_call_of_python(
         &mut self,
-        place: Place,
+        place: CallSite,
         intrinsic: Intrinsic,
         first: Value,
         arguments: &[Argument],
@@ -394,14 +399,14 @@ impl Machine<'_, '_> {
             Intrinsic::Collect => {
                 for argument in arguments {
                     let element = self.element(argument.value, None);
-                    self.add_element(Holder::Record(place.id), element);
+                    self.add_element(FieldOwner::Record(place.id), element);
                 }
                 self.one(Atom::Record(place.id))
             }
             Intrinsic::Dictionary => {
                 for argument in arguments {
                     match (argument.key, argument.node) {
-                        (Some(key), _) => self.set_field(Holder::Record(place.id), key, argument.value),
+                        (Some(key), _) => self.set_field(FieldOwner::Record(place.id), key, argument.value),
                         (None, Some(node)) => self.add_parent(place.id, node),
                         (None, None) => {}
                     }
@@ -429,7 +434,7 @@ impl Machine<'_, '_> {
                     })
                     .collect();
                 let result = self.invoke_all(place.inner(), first, &given);
-                self.add_element(Holder::Record(place.id), result);
+                self.add_element(FieldOwner::Record(place.id), result);
                 self.one(Atom::Record(place.id))
             }
             Intrinsic::Property => self.invoke_all(place.inner(), first, &[]),
@@ -441,13 +446,13 @@ impl Machine<'_, '_> {
     /// Calls the function that [`Intrinsic::MemberReader`] or [`Intrinsic::MemberCaller`] returned.
     pub(super) fn read_members(
         &mut self,
-        place: Place,
+        place: CallSite,
         intrinsic: Intrinsic,
         earlier: &[Argument],
         object: Value,
     ) -> Value {
         let key = earlier.first().and_then(|key| self.constant(key.value));
-        let Some((Const::Text(path), how)) = key else { return OPEN };
+        let Some((ConstantValue::Text(path), how)) = key else { return OPEN };
         let mut value = object;
         for part in path.split(|byte| *byte == b'.').take(MOST_STEPS) {
             let key = self.facts.constants.known(part);

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::constant::{Const, Constant, Constants};
+use super::constant::{Constant, ConstantValue, Constants};
 use super::facts::Facts;
 use super::fold;
 use super::intrinsic::Intrinsic;
@@ -32,7 +32,7 @@ const MOST_JOINED: usize = 4;
 
 /// An owner of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Holder {
+pub(super) enum FieldOwner {
     /// An object of which nothing is known.
     Any,
     Record(NodeId),
@@ -52,7 +52,7 @@ pub(super) enum Position {
 
 /// The meaning of a variable's name before the variable is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outer {
+enum OuterName {
     /// None: reading the variable is an error.
     None,
     Variable(Variable),
@@ -63,9 +63,9 @@ pub(super) struct Machine<'p, 'a> {
     pub(super) facts: Facts<'p>,
     pub(super) analysis: &'a mut dyn Analysis,
     pub(super) variables: Vec<Value>,
-    pub(super) fields: HashMap<(Holder, Constant), Value, KeyedHash>,
+    pub(super) fields: HashMap<(FieldOwner, Constant), Value, KeyedHash>,
     /// Values written to an owner under names that are not constant, and added elements.
-    pub(super) elements: HashMap<Holder, Value, KeyedHash>,
+    pub(super) elements: HashMap<FieldOwner, Value, KeyedHash>,
     /// The records from which a record inherits members.
     pub(super) parents: HashMap<NodeId, Vec<NodeId>, KeyedHash>,
     /// The arguments of each parameter, by its index in the table of operands.
@@ -79,7 +79,7 @@ pub(super) struct Machine<'p, 'a> {
     /// By variable: the first expression that binds it unconditionally.
     pub(super) certain: Vec<usize>,
     /// By variable: the meaning of its name before it is bound.
-    outers: Vec<Outer>,
+    outers: Vec<OuterName>,
     /// Global names that the file assigns.
     pub(super) assigned: HashSet<Constant, KeyedHash>,
     /// Modules from which all members are imported.
@@ -283,7 +283,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             Node::Field { key, value } => is_old(&key) && is_old(&value),
             Node::Spread(value) | Node::Return { value, .. } | Node::Import(value) => is_old(&value),
             Node::Variable(variable) => {
-                let is_own = self.outers.get(variable.index()).is_none_or(|outer| *outer == Outer::None);
+                let is_own = self.outers.get(variable.index()).is_none_or(|outer| *outer == OuterName::None);
                 let at = self.variables_at.get(variable.index()).copied().unwrap_or(0);
                 if is_own { at <= computed } else { self.tick <= computed }
             }
@@ -490,16 +490,16 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the meaning of a variable's name before the variable is bound.
-    fn outer(&mut self, variable: Variable) -> Outer {
-        let Some(name) = self.facts.program.variable_name(variable) else { return Outer::None };
+    fn outer(&mut self, variable: Variable) -> OuterName {
+        let Some(name) = self.facts.program.variable_name(variable) else { return OuterName::None };
         match self.facts.program.outer.get(&variable) {
-            Some(Some(outer)) => return Outer::Variable(*outer),
+            Some(Some(outer)) => return OuterName::Variable(*outer),
             Some(None) => {}
             None if self.facts.program.file_variable(name) == Some(variable) => {}
-            None => return Outer::None,
+            None => return OuterName::None,
         }
         let global = self.facts.names.child(Names::GLOBAL, Step::Member(Constants::of(name)), How::NONE);
-        if self.analysis.knows(&self.facts, global) { Outer::Global(global) } else { Outer::None }
+        if self.analysis.knows(&self.facts, global) { OuterName::Global(global) } else { OuterName::None }
     }
 
     /// Joins the value of a Python variable with the meaning of its name in outer scopes, unless the variable
@@ -508,22 +508,22 @@ impl<'p, 'a> Machine<'p, 'a> {
         let mut value = value;
         let mut variable = variable;
         for _ in 0..MOST_OUTER {
-            let outer = self.outers.get(variable.index()).copied().unwrap_or(Outer::None);
+            let outer = self.outers.get(variable.index()).copied().unwrap_or(OuterName::None);
             let certain = self.certain.get(variable.index()).copied().unwrap_or(usize::MAX);
             let is_again = |star: &(Name, NodeId)| star.0 == Names::GLOBAL && star.1.index() > certain;
-            if outer == Outer::None || certain <= id.index() && !self.stars.iter().any(is_again) {
+            if outer == OuterName::None || certain <= id.index() && !self.stars.iter().any(is_again) {
                 break;
             }
             let more = match outer {
-                Outer::Global(name) => self.one(Atom::Name(name)),
-                Outer::Variable(outer) => {
+                OuterName::Global(name) => self.one(Atom::Name(name)),
+                OuterName::Variable(outer) => {
                     variable = outer;
                     self.variables.get(outer.index()).copied().unwrap_or(OPEN)
                 }
-                Outer::None => BOTTOM,
+                OuterName::None => BOTTOM,
             };
             value = self.join(value, more);
-            if !matches!(outer, Outer::Variable(_)) {
+            if !matches!(outer, OuterName::Variable(_)) {
                 break;
             }
         }
@@ -647,7 +647,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns a folded text, or a partly unknown text if folding failed.
-    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(Const, How)>) -> Value {
+    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(ConstantValue, How)>) -> Value {
         let atom =
             folded.and_then(|(constant, how)| self.atom_of(constant, how)).unwrap_or(Atom::Partial(id));
         let growing = self.count > GROWING
@@ -656,19 +656,19 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.one(if growing { Atom::Partial(id) } else { atom })
     }
 
-    pub(super) fn atom_of(&mut self, constant: Const, how: How) -> Option<Atom> {
+    pub(super) fn atom_of(&mut self, constant: ConstantValue, how: How) -> Option<Atom> {
         match constant {
-            Const::Text(bytes) => Some(Atom::Text(self.facts.constants.intern(&bytes)?, how.bits())),
-            Const::Number(number) => Some(Atom::Number(i32::try_from(number).ok()?)),
-            Const::List(items) => {
+            ConstantValue::Text(bytes) => Some(Atom::Text(self.facts.constants.intern(&bytes)?, how.bits())),
+            ConstantValue::Number(number) => Some(Atom::Number(i32::try_from(number).ok()?)),
+            ConstantValue::List(items) => {
                 for item in &items {
-                    if let Const::Text(bytes) = item {
+                    if let ConstantValue::Text(bytes) = item {
                         let text = self.facts.constants.intern(bytes)?;
                         let value = self.one(Atom::Text(text, how.bits()));
                         self.facts.folded_items.insert(text, value);
                     }
                 }
-                Some(Atom::Sequence(self.facts.constants.sequence(Const::List(items))?, how.bits()))
+                Some(Atom::Sequence(self.facts.constants.sequence(ConstantValue::List(items))?, how.bits()))
             }
         }
     }
@@ -706,7 +706,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         let fold = if items.len() > 1 { How::FOLD } else { How::NONE };
         let mut value = BOTTOM;
         for (text, how) in joined {
-            let one = self.folded(id, Some((Const::Text(text), how.and(fold))));
+            let one = self.folded(id, Some((ConstantValue::Text(text), how.and(fold))));
             value = self.join(value, one);
         }
         if value == BOTTOM {
@@ -745,14 +745,14 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the constant of a value that has only one alternative.
-    pub(super) fn constant(&self, value: Value) -> Option<(Const, How)> {
+    pub(super) fn constant(&self, value: Value) -> Option<(ConstantValue, How)> {
         let atom = self.facts.values.single(value)?;
         let known = |how: u8| How::from_bits(how).unwrap_or(How::NONE);
         match atom {
-            Atom::Text(text, how) => Some((Const::Text(self.facts.bytes(text).to_vec()), known(how))),
-            Atom::Number(number) => Some((Const::Number(i64::from(number)), How::NONE)),
+            Atom::Text(text, how) => Some((ConstantValue::Text(self.facts.bytes(text).to_vec()), known(how))),
+            Atom::Number(number) => Some((ConstantValue::Number(i64::from(number)), How::NONE)),
             Atom::Sequence(sequence, how) => {
-                Some((Const::List(self.facts.constants.items(sequence).to_vec()), known(how)))
+                Some((ConstantValue::List(self.facts.constants.items(sequence).to_vec()), known(how)))
             }
             Atom::List(..) => {
                 let mut how = How::NONE;
@@ -762,14 +762,14 @@ impl<'p, 'a> Machine<'p, 'a> {
                     how = how.and(more);
                     items.push(constant);
                 }
-                Some((Const::List(items), how))
+                Some((ConstantValue::List(items), how))
             }
             _ => None,
         }
     }
 
     /// Returns the text or number of a value that has only one alternative.
-    fn plain(&self, value: Value) -> Option<(Const, How)> {
+    fn plain(&self, value: Value) -> Option<(ConstantValue, How)> {
         match self.facts.values.single(value)? {
             Atom::Text(..) | Atom::Number(_) => self.constant(value),
             _ => None,

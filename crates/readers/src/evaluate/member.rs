@@ -1,10 +1,10 @@
 //! Members, elements and fields of values.
 
-use super::constant::{Const, Constant, Constants};
-use super::facts::{Added, MOST_ITEMS};
+use super::constant::{Constant, ConstantValue, Constants};
+use super::facts::{Addition, MOST_ITEMS};
 use super::fold;
 use super::intrinsic::{Intrinsic, MemberKind};
-use super::machine::{Holder, Machine};
+use super::machine::{FieldOwner, Machine};
 use super::name::{Name, Names, Step};
 use super::value::{Atom, BOTTOM, Marks, OPEN, Value};
 use super::{Language, javascript, python};
@@ -42,7 +42,7 @@ impl Machine<'_, '_> {
         if is_any {
             // The object is unknown, so every object of the file may be meant. Names are taken from all of
             // them, but not their taint, which would spread to every object.
-            let known = self.fields.get(&(Holder::Any, key)).copied().unwrap_or(BOTTOM);
+            let known = self.fields.get(&(FieldOwner::Any, key)).copied().unwrap_or(BOTTOM);
             let known = self.unmarked(known);
             result = self.join(result, known);
             let any = self.member_of_name(Names::ANY, key, how);
@@ -108,7 +108,7 @@ impl Machine<'_, '_> {
             let known = self.variables.get(variable.index()).copied().unwrap_or(BOTTOM);
             value = self.join(value, known);
         }
-        let assigned = self.fields.get(&(Holder::Name(name), key)).copied().unwrap_or(BOTTOM);
+        let assigned = self.fields.get(&(FieldOwner::Name(name), key)).copied().unwrap_or(BOTTOM);
         let is_assigned = assigned != BOTTOM || name == Names::GLOBAL && self.assigned.contains(&key);
         if is_assigned && !self.analysis.knows(&self.facts, child) {
             return assigned;
@@ -122,12 +122,12 @@ impl Machine<'_, '_> {
         let node = match atom {
             Atom::Record(node) => node,
             Atom::Instance(node) => {
-                found = self.fields.get(&(Holder::Instance(node), key)).copied();
+                found = self.fields.get(&(FieldOwner::Instance(node), key)).copied();
                 node
             }
             _ => return None,
         };
-        if let Some(own) = self.fields.get(&(Holder::Record(node), key)).copied() {
+        if let Some(own) = self.fields.get(&(FieldOwner::Record(node), key)).copied() {
             let own = if matches!(atom, Atom::Instance(_)) { self.as_method(own) } else { own };
             found = Some(self.join(own, found.unwrap_or(BOTTOM)));
         }
@@ -155,7 +155,7 @@ impl Machine<'_, '_> {
     fn entered(&mut self, atom: Atom, key: Constant, how: How) -> Option<Value> {
         let Atom::Instance(node) = atom else { return None };
         let name = self.facts.constants.find(b"__enter__")?;
-        let method = self.fields.get(&(Holder::Record(node), name)).copied()?;
+        let method = self.fields.get(&(FieldOwner::Record(node), name)).copied()?;
         let mut found = None;
         for atom in self.facts.values.atoms(method).iter() {
             let Atom::Function(id) = *atom else { continue };
@@ -184,7 +184,7 @@ impl Machine<'_, '_> {
     }
 
     /// Adds a value to a field.
-    pub(super) fn set_field(&mut self, holder: Holder, key: Constant, value: Value) {
+    pub(super) fn set_field(&mut self, holder: FieldOwner, key: Constant, value: Value) {
         if value == BOTTOM {
             return;
         }
@@ -196,7 +196,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn add_element(&mut self, holder: Holder, value: Value) {
+    pub(super) fn add_element(&mut self, holder: FieldOwner, value: Value) {
         let known = self.elements.get(&holder).copied().unwrap_or(BOTTOM);
         let both = self.join(known, value);
         if both != known {
@@ -213,7 +213,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn grow(&mut self, node: NodeId, added: Added) {
+    pub(super) fn grow(&mut self, node: NodeId, added: Addition) {
         let known = self.facts.grown.entry(node).or_default();
         if !known.contains(&added) && known.len() < MOST_GROWN {
             known.push(added);
@@ -241,13 +241,13 @@ impl Machine<'_, '_> {
                     match self.facts.key_of(key) {
                         Some(key) if self.facts.bytes(key) == b"__proto__" => self.add_parent(id, value),
                         Some(key) => {
-                            self.set_field(Holder::Record(id), key, field);
+                            self.set_field(FieldOwner::Record(id), key, field);
                             if has_methods {
                                 let field = self.as_method(field);
-                                self.set_field(Holder::Any, key, field);
+                                self.set_field(FieldOwner::Any, key, field);
                             }
                         }
-                        None => self.add_element(Holder::Record(id), field),
+                        None => self.add_element(FieldOwner::Record(id), field),
                     }
                 }
                 _ => {}
@@ -331,7 +331,7 @@ impl Machine<'_, '_> {
                 Atom::List(node, skip) => self.item(node, skip, index),
                 Atom::Sequence(sequence, how) => {
                     let items = self.facts.constants.items(sequence);
-                    let chosen: Vec<Const> = match index {
+                    let chosen: Vec<ConstantValue> = match index {
                         Some(index) => fold::at(items, i64::from(index)).cloned().into_iter().collect(),
                         None => items.iter().take(MOST_ITEMS).cloned().collect(),
                     };
@@ -342,7 +342,7 @@ impl Machine<'_, '_> {
                 }
                 Atom::Record(node) | Atom::Instance(node) => {
                     let value = self.one(*atom);
-                    let own = self.elements.get(&Holder::Record(node)).copied().unwrap_or(BOTTOM);
+                    let own = self.elements.get(&FieldOwner::Record(node)).copied().unwrap_or(BOTTOM);
                     let own = self.join(own, value);
                     let items = self.facts.items(value);
                     let items = self.join_all(items.into_iter().map(|item| item.value));
@@ -366,7 +366,7 @@ impl Machine<'_, '_> {
     fn item(&mut self, node: NodeId, skip: u16, index: Option<i32>) -> Value {
         let all = self.one(Atom::List(node, skip));
         let items = self.facts.items(all);
-        let added = self.elements.get(&Holder::Record(node)).copied().unwrap_or(BOTTOM);
+        let added = self.elements.get(&FieldOwner::Record(node)).copied().unwrap_or(BOTTOM);
         let Some(index) = index else {
             let items = self.join_all(items.into_iter().map(|item| item.value));
             return self.join(items, added);
@@ -378,8 +378,9 @@ impl Machine<'_, '_> {
             None => self.join_all(items.into_iter().map(|item| item.value)),
         };
         let grown = self.facts.grown.get(&node).cloned().unwrap_or_default();
-        let grown =
-            grown.iter().filter_map(|added| if let Added::Item(node) = added { Some(*node) } else { None });
+        let grown = grown
+            .iter()
+            .filter_map(|added| if let Addition::Item(node) = added { Some(*node) } else { None });
         let grown = self.join_all(grown.map(|node| self.facts.value(node)).collect::<Vec<_>>());
         let found = self.join(found, grown);
         self.join(found, added)

@@ -1,9 +1,9 @@
 //! Methods of texts, lists, records and functions.
 
-use super::call::Place;
-use super::constant::{Const, Constant};
-use super::facts::Added;
-use super::machine::{Holder, Machine};
+use super::call::CallSite;
+use super::constant::{Constant, ConstantValue};
+use super::facts::Addition;
+use super::machine::{FieldOwner, Machine};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language, fold, javascript, python};
 use crate::program::NodeId;
@@ -13,7 +13,7 @@ impl Machine<'_, '_> {
     /// Returns the result of a method call, or `None` if the method is unknown.
     pub(super) fn method(
         &mut self,
-        place: Place,
+        place: CallSite,
         object: NodeId,
         name: Constant,
         arguments: &[Argument],
@@ -57,7 +57,7 @@ impl Machine<'_, '_> {
 
     fn fold_method(
         &mut self,
-        place: Place,
+        place: CallSite,
         object: Value,
         name: &[u8],
         arguments: &[Argument],
@@ -73,7 +73,7 @@ impl Machine<'_, '_> {
             constants.push(constant);
         }
         let (constant, more) = fold::method(self.facts.language, name, &receiver, &constants)?;
-        let how = if matches!(constant, Const::Number(_)) { How::NONE } else { how.and(more) };
+        let how = if matches!(constant, ConstantValue::Number(_)) { How::NONE } else { how.and(more) };
         Some(self.folded(place.id, Some((constant, how))))
     }
 
@@ -84,34 +84,34 @@ impl Machine<'_, '_> {
             match (*atom, name) {
                 (Atom::List(node, _), b"append" | b"push" | b"unshift" | b"appendleft" | b"add") => {
                     for added in arguments.iter().filter_map(|argument| argument.node) {
-                        self.grow(node, Added::Item(added));
+                        self.grow(node, Addition::Item(added));
                     }
                 }
                 (Atom::List(node, _), b"insert") => {
                     if let Some(added) = given(1) {
-                        self.grow(node, Added::Item(added));
+                        self.grow(node, Addition::Item(added));
                     }
                 }
                 (Atom::List(node, _), b"extend" | b"__iadd__") => {
                     if let Some(added) = given(0) {
-                        self.grow(node, Added::Spread(added));
+                        self.grow(node, Addition::Spread(added));
                     }
                 }
                 (Atom::Record(node), b"update" | b"setdefault" | b"__setitem__" | b"set") => {
                     for argument in arguments {
                         let (Some(key), Some(from)) = (argument.key, argument.node) else { continue };
-                        self.set_field(Holder::Record(node), key, argument.value);
-                        self.grow(node, Added::Field(key, from));
+                        self.set_field(FieldOwner::Record(node), key, argument.value);
+                        self.grow(node, Addition::Field(key, from));
                     }
                     let key = arguments.first().and_then(|key| self.facts.values.single(key.value));
                     match (key, given(0), given(1)) {
                         (Some(Atom::Text(key, _)), _, Some(value)) => {
-                            self.set_field(Holder::Record(node), key, self.value(value));
-                            self.grow(node, Added::Field(key, value));
+                            self.set_field(FieldOwner::Record(node), key, self.value(value));
+                            self.grow(node, Addition::Field(key, value));
                         }
                         (_, Some(other), None) if arguments.iter().all(|argument| argument.key.is_none()) => {
                             self.add_parent(node, other);
-                            self.grow(node, Added::Spread(other));
+                            self.grow(node, Addition::Spread(other));
                         }
                         _ => {}
                     }
@@ -123,7 +123,7 @@ impl Machine<'_, '_> {
 
     fn method_of_javascript(
         &mut self,
-        place: Place,
+        place: CallSite,
         object: Value,
         name: &[u8],
         arguments: &[Argument],
@@ -150,7 +150,7 @@ impl Machine<'_, '_> {
                 let result = self.hand_on(place, &given, arguments);
                 match name {
                     b"map" | b"flatMap" => {
-                        self.add_element(Holder::Record(place.id), result);
+                        self.add_element(FieldOwner::Record(place.id), result);
                         self.one(Atom::Record(place.id))
                     }
                     b"filter" => object,
@@ -183,7 +183,7 @@ impl Machine<'_, '_> {
 
     /// Calls the functions and names among the arguments. Functions get the first given value, or all of
     /// them.
-    fn hand_on(&mut self, place: Place, given: &[Value], arguments: &[Argument]) -> Value {
+    fn hand_on(&mut self, place: CallSite, given: &[Value], arguments: &[Argument]) -> Value {
         let result = self.call_back(arguments.get(..1).unwrap_or_default(), given);
         let given: Vec<Argument> = given
             .iter()
@@ -204,7 +204,7 @@ impl Machine<'_, '_> {
 
     fn method_of_python(
         &mut self,
-        place: Place,
+        place: CallSite,
         object: Value,
         name: &[u8],
         arguments: &[Argument],

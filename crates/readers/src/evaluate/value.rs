@@ -241,7 +241,7 @@ impl Values {
         if let Some(known) = self.joins.get(slot).filter(|known| known.0 == one && known.1 == other) {
             return known.2;
         }
-        let value = self.join_anew(one, other);
+        let value = self.join_uncached(one, other);
         if let Some(known) = self.joins.get_mut(slot) {
             *known = (one, other, value);
         }
@@ -252,7 +252,7 @@ impl Values {
         (one.0.wrapping_mul(0x9E37_79B1) ^ other.0.wrapping_mul(0x85EB_CA77)) as usize % CACHED
     }
 
-    fn join_anew(&mut self, one: Value, other: Value) -> Value {
+    fn join_uncached(&mut self, one: Value, other: Value) -> Value {
         if is_subset(self.slice(other), self.slice(one)) {
             return one;
         }

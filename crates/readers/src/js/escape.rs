@@ -50,18 +50,18 @@ pub(super) fn decode_identifier(text: &[u8]) -> Vec<u8> {
 }
 
 /// One escape: the character, if it denotes one, and its length in bytes.
-struct Unit {
+struct DecodedEscape {
     value: Option<u32>,
     len: usize,
 }
 
 /// Reads the escape at the start of a text, which begins with a backslash.
-fn read_escape(rest: &[u8]) -> Unit {
-    let unit = |value: u32, len: usize| Unit { value: Some(value), len };
+fn read_escape(rest: &[u8]) -> DecodedEscape {
+    let unit = |value: u32, len: usize| DecodedEscape { value: Some(value), len };
     match rest.get(1..).unwrap_or_default() {
-        [b'\r', b'\n', ..] => Unit { value: None, len: 3 },
-        [b'\n' | b'\r', ..] => Unit { value: None, len: 2 },
-        [0xE2, 0x80, 0xA8 | 0xA9, ..] => Unit { value: None, len: 4 },
+        [b'\r', b'\n', ..] => DecodedEscape { value: None, len: 3 },
+        [b'\n' | b'\r', ..] => DecodedEscape { value: None, len: 2 },
+        [0xE2, 0x80, 0xA8 | 0xA9, ..] => DecodedEscape { value: None, len: 4 },
         [b'n', ..] => unit(10, 2),
         [b't', ..] => unit(9, 2),
         [b'r', ..] => unit(13, 2),
@@ -78,7 +78,7 @@ fn read_escape(rest: &[u8]) -> Unit {
             unit(value, len.saturating_add(1))
         }
         [other, ..] if other.is_ascii() => unit(u32::from(*other), 2),
-        _ => Unit { value: None, len: 1 },
+        _ => DecodedEscape { value: None, len: 1 },
     }
 }
 

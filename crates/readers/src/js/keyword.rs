@@ -1,13 +1,13 @@
 //! Keywords, including contextual ones.
 
-/// The keywords by their first letter, in the order of [`Kw`].
+/// The keywords by their first letter, in the order of [`Keyword`].
 macro_rules! keywords {
     ($($name:ident = $text:literal),* $(,)?) => {
         /// A keyword. Most of them are ordinary names elsewhere.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
-        pub(super) enum Kw { None, $($name),* }
-        const ALL: &[(Kw, &[u8])] = &[$((Kw::$name, $text)),*];
+        pub(super) enum Keyword { None, $($name),* }
+        const ALL: &[(Keyword, &[u8])] = &[$((Keyword::$name, $text)),*];
     };
 }
 
@@ -53,7 +53,7 @@ const STARTS: [u8; LETTERS + 1] = {
     starts
 };
 
-impl Kw {
+impl Keyword {
     /// Returns the keyword that a word is, or `None`.
     #[inline]
     pub(super) fn of(word: &[u8]) -> Self {

@@ -94,16 +94,16 @@ const MOST: usize = u32::MAX as usize - 1;
 pub fn read(source: &[u8], options: JsOptions) -> Reading {
     let source = source.get(..MOST).unwrap_or(source);
     let scanned = scan::Scanner::new(source, options).run();
-    let parsed = parse::Parser::new(source, &scanned.toks, options).run();
-    let code = view::code(source, &scanned.toks);
+    let parsed = parse::Parser::new(source, &scanned.tokens, options).run();
+    let code = view::code(source, &scanned.tokens);
     let pieces = view::pieces(&scanned);
     let stopped = match (scanned.stopped, parsed.stopped) {
         (Some(scanned), Some(parsed)) => Some(scanned.min(parsed)),
         (scanned, parsed) => scanned.or(parsed),
     };
-    let scan::Scanned { toks, unsure, has_html_comments, .. } = scanned;
+    let scan::Scanned { tokens, unsure, has_html_comments, .. } = scanned;
     // Names are resolved after the tokens are freed, which bounds the memory for large files.
-    drop(toks);
+    drop(tokens);
     let program = parsed.builder.finish();
     Reading { program, code, pieces, unsure, has_html_comments, stopped }
 }

@@ -1,19 +1,19 @@
 //! Tokens of JavaScript and TypeScript.
 
-use super::keyword::Kw;
+use super::keyword::Keyword;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum K {
+pub(super) enum TokenKind {
     Word,
     Private,
-    Num,
-    Str,
+    Number,
+    String,
     /// A template without substitutions, and the parts around substitutions.
-    Tpl,
-    TplHead,
-    TplMid,
-    TplTail,
+    Template,
+    TemplateHead,
+    TemplateMiddle,
+    TemplateTail,
     Regex,
     JsxStart,
     JsxText,
@@ -52,7 +52,7 @@ pub(super) enum K {
     Op,
 }
 
-impl K {
+impl TokenKind {
     #[inline]
     pub(super) const fn is_bracket(self) -> bool {
         matches!(
@@ -66,20 +66,33 @@ impl K {
     pub(super) const fn is_close(self) -> bool {
         matches!(
             self,
-            Self::RParen | Self::RBracket | Self::RBrace | Self::TplMid | Self::TplTail | Self::JsxEnd
+            Self::RParen
+                | Self::RBracket
+                | Self::RBrace
+                | Self::TemplateMiddle
+                | Self::TemplateTail
+                | Self::JsxEnd
         )
     }
 
     /// Returns `true` for words and numbers, between which a space is needed.
     #[inline]
     pub(super) const fn is_wordy(self) -> bool {
-        matches!(self, Self::Word | Self::Private | Self::Num)
+        matches!(self, Self::Word | Self::Private | Self::Number)
     }
 
     /// Returns `true` for strings, parts of templates and text between tags.
     #[inline]
     pub(super) const fn is_text(self) -> bool {
-        matches!(self, Self::Str | Self::Tpl | Self::TplHead | Self::TplMid | Self::TplTail | Self::JsxText)
+        matches!(
+            self,
+            Self::String
+                | Self::Template
+                | Self::TemplateHead
+                | Self::TemplateMiddle
+                | Self::TemplateTail
+                | Self::JsxText
+        )
     }
 }
 
@@ -95,22 +108,22 @@ pub(super) const NO_MATE: u32 = u32::MAX;
 
 /// One token. It has 12 bytes, because large files have millions of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tok {
+pub(super) struct Token {
     pub(super) start: u32,
     /// The index of the matching bracket, or the length of another token.
     rest: u32,
-    pub(super) kind: K,
-    pub(super) kw: Kw,
+    pub(super) kind: TokenKind,
+    pub(super) kw: Keyword,
     pub(super) flags: u8,
 }
 
-impl Tok {
+impl Token {
     /// The token after the last one.
     pub(super) const END: Self =
-        Self { start: u32::MAX, rest: 0, kind: K::Semi, kw: Kw::None, flags: NEWLINE };
+        Self { start: u32::MAX, rest: 0, kind: TokenKind::Semi, kw: Keyword::None, flags: NEWLINE };
 
     #[inline]
-    pub(super) const fn new(kind: K, kw: Kw, start: u32, end: u32, flags: u8) -> Self {
+    pub(super) const fn new(kind: TokenKind, kw: Keyword, start: u32, end: u32, flags: u8) -> Self {
         let rest = if kind.is_bracket() { NO_MATE } else { end.wrapping_sub(start) };
         Self { start, rest, kind, kw, flags }
     }
@@ -147,9 +160,9 @@ impl Tok {
     pub(super) const fn body(self) -> (usize, usize) {
         let (start, end) = self.span();
         let close = match self.kind {
-            K::JsxText => return (start, end),
+            TokenKind::JsxText => return (start, end),
             _ if self.has(UNCLOSED) => 0,
-            K::TplHead | K::TplMid => 2,
+            TokenKind::TemplateHead | TokenKind::TemplateMiddle => 2,
             _ => 1,
         };
         let first = start.saturating_add(1);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::escape;
 use super::scan::Scanned;
-use super::token::{ESCAPED, K, Tok};
+use super::token::{ESCAPED, Token, TokenKind};
 use crate::reading::{Piece, PieceKind};
 use crate::view::{How, View};
 
@@ -12,18 +12,19 @@ use crate::view::{How, View};
 const KEY: usize = 3;
 
 /// Returns the code without comments, with empty strings, and with one space between words.
-pub(super) fn code(src: &[u8], toks: &[Tok]) -> View {
+pub(super) fn code(src: &[u8], tokens: &[Token]) -> View {
     let mut view = View::default();
     let mut wordy = false;
     // The pending range of bytes that are copied unchanged.
     let mut copied = (0_usize, 0_usize);
-    for (&tok, index) in toks.iter().zip(0_usize..) {
+    for (&tok, index) in tokens.iter().zip(0_usize..) {
         let (start, end) = tok.span();
-        let key = if tok.kind == K::Str { key(src, toks, index) } else { None };
+        let key = if tok.kind == TokenKind::String { key(src, tokens, index) } else { None };
         let apart = wordy && tok.kind.is_wordy();
         wordy = tok.kind.is_wordy() || key.is_some();
-        let is_plain =
-            !(tok.kind.is_text() || tok.kind == K::Regex || (tok.kind.is_wordy() && tok.has(ESCAPED)));
+        let is_plain = !(tok.kind.is_text()
+            || tok.kind == TokenKind::Regex
+            || (tok.kind.is_wordy() && tok.has(ESCAPED)));
         if is_plain && !apart && start == copied.1 {
             copied.1 = end;
             continue;
@@ -36,7 +37,7 @@ pub(super) fn code(src: &[u8], toks: &[Tok]) -> View {
         match (tok.kind, key) {
             (_, Some((name, how))) => view.put(&name, (start, end), how, 0),
             _ if is_plain => copied = (start, end),
-            (K::Regex, _) => view.put(b"/./", (start, end), How::NONE, 0),
+            (TokenKind::Regex, _) => view.put(b"/./", (start, end), How::NONE, 0),
             (kind, _) if kind.is_text() => view.put(mark(kind), (start, end), How::NONE, 0),
             _ => {
                 let name = escape::decode_identifier(src.get(start..end).unwrap_or_default());
@@ -49,11 +50,11 @@ pub(super) fn code(src: &[u8], toks: &[Tok]) -> View {
 }
 
 /// Returns the name of a quoted key of an object.
-fn key<'a>(src: &'a [u8], toks: &[Tok], index: usize) -> Option<(Cow<'a, [u8]>, How)> {
-    let kind = |at: usize| toks.get(at).map(|tok| tok.kind);
-    let tok = toks.get(index)?;
-    let is_key = kind(index.wrapping_add(1)) == Some(K::Colon)
-        && matches!(kind(index.wrapping_sub(1)), Some(K::LBrace | K::Comma));
+fn key<'a>(src: &'a [u8], tokens: &[Token], index: usize) -> Option<(Cow<'a, [u8]>, How)> {
+    let kind = |at: usize| tokens.get(at).map(|tok| tok.kind);
+    let tok = tokens.get(index)?;
+    let is_key = kind(index.wrapping_add(1)) == Some(TokenKind::Colon)
+        && matches!(kind(index.wrapping_sub(1)), Some(TokenKind::LBrace | TokenKind::Comma));
     if !is_key {
         return None;
     }
@@ -71,12 +72,12 @@ fn key<'a>(src: &'a [u8], toks: &[Tok], index: usize) -> Option<(Cow<'a, [u8]>, 
     plain.then_some((name, how))
 }
 
-const fn mark(kind: K) -> &'static [u8] {
+const fn mark(kind: TokenKind) -> &'static [u8] {
     match kind {
-        K::TplHead => b"`${",
-        K::TplMid => b"}${",
-        K::TplTail => b"}`",
-        K::JsxText => b"",
+        TokenKind::TemplateHead => b"`${",
+        TokenKind::TemplateMiddle => b"}${",
+        TokenKind::TemplateTail => b"}`",
+        TokenKind::JsxText => b"",
         _ => b"''",
     }
 }
@@ -86,11 +87,11 @@ pub(super) fn pieces(scanned: &Scanned) -> Vec<Piece> {
     let mut comments = scanned.comments.iter().copied().peekable();
     let comment = |(start, end)| Piece { kind: PieceKind::Comment, start, end, is_escaped: false };
     let mut pieces = Vec::with_capacity(scanned.comments.len());
-    for tok in scanned.toks.iter().filter(|tok| tok.kind.is_text()) {
+    for tok in scanned.tokens.iter().filter(|tok| tok.kind.is_text()) {
         while let Some(range) = comments.next_if(|range| range.0 < tok.start) {
             pieces.push(comment(range));
         }
-        let kind = if tok.kind == K::JsxText { PieceKind::Markup } else { PieceKind::String };
+        let kind = if tok.kind == TokenKind::JsxText { PieceKind::Markup } else { PieceKind::String };
         let body = tok.body();
         if body.0 < body.1 {
             pieces.push(Piece { kind, start: tok.start, end: tok.end(), is_escaped: tok.has(ESCAPED) });

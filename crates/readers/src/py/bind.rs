@@ -1,6 +1,6 @@
 //! Assignment targets: declares their names and binds them.
 
-use super::frame::Value;
+use super::frame::Operand;
 use super::parser::Parser;
 use super::token::Token;
 use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
@@ -9,7 +9,7 @@ impl Parser<'_> {
     /// Declares the names of a target, in the function or the innermost scope, and binds it.
     ///
     /// A name in a class body becomes one of the class entries.
-    pub(super) fn assign(&mut self, target: Value, value: NodeId, end: u32, home: ScopeKind) -> NodeId {
+    pub(super) fn assign(&mut self, target: Operand, value: NodeId, end: u32, home: ScopeKind) -> NodeId {
         let mut open = vec![target.node];
         while let Some(id) = open.pop() {
             match self.builder.node(id) {
@@ -41,6 +41,6 @@ impl Parser<'_> {
     /// Binds a name.
     pub(super) fn assign_name(&mut self, name: Token, value: NodeId) {
         let node = self.push_name(name, Node::Name);
-        self.assign(Value { node, start: name.start, end: name.end }, value, name.end, ScopeKind::Function);
+        self.assign(Operand { node, start: name.start, end: name.end }, value, name.end, ScopeKind::Function);
     }
 }

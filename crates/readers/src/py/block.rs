@@ -1,9 +1,9 @@
 //! The bodies of functions and classes.
 
-use super::frame::{Frame, FrameKind, Value};
+use super::frame::{Frame, FrameKind, Operand};
 use super::parser::Parser;
 use super::statement::{Statement, StatementKind};
-use super::token::Kind;
+use super::token::TokenKind;
 use crate::program::{CallKind, Node, NodeFlags, NodeId, ScopeKind};
 
 /// The body of a function or class.
@@ -23,14 +23,14 @@ impl Parser<'_> {
         self.statement.kind = kind;
         self.statement.fields = self.fields.len();
         self.skip(1);
-        if self.kind(0) == Kind::Name {
+        if self.kind(0) == TokenKind::Name {
             self.statement.name = self.token(0);
             self.skip(1);
         }
         match self.kind(0) {
-            Kind::OpenParen => self.open_header(),
+            TokenKind::OpenParen => self.open_header(),
             // Type parameters are read as a list.
-            next => self.statement.is_generic = next == Kind::OpenBracket,
+            next => self.statement.is_generic = next == TokenKind::OpenBracket,
         }
     }
 
@@ -109,7 +109,7 @@ impl Parser<'_> {
         if let Some(name) = block.statement.name {
             let target = self.push_name(name, Node::Name);
             self.statement.is_certain = block.statement.is_certain;
-            let target = Value { node: target, start: block.statement.start, end: name.end };
+            let target = Operand { node: target, start: block.statement.start, end: name.end };
             self.assign(target, node, end, ScopeKind::Function);
         }
     }

@@ -2,13 +2,15 @@
 
 use super::frame::{ASIDE, COMMA, COMPREHENDED, DEFAULT, DICTIONARY, Frame, FrameKind, KEYED};
 use super::parser::Parser;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use crate::program::{CallKind, List, Node};
 
-impl Kind {
+impl TokenKind {
     /// Returns `true` for tokens that end an expression.
     pub(super) const fn is_separator(self) -> bool {
-        use Kind::{Assign, Close, CloseBrace, Colon, Comma, Hole, HoleEnd, Line, Middle, Semicolon, Tail};
+        use TokenKind::{
+            Assign, Close, CloseBrace, Colon, Comma, Hole, HoleEnd, Line, Middle, Semicolon, Tail,
+        };
         matches!(
             self,
             Assign | Close | CloseBrace | Colon | Comma | Hole | HoleEnd | Line | Middle | Semicolon | Tail
@@ -21,22 +23,22 @@ impl Parser<'_> {
     pub(super) fn separator(&mut self, token: Token) {
         let wall = self.wall();
         match token.kind {
-            Kind::Line => {
+            TokenKind::Line => {
                 self.unwind();
                 self.skip(1);
                 self.end_statement();
             }
-            Kind::Close => self.close_bracket(token),
-            Kind::CloseBrace | Kind::HoleEnd => self.close_brace(token),
+            TokenKind::Close => self.close_bracket(token),
+            TokenKind::CloseBrace | TokenKind::HoleEnd => self.close_brace(token),
             // The next part of an f-string closes an incomplete replacement field.
-            Kind::Middle | Kind::Tail | Kind::Hole => match wall {
+            TokenKind::Middle | TokenKind::Tail | TokenKind::Hole => match wall {
                 Some(FrameKind::Strings) => {}
                 Some(_) => self.close_wall(self.end()),
                 None => self.skip(1),
             },
-            Kind::Colon => self.colon(wall),
-            Kind::Assign => self.assignment(wall),
-            Kind::Comma | Kind::Semicolon if wall.is_some() => {
+            TokenKind::Colon => self.colon(wall),
+            TokenKind::Assign => self.assignment(wall),
+            TokenKind::Comma | TokenKind::Semicolon if wall.is_some() => {
                 // A comma makes parentheses a tuple.
                 if wall.is_some_and(|wall| !wall.has_parameters()) {
                     self.change(|frame| frame.state |= COMMA);
@@ -44,14 +46,14 @@ impl Parser<'_> {
                 self.end_item();
                 self.skip(1);
             }
-            Kind::Comma => {
+            TokenKind::Comma => {
                 self.statement.is_tuple = COMMA;
                 self.has_value = false;
                 self.skip(1);
             }
             _ if wall.is_some() => self.end_item(),
             kind => {
-                self.skip(usize::from(kind == Kind::Semicolon));
+                self.skip(usize::from(kind == TokenKind::Semicolon));
                 self.end_statement();
             }
         }
@@ -137,7 +139,7 @@ impl Parser<'_> {
 
     /// Reads `}`, which also closes brackets inside the braces.
     fn close_brace(&mut self, token: Token) {
-        let own = if token.kind == Kind::HoleEnd { FrameKind::Hole } else { FrameKind::Brace };
+        let own = if token.kind == TokenKind::HoleEnd { FrameKind::Hole } else { FrameKind::Brace };
         while let Some(wall) = self.wall() {
             if wall == own {
                 self.skip(1);

@@ -8,13 +8,13 @@ use super::frame::{
     CLAUSED, COMMA, COMPREHENDED, CONDITION, FIRST_ITERABLE, Frame, FrameKind, ITERABLE, TARGET,
 };
 use super::parser::Parser;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use crate::program::{Node, ScopeKind};
 
 impl Parser<'_> {
     /// Reads `for` or `if` of a comprehension; returns `false` elsewhere.
     pub(super) fn clause(&mut self, token: Token) -> bool {
-        let is_condition = token.kind == Kind::If;
+        let is_condition = token.kind == TokenKind::If;
         self.reduce_above(if is_condition { FrameKind::Condition.precedence() } else { 0 });
         if self.frames.last().is_some_and(|frame| frame.kind == FrameKind::Clause) {
             self.close_wall(self.end());

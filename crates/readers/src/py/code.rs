@@ -1,7 +1,7 @@
 //! The code view of a file.
 
 use super::text::normalize;
-use super::token::{Kind, Token, WIDE};
+use super::token::{Token, TokenKind, WIDE};
 use crate::view::{How, View};
 
 /// Returns the code without comments, with empty strings, and with one space between words.
@@ -12,21 +12,22 @@ pub(super) fn code(source: &[u8], tokens: &[Token]) -> View {
     for token in tokens {
         let (start, end) = token.range();
         let text = token.text(source);
-        let was_word = core::mem::replace(&mut is_word, token.kind.is_word() || token.kind == Kind::Number);
+        let was_word =
+            core::mem::replace(&mut is_word, token.kind.is_word() || token.kind == TokenKind::Number);
         if was_word && is_word {
             code.put(b" ", (start, start), How::NONE, 0);
         }
         match token.kind {
-            Kind::Name if token.has(WIDE) => {
+            TokenKind::Name if token.has(WIDE) => {
                 name.clear();
                 normalize(text, &mut name);
                 let how = if name.is_ascii() { How::UNICODE } else { How::NONE };
                 code.put(&name, (start, end), how, 0);
             }
-            Kind::String => code.put(b"''", (start, end), How::NONE, 0),
-            Kind::Head | Kind::Tail => code.put(b"'", (start, end), How::NONE, 0),
-            Kind::Middle => {}
-            Kind::Line => code.put(b"\n", (start, end), How::NONE, 0),
+            TokenKind::String => code.put(b"''", (start, end), How::NONE, 0),
+            TokenKind::Head | TokenKind::Tail => code.put(b"'", (start, end), How::NONE, 0),
+            TokenKind::Middle => {}
+            TokenKind::Line => code.put(b"\n", (start, end), How::NONE, 0),
             _ => code.copy(text, start, How::NONE, 0),
         }
     }

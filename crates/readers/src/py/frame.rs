@@ -117,7 +117,7 @@ pub(super) const FIRST_ITERABLE: u32 = 3;
 
 /// An operand, with its range including brackets.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Value {
+pub(super) struct Operand {
     pub(super) node: NodeId,
     pub(super) start: u32,
     pub(super) end: u32,

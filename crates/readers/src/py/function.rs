@@ -3,7 +3,7 @@
 use super::frame::{ANNOTATION, DEFAULT, Frame, FrameKind, NAME, NAMED};
 use super::parser::Parser;
 use super::scan::small;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use crate::program::{Node, NodeFlags, NodeId};
 
 /// A parameter of a function. The scope opens after all of them, because defaults are evaluated outside of
@@ -33,19 +33,23 @@ impl Parser<'_> {
         let is_lambda = self.frames.last().is_some_and(|frame| frame.kind == FrameKind::LambdaParameters);
         let is_named = self.frames.last().is_some_and(|frame| frame.state == NAMED);
         let step = match token.kind {
-            Kind::Name if !is_named => {
+            TokenKind::Name if !is_named => {
                 let before = self.tokens.get(self.at.saturating_sub(1)).map(|token| token.kind);
-                let is_rest = matches!(before, Some(Kind::Star | Kind::Power));
+                let is_rest = matches!(before, Some(TokenKind::Star | TokenKind::Power));
                 self.parameters.push(Parameter { name: token, is_rest, default: None });
                 NAMED
             }
-            Kind::Colon if is_lambda => return self.begin_lambda(),
-            Kind::Colon if is_named => ANNOTATION,
-            Kind::Assign if is_named => DEFAULT,
-            Kind::Comma => NAME,
+            TokenKind::Colon if is_lambda => return self.begin_lambda(),
+            TokenKind::Colon if is_named => ANNOTATION,
+            TokenKind::Assign if is_named => DEFAULT,
+            TokenKind::Comma => NAME,
             kind if kind.is_separator() => return self.separator(token),
             // Python 2 allows targets in brackets here. They are read as values.
-            Kind::OpenParen | Kind::OpenBracket | Kind::OpenBrace | Kind::String | Kind::Head => {
+            TokenKind::OpenParen
+            | TokenKind::OpenBracket
+            | TokenKind::OpenBrace
+            | TokenKind::String
+            | TokenKind::Head => {
                 return self.set_step(ANNOTATION);
             }
             _ if is_named => return self.set_step(NAME),

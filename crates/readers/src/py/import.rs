@@ -2,20 +2,20 @@
 
 use super::parser::Parser;
 use super::text;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use crate::program::{Node, NodeFlags, NodeId};
 
 impl Parser<'_> {
     /// Reads the name of a module with leading dots, up to `next`. Returns the import and the first part of
     /// the name.
-    fn module(&mut self, next: Option<Kind>) -> Option<(NodeId, Option<Token>)> {
+    fn module(&mut self, next: Option<TokenKind>) -> Option<(NodeId, Option<Token>)> {
         let start = self.token(0)?.start;
         let (mut raw, mut name) = (Vec::new(), Vec::new());
-        let (mut first, mut before) = (None, Kind::Dot);
+        let (mut first, mut before) = (None, TokenKind::Dot);
         while let Some(token) = self.token(0) {
             match token.kind {
-                Kind::Dot => {}
-                Kind::Name if before == Kind::Dot => first = first.or(Some(token)),
+                TokenKind::Dot => {}
+                TokenKind::Name if before == TokenKind::Dot => first = first.or(Some(token)),
                 _ => break,
             }
             raw.extend_from_slice(token.text(self.source));
@@ -36,7 +36,8 @@ impl Parser<'_> {
 
     /// Reads `as name`.
     fn alias(&mut self) -> Option<Token> {
-        let name = self.token(1).filter(|name| self.kind(0) == Kind::As && name.kind == Kind::Name)?;
+        let name =
+            self.token(1).filter(|name| self.kind(0) == TokenKind::As && name.kind == TokenKind::Name)?;
         self.skip(2);
         Some(name)
     }
@@ -52,7 +53,7 @@ impl Parser<'_> {
                 let module = self.push_name(name, Node::Module);
                 self.assign_name(name, module);
             }
-            if self.kind(0) != Kind::Comma {
+            if self.kind(0) != TokenKind::Comma {
                 break;
             }
             self.skip(1);
@@ -64,16 +65,16 @@ impl Parser<'_> {
     pub(super) fn import_from(&mut self) {
         self.skip(1);
         let start = self.at;
-        let Some((import, _)) = self.module(Some(Kind::Import)) else {
+        let Some((import, _)) = self.module(Some(TokenKind::Import)) else {
             self.at = start;
             return;
         };
         self.skip(1);
-        self.skip(usize::from(self.kind(0) == Kind::OpenParen));
+        self.skip(usize::from(self.kind(0) == TokenKind::OpenParen));
         while let Some(token) = self.token(0) {
             match token.kind {
-                Kind::Comma | Kind::Close => self.skip(1),
-                Kind::Name | Kind::Star => self.member_of(import, token),
+                TokenKind::Comma | TokenKind::Close => self.skip(1),
+                TokenKind::Name | TokenKind::Star => self.member_of(import, token),
                 _ => break,
             }
         }
@@ -86,7 +87,7 @@ impl Parser<'_> {
         let (name, flags) = self.name(token);
         let member = Node::Member { object: import, name };
         let member = self.builder.push(member, token.range(), flags);
-        if token.kind == Kind::Star {
+        if token.kind == TokenKind::Star {
             return self.builder.mark(member, NodeFlags::STATEMENT);
         }
         let name = self.alias().unwrap_or(token);
@@ -97,8 +98,10 @@ impl Parser<'_> {
     pub(super) fn outside(&mut self) {
         let is_global = self.token(0).is_some_and(|token| token.text(self.source) == b"global");
         self.skip(1);
-        while let Some(token) = self.token(0).filter(|token| matches!(token.kind, Kind::Name | Kind::Comma)) {
-            if token.kind == Kind::Name && !self.blocks.is_empty() {
+        while let Some(token) =
+            self.token(0).filter(|token| matches!(token.kind, TokenKind::Name | TokenKind::Comma))
+        {
+            if token.kind == TokenKind::Name && !self.blocks.is_empty() {
                 let (name, _) = self.name(token);
                 if is_global {
                     self.builder.declare_global(name);

@@ -1,7 +1,7 @@
 //! Numbers, strings and f-strings.
 
-use super::scan::{Open, Scanner, small};
-use super::token::{BYTES, ESCAPED, FORMATTED, Kind, RAW, SPEC};
+use super::scan::{OpenBracket, Scanner, small};
+use super::token::{BYTES, ESCAPED, FORMATTED, RAW, SPEC, TokenKind};
 use crate::reading::{Piece, PieceKind};
 
 /// The most unclosed quotes per line after which the text is read again as code.
@@ -38,7 +38,7 @@ impl Scanner<'_> {
             }
             self.skip(usize::from(self.ahead(0) | 0x20 == b'j'));
         }
-        self.push(Kind::Number, start, 0);
+        self.push(TokenKind::Number, start, 0);
     }
 
     fn digits(&mut self, is_digit: impl Fn(u8) -> bool) {
@@ -59,17 +59,20 @@ impl Scanner<'_> {
             });
         // An empty string `''` is not the start of a triple-quoted one, which needs three quotes.
         let count = if self.ahead(1) == byte && self.ahead(2) == byte { 3 } else { 1 };
-        let quote = Open { index: 0, byte, count, flags: flags.fold(0, |all, flag| all | flag) };
+        let quote = OpenBracket { index: 0, byte, count, flags: flags.fold(0, |all, flag| all | flag) };
         self.skip(usize::from(count));
-        self.text(quote, Kind::String, start);
+        self.text(quote, TokenKind::String, start);
     }
 
     /// Reads the text of a string to a replacement field or its end. `kind` is `Middle` after a field.
-    pub(super) fn text(&mut self, mut quote: Open, kind: Kind, mut start: usize) {
+    pub(super) fn text(&mut self, mut quote: OpenBracket, kind: TokenKind, mut start: usize) {
         let mut from = self.at;
         let mut escaped = 0;
-        let (open, last) =
-            if kind == Kind::String { (Kind::Head, Kind::String) } else { (Kind::Middle, Kind::Tail) };
+        let (open, last) = if kind == TokenKind::String {
+            (TokenKind::Head, TokenKind::String)
+        } else {
+            (TokenKind::Middle, TokenKind::Tail)
+        };
         loop {
             self.skip(self.plain(quote));
             let byte = self.ahead(0);
@@ -91,13 +94,13 @@ impl Scanner<'_> {
                 b'{' | b'}' if byte == self.ahead(1) && !is_spec => self.skip(2),
                 b'{' => {
                     self.part(open, start, from, 0, flags);
-                    self.brace(Kind::Hole, quote.flags & SPEC);
+                    self.brace(TokenKind::Hole, quote.flags & SPEC);
                     return self.open(quote);
                 }
                 b'}' if is_spec => {
                     // The field of this format specifier ends here.
-                    self.part(Kind::Middle, start, from, 0, flags);
-                    self.brace(Kind::HoleEnd, 0);
+                    self.part(TokenKind::Middle, start, from, 0, flags);
+                    self.brace(TokenKind::HoleEnd, 0);
                     quote.flags &= !SPEC;
                     (start, from, escaped) = (self.at, self.at, 0);
                 }
@@ -110,13 +113,13 @@ impl Scanner<'_> {
         self.ahead(1) == byte && self.ahead(2) == byte
     }
 
-    pub(super) fn brace(&mut self, kind: Kind, flags: u8) {
+    pub(super) fn brace(&mut self, kind: TokenKind, flags: u8) {
         self.skip(1);
         self.push(kind, self.at.saturating_sub(1), flags);
     }
 
     /// Returns the number of bytes before the next one with a meaning in a string.
-    fn plain(&self, quote: Open) -> usize {
+    fn plain(&self, quote: OpenBracket) -> usize {
         let rest = self.source.get(self.at..).unwrap_or_default();
         let is_single = quote.count == 1;
         let found = if quote.flags & FORMATTED != 0 {
@@ -133,7 +136,7 @@ impl Scanner<'_> {
         found.unwrap_or(rest.len())
     }
 
-    fn escape(&mut self, quote: Open) {
+    fn escape(&mut self, quote: OpenBracket) {
         let len = match self.ahead(1) {
             b'N' if quote.flags & RAW == 0 && self.ahead(2) == b'{' => {
                 let rest = self.source.get(self.at..).unwrap_or_default();
@@ -147,7 +150,7 @@ impl Scanner<'_> {
         self.at = self.at.saturating_add(len).min(self.source.len());
     }
 
-    fn part(&mut self, kind: Kind, start: usize, from: usize, closes: u8, flags: u8) {
+    fn part(&mut self, kind: TokenKind, start: usize, from: usize, closes: u8, flags: u8) {
         let opens = u8::try_from(from.saturating_sub(start)).unwrap_or(u8::MAX);
         self.push_text(kind, start, flags, opens, closes);
         if self.at > from.saturating_add(usize::from(closes)) {
@@ -161,11 +164,11 @@ impl Scanner<'_> {
     ///
     /// Text after a single quote is read again as code. Text after triple quotes is the rest of the file, so
     /// it is recorded as unsure instead.
-    fn unclosed(&mut self, quote: Open, last: Kind, start: usize, from: usize, flags: u8) {
+    fn unclosed(&mut self, quote: OpenBracket, last: TokenKind, start: usize, from: usize, flags: u8) {
         self.part(last, start, from, 0, flags);
         if quote.count == 3 {
             self.scan.unsure.push((small(from), small(self.at)));
-        } else if last == Kind::String {
+        } else if last == TokenKind::String {
             let tries = if self.unclosed.0 == self.at { self.unclosed.1.saturating_add(1) } else { 1 };
             self.unclosed = (self.at, tries);
             // Scanning continues after the opening quote.

@@ -4,7 +4,7 @@ use super::frame::{ASIDE, COMPREHENDED, DICTIONARY, FrameKind, MINUS};
 use super::parser::Parser;
 use super::scan::small;
 use super::text;
-use super::token::{COMPREHENSION, Kind, SPEC, Token};
+use super::token::{COMPREHENSION, SPEC, Token, TokenKind};
 use crate::program::{Node, ScopeKind};
 
 impl Parser<'_> {
@@ -12,43 +12,45 @@ impl Parser<'_> {
     pub(super) fn operand(&mut self, token: Token) {
         let base = self.values.len();
         match token.kind {
-            Kind::Name => self.name_operand(token),
-            Kind::Number => {
+            TokenKind::Name => self.name_operand(token),
+            TokenKind::Number => {
                 let number = text::number(token.text(self.source));
                 self.put(number.map_or(Node::Unknown, Node::Number), token.start, token.end);
                 self.skip(1);
             }
-            Kind::String if !matches!(self.kind(1), Kind::String | Kind::Head) => {
+            TokenKind::String if !matches!(self.kind(1), TokenKind::String | TokenKind::Head) => {
                 self.put_text(token);
                 self.skip(1);
             }
-            Kind::String | Kind::Head => self.open(FrameKind::Strings, token.start, base, 0),
-            Kind::OpenParen => self.open_bracket(token, FrameKind::Paren, base),
-            Kind::OpenBracket => self.open_bracket(token, FrameKind::List, base),
-            Kind::OpenBrace => self.open_bracket(token, FrameKind::Brace, base),
-            Kind::Lambda => {
+            TokenKind::String | TokenKind::Head => self.open(FrameKind::Strings, token.start, base, 0),
+            TokenKind::OpenParen => self.open_bracket(token, FrameKind::Paren, base),
+            TokenKind::OpenBracket => self.open_bracket(token, FrameKind::List, base),
+            TokenKind::OpenBrace => self.open_bracket(token, FrameKind::Brace, base),
+            TokenKind::Lambda => {
                 self.skip(1);
                 self.open_parameters(FrameKind::LambdaParameters, token.start);
             }
-            Kind::Not => self.prefix(FrameKind::Not, token, 0),
-            Kind::Yield => {
-                self.skip(usize::from(self.kind(1) == Kind::From));
+            TokenKind::Not => self.prefix(FrameKind::Not, token, 0),
+            TokenKind::Yield => {
+                self.skip(usize::from(self.kind(1) == TokenKind::From));
                 self.prefix(FrameKind::Yield, token, 0);
             }
-            Kind::Minus => self.prefix(FrameKind::Unary, token, MINUS),
-            Kind::Plus => self.prefix(FrameKind::Unary, token, 0),
-            Kind::Star => self.prefix(FrameKind::Spread, token, 0),
-            Kind::Power => {
+            TokenKind::Minus => self.prefix(FrameKind::Unary, token, MINUS),
+            TokenKind::Plus => self.prefix(FrameKind::Unary, token, 0),
+            TokenKind::Star => self.prefix(FrameKind::Spread, token, 0),
+            TokenKind::Power => {
                 self.change(|frame| frame.state |= DICTIONARY);
                 self.prefix(FrameKind::Spread, token, 0);
             }
-            Kind::Dot if self.kind(1) == Kind::Dot && self.kind(2) == Kind::Dot => {
+            TokenKind::Dot if self.kind(1) == TokenKind::Dot && self.kind(2) == TokenKind::Dot => {
                 self.skip(3);
                 self.put(Node::Unknown, token.start, self.end());
             }
             kind if kind.is_separator() => self.separator(token),
-            Kind::For | Kind::If if self.clause(token) => {}
-            Kind::Else | Kind::For | Kind::If if self.frames.is_empty() => self.end_statement(),
+            TokenKind::For | TokenKind::If if self.clause(token) => {}
+            TokenKind::Else | TokenKind::For | TokenKind::If if self.frames.is_empty() => {
+                self.end_statement()
+            }
             kind if kind.begins_statement() && self.frames.is_empty() => self.end_statement(),
             _ => self.skip(1),
         }
@@ -57,7 +59,7 @@ impl Parser<'_> {
     /// Reads a name, or the name of a keyword argument.
     fn name_operand(&mut self, token: Token) {
         let wall = self.frames.last().map(|frame| frame.kind);
-        if matches!(wall, Some(FrameKind::Call | FrameKind::Bases)) && self.kind(1) == Kind::Assign {
+        if matches!(wall, Some(FrameKind::Call | FrameKind::Bases)) && self.kind(1) == TokenKind::Assign {
             self.open(FrameKind::Keyword, token.start, self.values.len(), 0);
             let at = small(self.at);
             self.change(|frame| frame.extra = at);
@@ -92,23 +94,23 @@ impl Parser<'_> {
     /// Reads the next of several adjacent strings, or the next part of an f-string.
     pub(super) fn piece(&mut self, token: Token) {
         match token.kind {
-            Kind::String | Kind::Head | Kind::Middle | Kind::Tail => {
+            TokenKind::String | TokenKind::Head | TokenKind::Middle | TokenKind::Tail => {
                 let is_text = !token.has(SPEC) && !token.body(self.source).is_empty();
-                if is_text || token.kind == Kind::String {
+                if is_text || token.kind == TokenKind::String {
                     self.put_text(token);
                 }
                 self.skip(1);
                 match (token.kind, self.kind(0)) {
-                    (Kind::Head | Kind::Middle, _) | (_, Kind::String | Kind::Head) => {}
+                    (TokenKind::Head | TokenKind::Middle, _) | (_, TokenKind::String | TokenKind::Head) => {}
                     _ => self.close_wall(token.end),
                 }
             }
-            Kind::Hole => {
+            TokenKind::Hole => {
                 self.skip(1);
                 let aside = if token.has(SPEC) { ASIDE } else { 0 };
                 self.open(FrameKind::Hole, token.start, self.values.len(), aside);
             }
-            Kind::HoleEnd => self.skip(1),
+            TokenKind::HoleEnd => self.skip(1),
             _ => self.close_wall(self.end()),
         }
     }

@@ -3,7 +3,7 @@
 use super::frame::FrameKind;
 use super::parser::Parser;
 use super::statement::StatementKind;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use crate::program::Node;
 
 impl Parser<'_> {
@@ -12,34 +12,34 @@ impl Parser<'_> {
     pub(super) fn after_value(&mut self, token: Token) {
         let base = self.values.len().saturating_sub(1);
         match token.kind {
-            Kind::Dot => self.member(),
-            Kind::OpenParen if self.statement.is_generic && self.frames.is_empty() => self.open_header(),
-            Kind::OpenParen => self.open_bracket(token, FrameKind::Call, base),
-            Kind::OpenBracket => self.open_bracket(token, FrameKind::Index, base),
-            Kind::Logic => self.binary(FrameKind::Either),
-            Kind::Plus => self.binary(FrameKind::Join),
-            Kind::Minus => self.binary(FrameKind::Difference),
-            Kind::Percent => self.binary(FrameKind::Format),
-            Kind::Star | Kind::Slash | Kind::At => self.binary(FrameKind::Product),
-            Kind::Power => self.binary(FrameKind::Power),
-            Kind::Compare | Kind::Is => self.binary(FrameKind::Compare),
-            Kind::Not if self.kind(1) == Kind::In => {
+            TokenKind::Dot => self.member(),
+            TokenKind::OpenParen if self.statement.is_generic && self.frames.is_empty() => self.open_header(),
+            TokenKind::OpenParen => self.open_bracket(token, FrameKind::Call, base),
+            TokenKind::OpenBracket => self.open_bracket(token, FrameKind::Index, base),
+            TokenKind::Logic => self.binary(FrameKind::Either),
+            TokenKind::Plus => self.binary(FrameKind::Join),
+            TokenKind::Minus => self.binary(FrameKind::Difference),
+            TokenKind::Percent => self.binary(FrameKind::Format),
+            TokenKind::Star | TokenKind::Slash | TokenKind::At => self.binary(FrameKind::Product),
+            TokenKind::Power => self.binary(FrameKind::Power),
+            TokenKind::Compare | TokenKind::Is => self.binary(FrameKind::Compare),
+            TokenKind::Not if self.kind(1) == TokenKind::In => {
                 self.skip(1);
                 self.binary(FrameKind::Compare);
             }
-            Kind::In => self.contained(),
-            Kind::Walrus => self.low(FrameKind::Walrus),
-            Kind::As if matches!(self.statement.kind, StatementKind::With | StatementKind::Except) => {
+            TokenKind::In => self.contained(),
+            TokenKind::Walrus => self.low(FrameKind::Walrus),
+            TokenKind::As if matches!(self.statement.kind, StatementKind::With | StatementKind::Except) => {
                 self.reduce_above(1);
                 self.low(FrameKind::As);
             }
-            Kind::If => self.condition(token),
-            Kind::Else => self.otherwise(token),
-            Kind::For if self.clause(token) => {}
-            Kind::Augment => self.augment(token),
-            Kind::Async => self.skip(1),
+            TokenKind::If => self.condition(token),
+            TokenKind::Else => self.otherwise(token),
+            TokenKind::For if self.clause(token) => {}
+            TokenKind::Augment => self.augment(token),
+            TokenKind::Async => self.skip(1),
             // `!r` in a replacement field.
-            Kind::Other => {
+            TokenKind::Other => {
                 let is_conversion = self.wall() == Some(FrameKind::Hole) && self.kind(1).is_word();
                 self.skip(if is_conversion { 2 } else { 1 });
             }

@@ -5,12 +5,12 @@
 //! time is linear.
 
 use super::block::Block;
-use super::frame::{Frame, FrameKind, NAMED, Value};
+use super::frame::{Frame, FrameKind, NAMED, Operand};
 use super::function::Parameter;
 use super::scan::{Scan, small};
 use super::statement::Statement;
 use super::text;
-use super::token::{FIRST, Kind, RESTART, Token, WIDE};
+use super::token::{FIRST, RESTART, Token, TokenKind, WIDE};
 use crate::program::{List, Node, NodeFlags, NodeId, Program, ProgramBuilder, Text};
 
 #[derive(Debug, Default)]
@@ -21,14 +21,14 @@ pub(super) struct Parser<'a> {
     /// The index of the next token.
     pub(super) at: usize,
     pub(super) frames: Vec<Frame>,
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<Operand>,
     /// Set if the last value is an operand that an operator may follow.
     pub(super) has_value: bool,
     /// Set if a statement has begun.
     pub(super) is_inside: bool,
     pub(super) statement: Statement,
     /// The targets of `a = b = …`.
-    pub(super) targets: Vec<Value>,
+    pub(super) targets: Vec<Operand>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) blocks: Vec<Block>,
     /// The entries of the open classes.
@@ -101,8 +101,8 @@ impl Parser<'_> {
     }
 
     /// Returns the kind of a token; after the last one, a line end.
-    pub(super) fn kind(&self, distance: usize) -> Kind {
-        self.token(distance).map_or(Kind::Line, |token| token.kind)
+    pub(super) fn kind(&self, distance: usize) -> TokenKind {
+        self.token(distance).map_or(TokenKind::Line, |token| token.kind)
     }
 
     pub(super) const fn skip(&mut self, count: usize) {
@@ -132,7 +132,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn push_value(&mut self, node: NodeId, start: u32, end: u32) {
-        self.values.push(Value { node, start, end });
+        self.values.push(Operand { node, start, end });
         self.has_value = true;
     }
 
@@ -156,14 +156,14 @@ impl Parser<'_> {
     }
 
     /// Takes the values after `base`, and returns the last one.
-    pub(super) fn take_last(&mut self, base: usize) -> Option<Value> {
+    pub(super) fn take_last(&mut self, base: usize) -> Option<Operand> {
         let last = self.values.get(base..).and_then(<[_]>::last).copied();
         self.values.truncate(base);
         last
     }
 
     /// Takes the values after `base` as one value, which is a list if there are several or a comma.
-    pub(super) fn take_one(&mut self, base: usize, is_tuple: u8) -> Option<Value> {
+    pub(super) fn take_one(&mut self, base: usize, is_tuple: u8) -> Option<Operand> {
         let values = self.values.get(base..).unwrap_or_default();
         let (first, last) = (*values.first()?, *values.last()?);
         if values.len() == 1 && is_tuple == 0 {
@@ -171,7 +171,7 @@ impl Parser<'_> {
         }
         let items = self.take(base);
         let node = self.push(Node::List(items), first.start, last.end);
-        Some(Value { node, start: first.start, end: last.end })
+        Some(Operand { node, start: first.start, end: last.end })
     }
 
     /// Returns the unknown expression. There is only one, so that missing operands take no memory.
@@ -185,7 +185,7 @@ impl Parser<'_> {
     /// Returns the text of a name, and whether it differs from its normal form.
     pub(super) fn name(&mut self, token: Token) -> (Text, NodeFlags) {
         let name = token.text(self.source);
-        if token.kind != Kind::Name || !token.has(WIDE) {
+        if token.kind != TokenKind::Name || !token.has(WIDE) {
             return (self.builder.text(name), NodeFlags::NONE);
         }
         self.scratch.clear();

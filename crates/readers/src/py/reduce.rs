@@ -1,6 +1,6 @@
 //! Operators with complete operands.
 
-use super::frame::{Frame, FrameKind, MINUS, Value};
+use super::frame::{Frame, FrameKind, MINUS, Operand};
 use super::parser::Parser;
 use super::statement::StatementKind;
 use crate::program::{List, Node, ScopeKind};
@@ -67,8 +67,9 @@ impl Parser<'_> {
     /// Returns `true` if a slash joins paths, as in `pathlib`.
     fn is_path(&self, base: usize) -> bool {
         let values = self.values.get(base..).unwrap_or_default();
-        let is_text = |value: &Value| matches!(self.builder.node(value.node), Node::Text(_) | Node::Join(_));
-        let between = |pair: &[Value]| {
+        let is_text =
+            |value: &Operand| matches!(self.builder.node(value.node), Node::Text(_) | Node::Join(_));
+        let between = |pair: &[Operand]| {
             let [left, right] = pair else { return false };
             let gap = self.source.get(left.end as usize..right.start as usize).unwrap_or_default();
             gap.trim_ascii() == b"/"

@@ -1,11 +1,11 @@
 //! A scanner that splits bytes into tokens. It never fails: text that may be code is read as code.
 
-use super::token::{COMPREHENSION, FIRST, Kind, RESTART, SPEC, Token, WIDE};
+use super::token::{COMPREHENSION, FIRST, RESTART, SPEC, Token, TokenKind, WIDE};
 use crate::reading::{Piece, PieceKind};
 
 /// An open bracket, or a string with an open replacement field.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
+pub(super) struct OpenBracket {
     /// The token of a bracket.
     pub(super) index: u32,
     /// The bracket or the quote.
@@ -31,7 +31,7 @@ pub(super) struct Scanner<'a> {
     pub(super) source: &'a [u8],
     pub(super) at: usize,
     pub(super) scan: Scan,
-    stack: Vec<Open>,
+    stack: Vec<OpenBracket>,
     /// The number of open replacement fields.
     holes: usize,
     /// The number of open brackets that contain a statement and so are unclosed.
@@ -61,7 +61,7 @@ impl<'a> Scanner<'a> {
         self.scan
     }
 
-    pub(super) fn open(&mut self, open: Open) {
+    pub(super) fn open(&mut self, open: OpenBracket) {
         if self.stack.len() >= self.nesting && self.scan.stopped.is_none() {
             self.scan.stopped = Some(self.scan.tokens.len());
         }
@@ -69,7 +69,7 @@ impl<'a> Scanner<'a> {
         self.holes = self.holes.saturating_add(usize::from(open.count > 0));
     }
 
-    fn close(&mut self) -> Option<Open> {
+    fn close(&mut self) -> Option<OpenBracket> {
         let open = self.stack.pop();
         self.holes = self.holes.saturating_sub(usize::from(open.is_some_and(|open| open.count > 0)));
         self.broken = self.broken.min(self.stack.len());
@@ -86,12 +86,12 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, kind: Kind, start: usize, flags: u8) {
+    pub(super) fn push(&mut self, kind: TokenKind, start: usize, flags: u8) {
         self.push_text(kind, start, flags, 0, 0);
     }
 
     #[inline]
-    pub(super) fn push_text(&mut self, kind: Kind, start: usize, flags: u8, opens: u8, closes: u8) {
+    pub(super) fn push_text(&mut self, kind: TokenKind, start: usize, flags: u8, opens: u8, closes: u8) {
         let first = if self.is_first { FIRST } else { 0 };
         self.is_first = false;
         let (start, end) = (small(start), small(self.at));
@@ -100,8 +100,8 @@ impl<'a> Scanner<'a> {
 
     /// Ends a line. Inside brackets, a line break does not end the statement.
     fn line(&mut self) {
-        if self.stack.is_empty() && self.scan.tokens.last().is_some_and(|last| last.kind != Kind::Line) {
-            self.push(Kind::Line, self.at, 0);
+        if self.stack.is_empty() && self.scan.tokens.last().is_some_and(|last| last.kind != TokenKind::Line) {
+            self.push(TokenKind::Line, self.at, 0);
         }
         self.is_first = true;
     }
@@ -146,8 +146,8 @@ impl<'a> Scanner<'a> {
         if len <= 2 && matches!(rest.get(len), Some(b'\'' | b'"')) && super::literal::is_prefix(name) {
             return self.string(start);
         }
-        let kind = Kind::of_word(name);
-        if kind == Kind::Name {
+        let kind = TokenKind::of_word(name);
+        if kind == TokenKind::Name {
             let wide = if name.is_ascii() { 0 } else { WIDE };
             return self.push(kind, start, wide);
         }
@@ -156,7 +156,7 @@ impl<'a> Scanner<'a> {
         if restarts {
             self.broken = self.stack.len();
         // `for` inside brackets makes them a comprehension, which has a scope from its first token on.
-        } else if kind == Kind::For
+        } else if kind == TokenKind::For
             && self.stack.len() > self.broken
             && let Some(open) = self.stack.last().filter(|open| open.count == 0)
             && let Some(bracket) = self.scan.tokens.get_mut(open.index as usize)
@@ -172,7 +172,7 @@ impl<'a> Scanner<'a> {
         match byte {
             b'(' | b'[' | b'{' => {
                 let index = small(self.scan.tokens.len());
-                self.open(Open { index, byte, count: 0, flags: 0 });
+                self.open(OpenBracket { index, byte, count: 0, flags: 0 });
             }
             b')' | b']' if top.is_some_and(|open| open.count == 0) => {
                 self.close();
@@ -183,8 +183,8 @@ impl<'a> Scanner<'a> {
                     self.close();
                 }
                 if let Some(hole) = self.close().filter(|open| open.count > 0) {
-                    self.brace(Kind::HoleEnd, 0);
-                    return self.text(hole, Kind::Middle, self.at);
+                    self.brace(TokenKind::HoleEnd, 0);
+                    return self.text(hole, TokenKind::Middle, self.at);
                 }
             }
             b':' => {
@@ -193,7 +193,7 @@ impl<'a> Scanner<'a> {
                     self.close();
                     self.skip(1);
                     let flags = hole.flags | SPEC;
-                    return self.text(Open { flags, ..hole }, Kind::Middle, self.at);
+                    return self.text(OpenBracket { flags, ..hole }, TokenKind::Middle, self.at);
                 }
             }
             _ => {}
@@ -205,7 +205,7 @@ impl<'a> Scanner<'a> {
         self.skip(usize::from(is_pair));
         self.skip(usize::from(is_pair && byte == next && third == b'='));
         self.skip(1);
-        let kind = Kind::of_operator(self.source.get(start..self.at).unwrap_or_default());
+        let kind = TokenKind::of_operator(self.source.get(start..self.at).unwrap_or_default());
         self.push(kind, start, 0);
     }
 }

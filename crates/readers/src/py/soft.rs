@@ -1,20 +1,20 @@
 //! Soft keywords, which are keywords only at the start of a statement: `match`, `case`, `type`, and `exec` of
 //! Python 2.
 
-use super::frame::Value;
+use super::frame::Operand;
 use super::parser::Parser;
 use super::statement::StatementKind;
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 use crate::program::{CallKind, Node, NodeFlags};
 
 /// The most tokens that are inspected to distinguish `match (x):` from a call.
 const LOOKAHEAD: usize = 128;
 
 /// Returns the number of open brackets after a token.
-const fn nested(depth: usize, kind: Kind) -> usize {
+const fn nested(depth: usize, kind: TokenKind) -> usize {
     match kind {
-        Kind::OpenParen | Kind::OpenBracket | Kind::OpenBrace => depth.saturating_add(1),
-        Kind::Close | Kind::CloseBrace => depth.saturating_sub(1),
+        TokenKind::OpenParen | TokenKind::OpenBracket | TokenKind::OpenBrace => depth.saturating_add(1),
+        TokenKind::Close | TokenKind::CloseBrace => depth.saturating_sub(1),
         _ => depth,
     }
 }
@@ -23,16 +23,18 @@ impl Parser<'_> {
     /// Reads a name at the start of a statement.
     pub(super) fn soft_keyword(&mut self, token: Token) {
         let next = self.kind(1);
-        let is_operand =
-            matches!(next, Kind::Name | Kind::Number | Kind::OpenBrace | Kind::String | Kind::Head);
+        let is_operand = matches!(
+            next,
+            TokenKind::Name | TokenKind::Number | TokenKind::OpenBrace | TokenKind::String | TokenKind::Head
+        );
         match token.text(self.source) {
             b"exec" if is_operand => {
                 let node = self.push_name(token, Node::Name);
-                self.targets.push(Value { node, start: token.start, end: token.end });
+                self.targets.push(Operand { node, start: token.start, end: token.end });
                 self.statement.kind = StatementKind::Exec;
                 self.skip(1);
             }
-            b"type" if next == Kind::Name => self.skip(1),
+            b"type" if next == TokenKind::Name => self.skip(1),
             b"match" if is_operand || self.has_colon() => {
                 self.statement.kind = StatementKind::Match;
                 self.skip(1);
@@ -51,15 +53,18 @@ impl Parser<'_> {
 
     /// Returns `true` if a colon follows the brackets or operators after the next token.
     fn has_colon(&self) -> bool {
-        let begins = matches!(self.kind(1), Kind::OpenParen | Kind::OpenBracket | Kind::Minus | Kind::Star);
+        let begins = matches!(
+            self.kind(1),
+            TokenKind::OpenParen | TokenKind::OpenBracket | TokenKind::Minus | TokenKind::Star
+        );
         let most = if begins { LOOKAHEAD } else { 0 };
         let mut depth = 0;
         for kind in (1..most).map(|distance| self.kind(distance)) {
             depth = nested(depth, kind);
             match kind {
-                Kind::Colon if depth == 0 => return true,
-                Kind::Assign if depth == 0 => break,
-                Kind::Line => break,
+                TokenKind::Colon if depth == 0 => return true,
+                TokenKind::Assign if depth == 0 => break,
+                TokenKind::Line => break,
                 _ => {}
             }
         }
@@ -71,24 +76,24 @@ impl Parser<'_> {
         self.skip(1);
         self.statement.kind = StatementKind::Other;
         let mut depth = 0;
-        let mut before = Kind::Line;
+        let mut before = TokenKind::Line;
         while let Some(token) = self.token(0) {
             depth = nested(depth, token.kind);
             match token.kind {
-                Kind::Colon | Kind::If if depth == 0 => break,
-                Kind::Line => break,
-                Kind::Name if before != Kind::Dot => self.capture(token),
+                TokenKind::Colon | TokenKind::If if depth == 0 => break,
+                TokenKind::Line => break,
+                TokenKind::Name if before != TokenKind::Dot => self.capture(token),
                 _ => {}
             }
             before = token.kind;
             self.skip(1);
         }
-        self.skip(usize::from(self.kind(0) == Kind::If));
+        self.skip(usize::from(self.kind(0) == TokenKind::If));
     }
 
     /// Binds a name of a pattern, unless it is a class, a constant or an attribute.
     fn capture(&mut self, name: Token) {
-        let is_other = matches!(self.kind(1), Kind::Dot | Kind::OpenParen | Kind::Assign)
+        let is_other = matches!(self.kind(1), TokenKind::Dot | TokenKind::OpenParen | TokenKind::Assign)
             || matches!(name.text(self.source), b"_" | b"None" | b"True" | b"False");
         if !is_other {
             let value = self.subject.unwrap_or_else(|| self.unknown());

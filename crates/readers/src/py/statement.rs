@@ -1,8 +1,8 @@
 //! Statements.
 
-use super::frame::Value;
+use super::frame::Operand;
 use super::parser::Parser;
-use super::token::{FIRST, Kind, Token};
+use super::token::{FIRST, Token, TokenKind};
 use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
 
 /// The use of a statement's values.
@@ -66,13 +66,13 @@ impl Parser<'_> {
             self.is_nested = is_soft
                 || matches!(
                     token.kind,
-                    Kind::For
-                        | Kind::With
-                        | Kind::Except
-                        | Kind::If
-                        | Kind::Else
-                        | Kind::Statement
-                        | Kind::Async
+                    TokenKind::For
+                        | TokenKind::With
+                        | TokenKind::Except
+                        | TokenKind::If
+                        | TokenKind::Else
+                        | TokenKind::Statement
+                        | TokenKind::Async
                 );
         }
         let (kind, start) = (StatementKind::Expression, token.start);
@@ -86,27 +86,31 @@ impl Parser<'_> {
         self.is_inside = true;
         self.has_value = false;
         let kind = match token.kind {
-            Kind::Line | Kind::Semicolon | Kind::Colon | Kind::Async | Kind::Pass => {
+            TokenKind::Line
+            | TokenKind::Semicolon
+            | TokenKind::Colon
+            | TokenKind::Async
+            | TokenKind::Pass => {
                 self.is_inside = false;
                 return self.skip(1);
             }
-            Kind::Import => return self.import(),
-            Kind::From => return self.import_from(),
-            Kind::Global => return self.outside(),
-            Kind::Def => return self.open_definition(StatementKind::Def),
-            Kind::Class => return self.open_definition(StatementKind::Class),
-            Kind::Name => return self.soft_keyword(token),
-            Kind::For => StatementKind::ForTarget,
-            Kind::With => StatementKind::With,
-            Kind::Except => StatementKind::Except,
-            Kind::Return => StatementKind::Return,
-            Kind::Yield => {
-                self.skip(usize::from(self.kind(1) == Kind::From));
+            TokenKind::Import => return self.import(),
+            TokenKind::From => return self.import_from(),
+            TokenKind::Global => return self.outside(),
+            TokenKind::Def => return self.open_definition(StatementKind::Def),
+            TokenKind::Class => return self.open_definition(StatementKind::Class),
+            TokenKind::Name => return self.soft_keyword(token),
+            TokenKind::For => StatementKind::ForTarget,
+            TokenKind::With => StatementKind::With,
+            TokenKind::Except => StatementKind::Except,
+            TokenKind::Return => StatementKind::Return,
+            TokenKind::Yield => {
+                self.skip(usize::from(self.kind(1) == TokenKind::From));
                 StatementKind::Return
             }
-            Kind::Del => StatementKind::Delete,
-            Kind::At => StatementKind::Decorator,
-            Kind::If | Kind::Else | Kind::Statement => StatementKind::Other,
+            TokenKind::Del => StatementKind::Delete,
+            TokenKind::At => StatementKind::Decorator,
+            TokenKind::If | TokenKind::Else | TokenKind::Statement => StatementKind::Other,
             _ => return,
         };
         self.statement.kind = kind;
@@ -150,7 +154,7 @@ impl Parser<'_> {
     }
 
     /// Takes the values of the statement as one value.
-    pub(super) fn take_statement(&mut self) -> Option<Value> {
+    pub(super) fn take_statement(&mut self) -> Option<Operand> {
         let is_tuple = core::mem::take(&mut self.statement.is_tuple);
         self.take_one(0, is_tuple)
     }
@@ -183,7 +187,7 @@ impl Parser<'_> {
         self.parameters.clear();
     }
 
-    fn use_value(&mut self, kind: StatementKind, value: Value) {
+    fn use_value(&mut self, kind: StatementKind, value: Operand) {
         match kind {
             StatementKind::Return => {
                 if let Some(function) = self.builder.current_function() {
@@ -228,12 +232,12 @@ impl Parser<'_> {
     }
 
     /// Returns the text between two values.
-    fn operator(&self, left: Value, right: Value) -> &[u8] {
+    fn operator(&self, left: Operand, right: Operand) -> &[u8] {
         self.source.get(left.end as usize..right.start as usize).unwrap_or_default().trim_ascii()
     }
 
     /// Binds the target of an augmented assignment such as `+=`.
-    fn assign_augmented(&mut self, kind: StatementKind, value: Value) {
+    fn assign_augmented(&mut self, kind: StatementKind, value: Operand) {
         let Some(target) = self.targets.first().copied() else { return };
         let read = self.push(self.builder.node(target.node), target.start, target.end);
         let node = match kind {

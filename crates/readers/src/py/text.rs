@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::token::{BYTES, ESCAPED, FORMATTED, Kind, RAW, SPEC, Token};
+use super::token::{BYTES, ESCAPED, FORMATTED, RAW, SPEC, Token, TokenKind};
 use crate::view::{How, View};
 
 /// The longest character name in `\N{…}`.
@@ -153,7 +153,7 @@ pub(super) fn number(text: &[u8]) -> Option<i32> {
 
 /// Decodes the content of a string into a view. `from` is the offset of the content.
 pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
-    let token = Token { kind: Kind::String, start: 0, end: 0, flags: ESCAPED, opens: 0, closes: 0 };
+    let token = Token { kind: TokenKind::String, start: 0, end: 0, flags: ESCAPED, opens: 0, closes: 0 };
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());

@@ -2,7 +2,7 @@
 
 /// The kind of a token. Words that the parser treats alike share a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Name,
     Number,
     /// A whole string.
@@ -69,7 +69,7 @@ pub(super) enum Kind {
     Yield,
 }
 
-impl Kind {
+impl TokenKind {
     /// Returns the kind of a word.
     pub(super) const fn of_word(word: &[u8]) -> Self {
         match word {
@@ -128,7 +128,7 @@ impl Kind {
 
     /// Returns `true` if a word begins a statement and cannot occur in an expression.
     pub(super) const fn begins_statement(self) -> bool {
-        use Kind::{Class, Def, Del, Except, Global, Import, Pass, Return, Statement, With};
+        use TokenKind::{Class, Def, Del, Except, Global, Import, Pass, Return, Statement, With};
         matches!(self, Class | Def | Del | Except | Global | Import | Pass | Return | Statement | With)
     }
 
@@ -161,7 +161,7 @@ pub(super) const SPEC: u8 = 64;
 pub(super) struct Token {
     pub(super) start: u32,
     pub(super) end: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) flags: u8,
     /// The number of bytes that open and close a string.
     pub(super) opens: u8,

@@ -5,7 +5,7 @@ use plugward_readers::{Alternative, Argument, Call, Facts, Item, Language, Node,
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
 use crate::entry::Lens;
-use crate::lex::quote::{self, Exact};
+use crate::lex::quote::{self, Quoting};
 use crate::sink::EmbeddedText;
 use crate::view::{How, View};
 
@@ -20,7 +20,7 @@ const MOST_COMMANDS: usize = 4;
 /// A part of an embedded text: its bytes with their place, or a value that is not known.
 struct Rendered {
     view: View,
-    exact: Exact,
+    quoting: Quoting,
     left: usize,
 }
 
@@ -76,7 +76,7 @@ impl RuleAnalysis<'_, '_, '_> {
             if lens == Lens::Js && matches!(alternative, Alternative::Partial(_)) {
                 continue;
             }
-            let mut rendered = Rendered { view: View::default(), exact: Exact::Yes, left: MOST_PARTS };
+            let mut rendered = Rendered { view: View::default(), quoting: Quoting::Single, left: MOST_PARTS };
             self.render(facts, &alternative, node, hole, 0, &mut rendered);
             if let Some(range) = self.range(facts, &alternative, node) {
                 self.sink.embed(lens, EmbeddedText::Range(range.0, range.1));
@@ -136,7 +136,7 @@ impl RuleAnalysis<'_, '_, '_> {
     ) {
         let at = node.map_or((0, 0), |node| facts.program().span(node));
         if depth > DEEPEST || out.left == 0 {
-            out.exact = Exact::No;
+            out.quoting = Quoting::Double;
             out.view.put(hole, at, How::NONE, 0);
             return;
         }
@@ -157,7 +157,7 @@ impl RuleAnalysis<'_, '_, '_> {
                     // Only the text of its object is known: `'…'.format(x)`.
                     parts.retain(|part| facts.has_text(facts.value(*part)));
                     parts.truncate(1);
-                    out.exact = Exact::No;
+                    out.quoting = Quoting::Double;
                 }
                 if parts.is_empty() {
                     out.view.put(hole, at, How::NONE, 0);
@@ -173,14 +173,14 @@ impl RuleAnalysis<'_, '_, '_> {
                             self.render(facts, &first, Some(part), hole, depth.saturating_add(1), out);
                         }
                         _ => {
-                            out.exact = Exact::No;
+                            out.quoting = Quoting::Double;
                             out.view.put(hole, facts.program().span(part), How::NONE, 0);
                         }
                     }
                 }
             }
             _ => {
-                out.exact = Exact::No;
+                out.quoting = Quoting::Double;
                 out.view.put(hole, at, How::NONE, 0);
             }
         }
@@ -257,8 +257,8 @@ impl RuleAnalysis<'_, '_, '_> {
             line.put(if is_python { b"python3" } else { b"${x}" }, span, How::NONE, 0);
             return;
         };
-        let mut rendered = Rendered { view: View::default(), exact: Exact::Yes, left: MOST_PARTS };
+        let mut rendered = Rendered { view: View::default(), quoting: Quoting::Single, left: MOST_PARTS };
         self.render(facts, &text, own, b"${x}", 0, &mut rendered);
-        quote::word(&rendered.view, rendered.exact, span.0, line);
+        quote::word(&rendered.view, rendered.quoting, span.0, line);
     }
 }

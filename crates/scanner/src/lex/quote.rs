@@ -2,32 +2,33 @@
 
 use crate::view::{How, View};
 
-/// Whether a word is completely known.
+/// The quotes around a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exact {
-    Yes,
-    /// The word has parts that are known only at run time.
-    No,
+pub(crate) enum Quoting {
+    /// Single quotes, for a word that is completely known.
+    Single,
+    /// Double quotes, for a word with parts that are known only at run time, so that they are expanded.
+    Double,
 }
 
 /// Appends a word to a command line, quoted if needed.
-pub(crate) fn word(word: &View, exact: Exact, at: usize, out: &mut View) {
+pub(crate) fn word(word: &View, quoting: Quoting, at: usize, out: &mut View) {
     let plain = |byte: &u8| {
         byte.is_ascii_alphanumeric()
             || matches!(byte, b'-' | b'_' | b'/' | b'.' | b'=' | b':' | b'@' | b'%' | b'+' | b',')
             || *byte >= 0x80
     };
     let bare = !word.bytes.is_empty() && word.bytes.iter().all(plain);
-    let quote: &[u8] = match exact {
+    let quote: &[u8] = match quoting {
         _ if bare => b"",
-        Exact::Yes => b"'",
-        Exact::No => b"\"",
+        Quoting::Single => b"'",
+        Quoting::Double => b"\"",
     };
     out.put(quote, (at, at), How::NONE, 0);
     for (index, byte) in word.bytes.iter().enumerate() {
         let (start, end, how) = word.map.back(index, index.saturating_add(1));
         let escaped: &[u8] =
-            if exact == Exact::Yes && *byte == b'\'' { b"'\\''" } else { core::slice::from_ref(byte) };
+            if quoting == Quoting::Single && *byte == b'\'' { b"'\\''" } else { core::slice::from_ref(byte) };
         if end == start.saturating_add(1) && escaped.len() == 1 {
             out.copy(escaped, start, how, 0);
         } else {

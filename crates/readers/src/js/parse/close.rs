@@ -1,6 +1,6 @@
 //! Ends of expressions and brackets.
 
-use super::super::token::{K, NO_MATE, Tok};
+use super::super::token::{NO_MATE, Token, TokenKind};
 use super::Parser;
 use super::frame::{Frame, Loop, Role, State, Statement};
 use crate::program::{CallKind, Node, NodeFlags, NodeId, ScopeKind};
@@ -96,10 +96,12 @@ impl Parser<'_> {
     }
 
     /// Closes a bracket and everything open inside it.
-    pub(super) fn close(&mut self, tok: Tok) {
+    pub(super) fn close(&mut self, tok: Token) {
         match tok.kind {
-            K::TplMid | K::TplTail if self.templates > 0 => return self.close_hole(tok),
-            K::JsxEnd if self.elements > 0 => {
+            TokenKind::TemplateMiddle | TokenKind::TemplateTail if self.templates > 0 => {
+                return self.close_hole(tok);
+            }
+            TokenKind::JsxEnd if self.elements > 0 => {
                 self.pop_until(|role| role == Role::Element);
                 self.skip(1);
                 return self.pop();
@@ -129,11 +131,11 @@ impl Parser<'_> {
         }
     }
 
-    fn close_hole(&mut self, tok: Tok) {
+    fn close_hole(&mut self, tok: Token) {
         self.pop_until(|role| matches!(role, Role::Template | Role::Tagged));
         self.template_part(tok);
         self.skip(1);
-        if tok.kind == K::TplTail {
+        if tok.kind == TokenKind::TemplateTail {
             self.pop();
         }
     }

@@ -1,7 +1,7 @@
 //! Statement heads, blocks and their declarations.
 
-use super::super::keyword::Kw;
-use super::super::token::{K, NO_MATE};
+use super::super::keyword::Keyword;
+use super::super::token::{NO_MATE, TokenKind};
 use super::Parser;
 use super::frame::{Loop, Role, State, Statement};
 use crate::program::{Node, NodeFlags, NodeId, ScopeKind};
@@ -13,15 +13,15 @@ impl Parser<'_> {
     /// Reads `if (`, `while (`, `switch (` or `with (`.
     pub(super) fn head(&mut self) {
         self.skip(1);
-        if self.kind(0) == K::LParen {
+        if self.kind(0) == TokenKind::LParen {
             self.open_group(Role::Head);
         }
     }
 
     /// Reads `for (` or `for await (`, and the keyword of a declaration.
     pub(super) fn for_head(&mut self) {
-        self.skip(if self.kw(1) == Kw::Await { 2 } else { 1 });
-        if self.kind(0) != K::LParen {
+        self.skip(if self.kw(1) == Keyword::Await { 2 } else { 1 });
+        if self.kind(0) != TokenKind::LParen {
             return;
         }
         self.skip(1);
@@ -57,18 +57,19 @@ impl Parser<'_> {
     /// Returns the kind of scope for the declaration that starts here, and the number of its keywords.
     pub(super) fn declaration(&self) -> Option<(ScopeKind, usize)> {
         let is_name = |ahead: usize| {
-            self.kind(ahead) == K::Word && !matches!(self.kw(ahead), Kw::In | Kw::Instanceof | Kw::Of)
+            self.kind(ahead) == TokenKind::Word
+                && !matches!(self.kw(ahead), Keyword::In | Keyword::Instanceof | Keyword::Of)
         };
-        let uses = |ahead: usize| self.kw(ahead) == Kw::Using;
+        let uses = |ahead: usize| self.kw(ahead) == Keyword::Using;
         let is_beside = |ahead: usize| is_name(ahead) && !self.newline(ahead);
         match self.kw(0) {
-            Kw::Var => Some((ScopeKind::Function, 1)),
-            Kw::Const => Some((ScopeKind::Block, 1)),
-            Kw::Let if is_name(1) || matches!(self.kind(1), K::LBrace | K::LBracket) => {
+            Keyword::Var => Some((ScopeKind::Function, 1)),
+            Keyword::Const => Some((ScopeKind::Block, 1)),
+            Keyword::Let if is_name(1) || matches!(self.kind(1), TokenKind::LBrace | TokenKind::LBracket) => {
                 Some((ScopeKind::Block, 1))
             }
-            Kw::Using if is_beside(1) => Some((ScopeKind::Block, 1)),
-            Kw::Await if uses(1) && is_beside(2) => Some((ScopeKind::Block, 2)),
+            Keyword::Using if is_beside(1) => Some((ScopeKind::Block, 1)),
+            Keyword::Await if uses(1) && is_beside(2) => Some((ScopeKind::Block, 2)),
             _ => None,
         }
     }
@@ -105,7 +106,7 @@ impl Parser<'_> {
     /// Reads `catch (error) {` or `catch {`.
     pub(super) fn catch_head(&mut self) {
         self.skip(1);
-        if self.kind(0) == K::LParen {
+        if self.kind(0) == TokenKind::LParen {
             self.open_head();
             self.open_group(Role::Catch);
         }
@@ -114,7 +115,7 @@ impl Parser<'_> {
     /// Opens a block at the next token, a brace.
     pub(super) fn block(&mut self, scope: Option<ScopeKind>) {
         // An empty or unclosed block needs no scope.
-        let scope = scope.filter(|_| self.kind(1) != K::RBrace && self.peek(0).mate() != NO_MATE);
+        let scope = scope.filter(|_| self.kind(1) != TokenKind::RBrace && self.peek(0).mate() != NO_MATE);
         if let Some(kind) = scope {
             self.out.builder.open_scope(kind);
         }
@@ -139,8 +140,8 @@ impl Parser<'_> {
         let Role::Block { scopes, mut heads } = self.top().role else { return };
         // An `else`, `catch` or `finally` continues the innermost matching statement.
         let ended = match self.kw(0) {
-            Kw::Else | Kw::Finally => Some(1),
-            Kw::Catch => Some(0),
+            Keyword::Else | Keyword::Finally => Some(1),
+            Keyword::Catch => Some(0),
             _ => None,
         };
         while heads > 0 {

@@ -1,7 +1,7 @@
 //! Functions and classes.
 
-use super::super::keyword::Kw;
-use super::super::token::{K, NO_MATE, Tok};
+use super::super::keyword::Keyword;
+use super::super::token::{NO_MATE, Token, TokenKind};
 use super::Parser;
 use super::frame::{Frame, FunctionRole, Members, Role, State};
 use crate::program::{FunctionId, Node, NodeId, ScopeKind};
@@ -15,8 +15,8 @@ impl Parser<'_> {
     /// Reads `function`, its name, and the parenthesis of its parameters.
     pub(super) fn function(&mut self, role: FunctionRole) {
         let start = self.function_start();
-        self.skip(if self.kind(1) == K::Star { 2 } else { 1 });
-        let name = (self.kind(0) == K::Word).then_some(self.at);
+        self.skip(if self.kind(1) == TokenKind::Star { 2 } else { 1 });
+        let name = (self.kind(0) == TokenKind::Word).then_some(self.at);
         if name.is_some() {
             if role == FunctionRole::Declaration {
                 self.declare_word();
@@ -24,13 +24,17 @@ impl Parser<'_> {
             self.skip(1);
         }
         self.skip_angles();
-        if self.kind(0) == K::LParen { self.open_function(role, name, start) } else { self.separate() }
+        if self.kind(0) == TokenKind::LParen {
+            self.open_function(role, name, start)
+        } else {
+            self.separate()
+        }
     }
 
     /// Returns the start of a function, including a preceding `async`.
     pub(super) fn function_start(&self) -> u32 {
-        let last = self.at.checked_sub(1).and_then(|at| self.toks.get(at));
-        last.filter(|tok| tok.kw == Kw::Async).map_or(self.peek(0).start, |tok| tok.start)
+        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        last.filter(|tok| tok.kw == Keyword::Async).map_or(self.peek(0).start, |tok| tok.start)
     }
 
     /// Declares the next word.
@@ -50,7 +54,7 @@ impl Parser<'_> {
     pub(super) fn open_function(&mut self, role: FunctionRole, name: Option<usize>, start: u32) {
         self.push_function(role, name, start);
         if role == FunctionRole::Expression
-            && let Some(tok) = name.and_then(|at| self.toks.get(at)).copied()
+            && let Some(tok) = name.and_then(|at| self.tokens.get(at)).copied()
         {
             let name = self.name_of(tok);
             self.out.builder.declare(name);
@@ -71,17 +75,17 @@ impl Parser<'_> {
     pub(super) fn function_body(&mut self) {
         let Role::Function(id, role, _) = self.top().role else { return };
         let is_arrow = role == FunctionRole::Arrow;
-        if is_arrow && self.kind(0) == K::Colon {
+        if is_arrow && self.kind(0) == TokenKind::Colon {
             let next = self.at.saturating_add(1);
             self.at = self.types.skip_return(next).unwrap_or(next);
         } else {
             self.skip_annotation();
         }
-        if is_arrow && self.kind(0) == K::Arrow {
+        if is_arrow && self.kind(0) == TokenKind::Arrow {
             self.skip(1);
         }
         match self.kind(0) {
-            K::LBrace => self.block(None),
+            TokenKind::LBrace => self.block(None),
             // The body is an expression, so the frame becomes an operator.
             _ if is_arrow => self.set_role(Role::Arrow(id)),
             _ => self.pop(),
@@ -89,7 +93,7 @@ impl Parser<'_> {
     }
 
     /// Reads `x => …`.
-    pub(super) fn short_arrow(&mut self, tok: Tok) {
+    pub(super) fn short_arrow(&mut self, tok: Token) {
         self.push_function(FunctionRole::Arrow, None, self.function_start());
         let base = self.values.len();
         let node = self.name_node(tok);
@@ -121,7 +125,7 @@ impl Parser<'_> {
 
     /// Appends `name = value` for a name token.
     fn bind_name(&mut self, name: u32, value: NodeId) {
-        if let Some(tok) = self.toks.get(name as usize).copied() {
+        if let Some(tok) = self.tokens.get(name as usize).copied() {
             let target = self.name_node(tok);
             self.out.builder.bind(target, value, tok.span());
         }
@@ -135,12 +139,13 @@ impl Parser<'_> {
         }
         self.open_class(role, start);
         self.skip_angles();
-        if self.kw(0) == Kw::Extends { self.open(Role::Heritage, 1) } else { self.class_body() }
+        if self.kw(0) == Keyword::Extends { self.open(Role::Heritage, 1) } else { self.class_body() }
     }
 
     /// Opens a class or enum at its name.
     pub(super) fn open_class(&mut self, role: FunctionRole, start: u32) {
-        let is_named = self.kind(0) == K::Word && !matches!(self.kw(0), Kw::Extends | Kw::Implements);
+        let is_named =
+            self.kind(0) == TokenKind::Word && !matches!(self.kw(0), Keyword::Extends | Keyword::Implements);
         let name = is_named.then_some(self.at);
         if is_named {
             self.declare_word();
@@ -155,7 +160,7 @@ impl Parser<'_> {
         if self.top().role == Role::Heritage {
             self.pop();
         }
-        if self.kw(0) == Kw::Implements {
+        if self.kw(0) == Keyword::Implements {
             self.skip_types();
         }
         self.open_members(Members::Class);
@@ -164,7 +169,7 @@ impl Parser<'_> {
     /// Opens the members of a class or enum.
     pub(super) fn open_members(&mut self, kind: Members) {
         let Frame { base, start, .. } = self.top();
-        if self.kind(0) != K::LBrace {
+        if self.kind(0) != TokenKind::LBrace {
             return self.pop();
         }
         self.open_bracket(Role::Members(kind), base, start);

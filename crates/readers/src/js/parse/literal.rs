@@ -1,19 +1,19 @@
 //! Names and constants.
 
 use super::super::escape;
-use super::super::token::{ESCAPED, K, Tok};
+use super::super::token::{ESCAPED, Token, TokenKind};
 use super::Parser;
 use super::frame::{Role, State};
 use crate::program::{Node, NodeFlags, NodeId, Text};
 
 /// Returns the flag of a word with escapes.
-fn flags_of(tok: Tok) -> NodeFlags {
+fn flags_of(tok: Token) -> NodeFlags {
     if tok.has(ESCAPED) { NodeFlags::ESCAPED } else { NodeFlags::NONE }
 }
 
 impl Parser<'_> {
     /// Returns the name of a word, with its escapes decoded.
-    pub(super) fn name_of(&mut self, tok: Tok) -> Text {
+    pub(super) fn name_of(&mut self, tok: Token) -> Text {
         let bytes = self.src.get(tok.start as usize..tok.end() as usize).unwrap_or_default();
         if tok.has(ESCAPED) {
             return self.out.builder.text(&escape::decode_identifier(bytes));
@@ -22,13 +22,13 @@ impl Parser<'_> {
     }
 
     /// Appends a name, which may be a target or a value.
-    pub(super) fn name_node(&mut self, tok: Tok) -> NodeId {
+    pub(super) fn name_node(&mut self, tok: Token) -> NodeId {
         let name = self.name_of(tok);
         self.out.builder.push(Node::Name(name), tok.span(), flags_of(tok))
     }
 
     /// Returns the content of a text, and whether escapes hid something in it.
-    pub(super) fn text_of(&mut self, tok: Tok) -> (Text, NodeFlags) {
+    pub(super) fn text_of(&mut self, tok: Token) -> (Text, NodeFlags) {
         let (start, end) = tok.body();
         let bytes = self.src.get(start..end).unwrap_or_default();
         if !tok.has(ESCAPED) {
@@ -41,9 +41,9 @@ impl Parser<'_> {
     }
 
     /// Appends a constant or key.
-    pub(super) fn constant_node(&mut self, tok: Tok) -> NodeId {
+    pub(super) fn constant_node(&mut self, tok: Token) -> NodeId {
         let (node, flags) = match tok.kind {
-            K::Num => {
+            TokenKind::Number => {
                 let (start, end) = tok.span();
                 let number = small(self.src.get(start..end).unwrap_or_default());
                 (number.map_or(Node::Unknown, Node::Number), NodeFlags::NONE)
@@ -64,13 +64,13 @@ impl Parser<'_> {
         self.templates = self.templates.saturating_add(1);
         self.open_bracket(role, base, start);
         self.template_part(tok);
-        if tok.kind == K::Tpl {
+        if tok.kind == TokenKind::Template {
             self.pop();
         }
     }
 
     /// Adds a constant part of a template.
-    pub(super) fn template_part(&mut self, tok: Tok) {
+    pub(super) fn template_part(&mut self, tok: Token) {
         let (start, end) = tok.body();
         if start < end {
             let node = self.constant_node(tok);

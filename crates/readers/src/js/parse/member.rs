@@ -1,40 +1,46 @@
 //! Members of objects, classes and enums.
 
-use super::super::keyword::Kw;
-use super::super::token::{K, Tok};
+use super::super::keyword::Keyword;
+use super::super::token::{Token, TokenKind};
 use super::Parser;
 use super::frame::{FunctionRole, Members, Role, State};
 use crate::program::{Node, ScopeKind};
 
 /// Returns `true` for words that may precede a class member.
-const fn modifies(kw: Kw) -> bool {
-    let grants = matches!(kw, Kw::Public | Kw::Private | Kw::Protected | Kw::Readonly);
-    grants || matches!(kw, Kw::Static | Kw::Abstract | Kw::Override | Kw::Declare | Kw::Accessor)
+const fn modifies(kw: Keyword) -> bool {
+    let grants = matches!(kw, Keyword::Public | Keyword::Private | Keyword::Protected | Keyword::Readonly);
+    grants
+        || matches!(
+            kw,
+            Keyword::Static | Keyword::Abstract | Keyword::Override | Keyword::Declare | Keyword::Accessor
+        )
 }
 
 impl Parser<'_> {
     /// Reads the key of a member, and the modifiers before it.
-    pub(super) fn key(&mut self, tok: Tok) {
+    pub(super) fn key(&mut self, tok: Token) {
         let Role::Members(kind) = self.top().role else { return self.separate() };
         let is_class = kind == Members::Class;
         match tok.kind {
-            K::Comma | K::Semi | K::Star => self.skip(1),
-            K::At => self.open(Role::Decorator(State::Key), 1),
+            TokenKind::Comma | TokenKind::Semi | TokenKind::Star => self.skip(1),
+            TokenKind::At => self.open(Role::Decorator(State::Key), 1),
             // Handles an index signature: `[key: string]: T`.
-            K::LBracket if is_class && self.is_typed() && self.kind(2) == K::Colon => {
+            TokenKind::LBracket if is_class && self.is_typed() && self.kind(2) == TokenKind::Colon => {
                 self.at = self.types.past(self.at).unwrap_or(self.at.saturating_add(1));
                 self.skip_annotation();
             }
-            K::LBracket => {
+            TokenKind::LBracket => {
                 self.open(Role::Field, 0);
                 self.open_group(Role::Computed(kind));
             }
-            K::Word if tok.kw == Kw::Static && is_class && self.kind(1) == K::LBrace => {
+            TokenKind::Word if tok.kw == Keyword::Static && is_class && self.kind(1) == TokenKind::LBrace => {
                 self.skip(1);
                 self.block(Some(ScopeKind::Function));
             }
-            K::Word if self.is_modifier(tok.kw, kind) => self.skip(1),
-            K::Word | K::Private | K::Str | K::Num if self.is_member(tok.kind, kind) => {
+            TokenKind::Word if self.is_modifier(tok.kw, kind) => self.skip(1),
+            TokenKind::Word | TokenKind::Private | TokenKind::String | TokenKind::Number
+                if self.is_member(tok.kind, kind) =>
+            {
                 self.plain_key(tok, kind);
             }
             // The brace may open a block instead of an object.
@@ -42,43 +48,50 @@ impl Parser<'_> {
         }
     }
 
-    fn is_modifier(&self, kw: Kw, kind: Members) -> bool {
+    fn is_modifier(&self, kw: Keyword, kind: Members) -> bool {
         let is_known = match kw {
-            Kw::Get | Kw::Set | Kw::Async => true,
+            Keyword::Get | Keyword::Set | Keyword::Async => true,
             kw => kind == Members::Class && modifies(kw),
         };
         match self.kind(1) {
-            K::Word | K::Private | K::Str | K::Num | K::LBracket => is_known,
-            K::Star => matches!(kw, Kw::Static | Kw::Async),
+            TokenKind::Word
+            | TokenKind::Private
+            | TokenKind::String
+            | TokenKind::Number
+            | TokenKind::LBracket => is_known,
+            TokenKind::Star => matches!(kw, Keyword::Static | Keyword::Async),
             _ => false,
         }
     }
 
     /// Returns `true` if the next token is the key of a member.
-    fn is_member(&self, key: K, kind: Members) -> bool {
+    fn is_member(&self, key: TokenKind, kind: Members) -> bool {
         match self.kind(1) {
-            K::Colon | K::Assign | K::Question | K::Bang | K::Lt => true,
-            K::Comma | K::RBrace => key == K::Word || kind != Members::Object,
-            K::LParen if kind == Members::Object => {
-                let after = self.types.past(self.at.saturating_add(1)).and_then(|after| self.toks.get(after));
-                after.is_none_or(|tok| matches!(tok.kind, K::LBrace | K::Colon))
+            TokenKind::Colon | TokenKind::Assign | TokenKind::Question | TokenKind::Bang | TokenKind::Lt => {
+                true
+            }
+            TokenKind::Comma | TokenKind::RBrace => key == TokenKind::Word || kind != Members::Object,
+            TokenKind::LParen if kind == Members::Object => {
+                let after =
+                    self.types.past(self.at.saturating_add(1)).and_then(|after| self.tokens.get(after));
+                after.is_none_or(|tok| matches!(tok.kind, TokenKind::LBrace | TokenKind::Colon))
             }
             _ => kind != Members::Object,
         }
     }
 
     /// Reads a key that is a word, a text or a number.
-    fn plain_key(&mut self, tok: Tok, kind: Members) {
+    fn plain_key(&mut self, tok: Token, kind: Members) {
         self.open(Role::Field, 0);
         let key = match tok.kind {
-            K::Private => K::Word,
+            TokenKind::Private => TokenKind::Word,
             kind => kind,
         };
         let node = self.constant_node(tok);
         self.value(node, tok.start);
         self.skip(1);
-        let is_short = matches!(self.kind(0), K::Comma | K::RBrace | K::Assign);
-        if is_short && kind == Members::Object && key == K::Word {
+        let is_short = matches!(self.kind(0), TokenKind::Comma | TokenKind::RBrace | TokenKind::Assign);
+        if is_short && kind == Members::Object && key == TokenKind::Word {
             // `{ a = 1 }` is a pattern with a default value.
             let name = self.name_node(tok);
             return self.value(name, tok.start);
@@ -88,7 +101,7 @@ impl Parser<'_> {
 
     /// Continues after the key of a member, with its value, type or parameters.
     pub(super) fn after_key(&mut self, kind: Members) {
-        if matches!(self.kind(0), K::Question | K::Bang) {
+        if matches!(self.kind(0), TokenKind::Question | TokenKind::Bang) {
             self.skip(1);
         }
         self.skip_angles();
@@ -96,8 +109,8 @@ impl Parser<'_> {
             self.skip_annotation();
         }
         match self.kind(0) {
-            K::LParen => self.open_function(FunctionRole::Method, None, self.peek(0).start),
-            K::Colon | K::Assign => self.skip_to_operand(1),
+            TokenKind::LParen => self.open_function(FunctionRole::Method, None, self.peek(0).start),
+            TokenKind::Colon | TokenKind::Assign => self.skip_to_operand(1),
             _ => self.pop(),
         }
     }

@@ -17,8 +17,8 @@ mod reduce;
 mod statement;
 mod typed;
 
-use super::keyword::Kw;
-use super::token::{K, NEWLINE, NO_MATE, Tok};
+use super::keyword::Keyword;
+use super::token::{NEWLINE, NO_MATE, Token, TokenKind};
 use super::types::Types;
 use super::{JsOptions, JsTypes};
 use crate::program::{List, Node, NodeFlags, NodeId, ProgramBuilder};
@@ -33,21 +33,21 @@ const LOOKS: u32 = 64;
 
 /// An operand, with the offset at which it starts, including its parenthesis.
 #[derive(Debug, Clone, Copy)]
-struct Value {
+struct Operand {
     node: NodeId,
     start: u32,
 }
 
 pub(super) struct Parser<'a> {
     src: &'a [u8],
-    toks: &'a [Tok],
+    tokens: &'a [Token],
     types: Types<'a>,
     options: JsOptions,
     /// The index of the next token.
     at: usize,
     state: State,
     frames: Vec<Frame>,
-    values: Vec<Value>,
+    values: Vec<Operand>,
     /// The open `if` and `try` statements in each scope of a loop or `catch` that ends with a statement.
     heads: Vec<u32>,
     /// The number of open templates and elements.
@@ -70,11 +70,11 @@ pub(super) struct Parsed {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(src: &'a [u8], toks: &'a [Tok], options: JsOptions) -> Self {
+    pub(super) fn new(src: &'a [u8], tokens: &'a [Token], options: JsOptions) -> Self {
         Self {
             src,
-            toks,
-            types: Types { src, toks },
+            tokens,
+            types: Types { src, tokens },
             options,
             at: 0,
             state: State::Statement,
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
     pub(super) fn run(mut self) -> Parsed {
         let limit = self.options.depth.saturating_mul(FRAMES);
         let (mut last, mut still) = ((self.at, self.frames.len()), 0_u32);
-        while let Some(&tok) = self.toks.get(self.at) {
+        while let Some(&tok) = self.tokens.get(self.at) {
             if self.frames.len() > limit {
                 // Everything open is closed, and the rest is read as if it were not nested.
                 self.out.stopped.get_or_insert(tok.start as usize);
@@ -120,15 +120,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns a token by its distance from the next one.
-    fn peek(&self, ahead: usize) -> Tok {
-        self.toks.get(self.at.saturating_add(ahead)).copied().unwrap_or(Tok::END)
+    fn peek(&self, ahead: usize) -> Token {
+        self.tokens.get(self.at.saturating_add(ahead)).copied().unwrap_or(Token::END)
     }
 
-    fn kind(&self, ahead: usize) -> K {
+    fn kind(&self, ahead: usize) -> TokenKind {
         self.peek(ahead).kind
     }
 
-    fn kw(&self, ahead: usize) -> Kw {
+    fn kw(&self, ahead: usize) -> Keyword {
         self.peek(ahead).kw
     }
 
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
 
     /// Returns the end of the last token.
     fn end(&self) -> u32 {
-        self.at.checked_sub(1).and_then(|at| self.toks.get(at)).map_or(0, |tok| tok.end())
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(0, |tok| tok.end())
     }
 
     /// Appends an expression from an offset to the end of the last token.
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
 
     /// Makes an expression an operand.
     fn value(&mut self, node: NodeId, start: u32) {
-        self.values.push(Value { node, start });
+        self.values.push(Operand { node, start });
         self.state = State::Operator;
     }
 
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the last operand, if it belongs to the frame.
-    fn pop_value(&mut self, base: usize) -> Option<Value> {
+    fn pop_value(&mut self, base: usize) -> Option<Operand> {
         if self.values.len() > base { self.values.pop() } else { None }
     }
 }

@@ -1,38 +1,39 @@
 //! Imports and exports.
 
 use super::super::JsTypes;
-use super::super::keyword::Kw;
-use super::super::token::{K, Tok};
+use super::super::keyword::Keyword;
+use super::super::token::{Token, TokenKind};
 use super::Parser;
 use super::frame::{Role, Statement};
 use crate::program::{CallKind, Node, NodeFlags, NodeId, ScopeKind};
 
 /// The part of a module that an import binds.
-enum Imported {
+enum ImportedName {
     Module,
     Default,
     /// The member that the token names.
-    Member(Tok),
+    Member(Token),
 }
 
 /// A name that an import declares.
-struct Local {
-    name: Tok,
-    imported: Imported,
+struct LocalName {
+    name: Token,
+    imported: ImportedName,
 }
 
 impl Parser<'_> {
     /// Reads an `import` statement.
-    pub(super) fn import(&mut self, tok: Tok) {
+    pub(super) fn import(&mut self, tok: Token) {
         self.skip(1);
         let types = match self.kw(0) {
-            Kw::Type if self.is_typed() && self.is_import_modifier() => JsTypes::Erased,
+            Keyword::Type if self.is_typed() && self.is_import_modifier() => JsTypes::Erased,
             _ => JsTypes::None,
         };
-        if matches!(self.kw(0), Kw::Type | Kw::Defer | Kw::Source) && self.is_import_modifier() {
+        if matches!(self.kw(0), Keyword::Type | Keyword::Defer | Keyword::Source) && self.is_import_modifier()
+        {
             self.skip(1);
         }
-        if self.kind(0) == K::Word && self.kind(1) == K::Assign {
+        if self.kind(0) == TokenKind::Word && self.kind(1) == TokenKind::Assign {
             // `import x = require('m')` is a declaration.
             return self.open(Role::Statement(Statement::Declare(ScopeKind::Block)), 0);
         }
@@ -48,31 +49,35 @@ impl Parser<'_> {
     /// Returns `true` if the word after `import` is a modifier and not the declared name.
     fn is_import_modifier(&self) -> bool {
         match self.kind(1) {
-            K::Word => self.kw(1) != Kw::From || self.kw(2) == Kw::From,
-            kind => matches!(kind, K::LBrace | K::Star),
+            TokenKind::Word => self.kw(1) != Keyword::From || self.kw(2) == Keyword::From,
+            kind => matches!(kind, TokenKind::LBrace | TokenKind::Star),
         }
     }
 
     /// Reads the names between `import` and the module.
-    fn locals(&mut self) -> Vec<Local> {
+    fn locals(&mut self) -> Vec<LocalName> {
         let mut locals = Vec::new();
         let mut is_inside = false;
         loop {
             let tok = self.peek(0);
             match tok.kind {
-                K::Word if tok.kw == Kw::From && !is_inside && self.kind(1) == K::Str => return locals,
-                K::Star if self.kw(1) == Kw::As && self.kind(2) == K::Word => {
-                    locals.push(Local { name: self.peek(2), imported: Imported::Module });
+                TokenKind::Word
+                    if tok.kw == Keyword::From && !is_inside && self.kind(1) == TokenKind::String =>
+                {
+                    return locals;
+                }
+                TokenKind::Star if self.kw(1) == Keyword::As && self.kind(2) == TokenKind::Word => {
+                    locals.push(LocalName { name: self.peek(2), imported: ImportedName::Module });
                     self.skip(3);
                 }
-                K::LBrace | K::RBrace if is_inside == (tok.kind == K::RBrace) => {
+                TokenKind::LBrace | TokenKind::RBrace if is_inside == (tok.kind == TokenKind::RBrace) => {
                     is_inside = !is_inside;
                     self.skip(1);
                 }
-                K::Comma => self.skip(1),
-                K::Word | K::Str if is_inside => locals.extend(self.imported_name()),
-                K::Word if locals.is_empty() => {
-                    locals.push(Local { name: tok, imported: Imported::Default });
+                TokenKind::Comma => self.skip(1),
+                TokenKind::Word | TokenKind::String if is_inside => locals.extend(self.imported_name()),
+                TokenKind::Word if locals.is_empty() => {
+                    locals.push(LocalName { name: tok, imported: ImportedName::Default });
                     self.skip(1);
                 }
                 _ => return locals,
@@ -81,22 +86,24 @@ impl Parser<'_> {
     }
 
     /// Reads `a`, `a as b`, `type a` or `'a' as b`.
-    fn imported_name(&mut self) -> Option<Local> {
-        let renames = self.kw(1) == Kw::As && self.kw(2) != Kw::As;
-        let is_type = self.is_typed() && self.kw(0) == Kw::Type && self.kind(1) == K::Word && !renames;
+    fn imported_name(&mut self) -> Option<LocalName> {
+        let renames = self.kw(1) == Keyword::As && self.kw(2) != Keyword::As;
+        let is_type =
+            self.is_typed() && self.kw(0) == Keyword::Type && self.kind(1) == TokenKind::Word && !renames;
         self.skip(usize::from(is_type));
         let imported = self.peek(0);
-        let is_renamed = self.kw(1) == Kw::As && self.kind(2) == K::Word;
+        let is_renamed = self.kw(1) == Keyword::As && self.kind(2) == TokenKind::Word;
         let name = if is_renamed { self.peek(2) } else { imported };
         self.skip(if is_renamed { 3 } else { 1 });
-        (name.kind == K::Word && !is_type).then_some(Local { name, imported: Imported::Member(imported) })
+        (name.kind == TokenKind::Word && !is_type)
+            .then_some(LocalName { name, imported: ImportedName::Member(imported) })
     }
 
     /// Reads `from 'm'` or `'m'` and appends the import, unless it only imports types.
     fn specifier(&mut self, start: u32, types: JsTypes) -> Option<NodeId> {
-        self.skip(usize::from(self.kw(0) == Kw::From && self.kind(1) == K::Str));
+        self.skip(usize::from(self.kw(0) == Keyword::From && self.kind(1) == TokenKind::String));
         let tok = self.peek(0);
-        if tok.kind != K::Str {
+        if tok.kind != TokenKind::String {
             return None;
         }
         self.skip(1);
@@ -104,23 +111,23 @@ impl Parser<'_> {
             let text = self.constant_node(tok);
             self.node(Node::Import(text), start)
         });
-        if matches!(self.kw(0), Kw::With | Kw::Assert) && self.kind(1) == K::LBrace {
+        if matches!(self.kw(0), Keyword::With | Keyword::Assert) && self.kind(1) == TokenKind::LBrace {
             let open = self.at.saturating_add(1);
             self.at = self.types.past(open).unwrap_or(open);
         }
         module
     }
 
-    fn bind_local(&mut self, local: &Local, module: Option<NodeId>) {
+    fn bind_local(&mut self, local: &LocalName, module: Option<NodeId>) {
         let target = self.name_of(local.name);
         self.out.builder.declare(target);
         let Some(module) = module else { return };
         let span = local.name.span();
         let name = match local.imported {
-            Imported::Module => None,
-            Imported::Default => Some(self.out.builder.text(b"default")),
-            Imported::Member(tok) if tok.kind == K::Str => Some(self.text_of(tok).0),
-            Imported::Member(tok) => Some(self.name_of(tok)),
+            ImportedName::Module => None,
+            ImportedName::Default => Some(self.out.builder.text(b"default")),
+            ImportedName::Member(tok) if tok.kind == TokenKind::String => Some(self.text_of(tok).0),
+            ImportedName::Member(tok) => Some(self.name_of(tok)),
         };
         let value = name.map_or(module, |name| {
             self.out.builder.push(Node::Member { object: module, name }, span, NodeFlags::NONE)
@@ -132,16 +139,16 @@ impl Parser<'_> {
     pub(super) fn export(&mut self) {
         let start = self.peek(0).start;
         self.skip(1);
-        let lists = |ahead: usize| matches!(self.kind(ahead), K::LBrace | K::Star);
+        let lists = |ahead: usize| matches!(self.kind(ahead), TokenKind::LBrace | TokenKind::Star);
         match self.kw(0) {
-            Kw::Default => self.export_default(),
-            Kw::Type if lists(1) => {
+            Keyword::Default => self.export_default(),
+            Keyword::Type if lists(1) => {
                 self.skip(1);
                 self.export_from(start, JsTypes::Erased);
             }
-            Kw::As if self.kw(1) == Kw::Namespace => self.skip(3),
+            Keyword::As if self.kw(1) == Keyword::Namespace => self.skip(3),
             _ if lists(0) => self.export_from(start, JsTypes::None),
-            _ if self.kind(0) == K::Assign => self.open(Role::Statement(Statement::Used), 1),
+            _ if self.kind(0) == TokenKind::Assign => self.open(Role::Statement(Statement::Used), 1),
             // The declaration that follows is a statement of its own.
             _ => {}
         }
@@ -150,10 +157,10 @@ impl Parser<'_> {
     fn export_default(&mut self) {
         self.skip(1);
         let is_declaration = match self.kw(0) {
-            Kw::Function | Kw::Class => true,
-            Kw::Async => self.kw(1) == Kw::Function,
-            Kw::Abstract | Kw::Interface => self.is_typed() && self.kind(1) == K::Word,
-            _ => self.kind(0) == K::At,
+            Keyword::Function | Keyword::Class => true,
+            Keyword::Async => self.kw(1) == Keyword::Function,
+            Keyword::Abstract | Keyword::Interface => self.is_typed() && self.kind(1) == TokenKind::Word,
+            _ => self.kind(0) == TokenKind::At,
         };
         if !is_declaration {
             self.open(Role::Statement(Statement::Used), 0);
@@ -163,13 +170,13 @@ impl Parser<'_> {
     /// Reads `* from 'm'`, `* as a from 'm'`, `{ a as b } from 'm'` or `{ a as b }`.
     fn export_from(&mut self, start: u32, types: JsTypes) {
         let names = self.at.saturating_add(1);
-        if self.kind(0) == K::LBrace {
+        if self.kind(0) == TokenKind::LBrace {
             self.at = self.types.past(self.at).unwrap_or(names);
         } else {
-            self.skip(if self.kw(1) == Kw::As { 3 } else { 1 });
+            self.skip(if self.kw(1) == Keyword::As { 3 } else { 1 });
         }
         let end = self.at;
-        if self.kw(0) == Kw::From
+        if self.kw(0) == Keyword::From
             && let Some(module) = self.specifier(start, types)
         {
             self.hand_on(names, end, module);
@@ -180,13 +187,15 @@ impl Parser<'_> {
     /// Reads the re-exported members of a module, because other files may call them.
     fn hand_on(&mut self, start: usize, end: usize, module: NodeId) {
         let mut at = start;
-        while let Some(tok) = self.toks.get(at).copied().filter(|_| at < end) {
-            let before = at.checked_sub(1).and_then(|at| self.toks.get(at)).map(|tok| tok.kind);
+        while let Some(tok) = self.tokens.get(at).copied().filter(|_| at < end) {
+            let before = at.checked_sub(1).and_then(|at| self.tokens.get(at)).map(|tok| tok.kind);
             at = at.saturating_add(1);
-            if !matches!(before, Some(K::LBrace | K::Comma)) || !matches!(tok.kind, K::Word | K::Str) {
+            if !matches!(before, Some(TokenKind::LBrace | TokenKind::Comma))
+                || !matches!(tok.kind, TokenKind::Word | TokenKind::String)
+            {
                 continue;
             }
-            let name = if tok.kind == K::Str { self.text_of(tok).0 } else { self.name_of(tok) };
+            let name = if tok.kind == TokenKind::String { self.text_of(tok).0 } else { self.name_of(tok) };
             let member = Node::Member { object: module, name };
             let callee = self.out.builder.push(member, tok.span(), NodeFlags::NONE);
             let any = self.out.builder.push(Node::Unknown, tok.span(), NodeFlags::NONE);

@@ -1,67 +1,76 @@
 //! Tokens after an operand.
 
-use super::super::keyword::Kw;
-use super::super::token::{ESCAPED, K, NEWLINE, Tok};
+use super::super::keyword::Keyword;
+use super::super::token::{ESCAPED, NEWLINE, Token, TokenKind};
 use super::Parser;
 use super::frame::{Binary, CONDITION, Loop, Role, Statement};
 use crate::program::{CallKind, Node, NodeFlags};
 
 impl Parser<'_> {
-    pub(super) fn operator(&mut self, tok: Tok) {
+    pub(super) fn operator(&mut self, tok: Token) {
         // A decorator is a name with members and arguments; anything else belongs to the definition.
         if let Role::Decorator(_) = self.top().role
-            && !matches!(tok.kind, K::Dot | K::LParen | K::QDot | K::Lt)
+            && !matches!(tok.kind, TokenKind::Dot | TokenKind::LParen | TokenKind::QDot | TokenKind::Lt)
         {
             return self.pop();
         }
         match tok.kind {
-            K::Dot | K::QDot => self.member(tok),
-            K::LParen | K::LBracket | K::Tpl | K::TplHead => self.suffix(tok.kind),
+            TokenKind::Dot | TokenKind::QDot => self.member(tok),
+            TokenKind::LParen | TokenKind::LBracket | TokenKind::Template | TokenKind::TemplateHead => {
+                self.suffix(tok.kind)
+            }
             // A non-null assertion. On a new line, `!` begins a statement.
-            K::Bang if !tok.has(NEWLINE) => self.skip(1),
-            K::IncDec if !tok.has(NEWLINE) => {
+            TokenKind::Bang if !tok.has(NEWLINE) => self.skip(1),
+            TokenKind::IncDec if !tok.has(NEWLINE) => {
                 self.skip(1);
                 self.step();
             }
-            K::Lt if self.is_typed() && self.skip_arguments_of_types() => {}
-            K::Plus => self.binary(Binary::Join),
-            K::Minus => self.binary(Binary::Subtract),
-            K::Star => self.binary(Binary::Multiply),
-            K::Either => self.binary(Binary::Either),
-            K::Equality | K::Lt | K::Gt | K::Op | K::Arrow => self.binary(Binary::Compare),
-            K::Assign => self.assign(None),
-            K::PlusAssign => self.assign(Some(Binary::Join)),
-            K::EitherAssign => self.assign(Some(Binary::Either)),
-            K::OpAssign => self.assign(Some(Binary::Compare)),
-            K::Question => self.question(),
-            K::Colon => self.colon(),
-            K::Comma => self.comma(),
-            K::Semi => self.semicolon(),
-            K::Word => self.word_operator(tok),
+            TokenKind::Lt if self.is_typed() && self.skip_arguments_of_types() => {}
+            TokenKind::Plus => self.binary(Binary::Join),
+            TokenKind::Minus => self.binary(Binary::Subtract),
+            TokenKind::Star => self.binary(Binary::Multiply),
+            TokenKind::Either => self.binary(Binary::Either),
+            TokenKind::Equality | TokenKind::Lt | TokenKind::Gt | TokenKind::Op | TokenKind::Arrow => {
+                self.binary(Binary::Compare)
+            }
+            TokenKind::Assign => self.assign(None),
+            TokenKind::PlusAssign => self.assign(Some(Binary::Join)),
+            TokenKind::EitherAssign => self.assign(Some(Binary::Either)),
+            TokenKind::OpAssign => self.assign(Some(Binary::Compare)),
+            TokenKind::Question => self.question(),
+            TokenKind::Colon => self.colon(),
+            TokenKind::Comma => self.comma(),
+            TokenKind::Semi => self.semicolon(),
+            TokenKind::Word => self.word_operator(tok),
             _ => self.separate(),
         }
     }
 
-    fn word_operator(&mut self, tok: Tok) {
+    fn word_operator(&mut self, tok: Token) {
         match (tok.kw, self.top().role) {
-            (Kw::In | Kw::Of, Role::For(Loop::First, declare)) => {
-                self.set_role(Role::For(if tok.kw == Kw::In { Loop::In } else { Loop::Of }, declare));
+            (Keyword::In | Keyword::Of, Role::For(Loop::First, declare)) => {
+                self.set_role(Role::For(if tok.kw == Keyword::In { Loop::In } else { Loop::Of }, declare));
                 self.skip_to_operand(1);
             }
-            (Kw::In | Kw::Instanceof, _) => self.binary(Binary::Compare),
-            (Kw::As | Kw::Satisfies, _) if self.is_typed() && !tok.has(NEWLINE) => self.skip_type(1),
+            (Keyword::In | Keyword::Instanceof, _) => self.binary(Binary::Compare),
+            (Keyword::As | Keyword::Satisfies, _) if self.is_typed() && !tok.has(NEWLINE) => {
+                self.skip_type(1)
+            }
             _ if self.starts_statement() => self.give_up(),
             _ => self.separate(),
         }
     }
 
     /// Reads `.name`, `?.name`, or `?.` before another suffix.
-    fn member(&mut self, tok: Tok) {
+    fn member(&mut self, tok: Token) {
         let name = self.peek(1);
-        if !matches!(name.kind, K::Word | K::Private) {
+        if !matches!(name.kind, TokenKind::Word | TokenKind::Private) {
             self.skip(1);
-            let is_suffix = matches!(name.kind, K::LParen | K::LBracket | K::Tpl | K::TplHead);
-            if tok.kind == K::Dot || !is_suffix {
+            let is_suffix = matches!(
+                name.kind,
+                TokenKind::LParen | TokenKind::LBracket | TokenKind::Template | TokenKind::TemplateHead
+            );
+            if tok.kind == TokenKind::Dot || !is_suffix {
                 self.separate();
             }
             return;
@@ -77,17 +86,17 @@ impl Parser<'_> {
     }
 
     /// Opens arguments, an index or a template after the callee or object.
-    fn suffix(&mut self, kind: K) {
+    fn suffix(&mut self, kind: TokenKind) {
         let top = self.top();
         let base = self.values.len().saturating_sub(1);
         let start = self.values.last().map_or(0, |value| value.start);
         match kind {
-            K::LParen if top.role == Role::New => {
+            TokenKind::LParen if top.role == Role::New => {
                 self.frames.pop();
                 self.open_bracket(Role::Arguments(CallKind::New), base, top.start);
             }
-            K::LParen => self.open_bracket(Role::Arguments(CallKind::Plain), base, start),
-            K::LBracket => self.open_bracket(Role::Index, base, start),
+            TokenKind::LParen => self.open_bracket(Role::Arguments(CallKind::Plain), base, start),
+            TokenKind::LBracket => self.open_bracket(Role::Index, base, start),
             _ => self.open_template(Role::Tagged, base, start),
         }
     }
@@ -112,7 +121,10 @@ impl Parser<'_> {
 
     fn question(&mut self) {
         // `(a?: T)` marks an optional parameter.
-        let is_mark = matches!(self.kind(1), K::Colon | K::Comma | K::RParen | K::Assign);
+        let is_mark = matches!(
+            self.kind(1),
+            TokenKind::Colon | TokenKind::Comma | TokenKind::RParen | TokenKind::Assign
+        );
         if is_mark && self.top().role == Role::Parameters {
             return self.skip(1);
         }

@@ -1,7 +1,7 @@
 //! TypeScript types, which are skipped, and enums.
 
-use super::super::keyword::Kw;
-use super::super::token::{K, NEWLINE};
+use super::super::keyword::Keyword;
+use super::super::token::{NEWLINE, TokenKind};
 use super::Parser;
 use super::frame::{FunctionRole, Members, Role};
 use crate::program::ScopeKind;
@@ -15,14 +15,14 @@ impl Parser<'_> {
 
     /// Skips `: T`, if present.
     pub(super) fn skip_annotation(&mut self) {
-        if self.kind(0) == K::Colon {
+        if self.kind(0) == TokenKind::Colon {
             self.skip_type(1);
         }
     }
 
     /// Skips `<T>`. Returns `false` if there is none.
     pub(super) fn skip_angles(&mut self) -> bool {
-        let after = if self.kind(0) == K::Lt { self.types.angles(self.at) } else { None };
+        let after = if self.kind(0) == TokenKind::Lt { self.types.angles(self.at) } else { None };
         self.at = after.unwrap_or(self.at);
         after.is_some()
     }
@@ -40,30 +40,32 @@ impl Parser<'_> {
     /// Skips a word and the comma-separated types after it.
     pub(super) fn skip_types(&mut self) {
         self.skip_type(1);
-        while self.kind(0) == K::Comma {
+        while self.kind(0) == TokenKind::Comma {
             self.skip_type(1);
         }
     }
 
     /// Reads a type declaration. Returns `false` if the word is a name.
-    pub(super) fn type_statement(&mut self, kw: Kw) -> bool {
-        let is_named = self.kind(1) == K::Word && !self.newline(1);
+    pub(super) fn type_statement(&mut self, kw: Keyword) -> bool {
+        let is_named = self.kind(1) == TokenKind::Word && !self.newline(1);
         match kw {
-            Kw::Type if is_named => {
+            Keyword::Type if is_named => {
                 // `type A<B> = C`.
                 self.skip(2);
                 self.skip_angles();
-                if self.kind(0) == K::Assign {
+                if self.kind(0) == TokenKind::Assign {
                     self.skip_type(1);
                 }
                 self.end_heads();
             }
-            Kw::Interface if is_named => self.interface(),
-            Kw::Enum if is_named => self.enumeration(1),
-            Kw::Declare if is_named => self.skip_declared(),
-            Kw::Abstract if self.kw(1) == Kw::Class => self.skip(1),
-            Kw::Namespace | Kw::Module if is_named || self.kind(1) == K::Str => self.namespace(),
-            Kw::Global if self.kind(1) == K::LBrace => self.namespace(),
+            Keyword::Interface if is_named => self.interface(),
+            Keyword::Enum if is_named => self.enumeration(1),
+            Keyword::Declare if is_named => self.skip_declared(),
+            Keyword::Abstract if self.kw(1) == Keyword::Class => self.skip(1),
+            Keyword::Namespace | Keyword::Module if is_named || self.kind(1) == TokenKind::String => {
+                self.namespace()
+            }
+            Keyword::Global if self.kind(1) == TokenKind::LBrace => self.namespace(),
             _ => return false,
         }
         true
@@ -73,10 +75,10 @@ impl Parser<'_> {
     fn interface(&mut self) {
         self.skip(2);
         self.skip_angles();
-        if self.kw(0) == Kw::Extends {
+        if self.kw(0) == Keyword::Extends {
             self.skip_types();
         }
-        if self.kind(0) == K::LBrace {
+        if self.kind(0) == TokenKind::LBrace {
             self.at = self.types.past(self.at).unwrap_or(self.at);
         }
         self.end_heads();
@@ -86,20 +88,20 @@ impl Parser<'_> {
     fn skip_declared(&mut self) {
         self.skip(1);
         let first = self.at;
-        while let Some(&tok) = self.toks.get(self.at) {
+        while let Some(&tok) = self.tokens.get(self.at) {
             match tok.kind {
-                K::LBrace => {
+                TokenKind::LBrace => {
                     self.at = self.types.past(self.at).unwrap_or(self.at);
                     break;
                 }
-                K::LParen | K::LBracket => match self.types.past(self.at) {
+                TokenKind::LParen | TokenKind::LBracket => match self.types.past(self.at) {
                     Some(next) => self.at = next,
                     None => break,
                 },
-                K::Lt if self.skip_angles() => {}
-                K::Semi | K::Assign => break,
+                TokenKind::Lt if self.skip_angles() => {}
+                TokenKind::Semi | TokenKind::Assign => break,
                 kind if kind.is_close() => break,
-                K::Word if tok.has(NEWLINE) && self.at > first => break,
+                TokenKind::Word if tok.has(NEWLINE) && self.at > first => break,
                 _ => self.skip(1),
             }
         }
@@ -109,10 +111,11 @@ impl Parser<'_> {
     /// Reads `namespace A.B {`. Its body is read in place.
     fn namespace(&mut self) {
         self.skip(1);
-        while matches!(self.kind(0), K::Word | K::Dot | K::Str) && !self.newline(0) {
+        while matches!(self.kind(0), TokenKind::Word | TokenKind::Dot | TokenKind::String) && !self.newline(0)
+        {
             self.skip(1);
         }
-        if self.kind(0) == K::LBrace {
+        if self.kind(0) == TokenKind::LBrace {
             self.block(Some(ScopeKind::Function));
         }
     }

@@ -1,33 +1,33 @@
 //! Classes of bytes.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    Other,
+pub(super) enum ByteClass {
+    Special,
     Blank,
     Word,
     Digit,
     Quote,
-    Line,
+    RegexLine,
     Wide,
     /// Punctuation that does not open or close anything.
     Plain,
 }
 
-static CLASSES: [Class; 256] = {
-    let mut table = [Class::Other; 256];
+static CLASSES: [ByteClass; 256] = {
+    let mut table = [ByteClass::Special; 256];
     let mut index = 0_usize;
     while index < 256 {
         #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "index is below 256")]
         {
             table[index] = match index as u8 {
-                b' ' | b'\t' | 0x0B | 0x0C => Class::Blank,
-                b'\n' | b'\r' => Class::Line,
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => Class::Word,
-                b'0'..=b'9' => Class::Digit,
-                b'"' | b'\'' => Class::Quote,
-                0x80..=0xFF => Class::Wide,
-                b'.' | b',' | b';' | b':' | b'?' => Class::Plain,
-                _ => Class::Other,
+                b' ' | b'\t' | 0x0B | 0x0C => ByteClass::Blank,
+                b'\n' | b'\r' => ByteClass::RegexLine,
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => ByteClass::Word,
+                b'0'..=b'9' => ByteClass::Digit,
+                b'"' | b'\'' => ByteClass::Quote,
+                0x80..=0xFF => ByteClass::Wide,
+                b'.' | b',' | b';' | b':' | b'?' => ByteClass::Plain,
+                _ => ByteClass::Special,
             };
         }
         index = index.wrapping_add(1);
@@ -36,18 +36,18 @@ static CLASSES: [Class; 256] = {
 };
 
 #[inline]
-pub(super) fn class(byte: u8) -> Class {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other)
+pub(super) fn class(byte: u8) -> ByteClass {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(ByteClass::Special)
 }
 
 #[inline]
 pub(super) fn is_word(byte: u8) -> bool {
-    matches!(class(byte), Class::Word | Class::Digit)
+    matches!(class(byte), ByteClass::Word | ByteClass::Digit)
 }
 
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
-    matches!(class(byte), Class::Blank | Class::Line)
+    matches!(class(byte), ByteClass::Blank | ByteClass::RegexLine)
 }
 
 /// Returns the length of a non-ASCII space or line break.

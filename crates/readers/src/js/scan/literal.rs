@@ -1,7 +1,7 @@
 //! Numbers, strings, templates and comments.
 
-use super::super::token::{ESCAPED, K, UNCLOSED};
-use super::{Open, Scanner, is_separator, is_word, offset};
+use super::super::token::{ESCAPED, TokenKind, UNCLOSED};
+use super::{BracketKind, Scanner, is_separator, is_word, offset};
 
 /// The number of bytes that are checked one by one before a vectorized search, because most strings are
 /// shorter.
@@ -59,7 +59,7 @@ impl Scanner<'_> {
         let tail = rest.iter().skip(len).take_while(|byte| is_word(**byte));
         len = len.wrapping_add(tail.count()).max(1);
         self.at = start.wrapping_add(len);
-        self.push(K::Num, start, self.at, 0);
+        self.push(TokenKind::Number, start, self.at, 0);
         (self.operand, self.statement) = (false, false);
     }
 
@@ -84,11 +84,11 @@ impl Scanner<'_> {
                 _ => break,
             }
         }
-        self.push_text(K::Str, start, end, flags);
+        self.push_text(TokenKind::String, start, end, flags);
     }
 
     /// Appends a text. An unclosed text is read as code, too.
-    fn push_text(&mut self, kind: K, start: usize, end: usize, flags: u8) {
+    fn push_text(&mut self, kind: TokenKind, start: usize, end: usize, flags: u8) {
         if flags & UNCLOSED != 0 {
             self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
         }
@@ -98,7 +98,7 @@ impl Scanner<'_> {
     }
 
     /// Reads a template from its opening quote, or from the end of a substitution.
-    pub(super) fn template(&mut self, start: usize, head: K, whole: K) {
+    pub(super) fn template(&mut self, start: usize, head: TokenKind, whole: TokenKind) {
         let mut end = start.wrapping_add(1);
         let mut flags = 0;
         loop {
@@ -116,7 +116,7 @@ impl Scanner<'_> {
                 }
                 [b'$', b'{', ..] => {
                     self.push_text(head, start, end.wrapping_add(2), flags);
-                    self.open(Open::Hole);
+                    self.open(BracketKind::Hole);
                     self.operand = true;
                     return;
                 }

@@ -1,8 +1,8 @@
 //! JSX tags, and the text between them.
 
-use super::super::token::K;
+use super::super::token::TokenKind;
 use super::super::{JsTypes, JsxTags};
-use super::{Class, Frame, Open, Scanner, class, is_blank, is_word};
+use super::{BracketKind, ByteClass, Frame, Scanner, class, is_blank, is_word};
 
 impl Scanner<'_> {
     pub(super) fn less(&mut self) {
@@ -11,15 +11,15 @@ impl Scanner<'_> {
             return;
         }
         if self.operand && self.options.jsx == JsxTags::Read && self.tag_follows() {
-            self.emit(K::JsxStart, 1);
-            self.open(Open::JsxTag);
+            self.emit(TokenKind::JsxStart, 1);
+            self.open(BracketKind::JsxTag);
             return;
         }
         match (self.peek(1), self.peek(2)) {
-            (b'<', b'=') => self.emit(K::OpAssign, 3),
-            (b'<', _) if self.options.types == JsTypes::None => self.emit(K::Op, 2),
-            (b'=', _) => self.emit(K::Op, 2),
-            _ => self.emit(K::Lt, 1),
+            (b'<', b'=') => self.emit(TokenKind::OpAssign, 3),
+            (b'<', _) if self.options.types == JsTypes::None => self.emit(TokenKind::Op, 2),
+            (b'=', _) => self.emit(TokenKind::Op, 2),
+            _ => self.emit(TokenKind::Lt, 1),
         }
     }
 
@@ -31,7 +31,7 @@ impl Scanner<'_> {
         let rest = rest.get(blanks..).unwrap_or_default();
         match rest.first() {
             Some(b'>') => return true,
-            Some(byte) if matches!(class(*byte), Class::Word | Class::Wide) => {}
+            Some(byte) if matches!(class(*byte), ByteClass::Word | ByteClass::Wide) => {}
             _ => return false,
         }
         if self.options.types == JsTypes::None {
@@ -51,25 +51,25 @@ impl Scanner<'_> {
         let len = memchr::memchr2(b'<', b'{', rest).unwrap_or(rest.len());
         if len > 0 {
             self.at = start.wrapping_add(len);
-            self.push(K::JsxText, start, self.at, 0);
+            self.push(TokenKind::JsxText, start, self.at, 0);
         }
         match self.src.get(self.at) {
             Some(b'{') => self.jsx_hole(),
             Some(b'<') if self.peek(1) == b'/' => {
                 self.at = self.at.wrapping_add(2);
-                self.open(Open::JsxClosingTag);
+                self.open(BracketKind::JsxClosingTag);
             }
             Some(b'<') => {
-                self.emit(K::JsxStart, 1);
-                self.open(Open::JsxTag);
+                self.emit(TokenKind::JsxStart, 1);
+                self.open(BracketKind::JsxTag);
             }
             _ => {}
         }
     }
 
     fn jsx_hole(&mut self) {
-        self.emit(K::LBrace, 1);
-        self.open(Open::JsxHole);
+        self.emit(TokenKind::LBrace, 1);
+        self.open(BracketKind::JsxHole);
     }
 
     pub(super) fn jsx_tag(&mut self) {
@@ -81,13 +81,13 @@ impl Scanner<'_> {
                 let rest = self.src.get(body..).unwrap_or_default();
                 let len = memchr::memchr(byte, rest).map_or(rest.len(), |len| len.wrapping_add(1));
                 self.at = body.wrapping_add(len);
-                self.push(K::JsxText, start, self.at, 0);
+                self.push(TokenKind::JsxText, start, self.at, 0);
             }
             b'{' => self.jsx_hole(),
             // An element as the value of an attribute.
             b'<' if self.src.get(..self.at).unwrap_or_default().trim_ascii_end().ends_with(b"=") => {
-                self.emit(K::JsxStart, 1);
-                self.open(Open::JsxTag);
+                self.emit(TokenKind::JsxStart, 1);
+                self.open(BracketKind::JsxTag);
             }
             b'/' if self.peek(1) == b'>' => self.end_tag(2),
             b'>' => self.end_tag(1),
@@ -102,15 +102,15 @@ impl Scanner<'_> {
         let start = self.at;
         self.at = self.at.wrapping_add(len);
         self.frames.truncate(self.frames.len().wrapping_sub(1));
-        if len == 1 && tag.open == Open::JsxTag {
-            self.frames.push(Frame { open: Open::JsxText, ternaries: 0, pending: None, ..tag });
+        if len == 1 && tag.open == BracketKind::JsxTag {
+            self.frames.push(Frame { open: BracketKind::JsxText, ternaries: 0, pending: None, ..tag });
             return;
         }
-        if tag.open == Open::JsxClosingTag && self.top().open == Open::JsxText {
+        if tag.open == BracketKind::JsxClosingTag && self.top().open == BracketKind::JsxText {
             self.frames.truncate(self.frames.len().wrapping_sub(1));
         }
-        self.push(K::JsxEnd, start, self.at, 0);
-        if self.top().open != Open::JsxText {
+        self.push(TokenKind::JsxEnd, start, self.at, 0);
+        if self.top().open != BracketKind::JsxText {
             (self.operand, self.statement) = (false, false);
         }
     }

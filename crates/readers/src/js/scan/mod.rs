@@ -10,14 +10,14 @@ mod markup;
 mod regex;
 mod word;
 
-use super::keyword::Kw;
-use super::token::{K, NEWLINE, NO_MATE, Tok};
+use super::keyword::Keyword;
+use super::token::{NEWLINE, NO_MATE, Token, TokenKind};
 use super::{HtmlComments, JsOptions};
-use class::{Class, class, is_blank, is_separator, is_word, wide_blank};
+use class::{ByteClass, class, is_blank, is_separator, is_word, wide_blank};
 
 /// The kind of an open bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum BracketKind {
     Paren,
     /// The head of `if`, `while`, `for` or `with`, which a statement follows.
     Control,
@@ -38,14 +38,14 @@ enum Open {
 enum Brace {
     Block,
     /// The body of a function.
-    Body(After),
-    Class(After),
+    Body(Continuation),
+    Class(Continuation),
     Object,
 }
 
 /// What may follow a closing brace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
+enum Continuation {
     Statement,
     /// After the body of an arrow function, `/` starts a regular expression, but a statement cannot follow.
     Regex,
@@ -54,7 +54,7 @@ enum After {
 
 #[derive(Debug, Clone, Copy)]
 struct Frame {
-    open: Open,
+    open: BracketKind,
     /// The opening token.
     tok: u32,
     /// The number of conditional operators without their colon.
@@ -66,7 +66,7 @@ struct Frame {
 /// The tokens of a file.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
-    pub(super) toks: Vec<Tok>,
+    pub(super) tokens: Vec<Token>,
     pub(super) comments: Vec<(u32, u32)>,
     pub(super) unsure: Vec<(u32, u32)>,
     /// The offset at which the nesting limit was exceeded.
@@ -85,9 +85,9 @@ pub(super) struct Scanner<'a> {
     /// Set if an operand may start here, so that `/` starts a regular expression and `<` a tag.
     operand: bool,
     statement: bool,
-    last: K,
-    last_kw: Kw,
-    regex_line: regex::Line,
+    last: TokenKind,
+    last_kw: Keyword,
+    regex_line: regex::RegexLine,
     /// The end of the last measured line.
     line_end: usize,
 }
@@ -97,23 +97,24 @@ fn offset(at: usize) -> u32 {
 }
 
 /// The frame of the file, which no token closes.
-const BASE: Frame = Frame { open: Open::Brace(Brace::Block), tok: NO_MATE, ternaries: 0, pending: None };
+const BASE: Frame =
+    Frame { open: BracketKind::Brace(Brace::Block), tok: NO_MATE, ternaries: 0, pending: None };
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(src: &'a [u8], options: JsOptions) -> Self {
-        let toks = Vec::with_capacity(src.len() / 4);
+        let tokens = Vec::with_capacity(src.len() / 4);
         Self {
             src,
             at: 0,
             options,
             frames: vec![BASE],
-            out: Scanned { toks, ..Scanned::default() },
+            out: Scanned { tokens, ..Scanned::default() },
             newline: true,
             operand: true,
             statement: true,
-            last: K::Semi,
-            last_kw: Kw::None,
-            regex_line: regex::Line::default(),
+            last: TokenKind::Semi,
+            last_kw: Keyword::None,
+            regex_line: regex::RegexLine::default(),
             line_end: 0,
         }
     }
@@ -128,8 +129,8 @@ impl<'a> Scanner<'a> {
         }
         while self.at < self.src.len() {
             match self.top().open {
-                Open::JsxText => self.jsx_text(),
-                Open::JsxTag | Open::JsxClosingTag => self.jsx_tag(),
+                BracketKind::JsxText => self.jsx_text(),
+                BracketKind::JsxTag | BracketKind::JsxClosingTag => self.jsx_tag(),
                 _ => self.step(),
             }
         }
@@ -139,9 +140,10 @@ impl<'a> Scanner<'a> {
 
     /// Marks the text of an unclosed JSX element as possible code.
     fn unclosed_markup(&mut self) {
-        let is_markup = |open| matches!(open, Open::JsxText | Open::JsxTag | Open::JsxClosingTag);
+        let is_markup =
+            |open| matches!(open, BracketKind::JsxText | BracketKind::JsxTag | BracketKind::JsxClosingTag);
         let first = self.frames.iter().find(|frame| is_markup(frame.open));
-        if let Some(tok) = first.and_then(|frame| self.out.toks.get(frame.tok as usize)) {
+        if let Some(tok) = first.and_then(|frame| self.out.tokens.get(frame.tok as usize)) {
             self.out.unsure.push((tok.start.saturating_add(1), offset(self.src.len())));
         }
     }
@@ -159,15 +161,15 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn push(&mut self, kind: K, start: usize, end: usize, flags: u8) {
-        self.push_word(kind, Kw::None, (start, end), flags);
+    fn push(&mut self, kind: TokenKind, start: usize, end: usize, flags: u8) {
+        self.push_word(kind, Keyword::None, (start, end), flags);
     }
 
     #[inline]
-    fn push_word(&mut self, kind: K, kw: Kw, span: (usize, usize), flags: u8) {
+    fn push_word(&mut self, kind: TokenKind, kw: Keyword, span: (usize, usize), flags: u8) {
         let flags = if self.newline { flags | NEWLINE } else { flags };
         self.newline = false;
-        self.out.toks.push(Tok::new(kind, kw, offset(span.0), offset(span.1), flags));
+        self.out.tokens.push(Token::new(kind, kw, offset(span.0), offset(span.1), flags));
         self.last = kind;
         self.last_kw = kw;
     }
@@ -176,8 +178,8 @@ impl<'a> Scanner<'a> {
     fn step(&mut self) {
         while let Some(&byte) = self.src.get(self.at) {
             match class(byte) {
-                Class::Blank => self.at = self.at.wrapping_add(1),
-                Class::Line => {
+                ByteClass::Blank => self.at = self.at.wrapping_add(1),
+                ByteClass::RegexLine => {
                     self.newline = true;
                     self.at = self.at.wrapping_add(1);
                     // Indentation is skipped here, because most spaces of a file are part of it.
@@ -185,19 +187,19 @@ impl<'a> Scanner<'a> {
                         self.at = self.at.wrapping_add(1);
                     }
                 }
-                Class::Word => self.word(K::Word, self.at),
-                Class::Digit => self.number(),
-                Class::Quote => self.string(byte),
+                ByteClass::Word => self.word(TokenKind::Word, self.at),
+                ByteClass::Digit => self.number(),
+                ByteClass::Quote => self.string(byte),
                 // Other characters outside of ASCII are taken for letters.
-                Class::Wide => match wide_blank(self.rest()) {
+                ByteClass::Wide => match wide_blank(self.rest()) {
                     Some(len) => {
                         self.newline |= is_separator(self.rest());
                         self.at = self.at.wrapping_add(len);
                     }
-                    None => self.word(K::Word, self.at),
+                    None => self.word(TokenKind::Word, self.at),
                 },
-                Class::Plain => self.plain(byte),
-                Class::Other => return self.mark(byte),
+                ByteClass::Plain => self.plain(byte),
+                ByteClass::Special => return self.mark(byte),
             }
         }
     }
@@ -210,28 +212,28 @@ impl<'a> Scanner<'a> {
 
     /// Opens a bracket at the last token. At the nesting limit, all brackets are dropped and scanning
     /// continues.
-    fn open(&mut self, open: Open) {
+    fn open(&mut self, open: BracketKind) {
         // The limit bounds the memory for brackets.
         if self.frames.len() > self.options.depth {
             self.out.stopped.get_or_insert(self.at);
             self.frames.truncate(1);
         }
-        let tok = offset(self.out.toks.len().wrapping_sub(1));
+        let tok = offset(self.out.tokens.len().wrapping_sub(1));
         self.frames.push(Frame { open, tok, ternaries: 0, pending: None });
     }
 
     /// Pairs a closing bracket, the last token, with the opening one of a frame.
     fn join(&mut self, frame: Frame) {
-        let close = self.out.toks.len().wrapping_sub(1);
-        if let Some(tok) = self.out.toks.get_mut(frame.tok as usize) {
+        let close = self.out.tokens.len().wrapping_sub(1);
+        if let Some(tok) = self.out.tokens.get_mut(frame.tok as usize) {
             tok.set_mate(offset(close));
         }
-        if let Some(tok) = self.out.toks.get_mut(close) {
+        if let Some(tok) = self.out.tokens.get_mut(close) {
             tok.set_mate(frame.tok);
         }
     }
 
-    fn emit(&mut self, kind: K, len: usize) {
+    fn emit(&mut self, kind: TokenKind, len: usize) {
         let start = self.at;
         self.at = start.wrapping_add(len);
         self.push(kind, start, self.at, 0);

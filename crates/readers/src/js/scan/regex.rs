@@ -1,6 +1,6 @@
 //! The ends of regular expressions.
 
-use super::super::token::K;
+use super::super::token::TokenKind;
 use super::{Scanner, is_separator, is_word};
 
 /// Bits of an offset: an end follows if the offset is outside of a character class, or inside of one.
@@ -12,13 +12,13 @@ const INSIDE: u8 = 2;
 /// A line is analyzed this way at most once, and only after a slash on it did not start a regular expression.
 /// This keeps the time linear for lines with many slashes.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct RegexLine {
     start: usize,
     /// The bits of each offset, from the last one to the first.
     places: Vec<u8>,
 }
 
-impl Line {
+impl RegexLine {
     fn end(&self) -> usize {
         self.start.saturating_add(self.places.len())
     }
@@ -74,7 +74,7 @@ impl Scanner<'_> {
         let rest = self.src.get(at..).unwrap_or_default();
         let flags = rest.iter().skip(1).take_while(|byte| is_word(**byte)).count();
         self.at = at.wrapping_add(flags).wrapping_add(1);
-        self.push(K::Regex, start, self.at, 0);
+        self.push(TokenKind::Regex, start, self.at, 0);
         (self.operand, self.statement) = (false, false);
         true
     }

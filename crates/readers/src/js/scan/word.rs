@@ -1,21 +1,30 @@
 //! Words, and how each keyword affects the next token.
 
 use super::super::escape;
-use super::super::keyword::Kw;
-use super::super::token::{ESCAPED, K};
-use super::{After, Brace, Class, Open, Scanner, class, is_word, wide_blank};
+use super::super::keyword::Keyword;
+use super::super::token::{ESCAPED, TokenKind};
+use super::{Brace, BracketKind, ByteClass, Continuation, Scanner, class, is_word, wide_blank};
 
 /// Returns `true` for words that an operand follows.
-const fn precedes_operand(kw: Kw) -> bool {
-    let operates =
-        matches!(kw, Kw::Typeof | Kw::Instanceof | Kw::In | Kw::New | Kw::Delete | Kw::Void | Kw::Extends);
-    let declares = matches!(kw, Kw::Const | Kw::Var | Kw::Import | Kw::Export | Kw::Default);
-    operates || declares || matches!(kw, Kw::Throw | Kw::Case | Kw::Return)
+const fn precedes_operand(kw: Keyword) -> bool {
+    let operates = matches!(
+        kw,
+        Keyword::Typeof
+            | Keyword::Instanceof
+            | Keyword::In
+            | Keyword::New
+            | Keyword::Delete
+            | Keyword::Void
+            | Keyword::Extends
+    );
+    let declares =
+        matches!(kw, Keyword::Const | Keyword::Var | Keyword::Import | Keyword::Export | Keyword::Default);
+    operates || declares || matches!(kw, Keyword::Throw | Keyword::Case | Keyword::Return)
 }
 
 impl Scanner<'_> {
     #[inline]
-    pub(super) fn word(&mut self, kind: K, start: usize) {
+    pub(super) fn word(&mut self, kind: TokenKind, start: usize) {
         let mut end = self.at;
         while self.src.get(end).is_some_and(|byte| is_word(*byte)) {
             end = end.wrapping_add(1);
@@ -28,9 +37,12 @@ impl Scanner<'_> {
         }
         self.at = end;
         // A keyword with escapes is a name, and so is a member: `a.if`.
-        let is_name = kind == K::Private || flags & ESCAPED != 0 || matches!(self.last, K::Dot | K::QDot);
-        let kw = if is_name { Kw::None } else { Kw::of(self.src.get(start..end).unwrap_or_default()) };
-        if kw == Kw::None {
+        let is_name = kind == TokenKind::Private
+            || flags & ESCAPED != 0
+            || matches!(self.last, TokenKind::Dot | TokenKind::QDot);
+        let kw =
+            if is_name { Keyword::None } else { Keyword::of(self.src.get(start..end).unwrap_or_default()) };
+        if kw == Keyword::None {
             (self.operand, self.statement) = (false, false);
         } else {
             self.keyword(kw);
@@ -62,35 +74,36 @@ impl Scanner<'_> {
     }
 
     /// Updates the state after a keyword.
-    fn keyword(&mut self, kw: Kw) {
+    fn keyword(&mut self, kw: Keyword) {
         // A declared function has no body before a list of declarations. `<const T>` and a function's name
         // are not declarations.
-        let lists = matches!(kw, Kw::Const | Kw::Let | Kw::Var);
-        let named = self.last_kw == Kw::Function || matches!(self.last, K::Op | K::Star | K::Minus);
-        if lists && !named && !matches!(self.last, K::Lt | K::Comma) {
+        let lists = matches!(kw, Keyword::Const | Keyword::Let | Keyword::Var);
+        let named = self.last_kw == Keyword::Function
+            || matches!(self.last, TokenKind::Op | TokenKind::Star | TokenKind::Minus);
+        if lists && !named && !matches!(self.last, TokenKind::Lt | TokenKind::Comma) {
             self.set_pending(None);
         }
         // `async` has the same context as its function.
-        let starts = if self.last_kw == Kw::Async {
+        let starts = if self.last_kw == Keyword::Async {
             self.statement
         } else {
-            self.statement || !self.operand || matches!(self.last_kw, Kw::Export | Kw::Default)
+            self.statement || !self.operand || matches!(self.last_kw, Keyword::Export | Keyword::Default)
         };
-        let after = if starts { After::Statement } else { After::Operator };
+        let after = if starts { Continuation::Statement } else { Continuation::Operator };
         (self.operand, self.statement) = match kw {
-            Kw::Do | Kw::Else | Kw::Try | Kw::Finally => (true, true),
-            Kw::Function | Kw::Class => {
-                let body = if kw == Kw::Function { Brace::Body(after) } else { Brace::Class(after) };
+            Keyword::Do | Keyword::Else | Keyword::Try | Keyword::Finally => (true, true),
+            Keyword::Function | Keyword::Class => {
+                let body = if kw == Keyword::Function { Brace::Body(after) } else { Brace::Class(after) };
                 self.set_pending(Some(body));
                 (false, false)
             }
             kw if precedes_operand(kw) => (true, false),
-            Kw::Let | Kw::Await | Kw::Yield => {
+            Keyword::Let | Keyword::Await | Keyword::Yield => {
                 self.maybe_regex();
                 (true, false)
             }
-            Kw::Of => (!self.operand && self.top().open == Open::Control, false),
-            Kw::Async => (false, starts),
+            Keyword::Of => (!self.operand && self.top().open == BracketKind::Control, false),
+            Keyword::Async => (false, starts),
             _ => (false, false),
         };
     }
@@ -99,7 +112,7 @@ impl Scanner<'_> {
     /// that `/` divides.
     fn maybe_regex(&mut self) {
         let rest = self.rest();
-        let blanks = rest.iter().take_while(|byte| class(**byte) == Class::Blank).count();
+        let blanks = rest.iter().take_while(|byte| class(**byte) == ByteClass::Blank).count();
         if rest.get(blanks) == Some(&b'/') && !matches!(rest.get(blanks.wrapping_add(1)), Some(b'/' | b'*')) {
             self.unsure_line(self.at.wrapping_add(blanks).wrapping_add(1));
         }

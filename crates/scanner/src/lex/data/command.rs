@@ -1,10 +1,10 @@
 //! Values that are commands: passed to the lexer of their language, and checked if they start hooks or
 //! servers.
 
-use super::context::{Context, Fact, Interest};
+use super::context::{Context, Fact, ValueRole};
 use super::launch::{self, Launch};
-use super::scalar::{Body, Scalar};
-use super::shell::{self, Line};
+use super::scalar::{Scalar, ScalarText};
+use super::shell::{self, CommandLine};
 use super::tree::{Level, Tree};
 use crate::entry::Lens;
 use crate::sink::{EmbeddedText, Unread};
@@ -14,7 +14,7 @@ use crate::view::{How, View};
 pub(super) fn value(
     tree: &mut Tree<'_, '_>,
     scalar: Scalar,
-    interest: Interest,
+    value_role: ValueRole,
     span: (usize, usize),
     how: How,
 ) {
@@ -27,9 +27,9 @@ pub(super) fn value(
     }
     let in_list = tree.in_list();
     let fact = Fact { scalar, span, how };
-    match interest {
-        Interest::None => {}
-        Interest::Script => {
+    match value_role {
+        ValueRole::None => {}
+        ValueRole::Script => {
             let before = tree.path.part(tree.path.len().wrapping_sub(2));
             // `with: script:` is the input of the GitHub action `github-script`, which runs JavaScript.
             let lens = if before == b"with" { Lens::Js } else { Lens::Sh };
@@ -45,25 +45,25 @@ pub(super) fn value(
                 embed(tree, &fact, lens);
             }
         }
-        Interest::Url => {
+        ValueRole::Url => {
             if launch::is_plain_http(fact.scalar.bytes(tree.src)) {
                 tree.sink.shape("config-mcp-unpinned", fact.span, fact.how);
             }
         }
-        Interest::Command | Interest::Args | Interest::Run | Interest::Shell => {
+        ValueRole::Command | ValueRole::Args | ValueRole::Run | ValueRole::Shell => {
             let Some(facts) = tree.facts_of() else { return };
-            match interest {
-                Interest::Command if in_list => facts.argv.last_mut().map(|argv| argv.push(fact)),
-                Interest::Command => {
+            match value_role {
+                ValueRole::Command if in_list => facts.argv.last_mut().map(|argv| argv.push(fact)),
+                ValueRole::Command => {
                     facts.commands.push(fact);
                     None
                 }
-                Interest::Args if in_list => facts.args.last_mut().map(|args| args.push(fact)),
-                Interest::Args => {
+                ValueRole::Args if in_list => facts.args.last_mut().map(|args| args.push(fact)),
+                ValueRole::Args => {
                     facts.args.push(vec![fact]);
                     None
                 }
-                Interest::Run => {
+                ValueRole::Run => {
                     facts.runs.push(fact);
                     None
                 }
@@ -97,7 +97,7 @@ fn part(tree: &mut Tree<'_, '_>, scalar: &Scalar, range: core::ops::Range<usize>
     if range.is_empty() {
         return;
     }
-    if let Body::Range(start, _) = scalar.body
+    if let ScalarText::Range(start, _) = scalar.body
         && how.is_plain()
     {
         let text = EmbeddedText::Range(start.saturating_add(range.start), start.saturating_add(range.end));
@@ -244,12 +244,12 @@ fn joined(tree: &mut Tree<'_, '_>, program: &Fact, rest: &[&Fact], end: usize) {
 }
 
 /// Returns the words that a host would run.
-fn words(src: &[u8], command: &Fact, args: &[Fact]) -> Line {
+fn words(src: &[u8], command: &Fact, args: &[Fact]) -> CommandLine {
     let text = command.scalar.bytes(src);
     let mut found = if args.is_empty() || memchr::memchr(b' ', text).is_some() {
         shell::split(text)
     } else {
-        Line { words: vec![text.to_vec()], more: false }
+        CommandLine { words: vec![text.to_vec()], more: false }
     };
     found.words.extend(args.iter().map(|arg| arg.scalar.bytes(src).to_vec()));
     found

@@ -56,7 +56,7 @@ impl Context {
     /// Returns the context of the values under a key.
     pub(super) fn below(self, key: &[u8]) -> Self {
         let kept = self.in_list();
-        let lower = Lower::new(key);
+        let lower = LowercaseKey::new(key);
         match lower.get() {
             b"hooks" => kept.and(Self::HOOKS),
             b"mcpservers" | b"mcp_servers" | b"mcp-servers" | b"mcp" | b"lspservers" | b"lsp_servers"
@@ -79,7 +79,7 @@ impl Context {
 
 /// The role of a value, from its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Interest {
+pub(super) enum ValueRole {
     #[default]
     None,
     /// A program, or a shell command line.
@@ -94,12 +94,12 @@ pub(super) enum Interest {
     Url,
 }
 
-impl Interest {
+impl ValueRole {
     pub(super) fn of(key: &[u8], context: Context) -> Self {
         if context.has(Context::SCRIPTS) && key != b"command" && key != b"args" {
             return Self::Script;
         }
-        let lower = Lower::new(key);
+        let lower = LowercaseKey::new(key);
         match lower.get() {
             b"command" | b"action" | b"entrypoint" | b"runtimeexecutable" => Self::Command,
             b"cmd" | b"bash" | b"exec" | b"program" if context.has(Context::HOOKS) => Self::Command,
@@ -178,12 +178,12 @@ impl Interest {
 
 /// A short key in lower case, without an allocation.
 // 24 bytes fit the longest known key, `updatecontentcommand`, with some room.
-pub(super) struct Lower {
+pub(super) struct LowercaseKey {
     bytes: [u8; 24],
     len: usize,
 }
 
-impl Lower {
+impl LowercaseKey {
     pub(super) fn new(key: &[u8]) -> Self {
         let mut bytes = [0; 24];
         let len = if key.len() > bytes.len() { 0 } else { key.len() };

@@ -1,7 +1,7 @@
 //! INI-like settings: `[section]` and `key = value`, as in git, pip, npm and `.env` files.
 
-use super::scalar::{Body, Escapes, Scalar, decode};
-use super::tree::{Kind, Tree};
+use super::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
+use super::tree::{CollectionKind, Tree};
 
 /// Reads a text as lines of settings.
 pub(super) fn read(tree: &mut Tree<'_, '_>) {
@@ -67,7 +67,7 @@ fn section(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
 
 fn open(tree: &mut Tree<'_, '_>, name: &Scalar, at: usize) {
     tree.set_key(name);
-    tree.open(Kind::Map, at);
+    tree.open(CollectionKind::Map, at);
 }
 
 /// Reads `key = value`, `key: value`, `key value` or a key alone.
@@ -118,9 +118,9 @@ fn text(src: &[u8], start: usize, end: usize) -> Scalar {
         let stop = start.saturating_add(at).min(end);
         let escaped = memchr::memchr(b'\\', src.get(first..stop).unwrap_or_default()).is_some();
         let body = if escaped && quote == b'"' {
-            Body::View(decode(src, first, stop, Escapes::Plain))
+            ScalarText::View(decode(src, first, stop, EscapeSyntax::Plain))
         } else {
-            Body::Range(first.min(stop), stop)
+            ScalarText::Range(first.min(stop), stop)
         };
         return Scalar { span: (start, stop.saturating_add(1).min(end)), body };
     }
@@ -128,7 +128,10 @@ fn text(src: &[u8], start: usize, end: usize) -> Scalar {
     let len = line.get(..comment.unwrap_or(line.len())).unwrap_or_default().trim_ascii_end().len();
     let stop = start.saturating_add(len);
     let escaped = memchr::memchr2(b'\\', b'"', line.get(..len).unwrap_or_default()).is_some();
-    let body =
-        if escaped { Body::View(decode(src, start, stop, Escapes::Plain)) } else { Body::Range(start, stop) };
+    let body = if escaped {
+        ScalarText::View(decode(src, start, stop, EscapeSyntax::Plain))
+    } else {
+        ScalarText::Range(start, stop)
+    };
     Scalar { span: (start, stop), body }
 }

@@ -1,7 +1,7 @@
 //! JSON with comments, JSON5 and gyp literals. The lexer never fails: every byte becomes part of some token.
 
-use super::scalar::{Body, Escapes, Scalar, decode};
-use super::tree::{Kind, Tree};
+use super::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
+use super::tree::{CollectionKind, Tree};
 
 /// Reads a text as JSON.
 pub(super) fn read(tree: &mut Tree<'_, '_>) {
@@ -15,10 +15,10 @@ pub(super) fn read(tree: &mut Tree<'_, '_>) {
                 tree.scalar(scalar);
                 next
             }
-            b'{' => step(at, || tree.open(Kind::Map, at)),
-            b'[' => step(at, || tree.open(Kind::List, at)),
-            b'}' => step(at, || tree.close(Kind::Map, at)),
-            b']' => step(at, || tree.close(Kind::List, at)),
+            b'{' => step(at, || tree.open(CollectionKind::Map, at)),
+            b'[' => step(at, || tree.open(CollectionKind::List, at)),
+            b'}' => step(at, || tree.close(CollectionKind::Map, at)),
+            b']' => step(at, || tree.close(CollectionKind::List, at)),
             b':' | b'=' => step(at, || tree.assign()),
             b',' | b';' => step(at, || tree.comma()),
             b'/' | b'#' => match comment(src, at) {
@@ -81,9 +81,9 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     let end = at.min(src.len());
     let next = if src.get(end) == Some(&quote) { end.saturating_add(1) } else { end };
     let body = if escaped {
-        Body::View(decode(src, first, end, Escapes::Json))
+        ScalarText::View(decode(src, first, end, EscapeSyntax::Json))
     } else {
-        Body::Range(first.min(end), end)
+        ScalarText::Range(first.min(end), end)
     };
     (Scalar { span: (start, next), body }, next)
 }
@@ -116,8 +116,11 @@ fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
     let len = bytes.position(|(at, byte)| stop(byte) || comment(at)).unwrap_or(rest.len());
     let end = start.saturating_add(1).saturating_add(len);
     let escaped = memchr::memchr(b'\\', src.get(start..end).unwrap_or_default()).is_some();
-    let body =
-        if escaped { Body::View(decode(src, start, end, Escapes::Json)) } else { Body::Range(start, end) };
+    let body = if escaped {
+        ScalarText::View(decode(src, start, end, EscapeSyntax::Json))
+    } else {
+        ScalarText::Range(start, end)
+    };
     tree.scalar(Scalar { span: (start, end), body });
     end
 }

@@ -1,6 +1,6 @@
 //! What a command of a manifest starts: inline code, a downloader, or a package without a version.
 
-use super::shell::{Line, base, program, split};
+use super::shell::{CommandLine, base, program, split};
 
 /// A set of properties of a hook's or server's command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Launch {
 }
 
 /// Returns the properties of a command line. `depth` limits how many commands inside commands are read.
-pub(super) fn judge(line: &Line, depth: usize) -> Launch {
+pub(super) fn judge(line: &CommandLine, depth: usize) -> Launch {
     if let Some(inner) = split_string(&line.words).filter(|_| depth > 0 && !line.more) {
         return judge(&inner, depth.saturating_sub(1)).and(Launch::MORE);
     }
@@ -46,12 +46,12 @@ pub(super) fn judge(line: &Line, depth: usize) -> Launch {
     let name = base(first);
     if let Some(rest) = plain_command(&name, args) {
         // `cmd /c npx …` is how Windows starts a script, so the words after it are the command.
-        let inner = Line { words: rest.to_vec(), more: false };
+        let inner = CommandLine { words: rest.to_vec(), more: false };
         return launch.and(judge(&inner, depth));
     }
     if let Some(rest) = run_by(&name, args).filter(|_| depth > 0) {
         // The command that a package manager runs in its environment, or a container runtime in an image.
-        let inner = Line { words: rest.to_vec(), more: false };
+        let inner = CommandLine { words: rest.to_vec(), more: false };
         let inner = judge(&inner, depth.saturating_sub(1));
         launch = launch.and(inner.only(Launch::INLINE.and(Launch::DOWNLOADS).and(Launch::UNPINNED)));
     }
@@ -81,7 +81,7 @@ fn plain_command<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> 
 }
 
 /// Splits the argument of `env -S "line"` as a shell would.
-fn split_string(words: &[Vec<u8>]) -> Option<Line> {
+fn split_string(words: &[Vec<u8>]) -> Option<CommandLine> {
     let (first, args) = words.split_first()?;
     if base(first) != b"env" {
         return None;

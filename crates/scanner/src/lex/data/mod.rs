@@ -24,7 +24,7 @@ use crate::entry::Role;
 use crate::options::Limits;
 use crate::sink::Sink;
 use format::Format;
-use tree::{Tree, Twice};
+use tree::{DuplicateKeys, Tree};
 
 /// Lexes a text as data.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
@@ -32,8 +32,8 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     let manifest = matches!(sink.role, Role::Manifest | Role::Prompt);
     // Settings files may repeat a section or key.
     let counts = manifest && !matches!(format, Format::Ini | Format::Cmake);
-    let twice = if counts { Twice::Counts } else { Twice::Allowed };
-    let mut tree = Tree::new(src, sink, out, limits.brackets, twice);
+    let duplicates = if counts { DuplicateKeys::Reported } else { DuplicateKeys::Allowed };
+    let mut tree = Tree::new(src, sink, out, limits.brackets, duplicates);
     match format {
         Format::Json => json::read(&mut tree),
         Format::Toml => toml::read(&mut tree),

@@ -8,7 +8,7 @@ use crate::view::How;
 #[derive(Debug, Default)]
 pub(crate) struct KeyPath {
     text: Vec<u8>,
-    parts: Vec<Part>,
+    parts: Vec<PathPart>,
     /// The path numbers of the first parts, computed on demand.
     numbers: Vec<u32>,
 }
@@ -27,7 +27,7 @@ impl Paths {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct PathPart {
     start: usize,
     /// The obfuscation that was undone in this part or an earlier one.
     how: How,
@@ -41,13 +41,13 @@ impl KeyPath {
     /// Appends a part.
     pub(crate) fn push(&mut self, part: &[u8], how: How) {
         let how = self.how().and(how);
-        self.parts.push(Part { start: self.text.len(), how });
+        self.parts.push(PathPart { start: self.text.len(), how });
         self.text.extend_from_slice(part);
     }
 
     /// Appends a position in a list.
     pub(crate) fn push_index(&mut self, index: u32) {
-        self.parts.push(Part { start: self.text.len(), how: self.how() });
+        self.parts.push(PathPart { start: self.text.len(), how: self.how() });
         let mut digits = [0_u8; 10];
         let mut at = digits.len();
         let mut rest = index;
@@ -147,16 +147,16 @@ impl KeyIndex {
 /// Parts are joined by dots: `*` matches one part, `**` any number of parts, `a|b` either name, `*a` a name
 /// that ends in `a`, and `"a.b"` a part that contains a dot.
 #[derive(Debug)]
-pub(crate) struct KeyPattern(Vec<Piece>);
+pub(crate) struct KeyPattern(Vec<PatternPart>);
 
 #[derive(Debug)]
-enum Piece {
+enum PatternPart {
     One,
     Many,
     Names(Vec<Box<[u8]>>),
 }
 
-impl Piece {
+impl PatternPart {
     fn new(text: &str) -> Self {
         match text {
             "*" => Self::One,
@@ -190,11 +190,11 @@ impl KeyPattern {
         for char in text.chars() {
             match char {
                 '"' => quoted = !quoted,
-                '.' if !quoted => pieces.push(Piece::new(&core::mem::take(&mut piece))),
+                '.' if !quoted => pieces.push(PatternPart::new(&core::mem::take(&mut piece))),
                 other => piece.push(other),
             }
         }
-        pieces.push(Piece::new(&piece));
+        pieces.push(PatternPart::new(&piece));
         Self(pieces)
     }
 
@@ -203,8 +203,8 @@ impl KeyPattern {
         self.0
             .iter()
             .flat_map(|piece| match piece {
-                Piece::Names(names) => names.as_slice(),
-                Piece::One | Piece::Many => &[],
+                PatternPart::Names(names) => names.as_slice(),
+                PatternPart::One | PatternPart::Many => &[],
             })
             .map(|name| &**name)
     }
@@ -212,7 +212,7 @@ impl KeyPattern {
     /// Returns the possible names of the last part, or `None` if it can be any.
     fn last_names(&self) -> Option<&[Box<[u8]>]> {
         match self.0.last() {
-            Some(Piece::Names(names))
+            Some(PatternPart::Names(names))
                 if names.iter().all(|name| name.first() != Some(&b'*') && name.len() <= LONGEST) =>
             {
                 Some(names)
@@ -227,7 +227,7 @@ impl KeyPattern {
     /// rest matches, so that the depth of a path rarely matters.
     pub(crate) fn matches(&self, path: &KeyPath) -> bool {
         let pieces = self.0.as_slice();
-        let is_many = |piece: &Piece| matches!(piece, Piece::Many);
+        let is_many = |piece: &PatternPart| matches!(piece, PatternPart::Many);
         let Some(first) = pieces.iter().position(is_many) else {
             return pieces.len() == path.len() && fit(pieces, path, 0);
         };
@@ -257,7 +257,7 @@ impl KeyPattern {
 }
 
 /// Returns `true` if the pieces match the parts from `at` on, one by one.
-fn fit(pieces: &[Piece], path: &KeyPath, at: usize) -> bool {
+fn fit(pieces: &[PatternPart], path: &KeyPath, at: usize) -> bool {
     pieces.iter().zip(at..).all(|(piece, at)| piece.fits(path.part(at)))
 }
 
@@ -307,10 +307,10 @@ mod tests {
     }
 
     /// The reference implementation of matching: tries every split.
-    fn plainly(pieces: &[Piece], path: &KeyPath, at: usize) -> bool {
+    fn plainly(pieces: &[PatternPart], path: &KeyPath, at: usize) -> bool {
         match pieces.split_first() {
             None => at == path.len(),
-            Some((Piece::Many, rest)) => (at..=path.len()).any(|at| plainly(rest, path, at)),
+            Some((PatternPart::Many, rest)) => (at..=path.len()).any(|at| plainly(rest, path, at)),
             Some((piece, rest)) => {
                 at < path.len() && piece.fits(path.part(at)) && plainly(rest, path, at.saturating_add(1))
             }

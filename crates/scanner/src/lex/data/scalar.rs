@@ -7,11 +7,11 @@ use crate::view::{How, View};
 pub(super) struct Scalar {
     /// The whole token, quotes included.
     pub(super) span: (usize, usize),
-    pub(super) body: Body,
+    pub(super) body: ScalarText,
 }
 
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum ScalarText {
     /// The bytes of a range, unchanged.
     Range(usize, usize),
     /// Decoded text with a map to the source.
@@ -21,44 +21,44 @@ pub(super) enum Body {
 impl Scalar {
     /// Creates a scalar without quotes and escapes.
     pub(super) const fn range(start: usize, end: usize) -> Self {
-        Self { span: (start, end), body: Body::Range(start, end) }
+        Self { span: (start, end), body: ScalarText::Range(start, end) }
     }
 
     pub(super) fn bytes<'a>(&'a self, src: &'a [u8]) -> &'a [u8] {
         match &self.body {
-            Body::Range(start, end) => src.get(*start..*end).unwrap_or_default(),
-            Body::View(view) => &view.bytes,
+            ScalarText::Range(start, end) => src.get(*start..*end).unwrap_or_default(),
+            ScalarText::View(view) => &view.bytes,
         }
     }
 
     /// Returns the obfuscation that was undone to read the scalar.
     pub(super) fn how(&self) -> How {
         match &self.body {
-            Body::Range(..) => How::NONE,
-            Body::View(view) if view.is_empty() => How::NONE,
-            Body::View(view) => view.map.back(0, view.bytes.len()).2,
+            ScalarText::Range(..) => How::NONE,
+            ScalarText::View(view) if view.is_empty() => How::NONE,
+            ScalarText::View(view) => view.map.back(0, view.bytes.len()).2,
         }
     }
 
     /// Maps a range of the decoded text to the source.
     pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
         match &self.body {
-            Body::Range(from, to) => {
+            ScalarText::Range(from, to) => {
                 let at = |offset: usize| from.saturating_add(offset).min(*to);
                 (at(start), at(end), How::NONE)
             }
-            Body::View(view) => view.map.back(start, end),
+            ScalarText::View(view) => view.map.back(start, end),
         }
     }
 
     /// Appends part of the decoded text to another view.
     pub(super) fn append(&self, src: &[u8], range: core::ops::Range<usize>, how: How, view: &mut View) {
         match &self.body {
-            Body::Range(from, _) => {
+            ScalarText::Range(from, _) => {
                 let bytes = self.bytes(src).get(range.clone()).unwrap_or_default();
                 view.copy(bytes, from.saturating_add(range.start), how, 0);
             }
-            Body::View(own) => {
+            ScalarText::View(own) => {
                 for (at, byte) in range.clone().zip(own.bytes.get(range).unwrap_or_default()) {
                     let (from, to, undone) = own.map.back(at, at.saturating_add(1));
                     view.put(core::slice::from_ref(byte), (from, to), how.and(undone), 0);
@@ -70,15 +70,17 @@ impl Scalar {
     /// Returns a copy if the scalar is a plain range.
     pub(super) const fn copied(&self) -> Option<Self> {
         match self.body {
-            Body::Range(start, end) => Some(Self { span: self.span, body: Body::Range(start, end) }),
-            Body::View(_) => None,
+            ScalarText::Range(start, end) => {
+                Some(Self { span: self.span, body: ScalarText::Range(start, end) })
+            }
+            ScalarText::View(_) => None,
         }
     }
 }
 
 /// The escape syntax of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escapes {
+pub(super) enum EscapeSyntax {
     /// JSON and JSON5.
     Json,
     /// TOML basic strings.
@@ -90,7 +92,7 @@ pub(super) enum Escapes {
 }
 
 /// The value of an escape, and its length in bytes.
-struct Unit {
+struct DecodedEscape {
     value: Option<u32>,
     len: usize,
     /// Set if digits spell the character, as in `\u0041`.
@@ -106,23 +108,23 @@ fn hex(rest: &[u8], from: usize, count: usize) -> Option<u32> {
 }
 
 /// Reads the escape at the start of `rest`, which begins with a backslash.
-fn read_escape(rest: &[u8], escapes: Escapes) -> Unit {
-    let unit = |value: u32| Unit { value: Some(value), len: 2, spelled: false };
+fn read_escape(rest: &[u8], escapes: EscapeSyntax) -> DecodedEscape {
+    let unit = |value: u32| DecodedEscape { value: Some(value), len: 2, spelled: false };
     let spelled = |digits: usize, value: Option<u32>| match value {
-        Some(value) => Unit { value: Some(value), len: digits.saturating_add(2), spelled: true },
-        None => Unit { value: rest.get(1).copied().map(u32::from), len: 2, spelled: false },
+        Some(value) => DecodedEscape { value: Some(value), len: digits.saturating_add(2), spelled: true },
+        None => DecodedEscape { value: rest.get(1).copied().map(u32::from), len: 2, spelled: false },
     };
     let Some(mark) = rest.get(1) else {
-        return Unit { value: Some(u32::from(b'\\')), len: 1, spelled: false };
+        return DecodedEscape { value: Some(u32::from(b'\\')), len: 1, spelled: false };
     };
     match mark {
-        b'\r' if rest.get(2) == Some(&b'\n') => Unit { value: None, len: 3, spelled: false },
-        b'\n' | b'\r' => Unit { value: None, len: 2, spelled: false },
+        b'\r' if rest.get(2) == Some(&b'\n') => DecodedEscape { value: None, len: 3, spelled: false },
+        b'\n' | b'\r' => DecodedEscape { value: None, len: 2, spelled: false },
         b'n' => unit(10),
         b't' => unit(9),
         b'r' => unit(13),
         b'b' => unit(8),
-        _ if escapes == Escapes::Plain => unit(u32::from(*mark)),
+        _ if escapes == EscapeSyntax::Plain => unit(u32::from(*mark)),
         b'f' => unit(12),
         b'v' => unit(11),
         b'x' => spelled(2, hex(rest, 2, 2)),
@@ -131,39 +133,39 @@ fn read_escape(rest: &[u8], escapes: Escapes) -> Unit {
                 Some(low @ 0xDC00..=0xDFFF) => {
                     let top = high.saturating_sub(0xD800) << 10;
                     let value = 0x1_0000_u32.saturating_add(top).saturating_add(low.saturating_sub(0xDC00));
-                    Unit { value: Some(value), len: 12, spelled: true }
+                    DecodedEscape { value: Some(value), len: 12, spelled: true }
                 }
                 _ => spelled(4, Some(high)),
             },
             value => spelled(4, value),
         },
-        b'U' if escapes != Escapes::Json => spelled(8, hex(rest, 2, 8)),
-        b'e' if escapes != Escapes::Json => unit(0x1B),
-        b'a' if escapes == Escapes::Yaml => unit(7),
+        b'U' if escapes != EscapeSyntax::Json => spelled(8, hex(rest, 2, 8)),
+        b'e' if escapes != EscapeSyntax::Json => unit(0x1B),
+        b'a' if escapes == EscapeSyntax::Yaml => unit(7),
         b'0' => unit(0),
-        b'N' if escapes == Escapes::Yaml => unit(0x85),
-        b'_' if escapes == Escapes::Yaml => unit(0xA0),
-        b'L' if escapes == Escapes::Yaml => unit(0x2028),
-        b'P' if escapes == Escapes::Yaml => unit(0x2029),
+        b'N' if escapes == EscapeSyntax::Yaml => unit(0x85),
+        b'_' if escapes == EscapeSyntax::Yaml => unit(0xA0),
+        b'L' if escapes == EscapeSyntax::Yaml => unit(0x2028),
+        b'P' if escapes == EscapeSyntax::Yaml => unit(0x2029),
         other if other.is_ascii() => unit(u32::from(*other)),
         // An unknown escape of a multi-byte character: only the backslash is dropped.
-        _ => Unit { value: None, len: 1, spelled: false },
+        _ => DecodedEscape { value: None, len: 1, spelled: false },
     }
 }
 
 /// Decodes a string body. Printable ASCII that is spelled with digits counts as obfuscation.
-pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: Escapes) -> View {
+pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax) -> View {
     let mut view = View::default();
     let mut at = start;
     while at < end {
         let rest = src.get(at..end).unwrap_or_default();
         let plain = match escapes {
-            Escapes::Yaml => memchr::memchr3(b'\\', b'\n', b'\r', rest),
+            EscapeSyntax::Yaml => memchr::memchr3(b'\\', b'\n', b'\r', rest),
             _ => memchr::memchr(b'\\', rest),
         };
         let plain = plain.unwrap_or(rest.len());
         let (text, rest) = rest.split_at(plain);
-        let broken = escapes == Escapes::Yaml && rest.first().is_some_and(|byte| *byte != b'\\');
+        let broken = escapes == EscapeSyntax::Yaml && rest.first().is_some_and(|byte| *byte != b'\\');
         let text = if broken { text.trim_ascii_end() } else { text };
         view.copy(text, at, How::NONE, 0);
         at = at.saturating_add(plain);
@@ -183,7 +185,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: Escapes) -> 
                 view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
             }
             // An escaped line break continues the line; the indentation of the next line is dropped.
-            None if escapes != Escapes::Json && unit.len > 1 => {
+            None if escapes != EscapeSyntax::Json && unit.len > 1 => {
                 let tail = src.get(range.1..end).unwrap_or_default();
                 let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 at = range.1.saturating_add(blanks);

@@ -4,7 +4,7 @@
 
 /// The words of the first command of a line.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct CommandLine {
     pub(super) words: Vec<Vec<u8>>,
     /// Set if the line has more than one plain command: a pipe, a list, a substitution or a redirection to a
     /// file.
@@ -12,8 +12,8 @@ pub(super) struct Line {
 }
 
 /// Splits off the first command of a line.
-pub(super) fn split(text: &[u8]) -> Line {
-    let mut line = Line::default();
+pub(super) fn split(text: &[u8]) -> CommandLine {
+    let mut line = CommandLine::default();
     let mut word: Option<Vec<u8>> = None;
     let mut rest = text.trim_ascii();
     while let Some((&byte, tail)) = rest.split_first() {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::path::Paths;
-use super::scalar::{Body, Escapes, Scalar, decode};
-use super::tree::{Kind, Tree, Twice};
+use super::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
+use super::tree::{CollectionKind, DuplicateKeys, Tree};
 use crate::view::How;
 
 /// The tables and keys that were named so far.
-struct Named {
-    twice: Twice,
+struct TomlState {
+    duplicates: DuplicateKeys,
     /// The depth of the tree in the last table header.
     base: usize,
     /// The first parts of the last dotted key, each an open map. `a.b = 1` and `a.c = 2` on the next line
@@ -25,12 +25,12 @@ struct Named {
 /// Reads a text as TOML.
 pub(super) fn read(tree: &mut Tree<'_, '_>) {
     let src = tree.src;
-    let twice = core::mem::replace(&mut tree.twice, Twice::Allowed);
+    let duplicates = core::mem::replace(&mut tree.duplicates, DuplicateKeys::Allowed);
     let (lists, seen, paths) = (BTreeMap::new(), BTreeSet::new(), Paths::default());
-    let mut named = Named { twice, base: 1, dots: Vec::new(), lists, seen, paths };
+    let mut state = TomlState { duplicates, base: 1, dots: Vec::new(), lists, seen, paths };
     let mut at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     while let Some(&byte) = src.get(at) {
-        let line = tree.depth() == named.base.saturating_add(named.dots.len());
+        let line = tree.depth() == state.base.saturating_add(state.dots.len());
         at = match byte {
             b'\n' => {
                 if line {
@@ -46,18 +46,18 @@ pub(super) fn read(tree: &mut Tree<'_, '_>) {
             }
             b'[' if line && !tree.is_keyed() => {
                 tree.close_to(1, at);
-                let next = header(tree, at, &mut named);
-                (named.base, named.dots) = (tree.depth(), Vec::new());
+                let next = header(tree, at, &mut state);
+                (state.base, state.dots) = (tree.depth(), Vec::new());
                 next
             }
-            b'[' => one(at, || tree.open(Kind::List, at)),
-            b'{' => one(at, || tree.open(Kind::Map, at)),
-            b']' if !line => one(at, || tree.close(Kind::List, at)),
-            b'}' if !line => one(at, || tree.close(Kind::Map, at)),
+            b'[' => one(at, || tree.open(CollectionKind::List, at)),
+            b'{' => one(at, || tree.open(CollectionKind::Map, at)),
+            b']' if !line => one(at, || tree.close(CollectionKind::List, at)),
+            b'}' if !line => one(at, || tree.close(CollectionKind::Map, at)),
             b' ' | b'\t' | b'\r' | b']' | b'}' => at.saturating_add(1),
             b',' => one(at, || tree.comma()),
             b'=' => one(at, || tree.assign()),
-            _ if !tree.is_keyed() && !tree.in_list() => keys(tree, at, &mut named),
+            _ if !tree.is_keyed() && !tree.in_list() => keys(tree, at, &mut state),
             b'"' | b'\'' => {
                 let (scalar, next) = string(src, at, byte);
                 tree.scalar(scalar);
@@ -133,9 +133,9 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     };
     let (end, next) = (end.min(src.len()), next.min(src.len()));
     let body = if escaped {
-        Body::View(decode(src, first.min(end), end, Escapes::Toml))
+        ScalarText::View(decode(src, first.min(end), end, EscapeSyntax::Toml))
     } else {
-        Body::Range(first.min(end), end)
+        ScalarText::Range(first.min(end), end)
     };
     (Scalar { span: (start, next), body }, next)
 }
@@ -177,7 +177,7 @@ fn blanks(src: &[u8], at: usize) -> usize {
 }
 
 /// Reads `[table]` or `[[array of tables]]` and opens it.
-fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
+fn header(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize {
     let src = tree.src;
     let repeated = src.get(start..).is_some_and(|rest| rest.starts_with(b"[["));
     let first = start.saturating_add(if repeated { 2 } else { 1 });
@@ -187,16 +187,16 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     let how = parts.iter().fold(How::NONE, |sum, part| sum.and(part.how()));
     for (index, part) in parts.into_iter().enumerate() {
         tree.set_key(&part);
-        let path = tree.path.number(&mut named.paths);
+        let path = tree.path.number(&mut state.paths);
         if index == last && repeated {
-            let next = named.lists.get(&path).map_or(0, |known| known.saturating_add(1));
-            named.lists.insert(path, next);
+            let next = state.lists.get(&path).map_or(0, |known| known.saturating_add(1));
+            state.lists.insert(path, next);
             tree.open_item(next, start);
-        } else if let Some(&known) = named.lists.get(&path) {
+        } else if let Some(&known) = state.lists.get(&path) {
             tree.open_item(known, start);
         } else {
-            tree.open(Kind::Map, start);
-            if index == last && named.twice == Twice::Counts && !named.seen.insert(path) {
+            tree.open(CollectionKind::Map, start);
+            if index == last && state.duplicates == DuplicateKeys::Reported && !state.seen.insert(path) {
                 tree.sink.shape("config-duplicate-key", span, how);
             }
         }
@@ -208,7 +208,7 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
 }
 
 /// Reads a key. Words without a following `=` are values.
-fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
+fn keys(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize {
     let (mut parts, at) = dotted(tree.src, start);
     let at = blanks(tree.src, at);
     let Some(first) = parts.first() else { return at };
@@ -221,8 +221,8 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
     let how = parts.iter().fold(How::NONE, |sum, part| sum.and(part.how()));
     span.1 = parts.last().map_or(span.1, |part| part.span.1);
     let last = parts.pop();
-    if tree.depth() == named.base.saturating_add(named.dots.len()) {
-        prefix(tree, parts, start, named);
+    if tree.depth() == state.base.saturating_add(state.dots.len()) {
+        prefix(tree, parts, start, state);
         if let Some(last) = last {
             tree.set_key(&last);
         }
@@ -235,30 +235,30 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, named: &mut Named) -> usize {
             tree.add_key(&part);
         }
     }
-    if named.twice == Twice::Counts && !named.seen.insert(tree.path.number(&mut named.paths)) {
+    if state.duplicates == DuplicateKeys::Reported && !state.seen.insert(tree.path.number(&mut state.paths)) {
         tree.sink.shape("config-duplicate-key", span, how);
     }
     at.saturating_add(1)
 }
 
 /// Opens the maps of the first parts of a dotted key, or continues those of the previous line.
-fn prefix(tree: &mut Tree<'_, '_>, parts: Vec<Scalar>, at: usize, named: &mut Named) {
-    let same = named
+fn prefix(tree: &mut Tree<'_, '_>, parts: Vec<Scalar>, at: usize, state: &mut TomlState) {
+    let same = state
         .dots
         .iter()
         .zip(&parts)
         .take_while(|(known, part)| known.as_slice() == part.bytes(tree.src))
         .count();
-    tree.close_to(named.base.saturating_add(same), at);
-    named.dots.truncate(same);
+    tree.close_to(state.base.saturating_add(same), at);
+    state.dots.truncate(same);
     for part in parts.into_iter().skip(same) {
         let before = tree.depth();
-        named.dots.push(part.bytes(tree.src).to_vec());
+        state.dots.push(part.bytes(tree.src).to_vec());
         tree.set_key(&part);
-        tree.open(Kind::Map, at);
+        tree.open(CollectionKind::Map, at);
         if tree.depth() == before {
             // At the nesting limit, further parts keep the current path.
-            named.dots.pop();
+            state.dots.pop();
             break;
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::context::{Context, Facts, Interest};
+use super::context::{Context, Facts, ValueRole};
 use super::path::KeyPath;
-use super::scalar::{Body, Scalar};
+use super::scalar::{Scalar, ScalarText};
 use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{Named, Sink, Unread};
@@ -12,7 +12,7 @@ use crate::text::Within;
 use crate::view::How;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CollectionKind {
     Map,
     List,
 }
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 /// An open map or list.
 #[derive(Debug)]
 pub(super) struct Level {
-    kind: Kind,
+    kind: CollectionKind,
     /// The length of the path that leads here.
     parts: usize,
     /// Set if the path ends with a key of this level.
@@ -29,7 +29,7 @@ pub(super) struct Level {
     key_at: usize,
     index: u32,
     /// The role of the values, from the key of this level.
-    pub(super) interest: Interest,
+    pub(super) value_role: ValueRole,
     pub(super) context: Context,
     pub(super) facts: Facts,
     /// Keys so far, if duplicates are reported.
@@ -37,16 +37,16 @@ pub(super) struct Level {
 }
 
 impl Level {
-    fn new(kind: Kind, parts: usize, interest: Interest, context: Context) -> Self {
+    fn new(kind: CollectionKind, parts: usize, value_role: ValueRole, context: Context) -> Self {
         let (facts, seen) = (Facts::default(), BTreeSet::new());
-        Self { kind, parts, keyed: false, key_at: 0, index: 0, interest, context, facts, seen }
+        Self { kind, parts, keyed: false, key_at: 0, index: 0, value_role, context, facts, seen }
     }
 }
 
 /// Whether a duplicate key is a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Twice {
-    Counts,
+pub(super) enum DuplicateKeys {
+    Reported,
     /// The format allows a table to be reopened.
     Allowed,
 }
@@ -65,7 +65,7 @@ pub(super) struct Tree<'t, 'r> {
     limit: usize,
     /// The number of levels over the nesting limit. Their values keep the path of the last level within it.
     over: usize,
-    pub(super) twice: Twice,
+    pub(super) duplicates: DuplicateKeys,
     /// Set if the text contains `data:`, so that other files skip the search for URIs.
     pub(super) uris: bool,
     wide: bool,
@@ -83,10 +83,10 @@ impl<'t, 'r> Tree<'t, 'r> {
         sink: &'t mut Sink<'r>,
         out: &'t mut Lexed,
         limit: usize,
-        twice: Twice,
+        duplicates: DuplicateKeys,
     ) -> Self {
         let among = sink.keys_here();
-        let root = Level::new(Kind::Map, 0, Interest::None, Context::of(sink.path, sink.role));
+        let root = Level::new(CollectionKind::Map, 0, ValueRole::None, Context::of(sink.path, sink.role));
         let uris = memchr::memmem::find(src, b"data:").is_some();
         let wide = !src.is_ascii();
         let budget = src.len().saturating_mul(4).saturating_add(64 << 10);
@@ -105,7 +105,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             pending,
             limit,
             over,
-            twice,
+            duplicates,
             uris,
             wide,
             package,
@@ -124,7 +124,7 @@ impl<'t, 'r> Tree<'t, 'r> {
 
     /// Takes a scalar that another scalar follows without a separator: a key without a colon, or a value.
     fn settle(&mut self, before: Scalar) {
-        let bare = self.levels.last().is_some_and(|level| level.kind == Kind::Map && !level.keyed);
+        let bare = self.levels.last().is_some_and(|level| level.kind == CollectionKind::Map && !level.keyed);
         if bare && self.levels.len() > 1 {
             self.set_key(&before);
         } else {
@@ -154,9 +154,9 @@ impl<'t, 'r> Tree<'t, 'r> {
             self.path.truncate(level.parts);
         }
     }
-/// Takes the start of a map or list.
+    /// Takes the start of a map or list.
 
-    pub(super) fn open(&mut self, kind: Kind, at: usize) {
+    pub(super) fn open(&mut self, kind: CollectionKind, at: usize) {
         if let Some(before) = self.pending.take() {
             self.settle(before);
         }
@@ -173,49 +173,49 @@ impl<'t, 'r> Tree<'t, 'r> {
             return;
         }
         let Some(top) = self.levels.last() else { return };
-        let (interest, context) = if top.keyed {
+        let (value_role, context) = if top.keyed {
             let key = self.path.last();
-            (Interest::of(key, top.context), top.context.below(key))
+            (ValueRole::of(key, top.context), top.context.below(key))
         } else if self.levels.len() == 1 {
             // The context of the file name applies to the outermost map, even if it has braces.
-            (top.interest, top.context)
+            (top.value_role, top.context)
         } else {
-            (top.interest, top.context.in_list())
+            (top.value_role, top.context.in_list())
         };
-        if !top.keyed && top.kind == Kind::List {
+        if !top.keyed && top.kind == CollectionKind::List {
             self.path.push_index(top.index);
         }
-        if kind == Kind::List
+        if kind == CollectionKind::List
             && let Some(top) = self.levels.last_mut()
         {
-            match interest {
-                Interest::Command => top.facts.argv.push(Vec::new()),
-                Interest::Args => top.facts.args.push(Vec::new()),
+            match value_role {
+                ValueRole::Command => top.facts.argv.push(Vec::new()),
+                ValueRole::Args => top.facts.args.push(Vec::new()),
                 _ => {}
             }
         }
-        let level = Level::new(kind, self.path.len(), interest, context);
+        let level = Level::new(kind, self.path.len(), value_role, context);
         self.levels.push(level);
         self.count(kind, 1);
     }
 
     /// Opens a map that is an item of an array of tables.
     pub(super) fn open_item(&mut self, index: u32, at: usize) {
-        self.open(Kind::List, at);
+        self.open(CollectionKind::List, at);
         if let Some(top) = self.levels.last_mut() {
             top.index = index;
         }
-        self.open(Kind::Map, at);
+        self.open(CollectionKind::Map, at);
     }
 
-    fn count(&mut self, kind: Kind, more: isize) {
+    fn count(&mut self, kind: CollectionKind, more: isize) {
         let [maps, lists] = &mut self.open;
-        let slot = if kind == Kind::Map { maps } else { lists };
+        let slot = if kind == CollectionKind::Map { maps } else { lists };
         *slot = slot.saturating_add_signed(more);
     }
 
     /// Takes a closing bracket. An unmatched one is ignored; unclosed levels inside are closed with it.
-    pub(super) fn close(&mut self, kind: Kind, end: usize) {
+    pub(super) fn close(&mut self, kind: CollectionKind, end: usize) {
         if let Some(scalar) = self.pending.take() {
             self.value(scalar);
         }
@@ -225,7 +225,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         }
         let [maps, lists] = self.open;
         // The root map has no closing bracket.
-        let known = if kind == Kind::Map { maps > 1 } else { lists > 0 };
+        let known = if kind == CollectionKind::Map { maps > 1 } else { lists > 0 };
         while known && self.levels.len() > 1 {
             let last = self.levels.last().map(|level| level.kind);
             self.pop(end);
@@ -270,7 +270,7 @@ impl<'t, 'r> Tree<'t, 'r> {
     pub(super) fn set_key(&mut self, key: &Scalar) {
         let how = key.how();
         let bytes = key.bytes(self.src);
-        if (self.wide || matches!(key.body, Body::View(_))) && !bytes.is_ascii() {
+        if (self.wide || matches!(key.body, ScalarText::View(_))) && !bytes.is_ascii() {
             let words = &self.sink.rules.data;
             crate::unicode::identifier_beside(bytes, key.span, how, words, &|_| false, self.sink);
         }
@@ -278,7 +278,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         if memchr::memchr(b' ', bytes).is_some() {
             self.text(key);
         }
-        let manifest = self.twice == Twice::Counts && self.over == 0;
+        let manifest = self.duplicates == DuplicateKeys::Reported && self.over == 0;
         let Some(top) = self.levels.last_mut() else { return };
         self.path.truncate(top.parts);
         self.path.push(bytes, how);
@@ -297,7 +297,7 @@ impl<'t, 'r> Tree<'t, 'r> {
     fn value(&mut self, scalar: Scalar) {
         let Some(top) = self.levels.last() else { return };
         let (kind, keyed, index, key_at) = (top.kind, top.keyed, top.index, top.key_at);
-        if kind == Kind::List && !keyed {
+        if kind == CollectionKind::List && !keyed {
             self.path.push_index(index);
         }
         let start = if keyed { key_at } else { scalar.span.0 };
@@ -306,19 +306,19 @@ impl<'t, 'r> Tree<'t, 'r> {
         let bytes = scalar.bytes(self.src);
         self.sink.key(&self.among, &self.path, bytes, span, how);
         self.text(&scalar);
-        if let Body::View(view) = &scalar.body
+        if let ScalarText::View(view) = &scalar.body
             && !view.bytes.is_ascii()
         {
             crate::unicode::in_value(view, self.sink);
         }
         self.entry(&scalar);
         super::uri::embed(self, &scalar, how);
-        let interest = match (keyed, self.levels.last()) {
-            (true, Some(top)) => Interest::of(self.path.last(), top.context),
-            (false, Some(top)) => top.interest,
-            (_, None) => Interest::None,
+        let value_role = match (keyed, self.levels.last()) {
+            (true, Some(top)) => ValueRole::of(self.path.last(), top.context),
+            (false, Some(top)) => top.value_role,
+            (_, None) => ValueRole::None,
         };
-        super::command::value(self, scalar, interest, span, how);
+        super::command::value(self, scalar, value_role, span, how);
         if let Some(top) = self.levels.last_mut() {
             self.path.truncate(top.parts);
             top.keyed = false;
@@ -353,19 +353,19 @@ impl<'t, 'r> Tree<'t, 'r> {
     }
 
     pub(super) fn in_list(&self) -> bool {
-        self.levels.last().is_some_and(|level| level.kind == Kind::List && !level.keyed)
+        self.levels.last().is_some_and(|level| level.kind == CollectionKind::List && !level.keyed)
     }
 
     fn text(&mut self, scalar: &Scalar) {
         match &scalar.body {
-            Body::Range(start, end) => {
+            ScalarText::Range(start, end) => {
                 let bytes = self.src.get(*start..*end).unwrap_or_default();
                 if bytes.iter().any(u8::is_ascii_alphabetic) || !bytes.is_ascii() {
                     self.out.text.begin(Within::Value, 0);
                     self.out.text.raw(bytes, *start, How::NONE);
                 }
             }
-            Body::View(view) => {
+            ScalarText::View(view) => {
                 if !scalar.how().is_plain() {
                     // Text behind escapes is scanned as raw text too: a token may be written as `\u0041…`.
                     crate::file::raw_view(view, self.sink);

@@ -11,14 +11,14 @@ use crate::view::{How, View};
 
 /// How the content of a block is lexed, besides as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum BlockLanguage {
     Lens(Lens),
     /// Markup around scripts.
     Markup,
     /// A transcript: commands after prompts, or instructions of a Dockerfile, between other lines.
     Console,
     /// No label: the language is guessed.
-    Unsaid,
+    Guessed,
     /// A language without a lexer.
     Text,
 }
@@ -26,7 +26,7 @@ pub(super) enum Code {
 /// A code block, with the ranges of its lines inside quotes and lists.
 #[derive(Debug)]
 pub(super) struct Fence {
-    code: Code,
+    code: BlockLanguage,
     fenced: bool,
     /// Set if a line of its own closes the block.
     closed: bool,
@@ -37,19 +37,19 @@ pub(super) struct Fence {
 
 /// Which lines of a transcript are commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    Typed,
+enum CommandLines {
+    AfterPrompt,
     All,
 }
 
 impl Fence {
     /// Opens a block with the code of its label; an indented block has none.
-    pub(super) fn new(src: &[u8], range: Range<usize>, label: Option<Code>) -> Self {
+    pub(super) fn new(src: &[u8], range: Range<usize>, label: Option<BlockLanguage>) -> Self {
         let text = src.get(range.clone()).unwrap_or_default().trim_ascii_end();
         let last = memchr::memrchr(b'\n', text).and_then(|at| text.get(at..)).unwrap_or_default();
         let marks = last.iter().rev().take_while(|byte| matches!(byte, b'`' | b'~')).count();
         Self {
-            code: label.unwrap_or(Code::Unsaid),
+            code: label.unwrap_or(BlockLanguage::Guessed),
             fenced: label.is_some(),
             closed: label.is_some() && marks >= 3,
             lines: Vec::new(),
@@ -91,14 +91,18 @@ impl Fence {
         prose.side(Within::Prose, flags | hidden, parts);
         let prompts = self.lines.iter().any(|line| prompt(prose.line(*line)) > 0);
         let (lens, view) = match self.code {
-            Code::Text => return,
-            Code::Markup => return self.lines.iter().for_each(|line| prose.scripts_of(line.0, line.1)),
-            Code::Console if !prompts => (Lens::Sh, self.typed(prose, Keep::All)),
-            Code::Console => (Lens::Sh, self.typed(prose, Keep::Typed)),
-            Code::Unsaid if prompts => (Lens::Sh, self.typed(prose, Keep::Typed)),
-            Code::Lens(lens) if prompts && lens != Lens::Prose => (lens, self.typed(prose, Keep::All)),
-            Code::Lens(lens) => return self.hand(prose, lens, flags),
-            Code::Unsaid => {
+            BlockLanguage::Text => return,
+            BlockLanguage::Markup => {
+                return self.lines.iter().for_each(|line| prose.scripts_of(line.0, line.1));
+            }
+            BlockLanguage::Console if !prompts => (Lens::Sh, self.typed(prose, CommandLines::All)),
+            BlockLanguage::Console => (Lens::Sh, self.typed(prose, CommandLines::AfterPrompt)),
+            BlockLanguage::Guessed if prompts => (Lens::Sh, self.typed(prose, CommandLines::AfterPrompt)),
+            BlockLanguage::Lens(lens) if prompts && lens != Lens::Prose => {
+                (lens, self.typed(prose, CommandLines::All))
+            }
+            BlockLanguage::Lens(lens) => return self.hand(prose, lens, flags),
+            BlockLanguage::Guessed => {
                 let guess = names::shebang(first)
                     .or_else(|| self.lines.iter().find_map(|line| guess_line(prose.line(*line))));
                 return guess.into_iter().for_each(|lens| self.hand(prose, lens, flags));
@@ -110,18 +114,18 @@ impl Fence {
     fn hand(&self, prose: &mut Prose<'_, '_, '_>, lens: Lens, flags: u8) {
         let text = match &self.whole {
             Some(range) => EmbeddedText::Range(range.start, range.end),
-            None => EmbeddedText::View(self.typed(prose, Keep::All)),
+            None => EmbeddedText::View(self.typed(prose, CommandLines::All)),
         };
         prose.embed_fence(lens, text, flags);
     }
 
     /// Returns the lines without their prompts: all of them, or only those with a prompt.
-    fn typed(&self, prose: &Prose<'_, '_, '_>, keep: Keep) -> View {
+    fn typed(&self, prose: &Prose<'_, '_, '_>, keep: CommandLines) -> View {
         let mut view = View::default();
         let mut continued = false;
         for &(start, end) in &self.lines {
             let skip = prompt(prose.line((start, end)));
-            if skip > 0 || keep == Keep::All || continued {
+            if skip > 0 || keep == CommandLines::All || continued {
                 let at = start.saturating_add(skip);
                 let text = prose.line((at, end));
                 view.copy(text, at, How::NONE, 0);
@@ -167,7 +171,7 @@ const PROGRAMS: &str = "apt apt-get base64 bash brew bun bunx cargo cat chmod ch
     scp sed sh socat source ssh sudo systemctl tar tee unzip uv uvx wget xargs yarn zsh";
 
 /// Returns how a block with a label is lexed.
-pub(super) fn code(label: &[u8]) -> Code {
+pub(super) fn code(label: &[u8]) -> BlockLanguage {
     let label: Vec<u8> = label
         .iter()
         .skip_while(|byte| matches!(byte, b' ' | b'\t' | b'{' | b'.' | b'=' | b'`' | b'~' | b'['))
@@ -182,25 +186,25 @@ pub(super) fn code(label: &[u8]) -> Code {
     // A label may be a file name, whose extension names the language.
     let ending = label.rsplit('.').next().unwrap_or_default();
     match ending {
-        "" | "code" => Code::Unsaid,
+        "" | "code" => BlockLanguage::Guessed,
         "js" | "javascript" | "jsx" | "mjs" | "cjs" | "ts" | "typescript" | "tsx" | "mts" | "cts"
-        | "node" | "nodejs" | "es6" | "ecmascript" | "deno" | "bun" => Code::Lens(Lens::Js),
+        | "node" | "nodejs" | "es6" | "ecmascript" | "deno" | "bun" => BlockLanguage::Lens(Lens::Js),
         "py" | "python" | "python2" | "python3" | "py3" | "ipython" | "ipython3" | "sage" | "pyw" | "pyi" => {
-            Code::Lens(Lens::Py)
+            BlockLanguage::Lens(Lens::Py)
         }
         "sh" | "bash" | "zsh" | "ksh" | "dash" | "shell" | "shellscript" | "shell-script" | "ash"
         | "fish" | "ps1" | "powershell" | "pwsh" | "posh" | "bat" | "batch" | "cmd" | "dos" | "makefile"
-        | "make" | "env" | "dotenv" => Code::Lens(Lens::Sh),
-        "md" | "markdown" | "mdx" | "gfm" | "commonmark" => Code::Lens(Lens::Prose),
+        | "make" | "env" | "dotenv" => BlockLanguage::Lens(Lens::Sh),
+        "md" | "markdown" | "mdx" | "gfm" | "commonmark" => BlockLanguage::Lens(Lens::Prose),
         "console" | "terminal" | "shell-session" | "shellsession" | "sh-session" | "bash-session"
         | "zsh-session" | "session" | "doscon" | "ps1con" | "dockerfile" | "docker" | "containerfile" => {
-            Code::Console
+            BlockLanguage::Console
         }
-        "pycon" | "python-repl" | "python-console" => Code::Lens(Lens::Py),
-        "rs" | "rust" => Code::Lens(Lens::Rs),
-        "json" | "jsonc" | "json5" | "jsonl" | "toml" | "yaml" | "yml" => Code::Lens(Lens::Data),
-        "html" | "htm" | "xhtml" | "svg" | "vue" | "svelte" | "astro" | "xml" => Code::Markup,
-        _ => Code::Text,
+        "pycon" | "python-repl" | "python-console" => BlockLanguage::Lens(Lens::Py),
+        "rs" | "rust" => BlockLanguage::Lens(Lens::Rs),
+        "json" | "jsonc" | "json5" | "jsonl" | "toml" | "yaml" | "yml" => BlockLanguage::Lens(Lens::Data),
+        "html" | "htm" | "xhtml" | "svg" | "vue" | "svelte" | "astro" | "xml" => BlockLanguage::Markup,
+        _ => BlockLanguage::Text,
     }
 }
 

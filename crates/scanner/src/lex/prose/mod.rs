@@ -33,7 +33,7 @@ const COLUMN: usize = 256;
 
 /// Text outside the visible flow, scanned as a piece of its own.
 #[derive(Debug)]
-struct Side {
+struct SideText {
     within: Within,
     flags: u8,
     /// Ranges of the source, separated by a space.
@@ -45,7 +45,7 @@ struct Prose<'a, 's, 'r> {
     src: &'a [u8],
     sink: &'s mut Sink<'r>,
     out: &'s mut Lexed,
-    sides: Vec<Side>,
+    sides: Vec<SideText>,
     /// Visible text that is not in the text view yet, because the next event may extend it.
     waiting: Range<usize>,
     /// The end of the source that events have covered.
@@ -483,7 +483,7 @@ impl Prose<'_, '_, '_> {
     fn side(&mut self, within: Within, flags: u8, mut parts: Vec<(usize, usize)>) {
         parts.retain(|(start, end)| start < end);
         if !parts.is_empty() {
-            self.sides.push(Side { within, flags, parts });
+            self.sides.push(SideText { within, flags, parts });
         }
     }
 

@@ -1,8 +1,8 @@
 //! Build scripts: programs that are not build tools, and files written outside of `OUT_DIR`.
 
 use super::literal;
-use super::token::K;
-use super::walk::{Found, Walk};
+use super::resolve::{ResolvedPath, Resolver};
+use super::token::TokenKind;
 use crate::entry::{Lens, Role};
 use crate::names::{Names, Node};
 use crate::sink::EmbeddedText;
@@ -57,19 +57,19 @@ impl Nodes {
     }
 }
 
-impl Walk<'_, '_, '_, '_, '_> {
+impl Resolver<'_, '_, '_, '_, '_> {
     /// Records a function that starts a program and is passed as a value.
-    pub(super) fn passed(&mut self, found: Found) {
+    pub(super) fn passed(&mut self, found: ResolvedPath) {
         if self.nodes.commands.contains(&found.node) && self.sink.role == Role::Build {
-            let last = self.code.tok(found.end.saturating_sub(1));
-            let start = self.code.tok(found.start).map_or(0, |tok| tok.start as usize);
-            let end = last.map_or(start, |tok| tok.end as usize);
+            let last = self.code.token(found.end.saturating_sub(1));
+            let start = self.code.token(found.start).map_or(0, |token| token.start as usize);
+            let end = last.map_or(start, |token| token.end as usize);
             self.sink.shape("rs-build-process", (start, end), How::NONE);
         }
     }
 
     /// Lexes the arguments of a process as a command, and checks the program in a build script.
-    pub(super) fn started(&mut self, found: Found, span: (usize, usize)) {
+    pub(super) fn started(&mut self, found: ResolvedPath, span: (usize, usize)) {
         if !self.nodes.commands.contains(&found.node) {
             return;
         }
@@ -80,11 +80,11 @@ impl Walk<'_, '_, '_, '_, '_> {
         let mut view = View::default();
         let strings: Vec<u32> = self.code.strings(program.0, end).to_vec();
         for at in strings {
-            let Some(tok) = self.code.tok(at as usize) else { continue };
-            if !self.values.spend((tok.end.saturating_sub(tok.start)) as usize) {
+            let Some(token) = self.code.token(at as usize) else { continue };
+            if !self.values.spend((token.end.saturating_sub(token.start)) as usize) {
                 break;
             }
-            word(self.code.src, tok, &mut view);
+            word(self.code.src, token, &mut view);
         }
         if !view.is_empty() {
             self.sink.embed(Lens::Sh, EmbeddedText::View(view));
@@ -103,15 +103,15 @@ impl Walk<'_, '_, '_, '_, '_> {
         while at < range.1 {
             let next = at.saturating_add(1);
             let name = self.code.word(at);
-            match self.code.tok(at).map(|tok| tok.kind) {
-                Some(K::Str) if is_one_of(TOOLS, &self.code.text(at)) => found = true,
+            match self.code.token(at).map(|token| token.kind) {
+                Some(TokenKind::String) if is_one_of(TOOLS, &self.code.text(at)) => found = true,
                 // The text is a message or a predicate, not a value.
-                Some(K::Word) if matches!(name, b"expect" | b"filter") => {
+                Some(TokenKind::Word) if matches!(name, b"expect" | b"filter") => {
                     at = self.code.close(next).max(next);
                 }
-                Some(K::Word) if is_one_of(CONVERSIONS, name) => {}
-                Some(K::Word) if name == of => found = true,
-                Some(K::Word) => {
+                Some(TokenKind::Word) if is_one_of(CONVERSIONS, name) => {}
+                Some(TokenKind::Word) if name == of => found = true,
+                Some(TokenKind::Word) => {
                     let bound = self.values.get(name).to_vec();
                     let itself = |bound: &(usize, usize)| {
                         bound.1.saturating_sub(bound.0) == 1 && self.code.word(bound.0) == name
@@ -128,7 +128,10 @@ impl Walk<'_, '_, '_, '_, '_> {
                     }
                     found = true;
                 }
-                Some(K::Path | K::Mark(b'(' | b')' | b'&' | b'.' | b'!' | b'|' | b',' | b'?' | b'*')) => {}
+                Some(
+                    TokenKind::Path
+                    | TokenKind::Mark(b'(' | b')' | b'&' | b'.' | b'!' | b'|' | b',' | b'?' | b'*'),
+                ) => {}
                 _ => return false,
             }
             at = at.saturating_add(1);
@@ -137,7 +140,7 @@ impl Walk<'_, '_, '_, '_, '_> {
     }
 
     /// Checks a file that a build script writes, by the strings of the path and of the variables in it.
-    pub(super) fn written(&mut self, found: Found, span: (usize, usize)) {
+    pub(super) fn written(&mut self, found: ResolvedPath, span: (usize, usize)) {
         let second = self.nodes.copiers.contains(&found.node);
         if !second && !self.nodes.writers.contains(&found.node) {
             return;
@@ -177,10 +180,10 @@ impl Walk<'_, '_, '_, '_, '_> {
 }
 
 /// Appends a string as one word of a shell command line.
-fn word(src: &[u8], tok: super::Tok, view: &mut View) {
+fn word(src: &[u8], token: super::Token, view: &mut View) {
     let mut text = View::default();
-    literal::decode_into(src, literal::text(src, tok), &mut text);
-    let at = (tok.start as usize, tok.start as usize);
+    literal::decode_into(src, literal::text(src, token), &mut text);
+    let at = (token.start as usize, token.start as usize);
     if !view.is_empty() {
         view.put(b" ", at, How::NONE, 0);
     }

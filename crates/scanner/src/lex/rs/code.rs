@@ -1,31 +1,31 @@
 //! The views of a Rust file: code without comments and strings, and the text of both.
 
 use super::literal;
-use super::token::{K, Scanned, Tok};
+use super::token::{Scanned, Token, TokenKind};
 use crate::lex::Lexed;
 use crate::text::Within;
 use crate::view::{How, View};
 
 pub(super) fn views(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     let mut wordy = false;
-    for &tok in &scanned.toks {
-        let (start, end) = tok.span();
+    for &token in &scanned.tokens {
+        let (start, end) = token.span();
         let bytes = src.get(start..end).unwrap_or_default();
-        match tok.kind {
-            K::Word | K::Num | K::Life => {
+        match token.kind {
+            TokenKind::Word | TokenKind::Number | TokenKind::Lifetime => {
                 if wordy {
                     out.code.put(b" ", (start, start), How::NONE, 0);
                 }
                 out.code.copy(bytes, start, How::NONE, 0);
             }
-            K::Str => {
+            TokenKind::String => {
                 out.code.put(b"''", (start, end), How::NONE, 0);
-                string(src, tok, out);
+                string(src, token, out);
             }
-            K::Char => out.code.put(b"''", (start, end), How::NONE, 0),
-            K::Path | K::Mark(_) => out.code.copy(bytes, start, How::NONE, 0),
+            TokenKind::Char => out.code.put(b"''", (start, end), How::NONE, 0),
+            TokenKind::Path | TokenKind::Mark(_) => out.code.copy(bytes, start, How::NONE, 0),
         }
-        wordy = matches!(tok.kind, K::Word | K::Num | K::Life);
+        wordy = matches!(token.kind, TokenKind::Word | TokenKind::Number | TokenKind::Lifetime);
     }
     for &(start, end) in &scanned.unsure {
         out.text.begin(Within::String, 0);
@@ -34,8 +34,8 @@ pub(super) fn views(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     comments(src, scanned, out);
 }
 
-fn string(src: &[u8], tok: Tok, out: &mut Lexed) {
-    let text = literal::text(src, tok);
+fn string(src: &[u8], token: Token, out: &mut Lexed) {
+    let text = literal::text(src, token);
     if text.is_empty() {
         return;
     }

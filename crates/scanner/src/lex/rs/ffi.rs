@@ -1,7 +1,7 @@
 //! Declarations of foreign functions that start programs or load code.
 
 use super::literal;
-use super::token::K;
+use super::token::TokenKind;
 use super::{Code, STATEMENT};
 use crate::sink::Sink;
 use crate::view::How;
@@ -19,13 +19,13 @@ fn is_starter(name: &[u8]) -> bool {
 /// Reads `extern { … }` blocks.
 pub(super) fn blocks(code: &Code<'_, '_>, sink: &mut Sink<'_>) {
     let mut at = 0_usize;
-    while code.tok(at).is_some() {
+    while code.token(at).is_some() {
         let next = at.saturating_add(1);
         if code.word(at) != b"extern" {
             at = next;
             continue;
         }
-        let named = code.tok(next).is_some_and(|tok| tok.kind == K::Str);
+        let named = code.token(next).is_some_and(|token| token.kind == TokenKind::String);
         let open = if named { next.saturating_add(1) } else { next };
         at = next;
         if code.is(open, b'{') {
@@ -41,22 +41,24 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
         let name_at = at.saturating_add(1);
         let end = |at: usize| {
             let end = code.statement_end(at, STATEMENT).min(range.1);
-            code.tok(end).map_or(code.src.len(), |tok| tok.end as usize)
+            code.token(end).map_or(code.src.len(), |token| token.end as usize)
         };
-        let start = code.tok(at).map_or(0, |tok| tok.start as usize);
+        let start = code.token(at).map_or(0, |token| token.start as usize);
         if code.word(at) == b"fn" && is_starter(code.word(name_at)) {
             sink.shape("rs-ffi-exec", (start, end(name_at)), How::NONE);
         }
         // `#[link_name = "system"] fn other();` declares `system` under another name.
         if code.word(at) == b"link_name" && code.is(name_at, b'=') {
-            let Some(tok) = code.tok(name_at.saturating_add(1)).filter(|tok| tok.kind == K::Str) else {
+            let Some(token) =
+                code.token(name_at.saturating_add(1)).filter(|token| token.kind == TokenKind::String)
+            else {
                 continue;
             };
             let mut view = crate::view::View::default();
-            literal::decode_into(code.src, literal::text(code.src, tok), &mut view);
+            literal::decode_into(code.src, literal::text(code.src, token), &mut view);
             if is_starter(&view.bytes) {
                 let how = view.map.back(0, view.bytes.len()).2;
-                sink.shape("rs-ffi-exec", (start, tok.end as usize), how);
+                sink.shape("rs-ffi-exec", (start, token.end as usize), how);
             }
         }
     }

@@ -1,19 +1,19 @@
 //! String literals and their decoded text.
 
-use super::token::Tok;
+use super::token::Token;
 use crate::view::{How, View};
 
 /// The range of a string's text, and whether it contains escapes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct LiteralText {
     pub(super) start: usize,
     pub(super) end: usize,
     escaped: bool,
 }
 
 /// Returns the text of a string token of any kind.
-pub(super) fn text(src: &[u8], tok: Tok) -> Text {
-    let (start, end) = tok.span();
+pub(super) fn text(src: &[u8], token: Token) -> LiteralText {
+    let (start, end) = token.span();
     let bytes = src.get(start..end).unwrap_or_default();
     let prefix = bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let raw = bytes.get(..prefix).is_some_and(|prefix| prefix.contains(&b'r'));
@@ -25,7 +25,7 @@ pub(super) fn text(src: &[u8], tok: Tok) -> Text {
         tail.len() > close.saturating_add(marks) && tail.get(tail.len().saturating_sub(close)) == Some(&b'"');
     let to = if closed { end.saturating_sub(close).max(from) } else { end };
     let body = src.get(from..to).unwrap_or_default();
-    Text { start: from, end: to, escaped: !raw && memchr::memchr(b'\\', body).is_some() }
+    LiteralText { start: from, end: to, escaped: !raw && memchr::memchr(b'\\', body).is_some() }
 }
 
 fn hex(digits: &[u8]) -> Option<u32> {
@@ -65,7 +65,7 @@ fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
 }
 
 /// Appends the decoded text of a string to a view.
-pub(super) fn decode_into(src: &[u8], text: Text, view: &mut View) {
+pub(super) fn decode_into(src: &[u8], text: LiteralText, view: &mut View) {
     if !text.escaped {
         view.copy(src.get(text.start..text.end).unwrap_or_default(), text.start, How::NONE, 0);
         return;
@@ -88,7 +88,7 @@ pub(super) fn decode_into(src: &[u8], text: Text, view: &mut View) {
     }
 }
 
-impl Text {
+impl LiteralText {
     pub(super) const fn is_escaped(self) -> bool {
         self.escaped
     }

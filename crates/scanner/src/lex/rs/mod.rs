@@ -3,11 +3,11 @@
 mod build;
 mod code;
 mod ffi;
+mod imports;
 mod literal;
+mod resolve;
 mod token;
-mod uses;
 mod values;
-mod walk;
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
 use crate::view::How;
-use token::{K, Tok};
+use token::{Token, TokenKind};
 
 /// Creates the table of names that rules look for.
 pub(crate) fn names() -> Names {
@@ -33,10 +33,10 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     }
     code::views(src, &scanned, out);
     let names = &sink.rules.rs;
-    let code = Code::new(src, &scanned.toks);
-    identifiers(src, &scanned.toks, names, sink);
+    let code = Code::new(src, &scanned.tokens);
+    identifiers(src, &scanned.tokens, names, sink);
     ffi::blocks(&code, sink);
-    walk::walk(&code, names, sink);
+    resolve::resolve(&code, names, sink);
 }
 
 /// A file that a Rust file includes as a module or text.
@@ -49,9 +49,9 @@ pub(crate) struct Module {
 /// Returns the files that a text includes as parts of its crate.
 pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
     let scanned = token::scan(src, &Limits::DEFAULT);
-    let code = Code::new(src, &scanned.toks);
+    let code = Code::new(src, &scanned.tokens);
     let mut found = Vec::new();
-    for at in 0..code.toks.len() {
+    for at in 0..code.tokens.len() {
         let next = at.saturating_add(1);
         let path = match code.word(at) {
             b"mod" if code.is(next.saturating_add(1), b';') => code.word(next).to_vec(),
@@ -69,22 +69,24 @@ pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
 }
 
 /// Reports identifiers that are not ASCII and look like others in the file.
-fn identifiers(src: &[u8], toks: &[Tok], names: &Names, sink: &mut Sink<'_>) {
+fn identifiers(src: &[u8], tokens: &[Token], names: &Names, sink: &mut Sink<'_>) {
     if src.is_ascii() {
         return;
     }
-    let words = || toks.iter().filter(|tok| tok.kind == K::Word).map(|tok| (tok, name_of(src, *tok)));
+    let words = || {
+        tokens.iter().filter(|token| token.kind == TokenKind::Word).map(|token| (token, name_of(src, *token)))
+    };
     let mut plain: Option<BTreeSet<&[u8]>> = None;
-    for (tok, name) in words().filter(|(_, name)| !name.is_ascii()) {
+    for (token, name) in words().filter(|(_, name)| !name.is_ascii()) {
         let twins = plain.get_or_insert_with(|| words().map(|(_, name)| name).collect());
         let is_name = |twin: &[u8]| twins.contains(twin);
-        crate::unicode::identifier_beside(name, tok.span(), How::NONE, &names.words, &is_name, sink);
+        crate::unicode::identifier_beside(name, token.span(), How::NONE, &names.words, &is_name, sink);
     }
 }
 
 /// Returns a word without `r#`, which makes a keyword a name.
-fn name_of(src: &[u8], tok: Tok) -> &[u8] {
-    let (start, end) = tok.span();
+fn name_of(src: &[u8], token: Token) -> &[u8] {
+    let (start, end) = token.span();
     let text = src.get(start..end).unwrap_or_default();
     text.strip_prefix(b"r#").unwrap_or(text)
 }
@@ -95,7 +97,7 @@ const STATEMENT: usize = 1024;
 /// The tokens of a file, with the closing bracket of each opening one.
 struct Code<'s, 't> {
     src: &'s [u8],
-    toks: &'t [Tok],
+    tokens: &'t [Token],
     /// For each opening bracket, the index of its closing bracket.
     pairs: Vec<u32>,
     /// The strings among the tokens.
@@ -103,16 +105,16 @@ struct Code<'s, 't> {
 }
 
 impl<'s, 't> Code<'s, 't> {
-    fn new(src: &'s [u8], toks: &'t [Tok]) -> Self {
-        let mut pairs = vec![0_u32; toks.len()];
+    fn new(src: &'s [u8], tokens: &'t [Token]) -> Self {
+        let mut pairs = vec![0_u32; tokens.len()];
         let mut open: Vec<usize> = Vec::new();
         let mut strings = Vec::new();
-        let count = u32::try_from(toks.len()).unwrap_or(u32::MAX);
-        for (at, index) in (0..toks.len()).zip(0_u32..) {
-            match toks.get(at).map(|tok| tok.kind) {
-                Some(K::Str) => strings.push(index),
-                Some(K::Mark(b'(' | b'[' | b'{')) => open.push(at),
-                Some(K::Mark(b')' | b']' | b'}')) => {
+        let count = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
+        for (at, index) in (0..tokens.len()).zip(0_u32..) {
+            match tokens.get(at).map(|token| token.kind) {
+                Some(TokenKind::String) => strings.push(index),
+                Some(TokenKind::Mark(b'(' | b'[' | b'{')) => open.push(at),
+                Some(TokenKind::Mark(b')' | b']' | b'}')) => {
                     if let Some(slot) = open.pop().and_then(|at| pairs.get_mut(at)) {
                         *slot = index;
                     }
@@ -125,41 +127,41 @@ impl<'s, 't> Code<'s, 't> {
                 *slot = count;
             }
         }
-        Self { src, toks, pairs, strings }
+        Self { src, tokens, pairs, strings }
     }
 
-    fn tok(&self, at: usize) -> Option<Tok> {
-        self.toks.get(at).copied()
+    fn token(&self, at: usize) -> Option<Token> {
+        self.tokens.get(at).copied()
     }
 
     fn is(&self, at: usize, mark: u8) -> bool {
-        self.tok(at).is_some_and(|tok| tok.is(mark))
+        self.token(at).is_some_and(|token| token.is(mark))
     }
 
     /// Returns the decoded text of the string at `at`.
     fn text(&self, at: usize) -> Vec<u8> {
         let mut view = crate::view::View::default();
-        if let Some(tok) = self.tok(at).filter(|tok| tok.kind == K::Str) {
-            literal::decode_into(self.src, literal::text(self.src, tok), &mut view);
+        if let Some(token) = self.token(at).filter(|token| token.kind == TokenKind::String) {
+            literal::decode_into(self.src, literal::text(self.src, token), &mut view);
         }
         view.bytes
     }
 
     fn is_path(&self, at: usize) -> bool {
-        self.tok(at).is_some_and(|tok| tok.kind == K::Path)
+        self.token(at).is_some_and(|token| token.kind == TokenKind::Path)
     }
 
     /// Returns the word at `at`, or an empty slice for another token.
     fn word(&self, at: usize) -> &'s [u8] {
-        match self.tok(at) {
-            Some(tok) if tok.kind == K::Word => name_of(self.src, tok),
+        match self.token(at) {
+            Some(token) if token.kind == TokenKind::Word => name_of(self.src, token),
             _ => b"",
         }
     }
 
     /// Returns the index of the closing bracket.
     fn close(&self, at: usize) -> usize {
-        self.pairs.get(at).map_or(self.toks.len(), |at| *at as usize)
+        self.pairs.get(at).map_or(self.tokens.len(), |at| *at as usize)
     }
 
     /// Returns the strings between two tokens.
@@ -174,13 +176,13 @@ impl<'s, 't> Code<'s, 't> {
         const TYPE: usize = 64;
         let from = name.saturating_add(1);
         for at in from..from.saturating_add(TYPE) {
-            match self.tok(at)?.kind {
-                K::Mark(b'=')
+            match self.token(at)?.kind {
+                TokenKind::Mark(b'=')
                     if !self.is(at.saturating_add(1), b'=') && !self.is(at.saturating_add(1), b'>') =>
                 {
                     return Some(at.saturating_add(1));
                 }
-                K::Mark(b';' | b'{' | b'}') => return None,
+                TokenKind::Mark(b';' | b'{' | b'}') => return None,
                 _ => {}
             }
         }
@@ -193,18 +195,18 @@ impl<'s, 't> Code<'s, 't> {
     fn statement_end(&self, start: usize, most: usize) -> usize {
         let mut at = start;
         let mut left = most;
-        while let Some(tok) = self.tok(at) {
+        while let Some(token) = self.token(at) {
             if left == 0 {
                 return at;
             }
             left = left.saturating_sub(1);
-            at = match tok.kind {
-                K::Mark(b';' | b')' | b']' | b'}' | b',') => return at,
-                K::Mark(b'(' | b'[' | b'{') => self.close(at).max(at).saturating_add(1),
+            at = match token.kind {
+                TokenKind::Mark(b';' | b')' | b']' | b'}' | b',') => return at,
+                TokenKind::Mark(b'(' | b'[' | b'{') => self.close(at).max(at).saturating_add(1),
                 _ => at.saturating_add(1),
             };
         }
-        self.toks.len()
+        self.tokens.len()
     }
 
     /// Returns the ranges of the arguments in brackets.
@@ -217,9 +219,11 @@ impl<'s, 't> Code<'s, 't> {
             }
             let start = at;
             while at < close {
-                match self.tok(at).map(|tok| tok.kind) {
-                    Some(K::Mark(b',')) => break,
-                    Some(K::Mark(b'(' | b'[' | b'{')) => at = self.close(at).max(at).saturating_add(1),
+                match self.token(at).map(|token| token.kind) {
+                    Some(TokenKind::Mark(b',')) => break,
+                    Some(TokenKind::Mark(b'(' | b'[' | b'{')) => {
+                        at = self.close(at).max(at).saturating_add(1)
+                    }
                     _ => at = at.saturating_add(1),
                 }
             }

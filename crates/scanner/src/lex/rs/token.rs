@@ -4,12 +4,12 @@ use crate::options::Limits;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum K {
+pub(super) enum TokenKind {
     Word,
-    Num,
-    Life,
+    Number,
+    Lifetime,
     /// A string of any kind, with its quotes.
-    Str,
+    String,
     Char,
     /// `::`
     Path,
@@ -18,15 +18,15 @@ pub(super) enum K {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tok {
-    pub(super) kind: K,
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-impl Tok {
+impl Token {
     pub(super) fn is(self, mark: u8) -> bool {
-        self.kind == K::Mark(mark)
+        self.kind == TokenKind::Mark(mark)
     }
 
     pub(super) const fn span(self) -> (usize, usize) {
@@ -37,7 +37,7 @@ impl Tok {
 /// The result of tokenizing a text.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
-    pub(super) toks: Vec<Tok>,
+    pub(super) tokens: Vec<Token>,
     pub(super) comments: Vec<(usize, usize)>,
     /// Unclosed strings and comments. Their content is tokenized as well.
     pub(super) unsure: Vec<(usize, usize)>,
@@ -96,9 +96,9 @@ impl Scanner<'_> {
         self.src.get(self.at..).unwrap_or_default()
     }
 
-    fn push(&mut self, kind: K, len: usize) {
+    fn push(&mut self, kind: TokenKind, len: usize) {
         let end = self.at.saturating_add(len.max(1)).min(self.src.len());
-        self.out.toks.push(Tok { kind, start: small(self.at), end: small(end) });
+        self.out.tokens.push(Token { kind, start: small(self.at), end: small(end) });
         self.at = end;
     }
 
@@ -114,11 +114,11 @@ impl Scanner<'_> {
             [b'\'', ..] => self.quote(0),
             [b'0'..=b'9', ..] => self.number(),
             [byte, ..] if is_word(*byte) => self.word(),
-            [b':', b':', ..] => self.push(K::Path, 2),
+            [b':', b':', ..] => self.push(TokenKind::Path, 2),
             [byte, ..] => {
                 let byte = *byte;
                 self.bracket(byte);
-                self.push(K::Mark(byte), 1);
+                self.push(TokenKind::Mark(byte), 1);
             }
             [] => {}
         }
@@ -183,12 +183,12 @@ impl Scanner<'_> {
                 } else if word == b"r" && marks == 1 && tail.get(1).is_some_and(|byte| is_word(*byte)) {
                     // `r#name` is a word, too.
                     let more = tail.iter().skip(1).take_while(|byte| is_word(**byte)).count();
-                    self.push(K::Word, len.saturating_add(1).saturating_add(more));
+                    self.push(TokenKind::Word, len.saturating_add(1).saturating_add(more));
                 } else {
-                    self.push(K::Word, len);
+                    self.push(TokenKind::Word, len);
                 }
             }
-            _ => self.push(K::Word, len),
+            _ => self.push(TokenKind::Word, len),
         }
     }
 
@@ -200,7 +200,7 @@ impl Scanner<'_> {
             let tail = rest.get(len..).unwrap_or_default();
             len = len.saturating_add(tail.iter().take_while(|byte| is_word(**byte)).count());
         }
-        self.push(K::Num, len);
+        self.push(TokenKind::Number, len);
     }
 
     /// Reads a string with escapes after its prefix.
@@ -214,7 +214,7 @@ impl Scanner<'_> {
             };
             at = at.saturating_add(more);
             if rest.get(more) == Some(&b'"') {
-                break self.push(K::Str, at.saturating_add(1));
+                break self.push(TokenKind::String, at.saturating_add(1));
             }
             at = at.saturating_add(2);
         }
@@ -231,7 +231,7 @@ impl Scanner<'_> {
             let tail = rest.get(more.saturating_add(1)..).unwrap_or_default();
             at = at.saturating_add(more).saturating_add(1);
             if tail.iter().take(marks).take_while(|byte| **byte == b'#').count() == marks {
-                break self.push(K::Str, at.saturating_add(marks));
+                break self.push(TokenKind::String, at.saturating_add(marks));
             }
         }
     }
@@ -258,11 +258,14 @@ impl Scanner<'_> {
             [] => None,
         };
         match body.filter(|len| rest.get(*len) == Some(&b'\'')) {
-            Some(len) => self.push(K::Char, prefix.saturating_add(len).saturating_add(2)),
-            None if prefix > 0 => self.push(K::Word, prefix),
+            Some(len) => self.push(TokenKind::Char, prefix.saturating_add(len).saturating_add(2)),
+            None if prefix > 0 => self.push(TokenKind::Word, prefix),
             None => {
                 let len = rest.iter().take_while(|byte| is_word(**byte)).count();
-                self.push(if len > 0 { K::Life } else { K::Mark(b'\'') }, len.saturating_add(1));
+                self.push(
+                    if len > 0 { TokenKind::Lifetime } else { TokenKind::Mark(b'\'') },
+                    len.saturating_add(1),
+                );
             }
         }
     }

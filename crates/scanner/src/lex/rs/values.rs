@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::literal;
-use super::token::K;
-use super::{Code, STATEMENT, uses::is_prefix};
+use super::token::TokenKind;
+use super::{Code, STATEMENT, imports::is_prefix};
 use crate::sink::FirstArg;
 use crate::view::{How, View};
 
@@ -27,9 +27,9 @@ impl<'s> Values<'s> {
         let budget = code.src.len().saturating_mul(8).saturating_add(64 << 10);
         let mut values = Self { budget, ..Self::default() };
         let mut at = 0_usize;
-        while let Some(tok) = code.tok(at) {
+        while let Some(token) = code.token(at) {
             let next = at.saturating_add(1);
-            if tok.kind == K::Word {
+            if token.kind == TokenKind::Word {
                 match code.word(at) {
                     b"let" | b"const" | b"static" => values.declaration(code, next),
                     // A parameter or a field, whose value is unknown.
@@ -125,16 +125,18 @@ impl<'s> Values<'s> {
             return FirstArg::None;
         }
         let one = range.1.saturating_sub(start) == 1;
-        match code.tok(start).map(|tok| tok.kind) {
-            Some(K::Str) if one => FirstArg::Literal,
-            Some(K::Str) => FirstArg::Text,
-            Some(K::Word) if code.is(start.saturating_add(1), b'!') => match code.word(start) {
+        match code.token(start).map(|token| token.kind) {
+            Some(TokenKind::String) if one => FirstArg::Literal,
+            Some(TokenKind::String) => FirstArg::Text,
+            Some(TokenKind::Word) if code.is(start.saturating_add(1), b'!') => match code.word(start) {
                 b"concat" | b"stringify" => FirstArg::Literal,
                 b"format" => FirstArg::Text,
                 _ => FirstArg::Other,
             },
-            Some(K::Word) if one => match self.get(code.word(start)) {
-                [bound] if code.tok(bound.0).is_some_and(|tok| tok.kind == K::Str) => FirstArg::Literal,
+            Some(TokenKind::Word) if one => match self.get(code.word(start)) {
+                [bound] if code.token(bound.0).is_some_and(|token| token.kind == TokenKind::String) => {
+                    FirstArg::Literal
+                }
                 _ => FirstArg::Other,
             },
             _ => FirstArg::Other,
@@ -149,10 +151,10 @@ const LOOKED_AT: usize = 64;
 fn block(code: &Code<'_, '_>, from: usize) -> Option<usize> {
     let mut at = from;
     for _ in 0..LOOKED_AT {
-        match code.tok(at)?.kind {
-            K::Mark(b'{') => return Some(at),
-            K::Mark(b'(' | b'[') => at = code.close(at).max(at),
-            K::Mark(b';' | b'}') => return None,
+        match code.token(at)?.kind {
+            TokenKind::Mark(b'{') => return Some(at),
+            TokenKind::Mark(b'(' | b'[') => at = code.close(at).max(at),
+            TokenKind::Mark(b';' | b'}') => return None,
             _ => {}
         }
         at = at.saturating_add(1);
@@ -162,8 +164,8 @@ fn block(code: &Code<'_, '_>, from: usize) -> Option<usize> {
 
 /// Returns the number of bytes in a range of tokens.
 fn size(code: &Code<'_, '_>, range: (usize, usize)) -> usize {
-    let start = code.tok(range.0).map_or(0, |tok| tok.start);
-    let end = range.1.checked_sub(1).and_then(|last| code.tok(last)).map_or(start, |tok| tok.end);
+    let start = code.token(range.0).map_or(0, |token| token.start);
+    let end = range.1.checked_sub(1).and_then(|last| code.token(last)).map_or(start, |token| token.end);
     end.saturating_sub(start) as usize
 }
 
@@ -177,14 +179,14 @@ fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> How
     let mut joined_to = 0_usize;
     for &at in code.strings(range.0, range.1) {
         let at = at as usize;
-        let Some(tok) = code.tok(at) else { continue };
+        let Some(token) = code.token(at) else { continue };
         if at >= joined_to {
             if !view.is_empty() {
-                view.put(b" ", tok.span(), How::NONE, 0);
+                view.put(b" ", token.span(), How::NONE, 0);
             }
             joined_to = concat_end(code, at).unwrap_or(0);
         }
-        literal::decode_into(code.src, literal::text(code.src, tok), &mut view);
+        literal::decode_into(code.src, literal::text(code.src, token), &mut view);
     }
     if view.is_empty() {
         return How::NONE;
@@ -200,6 +202,7 @@ fn concat_end(code: &Code<'_, '_>, at: usize) -> Option<usize> {
     let open = at.checked_sub(1)?;
     let mark = open.checked_sub(1)?;
     let name = mark.checked_sub(1)?;
-    let bracket = code.tok(open).is_some_and(|tok| matches!(tok.kind, K::Mark(b'(' | b'[' | b'{')));
+    let bracket =
+        code.token(open).is_some_and(|token| matches!(token.kind, TokenKind::Mark(b'(' | b'[' | b'{')));
     (bracket && code.is(mark, b'!') && code.word(name) == b"concat").then(|| code.close(open))
 }

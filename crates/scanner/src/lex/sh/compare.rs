@@ -3,7 +3,7 @@
 //! Recognizes scripts such as `echo "$SUM  x.sh" | sha256sum -c || exit 1` and `[ "$(sha256sum x.sh)" = … ]`,
 //! so that a checked download is not reported like an unchecked one.
 
-use super::run::Words;
+use super::run::CommandWords;
 use super::{Parser, files, wrap};
 
 /// The bytes after a comparison in which an `exit` or `||` can act on its result. It keeps the search linear.
@@ -71,7 +71,7 @@ fn only_says(text: &[u8]) -> bool {
 impl Parser<'_, '_, '_> {
     /// Records the digests that a simple command prints or stores. `wanted` is set if something reads its
     /// output.
-    pub(super) fn digests(&mut self, own: Words) {
+    pub(super) fn digests(&mut self, own: CommandWords) {
         if self.digested.is_empty() && self.known.digests.is_empty() {
             return;
         }
@@ -115,7 +115,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Records output that is redirected to a file.
-    fn kept_in_files(&mut self, own: Words) {
+    fn kept_in_files(&mut self, own: CommandWords) {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let names = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b">"));
         let names: Vec<Vec<u8>> =
@@ -222,7 +222,7 @@ impl Parser<'_, '_, '_> {
             return known;
         }
         let text = self.src;
-        let script = self.sink.depth == 0 && files::kind(self.sink.path) == files::Kind::Script;
+        let script = self.sink.depth == 0 && files::kind(self.sink.path) == files::FileKind::Script;
         let set = |at: usize| {
             let word = text.get(at.saturating_add(5)..).unwrap_or_default();
             let letters = word.iter().take(12).take_while(|byte| byte.is_ascii_alphabetic());

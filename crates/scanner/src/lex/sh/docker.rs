@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::flat::Flat;
+use super::flat::FlatText;
 use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::options::Limits;
@@ -13,8 +13,8 @@ use crate::view::How;
 const MAX: usize = 4096;
 
 /// One instruction with its continuation lines joined.
-struct Line {
-    text: Flat,
+struct Instruction {
+    text: FlatText,
     start: usize,
     end: usize,
     next: usize,
@@ -24,17 +24,17 @@ struct Line {
 }
 
 /// A here-document of an instruction.
-struct Body {
+struct HereDocument {
     start: usize,
     stop: usize,
     next: usize,
 }
 
-struct File<'a> {
+struct Dockerfile<'a> {
     src: &'a [u8],
     escape: u8,
     /// The `ENV` and `ARG` settings, as `NAME=value`.
-    names: BTreeMap<Vec<u8>, Flat>,
+    names: BTreeMap<Vec<u8>, FlatText>,
     budget: usize,
     /// The last place of each short line, built when a here-document is first searched for its end.
     last: Option<BTreeMap<&'a [u8], usize>>,
@@ -45,7 +45,7 @@ struct File<'a> {
 
 /// Lexes the commands of a Dockerfile.
 pub(super) fn dockerfile(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
-    let mut file = File {
+    let mut file = Dockerfile {
         src,
         escape: escape(src),
         names: BTreeMap::new(),
@@ -85,10 +85,10 @@ fn escape(src: &[u8]) -> u8 {
     b'\\'
 }
 
-impl File<'_> {
+impl Dockerfile<'_> {
     /// Reads one instruction or comment.
-    fn line(&self, start: usize) -> Line {
-        let mut line = Line { text: Flat::default(), start, end: start, next: start, odd: false };
+    fn line(&self, start: usize) -> Instruction {
+        let mut line = Instruction { text: FlatText::default(), start, end: start, next: start, odd: false };
         let mut at = start;
         while at < self.src.len() {
             let rest = self.src.get(at..).unwrap_or_default();
@@ -120,7 +120,7 @@ impl File<'_> {
     }
 
     /// Processes one instruction, and returns the offset at which reading continues.
-    fn instruction(&mut self, line: &Line, first: usize, sink: &mut Sink<'_>) -> usize {
+    fn instruction(&mut self, line: &Instruction, first: usize, sink: &mut Sink<'_>) -> usize {
         let bytes = &line.text.bytes;
         let mut at = first;
         let mut word = first_word(bytes, at).to_ascii_lowercase();
@@ -163,9 +163,9 @@ impl File<'_> {
     }
 
     /// Records `ENV NAME value`, `ENV NAME=value` and `ARG NAME=value`, which later commands see.
-    fn settings(&mut self, text: &Flat, at: usize, sink: &mut Sink<'_>) {
+    fn settings(&mut self, text: &FlatText, at: usize, sink: &mut Sink<'_>) {
         let bytes = &text.bytes;
-        let mut shown = Flat::default();
+        let mut shown = FlatText::default();
         let place = text.source(at, at.saturating_add(1)).0;
         shown.unit(b"export ", (place, place), How::NONE);
         let before = shown.len();
@@ -196,7 +196,7 @@ impl File<'_> {
 
     /// Passes a command to the lexer for shells: unchanged if a shell joins its lines in the same way,
     /// otherwise joined.
-    fn command(&mut self, line: &Line, at: usize, bodies: &[Body], sink: &mut Sink<'_>) {
+    fn command(&mut self, line: &Instruction, at: usize, bodies: &[HereDocument], sink: &mut Sink<'_>) {
         let start = line.text.source(at, at.saturating_add(1)).0;
         let end = bodies.last().map_or(line.end, |body| body.next);
         if line.text.bytes.get(at..).unwrap_or_default().trim_ascii().is_empty() {
@@ -210,7 +210,7 @@ impl File<'_> {
         let cost = used.iter().fold(0_usize, |sum, name| {
             sum.saturating_add(self.names.get(*name).map_or(0, |text| text.len().saturating_add(1)))
         });
-        let mut text = Flat::default();
+        let mut text = FlatText::default();
         if let Some(left) = self.budget.checked_sub(cost) {
             self.budget = left;
             for setting in used.iter().filter_map(|name| self.names.get(*name)) {
@@ -251,7 +251,7 @@ impl File<'_> {
     }
 
     /// Processes `RUN`, with its here-documents.
-    fn run(&mut self, line: &Line, at: usize, sink: &mut Sink<'_>) -> usize {
+    fn run(&mut self, line: &Instruction, at: usize, sink: &mut Sink<'_>) -> usize {
         let marks = marks(&line.text.bytes, at);
         let bodies = self.bodies(&marks, line.next, sink);
         let next = bodies.last().map_or(line.next, |body| body.next);
@@ -275,7 +275,7 @@ impl File<'_> {
     }
 
     /// Processes `COPY <<EOF /x.sh`, whose here-document is the content of a file.
-    fn copy(&mut self, line: &Line, at: usize, sink: &mut Sink<'_>) -> usize {
+    fn copy(&mut self, line: &Instruction, at: usize, sink: &mut Sink<'_>) -> usize {
         let bytes = &line.text.bytes;
         let marks = marks(bytes, at);
         let bodies = self.bodies(&marks, line.next, sink);
@@ -291,7 +291,7 @@ impl File<'_> {
     }
 
     /// Finds the here-documents of an instruction, which follow each other.
-    fn bodies(&mut self, marks: &[Mark], from: usize, sink: &mut Sink<'_>) -> Vec<Body> {
+    fn bodies(&mut self, marks: &[Delimiter], from: usize, sink: &mut Sink<'_>) -> Vec<HereDocument> {
         let mut bodies = Vec::new();
         let mut start = from;
         for mark in marks {
@@ -302,13 +302,13 @@ impl File<'_> {
                 }
                 break;
             };
-            bodies.push(Body { start, stop, next });
+            bodies.push(HereDocument { start, stop, next });
             start = next;
         }
         bodies
     }
 
-    fn ending(&mut self, from: usize, mark: &Mark) -> Option<(usize, usize)> {
+    fn ending(&mut self, from: usize, mark: &Delimiter) -> Option<(usize, usize)> {
         let src = self.src;
         let last = self.last.get_or_insert_with(|| {
             let mut last = BTreeMap::new();
@@ -389,14 +389,14 @@ fn tokens(text: &[u8], from: usize) -> Vec<(usize, usize)> {
 }
 
 /// The delimiter of a here-document, and its place.
-struct Mark {
+struct Delimiter {
     name: Vec<u8>,
     start: usize,
     end: usize,
 }
 
 /// Finds here-document operators such as `<<EOF` and `<<-"EOF"`.
-fn marks(text: &[u8], from: usize) -> Vec<Mark> {
+fn marks(text: &[u8], from: usize) -> Vec<Delimiter> {
     if memchr::memmem::find(text, b"<<").is_none() {
         return Vec::new();
     }
@@ -409,14 +409,14 @@ fn marks(text: &[u8], from: usize) -> Vec<Mark> {
         let name: Vec<u8> =
             name.into_iter().take_while(|byte| !matches!(byte, b';' | b'|' | b'&' | b'>' | b')')).collect();
         let plain = !name.is_empty() && name.len() <= 64 && !name.contains(&b'<');
-        plain.then_some(Mark { name, start, end })
+        plain.then_some(Delimiter { name, start, end })
     };
     tokens(text, from).into_iter().filter_map(mark).take(16).collect()
 }
 
 /// Lexes the exec form `["program", "argument"]`, a JSON array.
-fn exec_form(text: &Flat, at: usize, sink: &mut Sink<'_>) {
-    let mut out = Flat::default();
+fn exec_form(text: &FlatText, at: usize, sink: &mut Sink<'_>) {
+    let mut out = FlatText::default();
     let mut from = at;
     while let Some(open) = text.bytes.get(from..).and_then(|rest| memchr::memchr(b'"', rest)) {
         let start = from.saturating_add(open).saturating_add(1);
@@ -436,8 +436,8 @@ fn exec_form(text: &Flat, at: usize, sink: &mut Sink<'_>) {
 }
 
 /// Decodes a JSON string.
-fn json(text: &Flat, start: usize, end: usize) -> Flat {
-    let mut out = Flat::default();
+fn json(text: &FlatText, start: usize, end: usize) -> FlatText {
+    let mut out = FlatText::default();
     let mut at = start;
     while at < end {
         let rest = text.bytes.get(at..end).unwrap_or_default();
@@ -480,7 +480,7 @@ fn unescaped(text: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// Appends a text, quoted so that the lexer for shells takes it as one word.
-fn quoted(text: &Flat, start: usize, end: usize, out: &mut Flat) {
+fn quoted(text: &FlatText, start: usize, end: usize, out: &mut FlatText) {
     let end = end.min(text.len());
     let bytes = text.bytes.get(start..end).unwrap_or_default();
     let plain = |byte: &u8| {

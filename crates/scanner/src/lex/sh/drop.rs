@@ -2,7 +2,7 @@
 //!
 //! `curl -o x URL; mv x y; sh y` is reported at `sh y`, because the taint follows the file from `x` to `y`.
 
-use super::run::Words;
+use super::run::CommandWords;
 use super::{Parser, fetch, unpack, value, wrap};
 use crate::view::How;
 
@@ -138,9 +138,9 @@ fn names(line: &[u8], base: &[u8]) -> bool {
 
 /// Whether a downloaded file was compared with a digest or verified with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Checked {
-    No,
-    Yes,
+pub(super) enum Verification {
+    Unverified,
+    Verified,
 }
 
 /// Whether the name of a directory also stands for everything inside it.
@@ -152,15 +152,15 @@ enum Depth {
 
 /// How a program uses a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compares {
-    Never,
+enum DigestUse {
+    None,
     /// Prints the digest, for another command to compare.
     Prints,
-    Itself,
+    DigestUse,
 }
 
 /// Returns how a program with these arguments uses a digest or key.
-fn compares(name: &[u8], args: &[&[u8]]) -> Compares {
+fn compares(name: &[u8], args: &[&[u8]]) -> DigestUse {
     let asks = |wanted: &[&[u8]]| args.iter().any(|arg| wanted.contains(arg));
     let short = |letter: u8| {
         let is = |arg: &&[u8]| arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&letter);
@@ -178,11 +178,11 @@ fn compares(name: &[u8], args: &[&[u8]]) -> Compares {
         _ => sum && (asks(&[b"--check"]) || short(b'c')),
     };
     if does {
-        Compares::Itself
+        DigestUse::DigestUse
     } else if sum || name == b"openssl" && asks(&[b"dgst"]) {
-        Compares::Prints
+        DigestUse::Prints
     } else {
-        Compares::Never
+        DigestUse::None
     }
 }
 
@@ -211,7 +211,7 @@ impl Parser<'_, '_, '_> {
     ///
     /// `fed` is the taint of the input, `sent` that of the output. Returns the taint of the output, including
     /// files that the program prints.
-    pub(super) fn files_of(&mut self, name: &[u8], own: Words, fed: u128, sent: u128) -> u128 {
+    pub(super) fn files_of(&mut self, name: &[u8], own: CommandWords, fed: u128, sent: u128) -> u128 {
         let far = self.remote | KEPT | KEPT_CHECKED;
         let (fed, far_sent) = (fed & far, sent & self.remote);
         if self.known.drops.is_empty() && fed | far_sent == 0 && !fetch::copies(name) {
@@ -234,7 +234,11 @@ impl Parser<'_, '_, '_> {
             }
         }
         let all = fed | far_sent | kept;
-        let checked = if all & (self.remote | KEPT) == 0 && all != 0 { Checked::Yes } else { Checked::No };
+        let checked = if all & (self.remote | KEPT) == 0 && all != 0 {
+            Verification::Verified
+        } else {
+            Verification::Unverified
+        };
         for file in self.filled(name, &args, own, (fed, far_sent | kept)) {
             self.keep(&file, checked, own);
         }
@@ -242,16 +246,24 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the taint bits of downloaded files that a program prints.
-    fn printed_files(&self, args: &[&[u8]], own: Words) -> u128 {
+    fn printed_files(&self, args: &[&[u8]], own: CommandWords) -> u128 {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
         let named = args.iter().map(|arg| arg.strip_prefix(b"if=").unwrap_or(arg));
         let held = named.chain(read).filter_map(|file| self.held(file));
-        held.fold(0, |sum, checked| sum | if checked == Checked::No { KEPT } else { KEPT_CHECKED })
+        held.fold(0, |sum, checked| {
+            sum | if checked == Verification::Unverified { KEPT } else { KEPT_CHECKED }
+        })
     }
 
     /// Returns the files to which a program writes downloaded data.
-    fn filled(&self, name: &[u8], args: &[&[u8]], own: Words, (fed, sent): (u128, u128)) -> Vec<Vec<u8>> {
+    fn filled(
+        &self,
+        name: &[u8],
+        args: &[&[u8]],
+        own: CommandWords,
+        (fed, sent): (u128, u128),
+    ) -> Vec<Vec<u8>> {
         let mut files = if sent != 0 || fetch::copies(name) { fetch::kept(name, args) } else { Vec::new() };
         match name {
             b"tee" if fed != 0 => files.extend(operands(args).map(<[u8]>::to_vec)),
@@ -275,7 +287,7 @@ impl Parser<'_, '_, '_> {
 
     /// Records a downloaded file. A relative name is also recorded with the working directory, if that is
     /// known.
-    fn keep(&mut self, file: &[u8], checked: Checked, own: Words) {
+    fn keep(&mut self, file: &[u8], checked: Verification, own: CommandWords) {
         if file.is_empty() {
             return;
         }
@@ -284,46 +296,46 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let file = plain(file);
-        if let Some(whole) = self.below_folder(&file) {
+        if let Some(whole) = self.in_directory(&file) {
             self.note(whole, checked);
         }
         self.note(file, checked);
     }
 
-    fn note(&mut self, file: Vec<u8>, checked: Checked) {
+    fn note(&mut self, file: Vec<u8>, checked: Verification) {
         if self.known.drops.insert(file, checked) != Some(checked) {
             self.known.version = self.known.version.saturating_add(1);
         }
     }
 
     /// Returns a relative name joined to the working directory of the shell.
-    pub(super) fn below_folder(&self, file: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn in_directory(&self, file: &[u8]) -> Option<Vec<u8>> {
         let folder = &self.known.folder;
         let whole = file.starts_with(b"/") || file.starts_with(b"~") || file.starts_with(b"$");
         (!folder.is_empty() && !whole).then(|| [folder.as_slice(), b"/", file].concat())
     }
 
     /// Processes `cd directory`.
-    pub(super) fn goes_to(&mut self, own: Words) {
+    pub(super) fn change_directory(&mut self, own: CommandWords) {
         let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
         let mut to =
             args.iter().map(|word| self.text(*word)).filter(|text| !text.starts_with(b"-") || *text == b"-");
         let to = plain(to.next().unwrap_or_default());
         let to = to.strip_suffix(b"/").unwrap_or(&to).to_vec();
         let known = !to.is_empty() && to.len() <= NAME && !to.starts_with(b"-") && !to.starts_with(b"..");
-        self.known.folder = if known { self.below_folder(&to).unwrap_or(to) } else { Vec::new() };
+        self.known.folder = if known { self.in_directory(&to).unwrap_or(to) } else { Vec::new() };
         if self.known.folder.len() > NAME {
             self.known.folder.clear();
         }
     }
 
     /// Looks up a downloaded file by name, by full path, or by the directory into which it was unpacked.
-    fn held(&self, file: &[u8]) -> Option<Checked> {
+    fn held(&self, file: &[u8]) -> Option<Verification> {
         if file.len() > NAME || self.known.drops.is_empty() {
             return None;
         }
         let file = plain(file);
-        let whole = self.below_folder(&file);
+        let whole = self.in_directory(&file);
         whole.iter().chain([&file]).find_map(|file| {
             let mut folders = memchr::memrchr_iter(b'/', file).filter_map(|at| file.get(..=at));
             let named = self.known.drops.get(file.as_slice()).copied();
@@ -333,7 +345,7 @@ impl Parser<'_, '_, '_> {
 
     /// Looks up the files that a word names: one, those that match a pattern, or with `Depth::All` those in a
     /// directory.
-    fn held_by(&self, word: &[u8], depth: Depth) -> Option<Checked> {
+    fn held_by(&self, word: &[u8], depth: Depth) -> Option<Verification> {
         let many = word.iter().any(|byte| matches!(byte, b'*' | b'?'));
         let fits = |key: &Vec<u8>| {
             if many {
@@ -354,7 +366,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes a program that has a downloaded file among its arguments or reads from one.
-    fn used_file(&mut self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) {
+    fn used_file(&mut self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) {
         match name {
             b"mv" | b"cp" | b"ln" => return self.moved(args, own),
             b"install" if mode_of(args).is_some_and(|mode| !makes_runnable(mode)) => {
@@ -366,13 +378,13 @@ impl Parser<'_, '_, '_> {
             return self.pinned(args, own);
         }
         match compares(name, args) {
-            Compares::Itself => return self.checked(own),
-            Compares::Prints if own.wanted || self.goes_to_file(own) => {
+            DigestUse::DigestUse => return self.checked(own),
+            DigestUse::Prints if own.wanted || self.writes_to_file(own) => {
                 let keys = self.named_files(own);
                 self.digested.extend(keys);
                 return;
             }
-            Compares::Prints | Compares::Never => {}
+            DigestUse::Prints | DigestUse::None => {}
         }
         for (archive, out) in unpack::unpacked(name, args) {
             if let Some(checked) = self.held(archive) {
@@ -382,19 +394,19 @@ impl Parser<'_, '_, '_> {
             }
         }
         match self.run_file(name, args, own, fed) {
-            Some(Checked::No) => self.sink.shape("sh-drop-run", own.span, How::NONE),
-            Some(Checked::Yes) => self.sink.shape("sh-drop-run-checked", own.span, How::NONE),
+            Some(Verification::Unverified) => self.sink.shape("sh-drop-run", own.span, How::NONE),
+            Some(Verification::Verified) => self.sink.shape("sh-drop-run-checked", own.span, How::NONE),
             None => {}
         }
     }
 
-    fn goes_to_file(&self, own: Words) -> bool {
+    fn writes_to_file(&self, own: CommandWords) -> bool {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         redirects.iter().any(|redirect| redirect.text.starts_with(b">") && !redirect.text.starts_with(b">&"))
     }
 
     /// Tracks a file through `mv`, `cp` and `ln`.
-    fn moved(&mut self, args: &[&[u8]], own: Words) {
+    fn moved(&mut self, args: &[&[u8]], own: CommandWords) {
         let target = args.iter().position(|arg| matches!(*arg, b"-t" | b"--target-directory"));
         let own_folder = target.and_then(|at| args.get(at.saturating_add(1)).copied());
         let glued = args.iter().find_map(|arg| arg.strip_prefix(b"--target-directory="));
@@ -416,7 +428,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Looks up the downloaded file that a command runs or makes executable.
-    fn run_file(&self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) -> Option<Checked> {
+    fn run_file(&self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) -> Option<Verification> {
         let program = self.words.get(own.first).map(|word| self.text(*word)).unwrap_or_default();
         let itself = if program.contains(&b'/') || program.starts_with(b"$") {
             self.held(program)
@@ -448,7 +460,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Looks up the downloaded file whose content an interpreter gets as input or as code.
-    fn fed_code(&self, name: &[u8], args: &[&[u8]], own: Words, fed: u128) -> Option<Checked> {
+    fn fed_code(&self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) -> Option<Verification> {
         let words = self.words.get(own.first..own.end).unwrap_or_default();
         let held = self.held_words(own);
         let code = args.iter().any(
@@ -461,13 +473,13 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the taint of the output that a command's words contain.
-    fn held_words(&self, own: Words) -> u128 {
+    fn held_words(&self, own: CommandWords) -> u128 {
         let words = self.words.get(own.first..own.end).unwrap_or_default();
         words.iter().fold(0, |sum, word| sum | word.sources)
     }
 
     /// Looks up a downloaded program in a directory of the `PATH`.
-    fn in_path(&self, program: &[u8]) -> Option<Checked> {
+    fn in_path(&self, program: &[u8]) -> Option<Verification> {
         if program.is_empty() || program.len() > 64 || self.known.drops.len() > 256 {
             return None;
         }
@@ -498,7 +510,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Marks the files of a verifying command as checked, if the script acts on the result.
-    fn checked(&mut self, own: Words) {
+    fn checked(&mut self, own: CommandWords) {
         let keys = self.named_files(own);
         if self.acted_on(own.span, &keys) != Some(false) {
             self.mark_checked(&keys);
@@ -506,7 +518,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `git checkout` of a full digest, which pins the content of a clone.
-    fn pinned(&mut self, args: &[&[u8]], own: Words) {
+    fn pinned(&mut self, args: &[&[u8]], own: CommandWords) {
         let folder = args.iter().skip_while(|arg| **arg != b"-C").nth(1);
         let folder = folder.map_or_else(|| self.known.folder.clone(), |folder| plain(folder));
         let folder = unpack::below(&folder);
@@ -518,7 +530,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the downloaded files that a command line refers to.
-    fn named_files(&mut self, own: Words) -> Vec<Vec<u8>> {
+    fn named_files(&mut self, own: CommandWords) -> Vec<Vec<u8>> {
         let head = self.src.get(..own.span.0).unwrap_or_default();
         let head = head.get(head.len().saturating_sub(NAME)..).unwrap_or_default();
         let start = own.span.0.saturating_sub(head.len());
@@ -533,7 +545,7 @@ impl Parser<'_, '_, '_> {
         if !self.spend(line.len().saturating_mul(self.known.drops.len()) / 16) {
             return Vec::new();
         }
-        let open = self.known.drops.iter().filter(|(_, checked)| **checked == Checked::No);
+        let open = self.known.drops.iter().filter(|(_, checked)| **checked == Verification::Unverified);
         let named = open.filter(|(file, _)| {
             let base = file.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
             !base.is_empty() && names(&line, base)
@@ -545,7 +557,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn mark_checked(&mut self, keys: &[Vec<u8>]) {
         for key in keys {
             if let Some(checked) = self.known.drops.get_mut(key) {
-                *checked = Checked::Yes;
+                *checked = Verification::Verified;
             }
         }
         self.known.version = self.known.version.saturating_add(u32::from(!keys.is_empty()));
@@ -553,11 +565,11 @@ impl Parser<'_, '_, '_> {
 }
 
 /// Returns whether tainted input is checked, from its file bits; `None` if it does not come from a file.
-const fn of(fed: u128) -> Option<Checked> {
+const fn of(fed: u128) -> Option<Verification> {
     if fed & KEPT != 0 {
-        Some(Checked::No)
+        Some(Verification::Unverified)
     } else if fed & KEPT_CHECKED != 0 {
-        Some(Checked::Yes)
+        Some(Verification::Verified)
     } else {
         None
     }

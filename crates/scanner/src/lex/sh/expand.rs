@@ -1,10 +1,10 @@
 //! Expansions: variables, substitutions, brace lists.
 
-use super::flat::Flat;
-use super::list::{Capture, Stop};
+use super::flat::FlatText;
+use super::list::{Capture, ListEnd};
 use super::value;
-use super::word::{In, Joint};
-use super::{Origin, Parser, Piece};
+use super::word::{Joint, WordContext};
+use super::{Parser, TextOrigin, Word};
 use crate::entry::Lens;
 use crate::sink::EmbeddedText;
 use crate::view::How;
@@ -22,7 +22,7 @@ const fn is_name_byte(byte: u8) -> bool {
 
 impl Parser<'_, '_, '_> {
     /// Reads the expansion that a dollar sign begins.
-    pub(super) fn dollar(&mut self, piece: &mut Piece, place: In) {
+    pub(super) fn dollar(&mut self, piece: &mut Word, place: WordContext) {
         let start = self.pos;
         match self.at(start.saturating_add(1)) {
             b'(' => self.substitution(piece, place),
@@ -33,8 +33,8 @@ impl Parser<'_, '_, '_> {
                 self.hole(b"$(())", start, piece);
             }
             // `$'…'` has a meaning outside of quotes only; `$"…"` is a translated string.
-            b'\'' if place == In::Bare || place == In::Braces => self.ansi(piece.start),
-            b'"' if place == In::Bare => self.skip(1),
+            b'\'' if place == WordContext::Bare || place == WordContext::Braces => self.ansi(piece.start),
+            b'"' if place == WordContext::Bare => self.skip(1),
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let name = self.src.get(start.saturating_add(1)..self.end).unwrap_or_default();
                 let len = name.iter().take_while(|byte| is_name_byte(**byte)).count();
@@ -55,14 +55,14 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Inserts a placeholder for an unknown value.
-    fn hole(&mut self, mark: &[u8], start: usize, piece: &mut Piece) {
+    fn hole(&mut self, mark: &[u8], start: usize, piece: &mut Word) {
         self.note_hole(start, piece);
-        self.joint = Joint::No;
+        self.joint = Joint::None;
         self.flat.unit(mark, (start, self.pos), How::NONE);
         piece.value_end = self.flat.len();
     }
 
-    fn note_hole(&mut self, start: usize, piece: &mut Piece) {
+    fn note_hole(&mut self, start: usize, piece: &mut Word) {
         piece.open = true;
         // The value is the whole word even if quotes surround it: `"$x"`.
         let alone = self.flat.len() == piece.start || piece.value;
@@ -70,7 +70,7 @@ impl Parser<'_, '_, '_> {
         self.out.code.put(b"$", (start, self.pos), How::NONE, 0);
     }
 
-    fn variable(&mut self, name: &[u8], start: usize, piece: &mut Piece, place: In) {
+    fn variable(&mut self, name: &[u8], start: usize, piece: &mut Word, place: WordContext) {
         // `declare -n` makes a variable an alias of another one.
         let other = if self.known.refs.is_empty() { None } else { self.known.refs.get(name).cloned() };
         let name = other.as_deref().unwrap_or(name);
@@ -85,13 +85,13 @@ impl Parser<'_, '_, '_> {
         value: Option<Vec<u8>>,
         start: usize,
         how: How,
-        piece: &mut Piece,
-        place: In,
+        piece: &mut Word,
+        place: WordContext,
     ) {
         let sources = self.value_sources(name);
         piece.sources |= sources;
         // `"$@"` expands to one word per argument, even in quotes.
-        let place = if name == b"@" && place == In::Quotes { In::Bare } else { place };
+        let place = if name == b"@" && place == WordContext::Quotes { WordContext::Bare } else { place };
         if name == b"IFS" {
             self.blank_value(start, piece, place);
             return;
@@ -113,7 +113,7 @@ impl Parser<'_, '_, '_> {
             || (!self.known.vars.contains_key(name) && !name.iter().any(u8::is_ascii_uppercase));
         if unset
             && sources == 0
-            && place == In::Bare
+            && place == WordContext::Bare
             && goes_on
             && before.is_some_and(|byte| is_name_byte(*byte))
         {
@@ -128,8 +128,8 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `$IFS` as a space, as in `curl${IFS}-o`.
-    fn blank_value(&mut self, start: usize, piece: &mut Piece, place: In) {
-        if place == In::Bare {
+    fn blank_value(&mut self, start: usize, piece: &mut Word, place: WordContext) {
+        if place == WordContext::Bare {
             self.split(start, piece);
         } else {
             self.flat.unit(b" ", (start, self.pos), How::SHELL);
@@ -137,23 +137,30 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Ends the current word and starts another.
-    fn split(&mut self, start: usize, piece: &mut Piece) {
+    fn split(&mut self, start: usize, piece: &mut Word) {
         if self.flat.len() > piece.start {
-            let done = Piece { end: self.flat.len(), ..*piece };
-            self.words.push(Piece { span: (piece.span.0, start), ..done });
+            let done = Word { end: self.flat.len(), ..*piece };
+            self.words.push(Word { span: (piece.span.0, start), ..done });
             self.flat.unit(b" ", (start, self.pos), How::SHELL);
-            *piece = Piece {
+            *piece = Word {
                 start: self.flat.len(),
                 span: (start, start),
                 sources: piece.sources,
-                ..Piece::default()
+                ..Word::default()
             };
         }
         self.joint = Joint::Empty;
     }
 
     /// Inserts the value of an expansion, split into words outside of quotes as the shell does.
-    fn put_text(&mut self, text: &[u8], from: (usize, usize), how: How, piece: &mut Piece, place: In) {
+    fn put_text(
+        &mut self,
+        text: &[u8],
+        from: (usize, usize),
+        how: How,
+        piece: &mut Word,
+        place: WordContext,
+    ) {
         if text.is_empty() {
             // An empty expansion joins the parts of a word like a pair of quotes.
             self.joint = if self.flat.len() > piece.start { Joint::Seam } else { Joint::Empty };
@@ -161,8 +168,8 @@ impl Parser<'_, '_, '_> {
         }
         let separators = self.separators();
         let gap = |byte: &u8| byte.is_ascii_whitespace() || separators.contains(byte);
-        if place != In::Bare || !text.iter().any(gap) {
-            self.joint = Joint::No;
+        if place != WordContext::Bare || !text.iter().any(gap) {
+            self.joint = Joint::None;
             self.flat.unit(text, from, how);
             return;
         }
@@ -173,7 +180,7 @@ impl Parser<'_, '_, '_> {
             if index > 0 || starts {
                 self.split(from.0, piece);
             }
-            self.joint = Joint::No;
+            self.joint = Joint::None;
             self.flat.unit(word, from, how);
         }
         if ends {
@@ -189,7 +196,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `$(…)` or arithmetic.
-    fn substitution(&mut self, piece: &mut Piece, place: In) {
+    fn substitution(&mut self, piece: &mut Word, place: WordContext) {
         let start = self.pos;
         if self.at(start.saturating_add(2)) == b'(' && self.is_arithmetic(start.saturating_add(3)) {
             self.skip(3);
@@ -201,15 +208,22 @@ impl Parser<'_, '_, '_> {
         if !self.down() {
             return;
         }
-        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes, super::Pipe::default());
+        let (ran, printed) = self.inner(ListEnd::Paren, Capture::Yes, super::PipeInput::default());
         self.up();
         self.put_output(ran, printed, start, piece, place);
     }
 
-    fn put_output(&mut self, ran: u128, printed: Option<Flat>, start: usize, piece: &mut Piece, place: In) {
+    fn put_output(
+        &mut self,
+        ran: u128,
+        printed: Option<FlatText>,
+        start: usize,
+        piece: &mut Word,
+        place: WordContext,
+    ) {
         piece.sources |= ran;
         if let Some(program) = self.located.take().filter(|program| self.spend(program.len())) {
-            piece.origin = Origin::Located;
+            piece.origin = TextOrigin::Located;
             self.put_text(&program.bytes, (start, self.pos), How::NONE, piece, place);
             return;
         }
@@ -228,7 +242,12 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads commands inside a word, and restores the state of the word afterwards.
-    pub(super) fn inner(&mut self, stop: Stop, capture: Capture, fed: super::Pipe) -> (u128, Option<Flat>) {
+    pub(super) fn inner(
+        &mut self,
+        stop: ListEnd,
+        capture: Capture,
+        fed: super::PipeInput,
+    ) -> (u128, Option<FlatText>) {
         let (words, redirects, flat, marks) =
             (self.words.len(), self.redirects.len(), self.flat.len(), self.marks.len());
         let (pipe, input, joint) = (self.pipe, self.input.take(), self.joint);
@@ -275,9 +294,9 @@ impl Parser<'_, '_, '_> {
                     let mut piece = self.begin();
                     let from = piece.start.saturating_sub(1);
                     if self.peek() == b'$' {
-                        self.dollar(&mut piece, In::Quotes);
+                        self.dollar(&mut piece, WordContext::Quotes);
                     } else {
-                        self.backticks(&mut piece, In::Quotes);
+                        self.backticks(&mut piece, WordContext::Quotes);
                     }
                     self.flat.truncate(from);
                 }
@@ -301,7 +320,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `` `…` ``.
-    pub(super) fn backticks(&mut self, piece: &mut Piece, place: In) {
+    pub(super) fn backticks(&mut self, piece: &mut Word, place: WordContext) {
         let start = self.pos;
         self.skip(1);
         let Some(close) = self.backtick() else {
@@ -318,7 +337,7 @@ impl Parser<'_, '_, '_> {
         // Here-documents that begin inside end inside.
         let around = (self.end, self.documents, self.line);
         (self.end, self.documents) = (close, (usize::MAX, 0));
-        let (ran, printed) = self.inner(Stop::End, Capture::Yes, super::Pipe::default());
+        let (ran, printed) = self.inner(ListEnd::End, Capture::Yes, super::PipeInput::default());
         (self.end, self.documents, self.line) = around;
         self.up();
         self.pos = close.saturating_add(1).min(self.end);
@@ -346,7 +365,7 @@ impl Parser<'_, '_, '_> {
 
     /// Passes on a text after removing the backslashes in front of backticks.
     fn unescaped(&mut self, start: usize, end: usize) {
-        let mut flat = Flat::default();
+        let mut flat = FlatText::default();
         let mut at = start;
         while at < end {
             let rest = self.src.get(at..end).unwrap_or_default();
@@ -365,7 +384,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `${…}`.
-    fn parameter(&mut self, piece: &mut Piece, place: In) {
+    fn parameter(&mut self, piece: &mut Word, place: WordContext) {
         let start = self.pos;
         self.skip(2);
         // `${!x}` is an indirection, and `${#x}` a length.
@@ -393,7 +412,7 @@ impl Parser<'_, '_, '_> {
         self.up();
         self.flat.truncate(from);
         let all = matches!(index.as_deref(), Some(b"@"));
-        let place = if all && place == In::Quotes { In::Bare } else { place };
+        let place = if all && place == WordContext::Quotes { WordContext::Bare } else { place };
         let mut value = self.value(&name, index.as_deref());
         if flag == b'!' {
             value = value.and_then(|to| {
@@ -416,14 +435,14 @@ impl Parser<'_, '_, '_> {
         operator: &[u8],
         operand: Option<Vec<u8>>,
         start: usize,
-        piece: &mut Piece,
-        place: In,
+        piece: &mut Word,
+        place: WordContext,
     ) {
         // `${HOME:-x}` is ordinary in scripts, so an unknown uppercase variable is not obfuscation.
         let ordinary = name.iter().any(u8::is_ascii_uppercase) || matches!(name, [b'0'..=b'9'] | b"@" | b"*");
         let how = if ordinary && value.is_none() { How::NONE } else { How::SHELL };
         if matches!(operator, b":=" | b"=") && value.as_ref().is_none_or(Vec::is_empty) {
-            self.tell_default(name, operand.as_deref().unwrap_or(b"$"), (start, self.pos));
+            self.report_default(name, operand.as_deref().unwrap_or(b"$"), (start, self.pos));
         }
         let made = match (operator, operand) {
             (b"" | b":?" | b"?", _) => value,
@@ -485,7 +504,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads to the closing brace, and returns the text if it is known.
-    fn operand(&mut self, outer: &mut Piece) -> Option<Vec<u8>> {
+    fn operand(&mut self, outer: &mut Word) -> Option<Vec<u8>> {
         let mut piece = self.begin();
         while self.pos < self.end {
             let rest = self.rest();
@@ -498,8 +517,8 @@ impl Parser<'_, '_, '_> {
                     self.skip(1);
                     break;
                 }
-                b'$' => self.dollar(&mut piece, In::Braces),
-                b'`' => self.backticks(&mut piece, In::Braces),
+                b'$' => self.dollar(&mut piece, WordContext::Braces),
+                b'`' => self.backticks(&mut piece, WordContext::Braces),
                 b'\\' => {
                     self.skip(1);
                     let next =
@@ -540,7 +559,7 @@ impl Parser<'_, '_, '_> {
             }
             let start = self.flat.len();
             self.flat.unit(text, span, How::SHELL);
-            self.words.push(Piece { start, end: self.flat.len(), span, ..piece });
+            self.words.push(Word { start, end: self.flat.len(), span, ..piece });
         }
     }
 }

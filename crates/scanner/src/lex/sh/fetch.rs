@@ -301,19 +301,19 @@ pub(super) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
         at = at.saturating_add(1);
         let next = args.get(at).copied();
         match option(name, arg) {
-            Kept::File(None) => {
+            OutputOption::File(None) => {
                 files.extend(next);
                 at = at.saturating_add(1);
             }
-            Kept::Folder(None) => {
+            OutputOption::Directory(None) => {
                 folder = next;
                 at = at.saturating_add(1);
             }
-            Kept::File(own) => files.extend(own),
-            Kept::Folder(own) => folder = own,
-            Kept::Remote => remote = true,
-            Kept::Address => addresses.push(arg),
-            Kept::Other => {}
+            OutputOption::File(own) => files.extend(own),
+            OutputOption::Directory(own) => folder = own,
+            OutputOption::Remote => remote = true,
+            OutputOption::Address => addresses.push(arg),
+            OutputOption::Other => {}
         }
     }
     if files.is_empty() && remote {
@@ -324,16 +324,16 @@ pub(super) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
 
 /// What an argument of a downloader says about the output file. Without a value, the name is in the next
 /// word.
-enum Kept<'a> {
+enum OutputOption<'a> {
     File(Option<&'a [u8]>),
-    Folder(Option<&'a [u8]>),
+    Directory(Option<&'a [u8]>),
     /// The file has the name that it has on the server.
     Remote,
     Address,
     Other,
 }
 
-fn option<'a>(name: &[u8], arg: &'a [u8]) -> Kept<'a> {
+fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
     let curl = matches!(name, b"curl" | b"curlie");
     if let Some(long) = arg.strip_prefix(b"--") {
         let at = memchr::memchr(b'=', long);
@@ -341,15 +341,15 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> Kept<'a> {
             (long.get(..at).unwrap_or_default(), long.get(at.saturating_add(1)..))
         });
         return match long {
-            b"output" | b"output-document" | b"out" => Kept::File(value),
-            b"output-dir" | b"directory-prefix" | b"dir" => Kept::Folder(value),
-            b"remote-name" | b"remote-name-all" | b"download" => Kept::Remote,
-            _ => Kept::Other,
+            b"output" | b"output-document" | b"out" => OutputOption::File(value),
+            b"output-dir" | b"directory-prefix" | b"dir" => OutputOption::Directory(value),
+            b"remote-name" | b"remote-name-all" | b"download" => OutputOption::Remote,
+            _ => OutputOption::Other,
         };
     }
     let Some(letters) = arg.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else {
         let is = memchr::memmem::find(arg, b"://").is_some() || arg.contains(&b'.') || arg.starts_with(b"$");
-        return if is { Kept::Address } else { Kept::Other };
+        return if is { OutputOption::Address } else { OutputOption::Other };
     };
     let file = if name == b"wget" || name == b"wget2" { b'O' } else { b'o' };
     let folder = match name {
@@ -361,10 +361,10 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> Kept<'a> {
     let at = letters.iter().position(|letter| *letter == file || *letter == folder);
     let Some(at) = at.filter(|at| plain(letters.get(..*at).unwrap_or_default())) else {
         let remote = curl && !letters.starts_with(b"X") && letters.contains(&b'O') && plain(letters);
-        return if remote { Kept::Remote } else { Kept::Other };
+        return if remote { OutputOption::Remote } else { OutputOption::Other };
     };
     let value = letters.get(at.saturating_add(1)..).filter(|value| !value.is_empty());
-    if letters.get(at) == Some(&file) { Kept::File(value) } else { Kept::Folder(value) }
+    if letters.get(at) == Some(&file) { OutputOption::File(value) } else { OutputOption::Directory(value) }
 }
 
 /// Returns the target of `scp host:path file` and `rsync`: the last operand, if an earlier one is on another

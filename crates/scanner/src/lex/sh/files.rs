@@ -1,6 +1,6 @@
 //! Files that contain shell commands: Dockerfiles and Makefiles.
 
-use super::flat::Flat;
+use super::flat::FlatText;
 use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink};
@@ -8,7 +8,7 @@ use crate::view::How;
 
 /// The format of a file that this lexer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Script,
     Docker,
     Make,
@@ -17,16 +17,18 @@ pub(super) enum Kind {
 }
 
 /// Returns the format, from the file name.
-pub(super) fn kind(path: &str) -> Kind {
+pub(super) fn kind(path: &str) -> FileKind {
     let (name, ending) = crate::inventory::names::parts(path);
     match (name.as_str(), ending.as_str()) {
         ("makefile" | "gnumakefile" | "makefile.am" | "makefile.in" | "justfile" | ".justfile", _)
-        | (_, "mk" | "just") => Kind::Make,
-        ("dockerfile" | "containerfile", _) | (_, "dockerfile") => Kind::Docker,
-        (_, "ps1" | "psm1") => Kind::Power,
-        (_, "bat" | "cmd") => Kind::Batch,
-        (name, _) if name.starts_with("dockerfile.") || name.starts_with("containerfile.") => Kind::Docker,
-        _ => Kind::Script,
+        | (_, "mk" | "just") => FileKind::Make,
+        ("dockerfile" | "containerfile", _) | (_, "dockerfile") => FileKind::Docker,
+        (_, "ps1" | "psm1") => FileKind::Power,
+        (_, "bat" | "cmd") => FileKind::Batch,
+        (name, _) if name.starts_with("dockerfile.") || name.starts_with("containerfile.") => {
+            FileKind::Docker
+        }
+        _ => FileKind::Script,
     }
 }
 
@@ -129,7 +131,7 @@ fn settings(src: &[u8], lines: &[(usize, usize)]) -> Names {
 struct Recipe<'n> {
     names: &'n Names,
     budget: usize,
-    out: Flat,
+    out: FlatText,
     /// The places of `$(shell …)` calls inside other functions.
     calls: Vec<(usize, usize)>,
 }
@@ -139,7 +141,7 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let lines = logical_lines(src);
     let names = settings(src, &lines);
     let budget = (1_usize << 20).saturating_add(src.len().saturating_mul(4));
-    let mut recipes = Recipe { names: &names, budget, out: Flat::default(), calls: Vec::new() };
+    let mut recipes = Recipe { names: &names, budget, out: FlatText::default(), calls: Vec::new() };
     let (name, ending) = crate::inventory::names::parts(sink.path);
     let just = name.ends_with("justfile") || ending == "just";
     let (mut prefix, mut noted) = (b'\t', 0_usize);
@@ -189,7 +191,7 @@ fn set_outside(set: &Setting<'_>, start: usize, end: usize, sink: &mut Sink<'_>)
         sink.embed(Lens::Sh, EmbeddedText::Range(start.saturating_add(set.at), end));
     }
     if set.head.starts_with(b"export ") {
-        let mut flat = Flat::default();
+        let mut flat = FlatText::default();
         flat.unit(b"export ", (start, start), How::NONE);
         flat.plain(set.name, start, How::NONE);
         flat.unit(b"=", (start, end), How::NONE);
@@ -198,7 +200,7 @@ fn set_outside(set: &Setting<'_>, start: usize, end: usize, sink: &mut Sink<'_>)
     }
 }
 
-fn word_value(flat: &mut Flat, value: &[u8], from: (usize, usize)) {
+fn word_value(flat: &mut FlatText, value: &[u8], from: (usize, usize)) {
     flat.unit(b"'", (from.0, from.0), How::NONE);
     let value: Vec<u8> = value.iter().copied().filter(|byte| *byte != b'\'').collect();
     flat.unit(&value, from, How::NONE);

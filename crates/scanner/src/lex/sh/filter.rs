@@ -3,14 +3,14 @@
 //!
 //! This is constant folding for shells: `echo Y3VybA== | base64 -d | sh` runs `curl`.
 
-use super::flat::Flat;
+use super::flat::FlatText;
 use crate::view::How;
 
 /// The most bytes of output that are tracked per command. Longer output is unknown.
 pub(super) const MAX: usize = 1 << 16;
 
 /// Returns the output of `echo`.
-pub(super) fn echo(words: &[Flat]) -> Flat {
+pub(super) fn echo(words: &[FlatText]) -> FlatText {
     let mut escapes = false;
     let mut rest = words;
     while let [first, tail @ ..] = rest {
@@ -23,7 +23,7 @@ pub(super) fn echo(words: &[Flat]) -> Flat {
         escapes |= first.bytes.contains(&b'e');
         rest = tail;
     }
-    let mut out = Flat::default();
+    let mut out = FlatText::default();
     for (word, index) in rest.iter().zip(0_usize..) {
         if index > 0 {
             let at = out.source(out.len().saturating_sub(1), out.len()).1;
@@ -39,10 +39,10 @@ pub(super) fn echo(words: &[Flat]) -> Flat {
 }
 
 /// Returns the output of `printf`.
-pub(super) fn printf(words: &[Flat]) -> Option<Flat> {
+pub(super) fn printf(words: &[FlatText]) -> Option<FlatText> {
     let (format, args) = words.split_first()?;
     let mut args = args.iter();
-    let mut out = Flat::default();
+    let mut out = FlatText::default();
     for _ in 0..64 {
         let before = args.len();
         format_once(format, &mut args, &mut out)?;
@@ -53,7 +53,11 @@ pub(super) fn printf(words: &[Flat]) -> Option<Flat> {
     Some(out)
 }
 
-fn format_once(format: &Flat, args: &mut core::slice::Iter<'_, Flat>, out: &mut Flat) -> Option<()> {
+fn format_once(
+    format: &FlatText,
+    args: &mut core::slice::Iter<'_, FlatText>,
+    out: &mut FlatText,
+) -> Option<()> {
     let mut at = 0_usize;
     while let Some(&byte) = format.bytes.get(at) {
         if byte == b'\\' {
@@ -97,7 +101,7 @@ fn format_once(format: &Flat, args: &mut core::slice::Iter<'_, Flat>, out: &mut 
     Some(())
 }
 
-fn unescape(text: &Flat, out: &mut Flat) {
+fn unescape(text: &FlatText, out: &mut FlatText) {
     let mut at = 0_usize;
     while at < text.len() {
         let plain = text.bytes.get(at..).and_then(|rest| memchr::memchr(b'\\', rest));
@@ -111,7 +115,7 @@ fn unescape(text: &Flat, out: &mut Flat) {
 }
 
 /// Appends the character of the escape at `at`, and returns the end of the escape.
-fn one_escape(text: &Flat, at: usize, out: &mut Flat) -> usize {
+fn one_escape(text: &FlatText, at: usize, out: &mut FlatText) -> usize {
     let rest = text.bytes.get(at.saturating_add(1)..).unwrap_or_default();
     let Some((value, len)) = escape(rest) else {
         out.add(text, at, at.saturating_add(1));
@@ -170,10 +174,10 @@ pub(super) fn escape(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// Returns the output of a filter for a known input, or `None` for other programs.
-pub(super) fn filter(name: &[u8], args: &[Vec<u8>], input: &Flat) -> Option<Flat> {
+pub(super) fn filter(name: &[u8], args: &[Vec<u8>], input: &FlatText) -> Option<FlatText> {
     let all = input.source(0, input.len());
     let made = |bytes: Vec<u8>, how: How| {
-        let mut out = Flat::default();
+        let mut out = FlatText::default();
         out.unit(&bytes, all, input.how(0, input.len()).and(how));
         Some(out)
     };

@@ -4,7 +4,7 @@ use crate::view::{How, View};
 
 /// A segment that came from one range of the source.
 #[derive(Debug, Clone, Copy)]
-struct Seg {
+struct Segment {
     /// The start in the decoded text. A segment ends where the next one starts.
     at: u32,
     from: u32,
@@ -16,16 +16,16 @@ struct Seg {
 
 /// Decoded bytes with their source ranges. Unlike a view, it can be cut and copied.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Flat {
+pub(super) struct FlatText {
     pub(super) bytes: Vec<u8>,
-    segs: Vec<Seg>,
+    segs: Vec<Segment>,
 }
 
 pub(super) fn small(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-impl Flat {
+impl FlatText {
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -45,7 +45,7 @@ impl Flat {
         {
             last.to = end;
         } else {
-            self.segs.push(Seg { at: small(self.len()), from: start, to: end, how, linear: true });
+            self.segs.push(Segment { at: small(self.len()), from: start, to: end, how, linear: true });
         }
         self.bytes.extend_from_slice(bytes);
     }
@@ -55,7 +55,8 @@ impl Flat {
         if bytes.is_empty() {
             return;
         }
-        let seg = Seg { at: small(self.len()), from: small(from.0), to: small(from.1), how, linear: false };
+        let seg =
+            Segment { at: small(self.len()), from: small(from.0), to: small(from.1), how, linear: false };
         self.segs.push(seg);
         self.bytes.extend_from_slice(bytes);
     }

@@ -6,11 +6,11 @@
 use std::rc::Rc;
 
 use super::func::takes_arguments;
-use super::run::Words;
-use super::{Known, Parser, list};
+use super::run::CommandWords;
+use super::{Environment, Parser, list};
 use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::lex::quote::{self, Exact};
+use crate::lex::quote::{self, Quoting};
 use crate::sink::Sink;
 use crate::view::{How, View};
 
@@ -23,14 +23,14 @@ const TRAPS: usize = 64;
 
 /// Whether code shares the variables of the script that runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum VariableScope {
     Shared,
     Own,
 }
 
 /// The body of a function.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct FunctionBody {
     /// The text that contains the body, the range in it, and the number of the text.
     text: Rc<[u8]>,
     at: (usize, usize),
@@ -61,11 +61,11 @@ fn may_fetch(text: &[u8]) -> bool {
 
 impl Parser<'_, '_, '_> {
     /// Analyzes code at the place where it runs.
-    pub(super) fn follow(&mut self, view: &View, scope: Scope) {
+    pub(super) fn follow(&mut self, view: &View, scope: VariableScope) {
         self.followed(view, scope, (self.sink.depth.saturating_add(1), self.levels));
     }
 
-    fn followed(&mut self, view: &View, scope: Scope, (depth, levels): (usize, usize)) {
+    fn followed(&mut self, view: &View, scope: VariableScope, (depth, levels): (usize, usize)) {
         let text = view.bytes.as_slice();
         let idle = self.known.drops.is_empty() && !may_fetch(text);
         if text.is_empty()
@@ -85,8 +85,8 @@ impl Parser<'_, '_, '_> {
         let mut out = Lexed::default();
         let mut inner = Parser::new(text, &mut sink, &limits, &mut out);
         inner.known = match scope {
-            Scope::Shared => core::mem::take(&mut self.known),
-            Scope::Own => self.known.files(),
+            VariableScope::Shared => core::mem::take(&mut self.known),
+            VariableScope::Own => self.known.files(),
         };
         inner.known.texts = inner.known.texts.saturating_add(1);
         let outer = core::mem::replace(&mut inner.text_of, inner.known.texts);
@@ -95,14 +95,14 @@ impl Parser<'_, '_, '_> {
         inner.depth = self.depth.saturating_add(4);
         inner.calls = core::mem::take(&mut self.calls);
         inner.bodies = self.bodies.iter().rev().take(LEVELS).rev().cloned().collect();
-        let (ran, _) = inner.list(list::Stop::End, list::Capture::No);
+        let (ran, _) = inner.list(list::ListEnd::End, list::Capture::No);
         let ran = ran & inner.remote;
         (self.bodies_left, self.calls) = (inner.bodies_left, core::mem::take(&mut inner.calls));
         self.ran |= ran;
         let (known, stopped) = (core::mem::take(&mut inner.known), inner.stopped);
         match scope {
-            Scope::Shared => self.known = known,
-            Scope::Own => self.known.take_files(known),
+            VariableScope::Shared => self.known = known,
+            VariableScope::Own => self.known.take_files(known),
         }
         if stopped.is_some() {
             self.stopped.get_or_insert(self.pos);
@@ -125,12 +125,12 @@ impl Parser<'_, '_, '_> {
         }
         let text = Rc::clone(self.whole.get_or_insert_with(|| Rc::from(self.src)));
         let at = (start, start.saturating_add(body.len()));
-        let place = Place { text, at, text_of: self.text_of, version: self.known.version };
+        let place = FunctionBody { text, at, text_of: self.text_of, version: self.known.version };
         self.known.places.insert(name.to_vec(), place);
     }
 
     /// Analyzes the body of a function at a call, if the state of files has changed since the last time.
-    pub(super) fn called_here(&mut self, name: &[u8], own: Words) {
+    pub(super) fn called_here(&mut self, name: &[u8], own: CommandWords) {
         if self.known.drops.is_empty() {
             return;
         }
@@ -161,8 +161,8 @@ impl Parser<'_, '_, '_> {
                 view.put(b" ", own.span, How::NONE, 0);
                 let mut word = View::default();
                 word.put(text, own.span, How::NONE, 0);
-                let exact = if text.contains(&b'$') { Exact::No } else { Exact::Yes };
-                quote::word(&word, exact, own.span.0, &mut view);
+                let quoting = if text.contains(&b'$') { Quoting::Double } else { Quoting::Single };
+                quote::word(&word, quoting, own.span.0, &mut view);
             }
             view.put(b"\n", own.span, How::NONE, 0);
         }
@@ -173,7 +173,7 @@ impl Parser<'_, '_, '_> {
         }
         let kept = self.known.vars.get(&b"@"[..]).cloned();
         self.bodies.push((name.to_vec(), 0));
-        self.followed(&view, Scope::Shared, (self.sink.depth, self.levels.saturating_add(1)));
+        self.followed(&view, VariableScope::Shared, (self.sink.depth, self.levels.saturating_add(1)));
         self.bodies.pop();
         match kept {
             Some(kept) => drop(self.known.vars.insert(b"@".to_vec(), kept)),
@@ -191,12 +191,12 @@ impl Parser<'_, '_, '_> {
     /// Analyzes traps at the end of the script.
     pub(super) fn traps(&mut self) {
         for view in core::mem::take(&mut self.known.traps) {
-            self.follow(&view, Scope::Shared);
+            self.follow(&view, VariableScope::Shared);
         }
     }
 }
 
-impl Known {
+impl Environment {
     /// Takes the state of files out of the known state.
     fn files(&mut self) -> Self {
         let mut files = Self { version: self.version, texts: self.texts, ..Self::default() };

@@ -4,7 +4,7 @@ use super::Parser;
 
 /// The effect of a function or alias.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Func {
+pub(super) struct FunctionEffect {
     /// The taint bits of the programs that it runs.
     pub(super) sources: u128,
     /// The words of its only command; empty if it has several commands.
@@ -28,7 +28,7 @@ const MAX: usize = 4096;
 
 impl Parser<'_, '_, '_> {
     /// Records the effect of a function.
-    pub(super) fn define(&mut self, name: Vec<u8>, mut func: Func) {
+    pub(super) fn define(&mut self, name: Vec<u8>, mut func: FunctionEffect) {
         if func.words.iter().map(Vec::len).sum::<usize>() > MAX {
             func.words.clear();
         }

@@ -2,17 +2,17 @@
 //!
 //! A stack of frames replaces recursion, so that nested `if` and `{` cannot exhaust the call stack.
 
-use super::flat::Flat;
-use super::func::Func;
-use super::run::{Stage, Words};
-use super::{Parser, Pipe};
+use super::flat::FlatText;
+use super::func::FunctionEffect;
+use super::run::{CommandWords, Stage};
+use super::{Parser, PipeInput};
 use crate::entry::Lens;
 use crate::sink::EmbeddedText;
 use crate::view::{How, View};
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum ListEnd {
     End,
     Paren,
 }
@@ -25,7 +25,7 @@ pub(super) enum Capture {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CompoundKind {
     Paren,
     Brace,
     If,
@@ -35,12 +35,12 @@ enum Kind {
 
 /// An open compound command.
 #[derive(Debug)]
-struct Frame {
-    kind: Kind,
+struct CompoundFrame {
+    kind: CompoundKind,
     /// The pipeline that the compound command is a stage of.
-    pipe: Pipe,
+    pipe: PipeInput,
     /// The initial state of the pipelines inside.
-    base: Pipe,
+    base: PipeInput,
     ran: u128,
     /// Set in a `case` before a pattern.
     pattern: bool,
@@ -55,13 +55,13 @@ struct Frame {
 
 /// The state of one call of `list`.
 #[derive(Debug)]
-struct State {
-    stop: Stop,
+struct ListState {
+    stop: ListEnd,
     capture: Capture,
-    frames: Vec<Frame>,
+    frames: Vec<CompoundFrame>,
     /// The number of open frames of each kind.
     open: [usize; 5],
-    base: Pipe,
+    base: PipeInput,
     ran: u128,
     stage: Stage,
     /// The name of a function whose body comes next.
@@ -74,8 +74,8 @@ struct State {
 impl Parser<'_, '_, '_> {
     /// Reads commands up to `stop`. Returns the taint bits of the programs that ran, and the output if it is
     /// known.
-    pub(super) fn list(&mut self, stop: Stop, capture: Capture) -> (u128, Option<Flat>) {
-        let mut state = State {
+    pub(super) fn list(&mut self, stop: ListEnd, capture: Capture) -> (u128, Option<FlatText>) {
+        let mut state = ListState {
             stop,
             capture,
             frames: Vec::new(),
@@ -94,7 +94,7 @@ impl Parser<'_, '_, '_> {
         let printed = state.stage.printed.take().filter(|_| state.pipelines <= 1);
         // A list without a command has empty output.
         let none = capture == Capture::Yes && state.pipelines == 0 && state.frames.is_empty();
-        let printed = printed.or_else(|| (none && ran == 0).then(Flat::default));
+        let printed = printed.or_else(|| (none && ran == 0).then(FlatText::default));
         (ran, printed)
     }
 
@@ -111,12 +111,12 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads one operator, keyword or command. Returns `false` at the end of the list.
-    fn step(&mut self, state: &mut State) -> bool {
+    fn step(&mut self, state: &mut ListState) -> bool {
         self.blanks();
         if self.pos >= self.end {
             return false;
         }
-        if state.frames.last().is_some_and(|frame| frame.kind == Kind::Case && frame.pattern) {
+        if state.frames.last().is_some_and(|frame| frame.kind == CompoundKind::Case && frame.pattern) {
             self.pattern(state);
             return true;
         }
@@ -177,12 +177,12 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the input of the first stage of a pipeline: that of the enclosing compound command.
-    fn base(state: &State) -> Pipe {
+    fn base(state: &ListState) -> PipeInput {
         state.frames.last().map_or(state.base, |frame| frame.base)
     }
 
     /// Starts a pipeline, after `;`, `&&` or a line break.
-    fn next_pipeline(&mut self, state: &mut State) {
+    fn next_pipeline(&mut self, state: &mut ListState) {
         if state.closed {
             state.closed = false;
         }
@@ -191,7 +191,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Starts a stage after `|`, whose input is the output of the last stage.
-    fn next_stage(&mut self, state: &mut State) {
+    fn next_stage(&mut self, state: &mut ListState) {
         self.pipe.from |= state.stage.sources;
         self.pipe.how = self.pipe.how.and(state.stage.how);
         self.pipe.piped = true;
@@ -200,7 +200,7 @@ impl Parser<'_, '_, '_> {
         state.pipelines = state.pipelines.saturating_sub(1);
     }
 
-    fn semicolon(&mut self, state: &mut State) {
+    fn semicolon(&mut self, state: &mut ListState) {
         // `;;`, `;&` and `;;&` end a branch of a `case`.
         let doubled = self.starts(b";;") || self.starts(b";&");
         self.operator(if self.starts(b";;&") {
@@ -212,15 +212,15 @@ impl Parser<'_, '_, '_> {
         });
         self.next_pipeline(state);
         if doubled {
-            self.close_to(state, Kind::Case);
-            if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == Kind::Case) {
+            self.close_to(state, CompoundKind::Case);
+            if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == CompoundKind::Case) {
                 frame.pattern = true;
             }
         }
     }
 
     /// Reads a pattern of a `case`, or `esac`.
-    fn pattern(&mut self, state: &mut State) {
+    fn pattern(&mut self, state: &mut ListState) {
         match self.peek() {
             b'\n' => self.newline(),
             b'#' => self.comment(),
@@ -234,7 +234,7 @@ impl Parser<'_, '_, '_> {
             b'|' | b'(' | b'\r' | b';' | b'&' | b'<' | b'>' => self.skip(1),
             _ if self.is_word(b"esac") => {
                 self.skip(4);
-                self.close(state, Kind::Case);
+                self.close(state, CompoundKind::Case);
             }
             _ => {
                 let (words, flat) = (self.words.len(), self.flat.len());
@@ -245,28 +245,28 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn paren(&mut self, state: &mut State) {
+    fn paren(&mut self, state: &mut ListState) {
         if self.starts(b"((") && self.is_arithmetic(self.pos.saturating_add(2)) {
             self.skip(2);
             self.arithmetic(b')');
             return;
         }
         self.operator(1);
-        self.open(state, Kind::Paren);
+        self.open(state, CompoundKind::Paren);
     }
 
     /// Reads `)`, which closes a subshell. Without an open one it ends `$(…)` or is stray.
-    fn close_paren(&mut self, state: &mut State) -> bool {
+    fn close_paren(&mut self, state: &mut ListState) -> bool {
         if state.open.first().is_some_and(|open| *open > 0) {
             self.operator(1);
-            self.close(state, Kind::Paren);
+            self.close(state, CompoundKind::Paren);
             return true;
         }
         self.operator(1);
-        state.stop != Stop::Paren
+        state.stop != ListEnd::Paren
     }
 
-    fn open(&mut self, state: &mut State, kind: Kind) {
+    fn open(&mut self, state: &mut ListState, kind: CompoundKind) {
         // The limit bounds the memory for frames. The rest of the script is reported as unread.
         if state.frames.len() >= 4096 {
             self.stopped.get_or_insert(self.pos);
@@ -278,8 +278,8 @@ impl Parser<'_, '_, '_> {
         }
         let body = state.named.take();
         // A function body runs when it is called, so it does not get the input of its definition.
-        let base = if body.is_some() { Pipe::default() } else { self.pipe };
-        let frame = Frame {
+        let base = if body.is_some() { PipeInput::default() } else { self.pipe };
+        let frame = CompoundFrame {
             kind,
             pipe: self.pipe,
             base,
@@ -300,7 +300,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Closes the innermost compound command of a kind, and unclosed ones inside it.
-    fn close(&mut self, state: &mut State, kind: Kind) {
+    fn close(&mut self, state: &mut ListState, kind: CompoundKind) {
         if state.open.get(kind as usize).is_none_or(|open| *open == 0) {
             return;
         }
@@ -308,7 +308,7 @@ impl Parser<'_, '_, '_> {
         self.close_one(state);
     }
 
-    fn close_to(&mut self, state: &mut State, kind: Kind) {
+    fn close_to(&mut self, state: &mut ListState, kind: CompoundKind) {
         if state.open.get(kind as usize).is_none_or(|open| *open == 0) {
             return;
         }
@@ -317,7 +317,7 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn close_one(&mut self, state: &mut State) {
+    fn close_one(&mut self, state: &mut ListState) {
         let Some(frame) = state.frames.pop() else { return };
         if let Some(count) = state.open.get_mut(frame.kind as usize) {
             *count = count.saturating_sub(1);
@@ -333,7 +333,7 @@ impl Parser<'_, '_, '_> {
                 let words = if frame.commands == 1 { frame.last } else { Vec::new() };
                 let worth = frame.commands > 1 && self.listed > frame.listed;
                 let body = if worth { (frame.start, self.pos) } else { (0, 0) };
-                self.define(name, Func { sources: inside, words, alias: false, body });
+                self.define(name, FunctionEffect { sources: inside, words, alias: false, body });
             }
             return;
         }
@@ -342,7 +342,7 @@ impl Parser<'_, '_, '_> {
         let trailing = self.trailing();
         self.redirects.truncate(redirects);
         if trailing != 0 && self.listed > frame.listed {
-            self.fed_behind(&frame, end);
+            self.input_after(&frame, end);
         }
         state.ran = frame.ran | inside;
         let how = state.stage.how;
@@ -353,7 +353,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads a compound command again if its input follows it, as in `while …; done < <(curl …)`.
-    fn fed_behind(&mut self, frame: &Frame, end: usize) {
+    fn input_after(&mut self, frame: &CompoundFrame, end: usize) {
         let head = self.src.get(..frame.start).unwrap_or_default();
         let letters = head.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let start = frame.start.saturating_sub(letters.max(1));
@@ -407,7 +407,7 @@ impl Parser<'_, '_, '_> {
         }
         if self.redirects.len() > from {
             let none = self.words.len();
-            let own = Words {
+            let own = CommandWords {
                 first: none,
                 end: none,
                 redirects: from,
@@ -415,9 +415,9 @@ impl Parser<'_, '_, '_> {
                 nested: 0,
                 wanted: false,
             };
-            self.tell(b"", How::NONE, own, 0);
+            self.report(b"", How::NONE, own, 0);
         }
-        self.told_redirects(from)
+        self.redirect_sources(from)
     }
 
     /// Returns `true` if the next word is exactly `word`.
@@ -430,7 +430,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads a keyword or a simple command.
-    fn command(&mut self, state: &mut State) -> bool {
+    fn command(&mut self, state: &mut ListState) -> bool {
         if self.keyword(state) {
             return true;
         }
@@ -457,7 +457,7 @@ impl Parser<'_, '_, '_> {
         true
     }
 
-    fn keyword(&mut self, state: &mut State) -> bool {
+    fn keyword(&mut self, state: &mut ListState) -> bool {
         let first = self.peek();
         if !matches!(
             first,
@@ -492,21 +492,21 @@ impl Parser<'_, '_, '_> {
         self.code_word(b"");
         self.operator(word.len());
         match word {
-            b"if" => self.open(state, Kind::If),
-            b"while" | b"until" => self.open(state, Kind::Loop),
+            b"if" => self.open(state, CompoundKind::If),
+            b"while" | b"until" => self.open(state, CompoundKind::Loop),
             b"for" | b"select" => {
-                self.open(state, Kind::Loop);
+                self.open(state, CompoundKind::Loop);
                 self.for_head();
             }
             b"case" => {
-                self.open(state, Kind::Case);
+                self.open(state, CompoundKind::Case);
                 self.case_head(state);
             }
-            b"{" => self.open(state, Kind::Brace),
-            b"fi" => self.close(state, Kind::If),
-            b"done" => self.close(state, Kind::Loop),
-            b"esac" => self.close(state, Kind::Case),
-            b"}" => self.close(state, Kind::Brace),
+            b"{" => self.open(state, CompoundKind::Brace),
+            b"fi" => self.close(state, CompoundKind::If),
+            b"done" => self.close(state, CompoundKind::Loop),
+            b"esac" => self.close(state, CompoundKind::Case),
+            b"}" => self.close(state, CompoundKind::Brace),
             b"function" => {
                 self.blanks();
                 let len = self.name_len();
@@ -543,7 +543,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `name()` before a function body.
-    fn function_head(&mut self, state: &mut State) -> bool {
+    fn function_head(&mut self, state: &mut ListState) -> bool {
         let len = self.name_len();
         if len == 0 {
             return false;
@@ -605,7 +605,7 @@ impl Parser<'_, '_, '_> {
         self.set_text(&name, text.as_deref(), sources);
     }
 
-    fn case_head(&mut self, state: &mut State) {
+    fn case_head(&mut self, state: &mut ListState) {
         let start = self.pos.saturating_sub(4);
         let (words, flat) = (self.words.len(), self.flat.len());
         self.blanks();
@@ -621,7 +621,7 @@ impl Parser<'_, '_, '_> {
             self.skip(2);
         }
         self.compared((start, self.pos));
-        if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == Kind::Case) {
+        if let Some(frame) = state.frames.last_mut().filter(|frame| frame.kind == CompoundKind::Case) {
             frame.pattern = true;
         }
     }

@@ -27,8 +27,8 @@ use crate::options::Limits;
 use crate::sink::{Sink, Unread};
 use crate::text::Within;
 use crate::view::{How, View};
-use flat::Flat;
-use func::Func;
+use flat::FlatText;
+use func::FunctionEffect;
 
 /// The number of passes over a script. A second pass resolves functions and aliases that are used above their
 /// definition.
@@ -46,11 +46,11 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let start = if sink.depth == 0 && src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     if sink.depth == 0 {
         match files::kind(sink.path) {
-            files::Kind::Script => {}
-            files::Kind::Docker => return docker::dockerfile(src, sink, limits, out),
-            files::Kind::Make => return files::makefile(src, sink, out),
-            files::Kind::Power => return power::powershell(src, sink, out),
-            files::Kind::Batch => return power::batch(src, sink, out),
+            files::FileKind::Script => {}
+            files::FileKind::Docker => return docker::dockerfile(src, sink, limits, out),
+            files::FileKind::Make => return files::makefile(src, sink, out),
+            files::FileKind::Power => return power::powershell(src, sink, out),
+            files::FileKind::Batch => return power::batch(src, sink, out),
         }
     }
     script(src, &[(start, src.len())], sink, limits, out);
@@ -59,14 +59,14 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
 /// Lexes ranges of a text as one script.
 fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let before = (sink.hits.len(), sink.embedded.len(), sink.named_as.len());
-    let mut known = Known::default();
+    let mut known = Environment::default();
     for round in 1..=ROUNDS {
         let mut parser = Parser::new(src, sink, limits, out);
         parser.known = known;
         for &(start, end) in ranges {
             (parser.pos, parser.end) = (start, end.min(src.len()));
             let before = parser.pipe;
-            parser.list(list::Stop::End, list::Capture::No);
+            parser.list(list::ListEnd::End, list::Capture::No);
             parser.pipe = before;
         }
         parser.traps();
@@ -92,7 +92,7 @@ fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &L
 
 /// A word of a command, as a range of the parser's decoded text.
 #[derive(Debug, Clone, Copy, Default)]
-struct Piece {
+struct Word {
     start: usize,
     end: usize,
     /// The range in the source.
@@ -112,12 +112,12 @@ struct Piece {
     glob: bool,
     /// The number of the process substitution whose output is known, plus one.
     printed: u32,
-    origin: Origin,
+    origin: TextOrigin,
 }
 
 /// Whether a text is from the script or is the path of a program, as `command -v` prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Origin {
+enum TextOrigin {
     #[default]
     Written,
     Located,
@@ -133,40 +133,40 @@ enum Equals {
 
 /// The value of a variable.
 #[derive(Debug, Clone, Default)]
-struct Var {
+struct Variable {
     /// The items; a plain variable has one. `None` if unknown.
     items: Option<Vec<Vec<u8>>>,
     sources: u128,
     /// Set if part of the items is unknown and kept as it was written.
     open: bool,
-    origin: Origin,
+    origin: TextOrigin,
 }
 
 /// The state that commands change: variables, functions and files.
 #[derive(Debug, Default)]
-struct Known {
-    vars: BTreeMap<Vec<u8>, Var>,
-    funcs: BTreeMap<Vec<u8>, Func>,
+struct Environment {
+    vars: BTreeMap<Vec<u8>, Variable>,
+    funcs: BTreeMap<Vec<u8>, FunctionEffect>,
     /// Names that refer to other variables, as `declare -n` makes them.
     refs: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Downloaded files, and whether something compared them with a digest or a key.
-    drops: BTreeMap<Vec<u8>, drop::Checked>,
+    drops: BTreeMap<Vec<u8>, drop::Verification>,
     /// Variables and files that contain digests, with the digested files.
     digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
     /// Files that the script writes itself, with their content if it is known.
-    written: BTreeMap<Vec<u8>, Flat>,
+    written: BTreeMap<Vec<u8>, FlatText>,
     /// The working directory of the shell, if it is known.
     folder: Vec<u8>,
     /// A number that changes with every change to the state of files.
     version: u32,
     /// Bodies of functions.
-    places: BTreeMap<Vec<u8>, follow::Place>,
+    places: BTreeMap<Vec<u8>, follow::FunctionBody>,
     traps: Vec<View>,
     /// The number of texts besides the script itself.
     texts: u32,
 }
 
-impl Known {
+impl Environment {
     /// Drops the state of files from the first pass.
     fn forget_files(&mut self) {
         self.drops.clear();
@@ -180,7 +180,7 @@ impl Known {
 
 /// The input of the commands in a pipeline.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pipe {
+struct PipeInput {
     /// The taint bits of the programs earlier in the pipeline.
     from: u128,
     /// The obfuscation that was undone in them.
@@ -196,8 +196,8 @@ struct Parser<'a, 's, 'r> {
     end: usize,
     sink: &'s mut Sink<'r>,
     out: &'s mut Lexed,
-    flat: Flat,
-    words: Vec<Piece>,
+    flat: FlatText,
+    words: Vec<Word>,
     /// The first word of the current simple command.
     simple_from: usize,
     /// The taint of the shell's own input after `exec < <(…)`.
@@ -207,14 +207,14 @@ struct Parser<'a, 's, 'r> {
     redirects: Vec<run::Redirect>,
     /// The offsets of unquoted braces, commas and globs in the current word.
     marks: Vec<usize>,
-    known: Known,
-    pipe: Pipe,
+    known: Environment,
+    pipe: PipeInput,
     /// The output of the previous stage, if it is known.
-    input: Option<Flat>,
+    input: Option<FlatText>,
     /// The known output of process substitutions.
-    printed: Vec<Flat>,
+    printed: Vec<FlatText>,
     /// The program whose path the current substitution prints, as in `$(command -v curl)`.
-    located: Option<Flat>,
+    located: Option<FlatText>,
     /// The functions that are being analyzed, with the number of recursive calls.
     bodies: Vec<(Vec<u8>, u32)>,
     depth: usize,
@@ -266,15 +266,15 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             end: src.len(),
             sink,
             out,
-            flat: Flat::default(),
+            flat: FlatText::default(),
             words: Vec::new(),
             simple_from: 0,
             stdin: 0,
             remote,
             redirects: Vec::new(),
             marks: Vec::new(),
-            known: Known::default(),
-            pipe: Pipe::default(),
+            known: Environment::default(),
+            pipe: PipeInput::default(),
             input: None,
             printed: Vec::new(),
             located: None,
@@ -299,7 +299,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             late: false,
             used: std::collections::BTreeSet::new(),
             stopped: None,
-            joint: word::Joint::No,
+            joint: word::Joint::None,
             noted: 0,
         }
     }
@@ -354,7 +354,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     }
 
     /// Returns the decoded text of a word.
-    fn text(&self, word: Piece) -> &[u8] {
+    fn text(&self, word: Word) -> &[u8] {
         self.flat.bytes.get(word.start..word.end).unwrap_or_default()
     }
 }

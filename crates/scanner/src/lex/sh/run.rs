@@ -1,13 +1,13 @@
 //! Simple commands: words, redirections, here-documents, and the name of the program.
 
 use super::fetch;
-use super::flat::Flat;
+use super::flat::FlatText;
 use super::list::Capture;
 use super::wrap;
-use super::{Parser, Piece};
+use super::{Parser, Word};
 use crate::credentials::{self, Printed};
 use crate::entry::Lens;
-use crate::lex::quote::{self, Exact};
+use crate::lex::quote::{self, Quoting};
 use crate::rules::CommandTable;
 use crate::sink::{Command, EmbeddedText};
 use crate::text::Within;
@@ -21,7 +21,7 @@ pub(super) struct Stage {
     /// The obfuscation that was undone to read them.
     pub(super) how: How,
     /// The output, if it is known.
-    pub(super) printed: Option<Flat>,
+    pub(super) printed: Option<FlatText>,
 }
 
 /// A redirection of a command.
@@ -32,7 +32,7 @@ pub(super) struct Redirect {
     pub(super) how: How,
     pub(super) sources: u128,
     /// The input, if it is text of the script.
-    pub(super) input: Option<Flat>,
+    pub(super) input: Option<FlatText>,
     /// The last digit of the descriptor; `0` if there is none.
     pub(super) number: u8,
 }
@@ -40,7 +40,7 @@ pub(super) struct Redirect {
 /// Whether the leading tabs of a here-document are part of it (`<<` and `<<-`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tabs {
-    Kept,
+    OutputOption,
     Dropped,
 }
 
@@ -51,11 +51,11 @@ enum Quotes {
     Some,
 }
 
-/// Whether an assignment outlives its command: `X=1` does, `X=1 cmd` does not.
+/// The scope of an assignment: the script for `X=1`, and one command for `X=1 cmd`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lasts {
-    No,
-    Yes,
+pub(super) enum AssignmentScope {
+    Command,
+    Script,
 }
 
 /// The most bytes of input that `xargs` turns into words.
@@ -68,7 +68,7 @@ const REDIRECT: usize = 16;
 
 /// The range of a command's words, and of its redirections.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct CommandWords {
     pub(super) first: usize,
     pub(super) end: usize,
     pub(super) redirects: usize,
@@ -120,11 +120,17 @@ impl Parser<'_, '_, '_> {
             *kept = own.iter().map(|word| self.text(*word).to_vec()).collect();
         }
         let wanted = capture == Capture::Yes || self.is_piped();
-        let own =
-            Words { first: words, end: self.words.len(), redirects, span: (start, end), nested: 0, wanted };
-        let sources = self.told_redirects(redirects);
+        let own = CommandWords {
+            first: words,
+            end: self.words.len(),
+            redirects,
+            span: (start, end),
+            nested: 0,
+            wanted,
+        };
+        let sources = self.redirect_sources(redirects);
         let file = self.target(own);
-        let mut stage = self.command_words(Words { wanted: wanted || file.is_some(), ..own });
+        let mut stage = self.command_words(CommandWords { wanted: wanted || file.is_some(), ..own });
         if let Some((file, adds)) = file
             && let Some(text) = stage.printed.take()
         {
@@ -201,7 +207,7 @@ impl Parser<'_, '_, '_> {
             let name = [b'&', *digit];
             sources |= self.value_sources(&name);
             input = self.value(&name, None).map(|text| {
-                let mut flat = Flat::default();
+                let mut flat = FlatText::default();
                 flat.unit(&text, word.span, How::NONE);
                 flat
             });
@@ -247,7 +253,7 @@ impl Parser<'_, '_, '_> {
         // The bodies of several here-documents on a line follow each other.
         let line = if self.documents.0 == usize::MAX { self.line_end(start) } else { self.documents.0 };
         let body = if self.documents.0 == usize::MAX { line.saturating_add(1) } else { self.documents.1 };
-        let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::Kept };
+        let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::OutputOption };
         let (stop, next) = self.document_end(body.min(self.end), &mark, tabs);
         self.documents = (line, next);
         let (known, known_end) = self.unended;
@@ -323,7 +329,7 @@ impl Parser<'_, '_, '_> {
         (start, stop): (usize, usize),
         quotes: Quotes,
         tabs: Tabs,
-    ) -> (Option<Flat>, u128) {
+    ) -> (Option<FlatText>, u128) {
         // An unclosed here-document is read again by each substitution in it, so it costs budget.
         if !self.spend(stop.saturating_sub(start)) {
             return (None, 0);
@@ -334,7 +340,7 @@ impl Parser<'_, '_, '_> {
             self.out.text.raw(line, from, How::NONE);
         }
         self.out.text.end();
-        let mut flat = Flat::default();
+        let mut flat = FlatText::default();
         if quotes == Quotes::Some || memchr::memchr3(b'$', b'`', b'\\', text).is_none() {
             for (line, from) in lines(text, start) {
                 let skip = if tabs == Tabs::Dropped {
@@ -362,16 +368,16 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads the body of a here-document with an unquoted delimiter, in which expansions apply.
-    fn body(&mut self, piece: &mut Piece) {
-        use super::word::In;
+    fn body(&mut self, piece: &mut Word) {
+        use super::word::WordContext;
         while self.pos < self.end {
             let rest = self.rest();
             let len = rest.iter().position(|byte| matches!(byte, b'$' | b'`' | b'\\')).unwrap_or(rest.len());
             self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, How::NONE);
             self.skip(len);
             match self.peek() {
-                b'$' => self.dollar(piece, In::Document),
-                b'`' => self.backticks(piece, In::Document),
+                b'$' => self.dollar(piece, WordContext::Document),
+                b'`' => self.backticks(piece, WordContext::Document),
                 b'\\' => {
                     let next = self.at(self.pos.saturating_add(1));
                     let escaped = matches!(next, b'$' | b'`' | b'\\');
@@ -392,13 +398,13 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reports redirections to the rules for them, and returns the taint bits of their sources.
-    pub(super) fn told_redirects(&self, from: usize) -> u128 {
+    pub(super) fn redirect_sources(&self, from: usize) -> u128 {
         let own = self.redirects.get(from..).unwrap_or_default();
         own.iter().fold(0, |sum, redirect| sum | redirect.sources)
     }
 
     /// Reports a command to the rules, or the part of it after a wrapper.
-    pub(super) fn command_words(&mut self, own: Words) -> Stage {
+    pub(super) fn command_words(&mut self, own: CommandWords) -> Stage {
         let mut first = own.first;
         let own_words = self.words.get(own.first..own.end).unwrap_or_default();
         // Assignments in front of a command apply to that command only.
@@ -406,7 +412,7 @@ impl Parser<'_, '_, '_> {
         while let Some(word) =
             self.words.get(first).filter(|word| first < own.end && word.assigns != 0).copied()
         {
-            let lasts = if last { Lasts::Yes } else { Lasts::No };
+            let lasts = if last { AssignmentScope::Script } else { AssignmentScope::Command };
             self.assignment(word, lasts, own.span);
             first = first.saturating_add(1);
         }
@@ -414,19 +420,19 @@ impl Parser<'_, '_, '_> {
         let mut sources = all.iter().fold(0, |sum, word| sum | word.sources);
         if first >= own.end {
             if self.redirects.len() > own.redirects {
-                self.tell(b"", How::NONE, Words { first: own.end, ..own }, sources);
+                self.report(b"", How::NONE, CommandWords { first: own.end, ..own }, sources);
             }
             // The output goes into a variable, so nothing is printed.
             return Stage::default();
         }
-        let own = Words { first, ..own };
+        let own = CommandWords { first, ..own };
         let Some(program) = self.words.get(first).copied() else { return Stage::default() };
         let names = self.program_names(program, own);
         let last = self.words.get(own.end.saturating_sub(1)).map_or(program.end, |word| word.end);
         let read = self.flat.how(program.start, last.max(program.end));
         let mut stage = Stage { sources, ..Stage::default() };
         for (name, how) in names {
-            sources |= self.tell(&name, how, own, sources);
+            sources |= self.report(&name, how, own, sources);
             let done = self.run(&name, program, own);
             stage.sources |= sources | done.sources;
             if stage.sources != 0 {
@@ -438,7 +444,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the names that a program word may stand for, usually one.
-    fn program_names(&mut self, word: Piece, own: Words) -> Vec<(Vec<u8>, How)> {
+    fn program_names(&mut self, word: Word, own: CommandWords) -> Vec<(Vec<u8>, How)> {
         let text = self.text(word).to_vec();
         let how = self.flat.how(word.start, word.end);
         let name = base_name(&text);
@@ -461,7 +467,7 @@ impl Parser<'_, '_, '_> {
             }
         }
         // `$0` and `$SHELL` are the shell, if they get input or code.
-        let next = self.words.get(own.first.saturating_add(1)..own.end).and_then(<[Piece]>::first);
+        let next = self.words.get(own.first.saturating_add(1)..own.end).and_then(<[Word]>::first);
         let coded = next.is_some_and(|next| matches!(self.text(*next), [b'-', b'a'..=b'z', ..]));
         if (self.pipe.from != 0 || coded)
             && matches!(text.as_slice(), b"$SHELL" | b"${SHELL}" | b"$BASH" | b"${BASH}" | b"$0" | b"${0}")
@@ -493,7 +499,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reports one command and returns the taint bit of its program.
-    pub(super) fn tell(&mut self, name: &[u8], how: How, own: Words, sources: u128) -> u128 {
+    pub(super) fn report(&mut self, name: &[u8], how: How, own: CommandWords, sources: u128) -> u128 {
         let table = &self.sink.rules.commands;
         let program = table.program(name);
         self.listed = self.listed.saturating_add(usize::from(program != 0 || name.starts_with(b"$")));
@@ -538,7 +544,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Continues after a wrapper, or with the effect of a function.
-    fn run(&mut self, name: &[u8], program: Piece, own: Words) -> Stage {
+    fn run(&mut self, name: &[u8], program: Word, own: CommandWords) -> Stage {
         // `sudo sudo …` and functions that call each other end here.
         if own.nested >= NESTED {
             return Stage::default();
@@ -556,16 +562,16 @@ impl Parser<'_, '_, '_> {
         if let Some(skipped) = wrap::skipped(name, &text) {
             let first = own.first.saturating_add(1).saturating_add(skipped);
             for at in own.first.saturating_add(1)..first.min(own.end) {
-                let assigns = |word: &&Piece| word.assigns != 0 || wrap::is_assignment(self.text(**word));
+                let assigns = |word: &&Word| word.assigns != 0 || wrap::is_assignment(self.text(**word));
                 if let Some(word) = self.words.get(at).filter(assigns).copied() {
-                    self.tell_assignment(word, own.span);
+                    self.report_assignment(word, own.span);
                 }
             }
             if first < own.end {
                 if name == b"xargs" {
                     self.fed_words(own, first);
                 }
-                let inner = Words { first, nested: own.nested.saturating_add(1), ..own };
+                let inner = CommandWords { first, nested: own.nested.saturating_add(1), ..own };
                 let stage = self.command_words(inner);
                 if name == b"coproc" {
                     // A `coproc` is read through the descriptors in this variable.
@@ -578,7 +584,7 @@ impl Parser<'_, '_, '_> {
         self.function(name, own)
     }
 
-    fn function(&mut self, name: &[u8], own: Words) -> Stage {
+    fn function(&mut self, name: &[u8], own: CommandWords) -> Stage {
         self.called_here(name, own);
         if let Some((_, count)) = self.bodies.last_mut().filter(|(body, _)| body == name) {
             *count = count.saturating_add(1);
@@ -616,7 +622,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Continues with words that are not in the source as they are.
-    pub(super) fn written(&mut self, words: &[Vec<u8>], own: Words) -> Stage {
+    pub(super) fn written(&mut self, words: &[Vec<u8>], own: CommandWords) -> Stage {
         let first = self.words.len();
         for text in words {
             let mut piece = self.begin();
@@ -630,13 +636,14 @@ impl Parser<'_, '_, '_> {
             piece.end = self.flat.len();
             self.words.push(piece);
         }
-        let inner = Words { first, end: self.words.len(), nested: own.nested.saturating_add(4), ..own };
+        let inner =
+            CommandWords { first, end: self.words.len(), nested: own.nested.saturating_add(4), ..own };
         self.command_words(inner)
     }
 
     /// Analyzes the body of a function with the arguments of a call. Without arguments it was analyzed where
     /// it is defined.
-    fn body_with(&mut self, name: &[u8], args: &[Vec<u8>], own: Words) {
+    fn body_with(&mut self, name: &[u8], args: &[Vec<u8>], own: CommandWords) {
         let Some((start, end)) = self.known.funcs.get(name).map(|func| func.body) else { return };
         let body = self.src.get(start..end).unwrap_or_default();
         // Each combination of arguments is analyzed once, so that recursive functions end.
@@ -658,8 +665,8 @@ impl Parser<'_, '_, '_> {
             view.put(b" ", own.span, How::NONE, 0);
             let mut word = View::default();
             word.put(text, own.span, How::NONE, 0);
-            let exact = if text.contains(&b'$') { Exact::No } else { Exact::Yes };
-            quote::word(&word, exact, own.span.0, &mut view);
+            let quoting = if text.contains(&b'$') { Quoting::Double } else { Quoting::Single };
+            quote::word(&word, quoting, own.span.0, &mut view);
         }
         view.put(b"\n", own.span, How::NONE, 0);
         view.copy(body, start, How::NONE, 0);
@@ -667,9 +674,9 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `xargs`: known input becomes words after the command's own, or replaces a placeholder.
-    fn fed_words(&mut self, own: Words, first: usize) {
+    fn fed_words(&mut self, own: CommandWords, first: usize) {
         let Some(input) = self.given(own).filter(|input| input.len() <= FED) else { return };
-        let text = |word: &Piece| self.text(*word).to_vec();
+        let text = |word: &Word| self.text(*word).to_vec();
         let options: Vec<Vec<u8>> =
             self.words.get(own.first..first).unwrap_or_default().iter().map(text).collect();
         let command: Vec<Vec<u8>> =

@@ -1,14 +1,14 @@
 //! Programs with a meaning of their own: those that run text, set variables or print their arguments.
 
 use super::filter;
-use super::flat::Flat;
-use super::follow::Scope;
-use super::func::Func;
-use super::run::{Lasts, Stage, Words};
-use super::wrap::{self, Runs};
-use super::{Origin, Parser, Piece};
+use super::flat::FlatText;
+use super::follow::VariableScope;
+use super::func::FunctionEffect;
+use super::run::{AssignmentScope, CommandWords, Stage};
+use super::wrap::{self, CodeKind};
+use super::{Parser, TextOrigin, Word};
 use crate::entry::Lens;
-use crate::lex::quote::{self, Exact};
+use crate::lex::quote::{self, Quoting};
 use crate::sink::{EmbeddedText, Named};
 use crate::view::{How, View};
 
@@ -64,20 +64,20 @@ const SETUP: &[&[u8]] = &[
 
 impl Parser<'_, '_, '_> {
     /// Returns the words after the program.
-    pub(super) fn args(&self, own: Words) -> &[Piece] {
+    pub(super) fn args(&self, own: CommandWords) -> &[Word] {
         self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default()
     }
 
-    pub(super) fn arg_texts(&self, own: Words) -> Vec<Vec<u8>> {
+    pub(super) fn arg_texts(&self, own: CommandWords) -> Vec<Vec<u8>> {
         self.args(own).iter().map(|word| self.text(*word).to_vec()).collect()
     }
 
     /// Passes a range of the words to another lexer.
     fn embed(&mut self, lens: Lens, start: usize, end: usize) {
-        self.embed_in(lens, (start, end), Scope::Own);
+        self.embed_in(lens, (start, end), VariableScope::Own);
     }
 
-    fn embed_in(&mut self, lens: Lens, (start, end): (usize, usize), scope: Scope) {
+    fn embed_in(&mut self, lens: Lens, (start, end): (usize, usize), scope: VariableScope) {
         if start < end {
             let view = self.flat.view(start, end);
             if lens == Lens::Sh {
@@ -88,7 +88,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Passes a text to the lexer together with its arguments `$0`, `$1` and so on, as far as they are known.
-    fn embed_with(&mut self, code: Piece, given: &[Piece], own: Words) {
+    fn embed_with(&mut self, code: Word, given: &[Word], own: CommandWords) {
         if given.is_empty() || memchr::memchr(b'$', self.text(code)).is_none() {
             return self.embed(Lens::Sh, code.start, code.end);
         }
@@ -105,17 +105,17 @@ impl Parser<'_, '_, '_> {
                 view.copy(raw, word.span.0, How::NONE, 0);
             } else {
                 let text = self.flat.view(word.start, word.end);
-                quote::word(&text, Exact::Yes, place, &mut view);
+                quote::word(&text, Quoting::Single, place, &mut view);
             }
         }
         view.put(b"\n", (place, place), How::NONE, 0);
         self.flat.show(code.start, code.end, &mut view);
-        self.follow(&view, Scope::Own);
+        self.follow(&view, VariableScope::Own);
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
     /// Processes `exec 3< file`, which opens a descriptor for the commands after it.
-    fn keep_open(&mut self, own: Words) {
+    fn keep_open(&mut self, own: CommandWords) {
         let opened: Vec<(u8, u128, Option<Vec<u8>>)> = self
             .redirects
             .get(own.redirects..)
@@ -138,18 +138,18 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    pub(super) fn embed_flat(&mut self, lens: Lens, text: &Flat) {
+    pub(super) fn embed_flat(&mut self, lens: Lens, text: &FlatText) {
         if text.len() > 0 {
             let view = text.view(0, text.len());
             if lens == Lens::Sh {
-                self.follow(&view, Scope::Own);
+                self.follow(&view, VariableScope::Own);
             }
             self.sink.embed(lens, EmbeddedText::View(view));
         }
     }
 
     /// Applies the effect of a known program; returns `None` for other programs.
-    pub(super) fn special(&mut self, name: &[u8], program: Piece, own: Words) -> Option<Stage> {
+    pub(super) fn special(&mut self, name: &[u8], program: Word, own: CommandWords) -> Option<Stage> {
         if let Some(runs) = wrap::interpreter(name) {
             self.interpret(name, runs, own);
             return Some(Stage::default());
@@ -159,7 +159,7 @@ impl Parser<'_, '_, '_> {
         }
         match name {
             b":" | b"true" if own.wanted && !self.is_function(name) => {
-                return Some(Stage { printed: Some(Flat::default()), ..Stage::default() });
+                return Some(Stage { printed: Some(FlatText::default()), ..Stage::default() });
             }
             b"awk" | b"gawk" | b"mawk" => {
                 self.strings_run(own);
@@ -177,12 +177,12 @@ impl Parser<'_, '_, '_> {
             b"trap" => {
                 let arg = self.args(own).iter().find(|word| !self.text(**word).starts_with(b"-")).copied();
                 if let Some(arg) = arg {
-                    self.embed_in(Lens::Sh, (arg.start, arg.end), Scope::Shared);
+                    self.embed_in(Lens::Sh, (arg.start, arg.end), VariableScope::Shared);
                     self.trapped(self.flat.view(arg.start, arg.end));
                 }
             }
             b"cd" | b"pushd" => {
-                self.goes_to(own);
+                self.change_directory(own);
                 return None;
             }
             b"which" | b"command" | b"type" if own.wanted => {
@@ -239,7 +239,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns input that is text of the script: a here-document, a here-string, or the output of the
     /// previous stage.
-    pub(super) fn given(&mut self, own: Words) -> Option<Flat> {
+    pub(super) fn given(&mut self, own: CommandWords) -> Option<FlatText> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         // A file under another descriptor is not the input.
         let first = |redirect: &&super::run::Redirect| redirect.number == b'0';
@@ -248,8 +248,8 @@ impl Parser<'_, '_, '_> {
         if input.is_some() || reads { input } else { self.input.clone() }
     }
 
-    fn print(&mut self, name: &[u8], own: Words) -> Stage {
-        let words: Vec<Piece> = self.args(own).to_vec();
+    fn print(&mut self, name: &[u8], own: CommandWords) -> Stage {
+        let words: Vec<Word> = self.args(own).to_vec();
         let own_name = words.first().is_some_and(|word| self.text(*word) == b"-v");
         if name == b"printf" && own_name {
             let target = words.get(1).map(|word| self.text(*word).to_vec()).unwrap_or_default();
@@ -257,7 +257,7 @@ impl Parser<'_, '_, '_> {
             let printed = self.printed_by(name, rest);
             self.set_text(&target, printed.as_ref().map(|printed| printed.bytes.as_slice()), 0);
             let shown = printed.map_or_else(|| b"$".to_vec(), |printed| printed.bytes);
-            self.tell_set(&target, &shown, own);
+            self.report_set(&target, &shown, own);
             return Stage::default();
         }
         let stdout = self.redirects.get(own.redirects..).unwrap_or_default();
@@ -267,16 +267,16 @@ impl Parser<'_, '_, '_> {
         Stage { printed, ..Stage::default() }
     }
 
-    fn printed_by(&mut self, name: &[u8], words: &[Piece]) -> Option<Flat> {
+    fn printed_by(&mut self, name: &[u8], words: &[Word]) -> Option<FlatText> {
         let cost = words.iter().map(|word| word.end.saturating_sub(word.start)).sum::<usize>();
         if words.iter().any(|word| word.open && word.value) || cost > filter::MAX || !self.spend(cost) {
             return None;
         }
-        let words: Vec<Flat> = words.iter().map(|word| self.flat.cut(word.start, word.end)).collect();
+        let words: Vec<FlatText> = words.iter().map(|word| self.flat.cut(word.start, word.end)).collect();
         if name == b"echo" { Some(filter::echo(&words)) } else { filter::printf(&words) }
     }
 
-    fn filtered(&mut self, name: &[u8], own: Words) -> Option<Flat> {
+    fn filtered(&mut self, name: &[u8], own: CommandWords) -> Option<FlatText> {
         let input = self.given(own)?;
         let args = self.arg_texts(own);
         if !self.spend(input.len().saturating_mul(2)) {
@@ -286,14 +286,14 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes an interpreter, whose code is in `-c` or `-e`, or in its input.
-    fn interpret(&mut self, name: &[u8], runs: Runs, own: Words) {
+    fn interpret(&mut self, name: &[u8], runs: CodeKind, own: CommandWords) {
         let lens = match runs {
-            Runs::Shell => Lens::Sh,
-            Runs::Python => Lens::Py,
-            Runs::Js => Lens::Js,
-            Runs::Other => return self.strings_run(own),
+            CodeKind::Shell => Lens::Sh,
+            CodeKind::Python => Lens::Py,
+            CodeKind::Js => Lens::Js,
+            CodeKind::Other => return self.strings_run(own),
         };
-        let args: Vec<Piece> = self.args(own).to_vec();
+        let args: Vec<Word> = self.args(own).to_vec();
         let mut at = 0_usize;
         let mut file = None;
         while let Some(word) = args.get(at).copied() {
@@ -306,7 +306,7 @@ impl Parser<'_, '_, '_> {
                     let code = *code;
                     if lens == Lens::Sh {
                         let rest = args.iter().skip_while(|word| word.start <= code.start);
-                        let rest: Vec<Piece> = rest.copied().collect();
+                        let rest: Vec<Word> = rest.copied().collect();
                         self.embed_with(code, &rest, own);
                     } else {
                         self.embed(lens, code.start, code.end);
@@ -362,11 +362,11 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn eval(&mut self, program: Piece, own: Words) {
-        let args: Vec<Piece> = self.args(own).to_vec();
+    fn eval(&mut self, program: Word, own: CommandWords) {
+        let args: Vec<Word> = self.args(own).to_vec();
         let args = if program.value && args.is_empty() { vec![program] } else { args };
         if let (Some(first), Some(last)) = (args.first(), args.last()) {
-            self.embed_in(Lens::Sh, (first.start, last.end), Scope::Shared);
+            self.embed_in(Lens::Sh, (first.start, last.end), VariableScope::Shared);
         }
         let open = args.iter().any(|word| word.open);
         if open && !program.value && !self.sets_up(own) {
@@ -375,7 +375,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns `true` if all code comes from a known program that sets up the shell.
-    fn sets_up(&self, own: Words) -> bool {
+    fn sets_up(&self, own: CommandWords) -> bool {
         let Some(word) = self.args(own).first() else { return false };
         let text = self.src.get(word.span.0..word.span.1).unwrap_or_default();
         let inner = text.iter().position(|byte| !matches!(byte, b'"' | b'$' | b'(' | b'`' | b'<' | b' '));
@@ -389,7 +389,7 @@ impl Parser<'_, '_, '_> {
             && ((SETUP.contains(&program) || completes) && self.sink.rules.commands.program(program) == 0)
     }
 
-    fn source(&mut self, own: Words) {
+    fn source(&mut self, own: CommandWords) {
         let Some(word) = self.args(own).first().copied() else { return };
         let text = self.text(word).to_vec();
         if word.printed != 0 {
@@ -409,8 +409,8 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn alias(&mut self, own: Words) {
-        let args: Vec<Piece> = self.args(own).to_vec();
+    fn alias(&mut self, own: CommandWords) {
+        let args: Vec<Word> = self.args(own).to_vec();
         for word in args {
             let text = self.text(word).to_vec();
             let Some(at) = memchr::memchr(b'=', &text) else { continue };
@@ -425,14 +425,19 @@ impl Parser<'_, '_, '_> {
             let sources = table.source(table.program(program));
             self.define(
                 name,
-                Func { sources, words: if simple { words } else { Vec::new() }, alias: true, body: (0, 0) },
+                FunctionEffect {
+                    sources,
+                    words: if simple { words } else { Vec::new() },
+                    alias: true,
+                    body: (0, 0),
+                },
             );
         }
     }
 
     /// Processes commands that take code in an option: `su -c text`, `env -S text`, `ssh host text`.
-    fn option_text(&mut self, name: &[u8], own: Words) {
-        let args: Vec<Piece> = self.args(own).to_vec();
+    fn option_text(&mut self, name: &[u8], own: CommandWords) {
+        let args: Vec<Word> = self.args(own).to_vec();
         let texts = self.arg_texts(own);
         let option: &[u8] = if name == b"env" { b"-S" } else { b"-c" };
         let long: &[u8] = if name == b"env" { b"--split-string" } else { b"--command" };
@@ -499,7 +504,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Continues with a command line that an interpreter begins, if it has input to run.
-    fn fed_text(&mut self, text: &[u8], own: Words) {
+    fn fed_text(&mut self, text: &[u8], own: CommandWords) {
         let odd = |byte: &u8| {
             matches!(
                 byte,
@@ -518,14 +523,14 @@ impl Parser<'_, '_, '_> {
             text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect();
         let first = words.first().map(|word| super::run::base_name(word)).unwrap_or_default();
         if (wrap::interpreter(first).is_some() || wrap::is_wrapper(first)) && self.spend(text.len()) {
-            let own = Words { nested: own.nested.saturating_add(8), ..own };
+            let own = CommandWords { nested: own.nested.saturating_add(8), ..own };
             self.written(&words, own);
         }
     }
 
     /// Processes a program that passes its input to a program in its arguments: `docker exec -i box sh`,
     /// `watch sh`.
-    fn receives(&mut self, name: &[u8], own: Words) -> bool {
+    fn receives(&mut self, name: &[u8], own: CommandWords) -> bool {
         if self.pipe.from == 0 || !matches!(name, b"docker" | b"podman" | b"nerdctl" | b"kubectl" | b"oc") {
             return false;
         }
@@ -555,7 +560,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Finds strings that inline code of a language without a lexer passes to a shell.
-    fn strings_run(&mut self, own: Words) {
+    fn strings_run(&mut self, own: CommandWords) {
         for word in self.args(own).to_vec() {
             let text = self.text(word).to_vec();
             let mut from = 0_usize;
@@ -586,7 +591,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `watch -n 1 command`.
-    fn watch(&mut self, own: Words) {
+    fn watch(&mut self, own: CommandWords) {
         let texts = self.arg_texts(own);
         let mut at = 0_usize;
         while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
@@ -603,7 +608,7 @@ impl Parser<'_, '_, '_> {
 
     /// Processes `find … -exec program … \;`, and returns the taint bits of the programs whose output `find`
     /// prints.
-    fn find(&mut self, own: Words) -> u128 {
+    fn find(&mut self, own: CommandWords) -> u128 {
         let texts = self.arg_texts(own);
         let mut from = None;
         let mut sources = 0;
@@ -613,20 +618,25 @@ impl Parser<'_, '_, '_> {
             } else if matches!(text.as_slice(), b";" | b"+")
                 && let Some(first) = from.take().filter(|first| *first < at)
             {
-                let inner =
-                    Words { first, end: at, nested: own.nested.saturating_add(1), wanted: false, ..own };
+                let inner = CommandWords {
+                    first,
+                    end: at,
+                    nested: own.nested.saturating_add(1),
+                    wanted: false,
+                    ..own
+                };
                 sources |= self.command_words(inner).sources;
             }
         }
         if let Some(first) = from.filter(|first| *first < own.end) {
-            let inner = Words { first, nested: own.nested.saturating_add(1), wanted: false, ..own };
+            let inner = CommandWords { first, nested: own.nested.saturating_add(1), wanted: false, ..own };
             sources |= self.command_words(inner).sources;
         }
         sources
     }
 
     /// Processes `env -S 'program words'`, and returns the taint of its output.
-    fn split_text(&self, own: Words) -> Option<u128> {
+    fn split_text(&self, own: CommandWords) -> Option<u128> {
         let texts = self.arg_texts(own);
         let at =
             texts.iter().position(|text| text.starts_with(b"-S") || text.starts_with(b"--split-string"))?;
@@ -642,8 +652,8 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `parallel ::: command command`.
-    fn each(&mut self, own: Words) {
-        let args: Vec<Piece> = self.args(own).to_vec();
+    fn each(&mut self, own: CommandWords) {
+        let args: Vec<Word> = self.args(own).to_vec();
         let Some(at) = args.iter().position(|word| self.text(*word) == b":::") else { return };
         let (head, rest) = args.split_at(at);
         if head.iter().all(|word| self.text(*word).starts_with(b"-")) {
@@ -654,7 +664,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `ln -s /bin/program name`, `cp` and `hash -p`, which give a known program another name.
-    fn renamed(&mut self, own: Words) {
+    fn renamed(&mut self, own: CommandWords) {
         let texts = self.arg_texts(own);
         let words: Vec<&[u8]> =
             texts.iter().map(Vec::as_slice).filter(|text| !text.starts_with(b"-")).collect();
@@ -670,17 +680,17 @@ impl Parser<'_, '_, '_> {
             && table.program(name) == 0
             && !known(name)
         {
-            let func = Func { sources, words: vec![program.to_vec()], alias: true, body: (0, 0) };
+            let func = FunctionEffect { sources, words: vec![program.to_vec()], alias: true, body: (0, 0) };
             self.define(name.to_vec(), func);
         }
     }
 
-    fn declared(&mut self, name: &[u8], own: Words) {
+    fn declared(&mut self, name: &[u8], own: CommandWords) {
         let mut options: Vec<u8> = Vec::new();
         let args = self.args(own).to_vec();
         if let ([target, value], b"setenv") = (args.as_slice(), name) {
             let (target, value) = (self.text(*target).to_vec(), self.text(*value).to_vec());
-            return self.tell_set(&target, &value, own);
+            return self.report_set(&target, &value, own);
         }
         for word in args {
             let text = self.text(word).to_vec();
@@ -692,7 +702,7 @@ impl Parser<'_, '_, '_> {
             else {
                 continue;
             };
-            self.assignment(word, Lasts::Yes, own.span);
+            self.assignment(word, AssignmentScope::Script, own.span);
             if options.contains(&b'n') && name != b"export" {
                 let to = self.value(target, None).filter(|to| wrap::is_name(to) && to != target);
                 if let Some(to) = to {
@@ -710,7 +720,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reports a variable that a program sets, like an assignment.
-    fn tell_set(&mut self, name: &[u8], value: &[u8], own: Words) {
+    fn report_set(&mut self, name: &[u8], value: &[u8], own: CommandWords) {
         if !wrap::is_name(name) || !self.spend(value.len()) {
             return;
         }
@@ -718,11 +728,11 @@ impl Parser<'_, '_, '_> {
         piece.span = own.span;
         self.flat.unit(&[name, b"=", value].concat(), own.span, How::NONE);
         piece.end = self.flat.len();
-        self.tell_assignment(piece, own.span);
+        self.report_assignment(piece, own.span);
     }
 
     /// Reports a variable that an expansion sets: `${NAME:=value}`.
-    pub(super) fn tell_default(&mut self, name: &[u8], value: &[u8], span: (usize, usize)) {
+    pub(super) fn report_default(&mut self, name: &[u8], value: &[u8], span: (usize, usize)) {
         if !wrap::is_name(name) || !self.spend(value.len()) {
             return;
         }
@@ -740,7 +750,7 @@ impl Parser<'_, '_, '_> {
         self.sink.command(&command);
     }
 
-    fn read(&mut self, program: &[u8], own: Words) {
+    fn read(&mut self, program: &[u8], own: CommandWords) {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let sources = redirects.iter().fold(self.pipe.from, |sum, redirect| sum | redirect.sources);
         let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
@@ -782,14 +792,14 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    fn set(&mut self, own: Words) {
-        let args: Vec<Piece> = self.args(own).to_vec();
+    fn set(&mut self, own: CommandWords) {
+        let args: Vec<Word> = self.args(own).to_vec();
         if let [option, name, value, ..] = args.as_slice()
             && matches!(self.text(*option), [b'-', letters @ ..] if letters.contains(&b'x') && letters.len() < 4)
         {
             // fish sets variables with `set -gx NAME value`.
             let (name, value) = (self.text(*name).to_vec(), self.text(*value).to_vec());
-            self.tell_set(&name, &value, own);
+            self.report_set(&name, &value, own);
         }
         let Some(from) = args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0")) else {
             return;
@@ -812,8 +822,8 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `NAME=value`.
-    pub(super) fn assignment(&mut self, word: Piece, lasts: Lasts, span: (usize, usize)) {
-        self.tell_assignment(word, span);
+    pub(super) fn assignment(&mut self, word: Word, lasts: AssignmentScope, span: (usize, usize)) {
+        self.report_assignment(word, span);
         let text = self.text(word);
         let Some(at) = memchr::memchr(b'=', text) else { return };
         let (name, value) = (text.get(..at).unwrap_or_default(), text.get(at.saturating_add(1)..));
@@ -821,7 +831,7 @@ impl Parser<'_, '_, '_> {
         let added = name.strip_suffix(b"+").map(<[u8]>::to_vec);
         let name = added.clone().unwrap_or_else(|| name.to_vec());
         let base = name.split(|byte| *byte == b'[').next().unwrap_or_default();
-        if lasts == Lasts::No
+        if lasts == AssignmentScope::Command
             || !wrap::is_name(base)
             || (base.len() != name.len() && !name.ends_with(b"]"))
             || self
@@ -837,15 +847,15 @@ impl Parser<'_, '_, '_> {
             before
         });
         self.set_text(&name, joined.as_deref(), word.sources);
-        if word.origin == Origin::Located
+        if word.origin == TextOrigin::Located
             && let Some(var) = self.known.vars.get_mut(&name)
         {
-            var.origin = Origin::Located;
+            var.origin = TextOrigin::Located;
         }
     }
 
     /// Reports an assignment to the rules as the command `=`.
-    pub(super) fn tell_assignment(&mut self, word: Piece, span: (usize, usize)) {
+    pub(super) fn report_assignment(&mut self, word: Word, span: (usize, usize)) {
         let table = &self.sink.rules.commands;
         let program = table.program(b"=");
         let flat = &self.flat;

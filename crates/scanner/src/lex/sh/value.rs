@@ -1,6 +1,6 @@
 //! Values of variables, and the expansions that transform them.
 
-use super::{Origin, Parser, Var};
+use super::{Parser, TextOrigin, Variable};
 use crate::view::How;
 
 /// The longest value that is tracked.
@@ -14,7 +14,7 @@ impl Parser<'_, '_, '_> {
         }
         let items =
             items.filter(|items| items.iter().map(Vec::len).sum::<usize>() <= MAX && items.len() <= 64);
-        self.known.vars.insert(name, Var { items, sources, open: false, origin: Origin::Written });
+        self.known.vars.insert(name, Variable { items, sources, open: false, origin: TextOrigin::Written });
     }
 
     /// Sets a variable to one text.
@@ -66,7 +66,7 @@ impl Parser<'_, '_, '_> {
     /// count.
     pub(super) fn value_how(&self, name: &[u8]) -> How {
         match self.known.vars.get(name).map(|var| var.origin) {
-            Some(Origin::Located) => How::NONE,
+            Some(TextOrigin::Located) => How::NONE,
             _ => How::SHELL,
         }
     }

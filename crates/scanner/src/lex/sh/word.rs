@@ -1,8 +1,8 @@
 //! Words: quotes, backslashes and adjacent parts. `c'u'rl` and `cu\rl` are the word `curl`.
 
 use super::filter;
-use super::list::{Capture, Stop};
-use super::{Parser, Piece, Pipe};
+use super::list::{Capture, ListEnd};
+use super::{Parser, PipeInput, Word};
 use crate::text::Within;
 use crate::view::How;
 
@@ -11,7 +11,7 @@ use crate::view::How;
 pub(super) enum Joint {
     /// Nothing.
     #[default]
-    No,
+    None,
     /// A quote or backslash: obfuscation if it is between two letters.
     Seam,
     /// An empty expansion: obfuscation if it is next to a letter.
@@ -20,7 +20,7 @@ pub(super) enum Joint {
 
 /// The context of a part of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum In {
+pub(super) enum WordContext {
     Bare,
     Quotes,
     /// In a here-document, in which quotes are ordinary characters.
@@ -31,17 +31,19 @@ pub(super) enum In {
 
 /// The role of a byte in an unquoted word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteClass {
     Plain,
     Break,
     Special,
 }
 
-const fn class(byte: u8) -> Class {
+const fn class(byte: u8) -> ByteClass {
     match byte {
-        b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => Class::Break,
-        b'\\' | b'\'' | b'"' | b'$' | b'`' | b'{' | b'}' | b',' | b'*' | b'?' | b'[' | b'=' => Class::Special,
-        _ => Class::Plain,
+        b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => ByteClass::Break,
+        b'\\' | b'\'' | b'"' | b'$' | b'`' | b'{' | b'}' | b',' | b'*' | b'?' | b'[' | b'=' => {
+            ByteClass::Special
+        }
+        _ => ByteClass::Plain,
     }
 }
 
@@ -50,7 +52,7 @@ const ODD: u128 = {
     let mut bits = 0_u128;
     let mut byte = 0_u8;
     while byte < 128 {
-        if !matches!(class(byte), Class::Plain) {
+        if !matches!(class(byte), ByteClass::Plain) {
             bits |= 1 << byte;
         }
         byte = byte.wrapping_add(1);
@@ -86,7 +88,7 @@ impl Parser<'_, '_, '_> {
     fn joined(&mut self, bytes: &[u8], word: usize) -> How {
         let Some(first) = bytes.first() else { return How::NONE };
         let joint = core::mem::take(&mut self.joint);
-        if joint == Joint::No {
+        if joint == Joint::None {
             return How::NONE;
         }
         let before = self.flat.bytes.get(word..).and_then(<[u8]>::last);
@@ -97,20 +99,20 @@ impl Parser<'_, '_, '_> {
 
     /// Records a quote or backslash inside a word.
     fn seam(&mut self, word: usize) {
-        if self.joint == Joint::No && self.flat.len() > word {
+        if self.joint == Joint::None && self.flat.len() > word {
             self.joint = Joint::Seam;
         }
     }
 
     /// Starts a word.
-    pub(super) fn begin(&mut self) -> Piece {
+    pub(super) fn begin(&mut self) -> Word {
         self.flat.unit(b" ", (self.pos, self.pos), How::NONE);
-        self.joint = Joint::No;
-        Piece { start: self.flat.len(), end: self.flat.len(), span: (self.pos, self.pos), ..Piece::default() }
+        self.joint = Joint::None;
+        Word { start: self.flat.len(), end: self.flat.len(), span: (self.pos, self.pos), ..Word::default() }
     }
 
     /// Ends a word and stores it.
-    pub(super) fn finish(&mut self, mut piece: Piece) {
+    pub(super) fn finish(&mut self, mut piece: Word) {
         piece.end = self.flat.len();
         piece.span.1 = self.pos.max(piece.span.0);
         piece.value &= piece.value_end == piece.end;
@@ -136,7 +138,7 @@ impl Parser<'_, '_, '_> {
                 self.pos = end;
             }
             let Some(&byte) = rest.get(plain) else { break };
-            if class(byte) == Class::Break {
+            if class(byte) == ByteClass::Break {
                 if !self.breaks(byte, &mut piece) {
                     continue;
                 }
@@ -165,7 +167,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Handles a byte that ends a word, unless it begins an expansion.
-    fn breaks(&mut self, byte: u8, piece: &mut Piece) -> bool {
+    fn breaks(&mut self, byte: u8, piece: &mut Word) -> bool {
         let next = self.at(self.pos.saturating_add(1));
         match byte {
             b'<' | b'>' if next == b'(' && self.flat.len() == piece.start => {
@@ -184,13 +186,13 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads the part of a word that a special byte begins.
-    fn part(&mut self, byte: u8, piece: &mut Piece, marks: usize) {
+    fn part(&mut self, byte: u8, piece: &mut Word, marks: usize) {
         match byte {
             b'\\' => self.backslash(piece.start),
             b'\'' => self.single(piece.start),
             b'"' => self.double(piece),
-            b'$' => self.dollar(piece, In::Bare),
-            b'`' => self.backticks(piece, In::Bare),
+            b'$' => self.dollar(piece, WordContext::Bare),
+            b'`' => self.backticks(piece, WordContext::Bare),
             b'=' => {
                 if core::mem::replace(&mut piece.equals, super::Equals::Seen) == super::Equals::None {
                     let text = self.flat.bytes.get(piece.start..).unwrap_or_default();
@@ -222,7 +224,7 @@ impl Parser<'_, '_, '_> {
     /// Appends one byte unchanged.
     fn one(&mut self) {
         let bytes = self.src.get(self.pos..self.pos.saturating_add(1)).unwrap_or_default();
-        self.joint = Joint::No;
+        self.joint = Joint::None;
         self.flat.plain(bytes, self.pos, How::NONE);
         self.out.code.copy(bytes, self.pos, How::NONE, 0);
         self.skip(1);
@@ -275,7 +277,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `"…"`, in which expansions apply.
-    fn double(&mut self, piece: &mut Piece) {
+    fn double(&mut self, piece: &mut Word) {
         let open = self.pos;
         self.seam(piece.start);
         self.skip(1);
@@ -291,7 +293,7 @@ impl Parser<'_, '_, '_> {
         self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
     }
 
-    fn until_quote(&mut self, piece: &mut Piece) {
+    fn until_quote(&mut self, piece: &mut Word) {
         while self.pos < self.end {
             let rest = self.rest();
             let len =
@@ -305,8 +307,8 @@ impl Parser<'_, '_, '_> {
                     self.skip(1);
                     return;
                 }
-                b'$' => self.dollar(piece, In::Quotes),
-                b'`' => self.backticks(piece, In::Quotes),
+                b'$' => self.dollar(piece, WordContext::Quotes),
+                b'`' => self.backticks(piece, WordContext::Quotes),
                 b'\\' => self.quoted_backslash(piece.start),
                 _ => return,
             }
@@ -366,7 +368,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `<(…)`, whose output is input of the program.
-    fn process(&mut self, piece: &mut Piece) {
+    fn process(&mut self, piece: &mut Word) {
         let start = self.pos;
         let writes = self.peek() == b'>';
         self.skip(2);
@@ -375,8 +377,9 @@ impl Parser<'_, '_, '_> {
         }
         // Commands in `>(…)` read what the command writes.
         let from = if writes { self.pipe.from | self.writer() } else { 0 };
-        let fed = if writes { Pipe { from, how: self.pipe.how, piped: true } } else { Pipe::default() };
-        let (ran, printed) = self.inner(Stop::Paren, Capture::Yes, fed);
+        let fed =
+            if writes { PipeInput { from, how: self.pipe.how, piped: true } } else { PipeInput::default() };
+        let (ran, printed) = self.inner(ListEnd::Paren, Capture::Yes, fed);
         self.up();
         // The output of `>(…)` goes to the terminal and not to the program.
         let (ran, printed) = if writes { (0, None) } else { (ran, printed) };
@@ -405,7 +408,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Reads `name=(…)`, in which each item is a word.
-    fn array(&mut self, piece: &mut Piece) {
+    fn array(&mut self, piece: &mut Word) {
         let start = self.pos;
         self.skip(1);
         let (words, flat) = (self.words.len(), self.flat.len());

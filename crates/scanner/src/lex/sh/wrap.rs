@@ -197,7 +197,7 @@ pub(super) fn is_name(name: &[u8]) -> bool {
 
 /// The kind of code that an interpreter runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(super) enum CodeKind {
     Shell,
     Python,
     Js,
@@ -206,14 +206,14 @@ pub(super) enum Runs {
 }
 
 /// Returns the kind of code that a program runs, if it is an interpreter.
-pub(super) fn interpreter(name: &[u8]) -> Option<Runs> {
+pub(super) fn interpreter(name: &[u8]) -> Option<CodeKind> {
     Some(match name {
         b"sh" | b"bash" | b"zsh" | b"dash" | b"ksh" | b"ash" | b"mksh" | b"rbash" | b"fish" | b"yash" => {
-            Runs::Shell
+            CodeKind::Shell
         }
-        b"python" | b"python2" | b"python3" | b"pypy" | b"pypy3" | b"pythonw" => Runs::Python,
-        b"node" | b"nodejs" | b"deno" | b"bun" | b"tsx" | b"ts-node" => Runs::Js,
-        b"perl" | b"ruby" | b"php" | b"lua" | b"osascript" | b"pwsh" | b"powershell" => Runs::Other,
+        b"python" | b"python2" | b"python3" | b"pypy" | b"pypy3" | b"pythonw" => CodeKind::Python,
+        b"node" | b"nodejs" | b"deno" | b"bun" | b"tsx" | b"ts-node" => CodeKind::Js,
+        b"perl" | b"ruby" | b"php" | b"lua" | b"osascript" | b"pwsh" | b"powershell" => CodeKind::Other,
         _ => return None,
     })
 }

@@ -2,21 +2,21 @@
 
 use super::Parser;
 use super::drop::{FILES, NAME, makes_runnable, operands, plain};
-use super::flat::Flat;
-use super::run::Words;
-use super::wrap::{self, Runs};
+use super::flat::FlatText;
+use super::run::CommandWords;
+use super::wrap::{self, CodeKind};
 use crate::entry::Lens;
 use crate::view::How;
 
 /// Whether a write replaces or extends a file (`>` and `>>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Adds {
-    No,
-    Yes,
+pub(super) enum WriteMode {
+    Replace,
+    Append,
 }
 
 /// Chooses the lexer of a written script: the interpreter's, otherwise by the first line.
-fn lens_of(text: &Flat, own: Option<Lens>) -> Option<Lens> {
+fn lens_of(text: &FlatText, own: Option<Lens>) -> Option<Lens> {
     if own.is_some() || !text.bytes.starts_with(b"#!") {
         return Some(own.unwrap_or(Lens::Sh));
     }
@@ -25,12 +25,14 @@ fn lens_of(text: &Flat, own: Option<Lens>) -> Option<Lens> {
 
 impl Parser<'_, '_, '_> {
     /// Returns the file to which the output of a command goes.
-    pub(super) fn target(&self, own: Words) -> Option<(Vec<u8>, Adds)> {
+    pub(super) fn target(&self, own: CommandWords) -> Option<(Vec<u8>, WriteMode)> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         redirects.iter().rev().filter(|redirect| matches!(redirect.number, b'0' | b'1')).find_map(
             |redirect| {
                 let text = redirect.text.strip_prefix(b">").or_else(|| redirect.text.strip_prefix(b"&>"))?;
-                let (text, adds) = text.strip_prefix(b">").map_or((text, Adds::No), |text| (text, Adds::Yes));
+                let (text, adds) = text
+                    .strip_prefix(b">")
+                    .map_or((text, WriteMode::Replace), |text| (text, WriteMode::Append));
                 let text = text.strip_prefix(b"|").unwrap_or(text);
                 let file = !text.is_empty() && !text.starts_with(b"&") && !text.starts_with(b"/dev/");
                 (file && text.len() <= NAME).then(|| (text.to_vec(), adds))
@@ -39,7 +41,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Records text that a script writes to a file.
-    pub(super) fn write(&mut self, file: &[u8], text: Flat, adds: Adds, own: Words) {
+    pub(super) fn write(&mut self, file: &[u8], text: FlatText, adds: WriteMode, own: CommandWords) {
         if text.len() == 0 || file.len() > NAME {
             return;
         }
@@ -48,9 +50,9 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let file = plain(file);
-        let file = self.below_folder(&file).unwrap_or(file);
+        let file = self.in_directory(&file).unwrap_or(file);
         let held = self.known.written.entry(file).or_default();
-        if adds == Adds::No {
+        if adds == WriteMode::Replace {
             *held = text;
         } else {
             if held.bytes.last().is_some_and(|last| *last != b'\n') {
@@ -61,29 +63,32 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `tee file` with a known input.
-    pub(super) fn teed(&mut self, own: Words) {
+    pub(super) fn teed(&mut self, own: CommandWords) {
         let files = self.arg_texts(own);
         let Some(text) = self.given(own).filter(|_| files.len() <= 16) else { return };
-        let adds =
-            if files.iter().any(|arg| arg == b"-a" || arg == b"--append") { Adds::Yes } else { Adds::No };
+        let adds = if files.iter().any(|arg| arg == b"-a" || arg == b"--append") {
+            WriteMode::Append
+        } else {
+            WriteMode::Replace
+        };
         for file in files.iter().filter(|arg| !arg.starts_with(b"-") && !arg.starts_with(b"/dev/")) {
             self.write(file, text.clone(), adds, own);
         }
     }
 
     /// Takes the content of a written file, so that it is lexed once, where it is first run.
-    fn written_file(&mut self, file: &[u8]) -> Option<Flat> {
+    fn written_file(&mut self, file: &[u8]) -> Option<FlatText> {
         if file.len() > NAME {
             return None;
         }
         let file = plain(file);
-        let below = self.below_folder(&file);
+        let below = self.in_directory(&file);
         let whole = below.and_then(|whole| self.known.written.remove(&whole));
         whole.or_else(|| self.known.written.remove(&file))
     }
 
     /// Handles a written file that is run, sourced or made executable.
-    pub(super) fn runs_written(&mut self, name: &[u8], own: Words) {
+    pub(super) fn runs_written(&mut self, name: &[u8], own: CommandWords) {
         if self.known.written.is_empty() {
             return;
         }
@@ -95,7 +100,7 @@ impl Parser<'_, '_, '_> {
                 if let [from, to] = words.as_slice()
                     && let Some(text) = self.written_file(from)
                 {
-                    self.write(to, text, Adds::No, own);
+                    self.write(to, text, WriteMode::Replace, own);
                 }
                 return;
             }
@@ -122,10 +127,10 @@ impl Parser<'_, '_, '_> {
             }
             _ => {
                 let lens = wrap::interpreter(name).and_then(|runs| match runs {
-                    Runs::Shell => Some(Lens::Sh),
-                    Runs::Python => Some(Lens::Py),
-                    Runs::Js => Some(Lens::Js),
-                    Runs::Other => None,
+                    CodeKind::Shell => Some(Lens::Sh),
+                    CodeKind::Python => Some(Lens::Py),
+                    CodeKind::Js => Some(Lens::Js),
+                    CodeKind::Other => None,
                 });
                 if lens.is_some() {
                     run.extend(self.code_file(name, &args).map(|file| (file.to_vec(), lens)));
@@ -145,7 +150,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `command -v`, `which` and `type -P`: running the printed path runs that program.
-    pub(super) fn locate(&mut self, name: &[u8], own: Words) {
+    pub(super) fn locate(&mut self, name: &[u8], own: CommandWords) {
         let args = self.args(own).to_vec();
         let (options, words): (Vec<_>, Vec<_>) =
             args.into_iter().partition(|word| self.text(*word).starts_with(b"-"));

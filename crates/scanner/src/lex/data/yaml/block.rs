@@ -2,11 +2,11 @@
 
 use super::{Block, Reader};
 use crate::lex::data::scalar::Scalar;
-use crate::lex::data::tree::Kind;
+use crate::lex::data::tree::CollectionKind;
 
 /// What the reader expects after a scalar or marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum Expectation {
     Line,
     /// The value of a key.
     Value,
@@ -46,7 +46,7 @@ impl Reader<'_, '_, '_> {
     /// Reads the node at a column, up to the end of its last line.
     fn node(&mut self, column: usize) {
         let mut column = column;
-        let mut last = Next::Same;
+        let mut last = Expectation::Same;
         loop {
             let before = self.at;
             match self.rest() {
@@ -65,7 +65,7 @@ impl Reader<'_, '_, '_> {
                 [] | [b'\n' | b'\r' | b'#', ..] => break self.line_end(),
                 _ => {
                     last = self.leaf(column, last);
-                    if last == Next::Line {
+                    if last == Expectation::Line {
                         break;
                     }
                 }
@@ -85,19 +85,19 @@ impl Reader<'_, '_, '_> {
         // YAML allows a list at the same column as its key.
         let keyed = self.tree.is_keyed();
         self.close_blocks(|block| {
-            block.column < column || block.column == column && (block.kind == Kind::List || keyed)
+            block.column < column || block.column == column && (block.kind == CollectionKind::List || keyed)
         });
         match self.blocks.last() {
-            Some(block) if block.column == column && block.kind == Kind::List => {
+            Some(block) if block.column == column && block.kind == CollectionKind::List => {
                 self.tree.close_to(block.depth, self.at);
                 self.tree.comma();
             }
-            _ => self.open(Kind::List, column),
+            _ => self.open(CollectionKind::List, column),
         }
         self.skip(1);
     }
 
-    fn open(&mut self, kind: Kind, column: usize) {
+    fn open(&mut self, kind: CollectionKind, column: usize) {
         let before = self.tree.depth();
         self.tree.open(kind, self.at);
         if self.tree.depth() > before {
@@ -107,13 +107,15 @@ impl Reader<'_, '_, '_> {
 
     /// Makes a map at a column the innermost collection.
     pub(super) fn map_at(&mut self, column: usize) {
-        self.close_blocks(|block| block.column < column || block.column == column && block.kind == Kind::Map);
+        self.close_blocks(|block| {
+            block.column < column || block.column == column && block.kind == CollectionKind::Map
+        });
         match self.blocks.last() {
-            Some(block) if block.column == column && block.kind == Kind::Map => {
+            Some(block) if block.column == column && block.kind == CollectionKind::Map => {
                 self.tree.close_to(block.depth, self.at);
                 self.tree.comma();
             }
-            _ => self.open(Kind::Map, column),
+            _ => self.open(CollectionKind::Map, column),
         }
     }
 
@@ -140,7 +142,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Reads a scalar or flow collection. It is a key if a colon follows, otherwise a value.
-    fn leaf(&mut self, column: usize, before: Next) -> Next {
+    fn leaf(&mut self, column: usize, before: Expectation) -> Expectation {
         let start = self.at;
         let key = match self.byte() {
             Some(b'"' | b'\'') => {
@@ -166,7 +168,7 @@ impl Reader<'_, '_, '_> {
                 let parent = self.parent();
                 let scalar = self.block_scalar(parent);
                 self.tree.scalar(scalar);
-                return Next::Line;
+                return Expectation::Line;
             }
             Some(b'*') => {
                 let name = self.alias_name();
@@ -180,7 +182,7 @@ impl Reader<'_, '_, '_> {
                 }
             }
             // Colons in a value on the key's own line do not make it a key: `a: b: c`.
-            _ if before == Next::Value => None,
+            _ if before == Expectation::Value => None,
             _ => self.plain_key(),
         };
         if let Some(key) = key {
@@ -188,7 +190,7 @@ impl Reader<'_, '_, '_> {
             self.tree.scalar(key);
             self.tree.assign();
             self.skip(1);
-            return Next::Value;
+            return Expectation::Value;
         }
         self.place(column);
         let scalar = self.plain();
@@ -206,13 +208,13 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    fn rest_of_line(&mut self) -> Next {
+    fn rest_of_line(&mut self) -> Expectation {
         self.blanks();
         if matches!(self.byte(), None | Some(b'\n' | b'\r' | b'#')) {
             self.line_end();
-            return Next::Line;
+            return Expectation::Line;
         }
-        Next::Same
+        Expectation::Same
     }
 
     pub(super) fn is_colon(&self) -> bool {

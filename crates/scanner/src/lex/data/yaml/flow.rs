@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::lex::data::scalar::Scalar;
-use crate::lex::data::tree::Kind;
+use crate::lex::data::tree::CollectionKind;
 
 impl Reader<'_, '_, '_> {
     /// Reads a flow collection to its end.
@@ -16,13 +16,17 @@ impl Reader<'_, '_, '_> {
             match byte {
                 b'{' | b'[' => {
                     open = open.saturating_add(1);
-                    self.tree.open(if byte == b'{' { Kind::Map } else { Kind::List }, self.at);
+                    self.tree
+                        .open(if byte == b'{' { CollectionKind::Map } else { CollectionKind::List }, self.at);
                     self.skip(1);
                 }
                 b'}' | b']' => {
                     open = open.saturating_sub(1);
                     self.skip(1);
-                    self.tree.close(if byte == b'}' { Kind::Map } else { Kind::List }, self.at);
+                    self.tree.close(
+                        if byte == b'}' { CollectionKind::Map } else { CollectionKind::List },
+                        self.at,
+                    );
                     if open == 0 {
                         break;
                     }

@@ -8,13 +8,13 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use super::tree::{Kind, Tree};
+use super::tree::{CollectionKind, Tree};
 
 /// An open block collection.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     column: usize,
-    kind: Kind,
+    kind: CollectionKind,
     /// The depth of the tree inside this block.
     depth: usize,
 }

@@ -1,7 +1,7 @@
 //! Scalars: plain, quoted, literal and folded, and aliases of them.
 
 use super::{Reader, line, line_break};
-use crate::lex::data::scalar::{Body, Escapes, Scalar, decode, fold};
+use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode, fold};
 use crate::sink::Unread;
 use crate::view::{How, View};
 
@@ -57,7 +57,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
         self.at = end;
         match folded {
-            Some(view) => Scalar { span: (start, end), body: Body::View(view) },
+            Some(view) => Scalar { span: (start, end), body: ScalarText::View(view) },
             None => Scalar::range(start, end),
         }
     }
@@ -117,11 +117,11 @@ impl<'t> Reader<'_, 't, '_> {
         let inner = self.src.get(first..end).unwrap_or_default();
         let many = memchr::memchr(b'\n', inner).is_some();
         let body = if double && (many || memchr::memchr(b'\\', inner).is_some()) {
-            Body::View(decode(self.src, first, end, Escapes::Yaml))
+            ScalarText::View(decode(self.src, first, end, EscapeSyntax::Yaml))
         } else if !double && (many || memchr::memchr(b'\'', inner).is_some()) {
-            Body::View(single(self.src, first, end))
+            ScalarText::View(single(self.src, first, end))
         } else {
-            Body::Range(first, end)
+            ScalarText::Range(first, end)
         };
         self.at = next;
         Scalar { span: (start, next), body }
@@ -189,7 +189,7 @@ impl<'t> Reader<'_, 't, '_> {
             self.skip(len);
             end = self.at;
         }
-        Scalar { span: (start, end), body: Body::View(view) }
+        Scalar { span: (start, end), body: ScalarText::View(view) }
     }
 
     /// Appends one line of a block scalar.

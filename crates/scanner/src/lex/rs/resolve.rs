@@ -2,8 +2,8 @@
 
 use super::Code;
 use super::build;
-use super::token::K;
-use super::uses::{Uses, is_prefix};
+use super::imports::{Imports, is_prefix};
+use super::token::TokenKind;
 use super::values::Values;
 use crate::entry::Role;
 use crate::names::{Names, Node};
@@ -11,10 +11,10 @@ use crate::sink::{Args, FirstArg, Own, Sink, Unread};
 use crate::view::How;
 
 /// The state of the analysis of one file.
-pub(super) struct Walk<'w, 's, 't, 'r, 'k> {
+pub(super) struct Resolver<'w, 's, 't, 'r, 'k> {
     pub(super) code: &'w Code<'s, 't>,
     pub(super) names: &'r Names,
-    pub(super) uses: Uses<'s>,
+    pub(super) imports: Imports<'s>,
     pub(super) values: Values<'s>,
     pub(super) sink: &'k mut Sink<'r>,
     pub(super) nodes: build::Nodes,
@@ -24,7 +24,7 @@ pub(super) struct Walk<'w, 's, 't, 'r, 'k> {
 
 /// A path in the code, with its resolved name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct ResolvedPath {
     pub(super) node: Node,
     pub(super) start: usize,
     /// The token after the path.
@@ -32,40 +32,42 @@ pub(super) struct Found {
 }
 
 /// Reports all names of a file to the rules.
-pub(super) fn walk<'r>(code: &Code<'_, '_>, names: &'r Names, sink: &mut Sink<'r>) {
-    let uses = Uses::of(code, names);
+pub(super) fn resolve<'r>(code: &Code<'_, '_>, names: &'r Names, sink: &mut Sink<'r>) {
+    let imports = Imports::of(code, names);
     let values = Values::of(code);
     let nodes = build::Nodes::new(names);
-    let mut walk = Walk { code, names, uses, values, sink, nodes, passed_by: Vec::new() };
-    walk.range(0, code.toks.len());
-    while let Some((start, end)) = walk.passed_by.pop() {
-        walk.range(start, end);
+    let mut resolve = Resolver { code, names, imports, values, sink, nodes, passed_by: Vec::new() };
+    resolve.range(0, code.tokens.len());
+    while let Some((start, end)) = resolve.passed_by.pop() {
+        resolve.range(start, end);
     }
-    if walk.values.spent {
-        walk.sink.unread.push(Unread { start: 0, end: code.src.len() });
+    if resolve.values.spent {
+        resolve.sink.unread.push(Unread { start: 0, end: code.src.len() });
     }
 }
 
-impl Walk<'_, '_, '_, '_, '_> {
+impl Resolver<'_, '_, '_, '_, '_> {
     fn span(&self, first: usize, last: usize) -> (usize, usize) {
-        let start = self.code.tok(first).map_or(0, |tok| tok.start as usize);
-        let end = self.code.tok(last).map_or(self.code.src.len(), |tok| tok.end as usize);
+        let start = self.code.token(first).map_or(0, |token| token.start as usize);
+        let end = self.code.token(last).map_or(self.code.src.len(), |token| token.end as usize);
         (start, end.max(start))
     }
 
     fn range(&mut self, start: usize, end: usize) {
         let mut at = start;
         while at < end {
-            at = match self.code.tok(at).map(|tok| tok.kind) {
-                Some(K::Word) if at > 0 && self.code.is(at.saturating_sub(1), b'.') => self.method(at),
-                Some(K::Word) => self.path(at),
+            at = match self.code.token(at).map(|token| token.kind) {
+                Some(TokenKind::Word) if at > 0 && self.code.is(at.saturating_sub(1), b'.') => {
+                    self.method(at)
+                }
+                Some(TokenKind::Word) => self.path(at),
                 _ => at.saturating_add(1),
             };
         }
     }
 
     /// Resolves a path, and reports each name on the way to the rules.
-    fn follow(&mut self, start: usize) -> Found {
+    fn follow(&mut self, start: usize) -> ResolvedPath {
         let mut at = start;
         let mut node = 0;
         let mut first = true;
@@ -81,7 +83,7 @@ impl Walk<'_, '_, '_, '_, '_> {
                 } else {
                     // A bare name is only in scope if the file imports it.
                     let crates = self.code.is_path(at.saturating_add(1));
-                    self.uses.first(name, self.names).unwrap_or_else(|| {
+                    self.imports.first(name, self.names).unwrap_or_else(|| {
                         if crates { self.names.global(self.names.words.get(name)) } else { 0 }
                     })
                 };
@@ -101,7 +103,7 @@ impl Walk<'_, '_, '_, '_, '_> {
                 self.sink.member(self.names, node, Own::No, span, How::NONE);
             }
             if !more {
-                return Found { node, start, end: next };
+                return ResolvedPath { node, start, end: next };
             }
             at = next.saturating_add(1);
         }
@@ -109,9 +111,9 @@ impl Walk<'_, '_, '_, '_, '_> {
 
     /// Returns `true` if a name can only be a module of the file.
     fn is_own(&self, name: &[u8], at: usize) -> bool {
-        self.uses.is_module(name)
+        self.imports.is_module(name)
             && self.code.is_path(at.saturating_add(1))
-            && self.uses.first(name, self.names).is_none()
+            && self.imports.first(name, self.names).is_none()
     }
 
     /// Skips `<…>`, and returns the next token.
@@ -119,15 +121,15 @@ impl Walk<'_, '_, '_, '_, '_> {
         const LONGEST: usize = 256;
         let mut depth = 0_usize;
         for at in open..open.saturating_add(LONGEST) {
-            match self.code.tok(at).map(|tok| tok.kind) {
-                Some(K::Mark(b'<')) => depth = depth.saturating_add(1),
-                Some(K::Mark(b'>')) if !self.code.is(at.saturating_sub(1), b'-') => {
+            match self.code.token(at).map(|token| token.kind) {
+                Some(TokenKind::Mark(b'<')) => depth = depth.saturating_add(1),
+                Some(TokenKind::Mark(b'>')) if !self.code.is(at.saturating_sub(1), b'-') => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         return at.saturating_add(1);
                     }
                 }
-                Some(K::Mark(b';' | b'{' | b'}')) | None => break,
+                Some(TokenKind::Mark(b';' | b'{' | b'}')) | None => break,
                 _ => {}
             }
         }
@@ -136,19 +138,21 @@ impl Walk<'_, '_, '_, '_, '_> {
 
     fn path(&mut self, start: usize) -> usize {
         let found = self.follow(start);
-        let after = self.code.tok(found.end).map(|tok| tok.kind);
+        let after = self.code.token(found.end).map(|token| token.kind);
         match after {
             // In `<Type>::name(…)`, the angle brackets are part of the path.
-            Some(K::Mark(b'>')) if found.node != 0 && self.code.is_path(found.end.saturating_add(1)) => {
+            Some(TokenKind::Mark(b'>'))
+                if found.node != 0 && self.code.is_path(found.end.saturating_add(1)) =>
+            {
                 let name_at = found.end.saturating_add(2);
                 let node = self.names.step(found.node, self.names.words.get(self.code.word(name_at)));
                 let open = name_at.saturating_add(1);
                 if node != 0 && self.code.is(open, b'(') {
-                    self.call(Found { node, start, end: open });
+                    self.call(ResolvedPath { node, start, end: open });
                 }
             }
-            Some(K::Mark(b'(')) => self.call(found),
-            Some(K::Mark(b'!')) => self.invocation(found),
+            Some(TokenKind::Mark(b'(')) => self.call(found),
+            Some(TokenKind::Mark(b'!')) => self.invocation(found),
             _ if found.node != 0 => self.passed(found),
             _ => {}
         }
@@ -161,10 +165,10 @@ impl Walk<'_, '_, '_, '_, '_> {
         let node = self.names.star(self.names.words.get(self.code.word(at)));
         if self.code.is(open, b'(') {
             if node != 0 {
-                self.call(Found { node, start: at, end: open });
+                self.call(ResolvedPath { node, start: at, end: open });
             }
             if self.code.word(at) == b"open" && self.is_write(at) {
-                self.call(Found { node: self.nodes.open, start: at, end: open });
+                self.call(ResolvedPath { node: self.nodes.open, start: at, end: open });
             }
         }
         next
@@ -185,10 +189,11 @@ impl Walk<'_, '_, '_, '_, '_> {
     }
 
     /// Handles a macro call `name!(…)`.
-    fn invocation(&mut self, found: Found) {
+    fn invocation(&mut self, found: ResolvedPath) {
         let open = found.end.saturating_add(1);
         let name = self.code.word(found.end.saturating_sub(1));
-        if !matches!(self.code.tok(open).map(|tok| tok.kind), Some(K::Mark(b'(' | b'[' | b'{'))) {
+        if !matches!(self.code.token(open).map(|token| token.kind), Some(TokenKind::Mark(b'(' | b'[' | b'{')))
+        {
             return;
         }
         let mut marked = [0_u8; 24];
@@ -201,7 +206,7 @@ impl Walk<'_, '_, '_, '_, '_> {
         let word = self.names.words.get(marked.get(..len).unwrap_or_default());
         let node = self.names.global(word);
         if node != 0 {
-            self.call(Found { node, start: found.start, end: open });
+            self.call(ResolvedPath { node, start: found.start, end: open });
         }
         if matches!(name, b"include") {
             self.file(open);
@@ -221,7 +226,7 @@ impl Walk<'_, '_, '_, '_, '_> {
     }
 
     /// Reports a call to the rules.
-    fn call(&mut self, found: Found) {
+    fn call(&mut self, found: ResolvedPath) {
         let close = self.code.close(found.end);
         let span = self.span(found.start, close);
         let mut args = Args { first: FirstArg::None, constants: Vec::new() };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::token::K;
+use super::token::TokenKind;
 use super::{Code, name_of};
 use crate::names::{Names, Node};
 
@@ -13,12 +13,12 @@ struct Part<'s> {
     parent: Option<usize>,
     name: &'s [u8],
     /// The name to which the path up to here is bound.
-    bind: Bind<'s>,
+    bind: Binding<'s>,
     node: Node,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Bind<'s> {
+enum Binding<'s> {
     None,
     Name(&'s [u8]),
     Glob,
@@ -26,7 +26,7 @@ enum Bind<'s> {
 
 /// The meaning of the names that a file declares.
 #[derive(Debug, Default)]
-pub(super) struct Uses<'s> {
+pub(super) struct Imports<'s> {
     names: BTreeMap<&'s [u8], Node>,
     globs: Vec<Node>,
     /// Modules that the file defines.
@@ -59,36 +59,36 @@ pub(super) fn is_prefix(name: &[u8]) -> bool {
     matches!(name, b"crate" | b"self" | b"super" | b"Self")
 }
 
-impl<'s> Uses<'s> {
+impl<'s> Imports<'s> {
     /// Reads all declarations of a file.
     pub(super) fn of(code: &Code<'s, '_>, names: &Names) -> Self {
-        let mut uses = Self::default();
-        for at in 0..code.toks.len() {
+        let mut imports = Self::default();
+        for at in 0..code.tokens.len() {
             let name = code.word(at.saturating_add(1));
             // A module with an attribute may be compiled out, so it does not hide a crate of the same name.
             if code.word(at) == b"mod" && !name.is_empty() && !is_conditional(code, at) {
-                uses.modules.insert(name);
+                imports.modules.insert(name);
             }
         }
         let mut at = 0_usize;
-        while let Some(tok) = code.tok(at) {
+        while let Some(token) = code.token(at) {
             let next = at.saturating_add(1);
-            at = match (tok.kind, name_of(code.src, tok)) {
-                (K::Word, b"use") => uses.tree(code, next),
-                (K::Word, b"extern") if code.word(next) == b"crate" => {
-                    uses.tree(code, next.saturating_add(1))
+            at = match (token.kind, name_of(code.src, token)) {
+                (TokenKind::Word, b"use") => imports.tree(code, next),
+                (TokenKind::Word, b"extern") if code.word(next) == b"crate" => {
+                    imports.tree(code, next.saturating_add(1))
                 }
-                (K::Word, b"type" | b"let" | b"const" | b"static") => uses.value(code, next),
+                (TokenKind::Word, b"type" | b"let" | b"const" | b"static") => imports.value(code, next),
                 _ => next,
             };
         }
-        uses.resolve(names);
-        uses
+        imports.resolve(names);
+        imports
     }
 
     fn part(&mut self, parent: Option<usize>, name: &'s [u8]) -> usize {
         let at = self.parts.len();
-        self.parts.push(Part { parent, name, bind: Bind::None, node: 0 });
+        self.parts.push(Part { parent, name, bind: Binding::None, node: 0 });
         match parent {
             Some(parent) => self.below.entry(parent).or_default().push(at),
             None => self.first.entry(name).or_default().push(at),
@@ -96,7 +96,7 @@ impl<'s> Uses<'s> {
         at
     }
 
-    fn bind(&mut self, part: Option<usize>, bind: Bind<'s>) {
+    fn bind(&mut self, part: Option<usize>, bind: Binding<'s>) {
         if let Some(part) = part.and_then(|part| self.parts.get_mut(part)) {
             part.bind = bind;
         }
@@ -108,13 +108,13 @@ impl<'s> Uses<'s> {
         let mut current: Option<usize> = None;
         // The parts in front of the open groups.
         let mut groups: Vec<Option<usize>> = Vec::new();
-        while let Some(tok) = code.tok(at) {
+        while let Some(token) = code.token(at) {
             at = at.saturating_add(1);
-            match tok.kind {
-                K::Word => {
-                    let name = name_of(code.src, tok);
+            match token.kind {
+                TokenKind::Word => {
+                    let name = name_of(code.src, token);
                     if name == b"as" {
-                        self.bind(current, Bind::Name(code.word(at)));
+                        self.bind(current, Binding::Name(code.word(at)));
                         at = at.saturating_add(1);
                         continue;
                     }
@@ -128,26 +128,26 @@ impl<'s> Uses<'s> {
                         let own = current.and_then(|part| self.parts.get(part).copied());
                         if let Some(own) = own {
                             let copy = self.part(own.parent, own.name);
-                            self.bind(Some(copy), Bind::Name(own.name));
+                            self.bind(Some(copy), Binding::Name(own.name));
                             current = Some(copy);
                         }
                         continue;
                     }
                     let part = self.part(current, name);
                     if !code.is_path(at) {
-                        self.bind(Some(part), Bind::Name(name));
+                        self.bind(Some(part), Binding::Name(name));
                     }
                     current = Some(part);
                 }
                 // The value of `$name` in a macro is unknown.
-                K::Path | K::Mark(b'$' | b'#') => {}
-                K::Mark(b'*') => {
+                TokenKind::Path | TokenKind::Mark(b'$' | b'#') => {}
+                TokenKind::Mark(b'*') => {
                     let glob = self.part(current, b"*");
-                    self.bind(Some(glob), Bind::Glob);
+                    self.bind(Some(glob), Binding::Glob);
                 }
-                K::Mark(b'{') => groups.push(current),
-                K::Mark(b'}') => current = groups.pop().unwrap_or(None),
-                K::Mark(b',') => current = groups.last().copied().flatten(),
+                TokenKind::Mark(b'{') => groups.push(current),
+                TokenKind::Mark(b'}') => current = groups.pop().unwrap_or(None),
+                TokenKind::Mark(b',') => current = groups.last().copied().flatten(),
                 _ => break,
             }
         }
@@ -167,20 +167,20 @@ impl<'s> Uses<'s> {
         let Some(value) = code.initializer(at) else { return start };
         let mut current: Option<usize> = None;
         let mut part = value;
-        if code.tok(part).is_some_and(|tok| tok.is(b'&')) {
+        if code.token(part).is_some_and(|token| token.is(b'&')) {
             part = part.saturating_add(1);
         }
-        while let Some(tok) = code.tok(part) {
-            match tok.kind {
-                K::Word => {
-                    let word = name_of(code.src, tok);
+        while let Some(token) = code.token(part) {
+            match token.kind {
+                TokenKind::Word => {
+                    let word = name_of(code.src, token);
                     if !(is_prefix(word) && current.is_none()) {
                         current = Some(self.part(current, word));
                     }
                 }
-                K::Path => {}
-                K::Mark(b';') => {
-                    self.bind(current, Bind::Name(name));
+                TokenKind::Path => {}
+                TokenKind::Mark(b';') => {
+                    self.bind(current, Binding::Name(name));
                     break;
                 }
                 _ => break,
@@ -233,7 +233,7 @@ impl<'s> Uses<'s> {
     fn spread(&mut self, names: &Names, queue: &mut Vec<usize>) {
         while let Some(at) = queue.pop() {
             let Some(part) = self.parts.get(at).copied() else { continue };
-            if let Bind::Name(name) = part.bind
+            if let Binding::Name(name) = part.bind
                 && !self.names.contains_key(name)
             {
                 self.names.insert(name, part.node);
@@ -243,7 +243,7 @@ impl<'s> Uses<'s> {
             }
             for child in self.below.get(&at).cloned().unwrap_or_default() {
                 let Some(below) = self.parts.get(child).copied() else { continue };
-                if matches!(below.bind, Bind::Glob) {
+                if matches!(below.bind, Binding::Glob) {
                     if !self.globs.contains(&part.node) {
                         self.globs.push(part.node);
                     }
