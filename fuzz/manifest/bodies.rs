@@ -1,12 +1,12 @@
 //! What the fuzz targets do with their bytes. The ordinary tests replay the corpora through the same functions.
 
-use plugward_manifest::json::{Limits, parse};
-use plugward_manifest::{At, CommandContext, CommandSources, Dialect, Files, MapFiles};
-use plugward_manifest::{judge_argv, judge_command, read, read_all, read_jp_entry, read_market};
+use plugward_manifest::json::{ParseLimits, parse};
+use plugward_manifest::{CommandContext, CommandSources, Dialect, Files, MapFiles, PluginContext};
+use plugward_manifest::{judge_argv, judge_command, read, read_all, read_jp_entry, read_marketplace};
 
 /// Any bytes give a value whose span is in them, or errors whose places are.
 pub(crate) fn json(bytes: &[u8]) {
-    match parse(bytes, &Limits::standard()) {
+    match parse(bytes, &ParseLimits::standard()) {
         Ok(node) => assert!(node.span().end <= bytes.len()),
         Err(errors) => {
             assert!(errors.iter().count() > 0);
@@ -41,7 +41,7 @@ pub(crate) fn files_of(bytes: &[u8]) -> (Dialect, MapFiles) {
 /// Any files give a manifest that keeps its promises, or coded errors; twice the same.
 pub(crate) fn read_files(bytes: &[u8]) {
     let (dialect, files) = files_of(bytes);
-    let at = At::folder("a").with_excluded(&[".git"]);
+    let at = PluginContext::for_directory("a").with_excluded(&[".git"]);
     let one = read(dialect, &files, &at);
     assert_eq!(one, read(dialect, &files, &at));
     match one {
@@ -64,10 +64,12 @@ pub(crate) fn read_files(bytes: &[u8]) {
 /// Any bytes give a marketplace or coded errors; its entries can be read with.
 pub(crate) fn market(bytes: &[u8]) {
     let _unused = read_jp_entry("a", bytes).is_ok();
-    let Ok((market, _)) = read_market("marketplace.json", bytes, CommandSources::Allowed) else { return };
+    let Ok((market, _)) = read_marketplace("marketplace.json", bytes, CommandSources::Allowed) else {
+        return;
+    };
     let files = MapFiles::new();
     for entry in market.entries().iter().take(8) {
-        match read(Dialect::Claude, &files, &At::nowhere().with_entry(entry)) {
+        match read(Dialect::Claude, &files, &PluginContext::without_directory().with_entry(entry)) {
             Ok(manifest) => assert_eq!(manifest.name(), entry.name()),
             Err(errors) => assert!(errors.iter().all(|error| !error.message().is_empty())),
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use plugward_manifest::{Dialect, Fact, ForeignText, SurfaceItem};
+use plugward_manifest::{Dialect, SurfaceFact, ForeignText, SurfaceItem};
 
 use crate::event::{Event, EventClass, MatchKey};
 use crate::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
@@ -47,7 +47,7 @@ pub(crate) struct Definition<'a> {
 impl<'a> Definition<'a> {
     pub(crate) fn new(origin: &'a Origin<'a>, item: &'a SurfaceItem) -> Self {
         let other = match item.facts().get("other") {
-            Some(Fact::Map(other)) => other.clone(),
+            Some(SurfaceFact::Map(other)) => other.clone(),
             _ => BTreeMap::new(),
         };
         Self { origin, item, event: None, notes: Vec::new(), other }
@@ -102,7 +102,7 @@ impl<'a> Definition<'a> {
         let name = if gnoma { self.item.name() } else { "" };
         let name = if name.is_empty() { number.to_owned() } else { shown(name, 128) };
         let env = match self.item.facts().get("env") {
-            Some(Fact::List(names)) => names.clone(),
+            Some(SurfaceFact::List(names)) => names.clone(),
             _ => Vec::new(),
         };
         Ok(Hook {
@@ -374,7 +374,7 @@ impl<'a> Definition<'a> {
 }
 
 /// Returns `file:line:column`, with the file inside of a plugin after the plugin's id.
-pub(crate) fn place(label: &str, place: &plugward_manifest::Place) -> String {
+pub(crate) fn place(label: &str, place: &plugward_manifest::ManifestPlace) -> String {
     let mut text = label.to_owned();
     if !place.file().is_empty() {
         text = format!("{text}/{}", shown(place.file(), 256));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plugward_manifest::{Code, Dialect, SurfaceItem, SurfaceKind};
+use plugward_manifest::{Dialect, ManifestCode, SurfaceItem, SurfaceKind};
 
 use crate::define::{Definition, Origin, place, shown};
 use crate::event::{Event, EventClass};
@@ -148,7 +148,7 @@ impl PlanBuilder {
             source: (number, String::new()),
             view: self.view(scope),
         };
-        let file = match plugward_manifest::hooks(dialect, bytes) {
+        let file = match plugward_manifest::read_hooks_file(dialect, bytes) {
             Ok(file) => file,
             Err(errors) => {
                 for error in errors.iter() {
@@ -158,7 +158,7 @@ impl PlanBuilder {
                 return self.refuse_as(scope, &prefix, "hook/config-syntax");
             }
         };
-        for notice in file.notices().iter().filter(|notice| notice.kind() == Code::UnknownKey) {
+        for notice in file.warnings().iter().filter(|notice| notice.kind() == ManifestCode::UnknownKey) {
             let (at, message) = (place(&label, notice.place()), notice.message().to_owned());
             self.plan.notes.push(HookNote::new("hook/unknown-field", at, message));
         }

@@ -1,20 +1,20 @@
 //! JSON from hooks and hosts, read strictly: with the usual reader, the second of two equal keys could undo a deny.
 
-use plugward_manifest::json::{self, Limits, Node};
+use plugward_manifest::json::{self, JsonNode, ParseLimits};
 use serde_json::{Map, Number, Value};
 
 /// Limits of a payload, which can be the output of a tool.
-pub(crate) const PAYLOAD: Limits =
-    Limits::standard().with_bytes(16 << 20).with_depth(128).with_values(4_000_000).with_string(16 << 20);
+pub(crate) const PAYLOAD: ParseLimits =
+    ParseLimits::standard().with_bytes(16 << 20).with_depth(128).with_values(4_000_000).with_string(16 << 20);
 /// Limits of a reply, which fits in what is read from standard output.
-pub(crate) const REPLY: Limits =
-    Limits::standard().with_bytes(1 << 20).with_depth(64).with_values(1_000_000).with_string(1 << 20);
+pub(crate) const REPLY: ParseLimits =
+    ParseLimits::standard().with_bytes(1 << 20).with_depth(64).with_values(1_000_000).with_string(1 << 20);
 
 /// Reads one JSON object.
 ///
 /// # Errors
 /// What is wrong, with line and column, and without any word of the text.
-pub(crate) fn object(bytes: &[u8], limits: &Limits) -> Result<Map<String, Value>, String> {
+pub(crate) fn object(bytes: &[u8], limits: &ParseLimits) -> Result<Map<String, Value>, String> {
     let root = json::parse(bytes, limits).map_err(|errors| {
         errors.iter().next().map_or_else(String::new, |error| {
             let (position, kind) = (error.position(), error.kind());
@@ -36,11 +36,11 @@ pub(crate) fn object(bytes: &[u8], limits: &Limits) -> Result<Map<String, Value>
 }
 
 /// Converts a value; `None` if a number of it would become another number.
-fn value(node: &Node<'_>) -> Option<Value> {
+fn value(node: &JsonNode<'_>) -> Option<Value> {
     Some(match node.value() {
-        json::Value::Null => Value::Null,
-        json::Value::Bool(value) => Value::Bool(*value),
-        json::Value::Number(number) => {
+        json::JsonValue::Null => Value::Null,
+        json::JsonValue::Bool(value) => Value::Bool(*value),
+        json::JsonValue::Number(number) => {
             let text = number.text();
             let read = text.parse::<Number>().ok()?;
             if read.is_f64() && !text.contains(['.', 'e', 'E']) {
@@ -48,10 +48,10 @@ fn value(node: &Node<'_>) -> Option<Value> {
             }
             Value::Number(read)
         }
-        json::Value::String(text) => Value::String(text.to_string()),
-        json::Value::Array(items) => Value::Array(items.iter().map(value).collect::<Option<_>>()?),
-        json::Value::Object(members) => {
-            let member = |member: &json::Member<'_>| Some((member.key().to_owned(), value(member.node())?));
+        json::JsonValue::String(text) => Value::String(text.to_string()),
+        json::JsonValue::Array(items) => Value::Array(items.iter().map(value).collect::<Option<_>>()?),
+        json::JsonValue::Object(members) => {
+            let member = |member: &json::JsonMember<'_>| Some((member.key().to_owned(), value(member.node())?));
             Value::Object(members.iter().map(member).collect::<Option<_>>()?)
         }
     })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::{Dialect, MAIN_FILES, MARKET_FILES, MapFiles, RootCheck, classify};
+use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
 use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{Answer, FileKind, Jail, Listing, OpenError};
 use plugward_types::PlacePath;
@@ -394,7 +394,7 @@ impl Names {
     pub(crate) fn of(listing: Option<&Listing>) -> Self {
         let matters = |name: &[u8]| {
             let first = |file: &str| file.split('/').next().is_some_and(|first| first.as_bytes() == name);
-            MAIN_FILES.iter().chain(MARKET_FILES).any(|(_, file)| first(file))
+            MAIN_FILES.iter().chain(MARKETPLACE_FILES).any(|(_, file)| first(file))
         };
         match listing.filter(|listing| !listing.is_truncated()) {
             Some(listing) => {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{CommandSources, Entry, MARKET_FILES, Market, Source, read_market};
+use plugward_manifest::{
+    CommandSources, MARKETPLACE_FILES, Marketplace, MarketplaceEntry, Source, read_marketplace,
+};
 
 use crate::discover::{Names, exists};
 use crate::outcome::{Notice, Reason, Weight};
@@ -18,7 +20,7 @@ const IN_AGENTS: &str = ".agents/plugins";
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
     pub(crate) market: String,
-    pub(crate) entry: Entry,
+    pub(crate) entry: MarketplaceEntry,
     /// Names that the marketplace says the plugin had before.
     pub(crate) was: Vec<String>,
 }
@@ -92,7 +94,7 @@ impl MarketsHere {
     fn read(root: &Root, dir: &str, names: &Names) -> Self {
         let mut here = Self::default();
         let in_agents = dir == IN_AGENTS || dir.ends_with("/.agents/plugins");
-        for (_, name) in MARKET_FILES {
+        for (_, name) in MARKETPLACE_FILES {
             let file = join(dir, name);
             let there = names.can_have(name) && exists(&root.jail, &file);
             if (in_agents && *name == "marketplace.json") || !there {
@@ -108,7 +110,7 @@ impl MarketsHere {
                     continue;
                 }
             };
-            match read_market(&file, &bytes, CommandSources::Refused) {
+            match read_marketplace(&file, &bytes, CommandSources::Refused) {
                 Ok((market, notices)) => {
                     for notice in notices {
                         let message = format!("{}: {}", notice.place(), notice.message());
@@ -137,7 +139,7 @@ impl MarketsHere {
         self.broken.get_or_insert_with(|| Reason::new(code, Gate::Discover, weight, message, help));
     }
 
-    fn enlist(&mut self, root: &Root, dir: &str, market: &Market) {
+    fn enlist(&mut self, root: &Root, dir: &str, market: &Marketplace) {
         for entry in market.entries() {
             let Source::Local { path } = entry.source() else { continue };
             let renames = market.renames().iter().filter(|(_, new)| *new == entry.name());

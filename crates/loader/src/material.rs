@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::json::{Limits, parse};
+use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, Class, Classify, EntryKind, Facts, NewBaseline};
 use plugward_tree_lock::{Excludes, Snapshot};
@@ -163,7 +163,7 @@ fn shared_text(name: &str, content: &Content) -> SharedText {
 #[must_use]
 pub fn identity_of(manifest: &[u8]) -> BTreeMap<String, String> {
     const KEYS: [&str; 6] = ["name", "version", "author", "repository", "homepage", "license"];
-    top_level(manifest, &Limits::standard())
+    top_level(manifest, &ParseLimits::standard())
         .into_iter()
         .filter(|(key, _)| KEYS.contains(&key.as_str()))
         .collect()
@@ -172,12 +172,12 @@ pub fn identity_of(manifest: &[u8]) -> BTreeMap<String, String> {
 /// The keys of a marketplace entry, each with its value as text.
 #[must_use]
 pub fn entry_parts(entry: &str) -> BTreeMap<String, String> {
-    top_level(entry.as_bytes(), &Limits::market())
+    top_level(entry.as_bytes(), &ParseLimits::marketplace())
 }
 
-fn top_level(text: &[u8], limits: &Limits) -> BTreeMap<String, String> {
+fn top_level(text: &[u8], limits: &ParseLimits) -> BTreeMap<String, String> {
     let Ok(root) = parse(text, limits) else { return BTreeMap::new() };
-    let value = |node: &plugward_manifest::json::Node<'_>| {
+    let value = |node: &plugward_manifest::json::JsonNode<'_>| {
         let raw = text.get(node.span().start..node.span().end).unwrap_or_default();
         node.as_str().map_or_else(|| String::from_utf8_lossy(raw).into_owned(), str::to_owned)
     };

@@ -6,7 +6,7 @@ use crate::discover::{MAIN_LIMIT, discover};
 use crate::options::{CheckOptions, Watch};
 use crate::pins::PinStore;
 use crate::roots::{Root, join};
-use plugward_manifest::{At, MAIN_FILES, MapFiles, Mode};
+use plugward_manifest::{FileMode, MAIN_FILES, MapFiles, PluginContext};
 
 /// A plugin that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,16 +27,16 @@ pub fn survey(roots: &[Root], pins: &PinStore, options: &CheckOptions, watch: &d
             let mut files = MapFiles::new();
             for (_, file) in MAIN_FILES {
                 if let Ok(bytes) = root.jail.read(join(&place.dir, file).as_str(), MAIN_LIMIT) {
-                    files.insert(file, bytes, Mode::Plain);
+                    files.insert(file, bytes, FileMode::Plain);
                 }
             }
             for source in ["index.ts", "index.js"] {
                 if root.jail.metadata(join(&place.dir, source).as_str()).is_ok() {
-                    files.insert(source, Vec::new(), Mode::Plain);
+                    files.insert(source, Vec::new(), FileMode::Plain);
                 }
             }
-            let at = At::folder(place.real.name());
-            let manifests = plugward_manifest::find(&files).into_iter().filter_map(|dialect| {
+            let at = PluginContext::for_directory(place.real.name());
+            let manifests = plugward_manifest::find_dialects(&files).into_iter().filter_map(|dialect| {
                 let manifest = plugward_manifest::read(dialect, &files, &at).ok()?;
                 CalledName::new(dialect.as_str(), manifest.name()).ok()
             });

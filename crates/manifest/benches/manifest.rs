@@ -8,8 +8,11 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use plugward_manifest::json::{Limits, parse};
-use plugward_manifest::{At, CommandSources, Dialect, MAIN_FILES, MapFiles, Mode, find, read, read_market};
+use plugward_manifest::json::{ParseLimits, parse};
+use plugward_manifest::{
+    CommandSources, Dialect, FileMode, MAIN_FILES, MapFiles, PluginContext, find_dialects, read,
+    read_marketplace,
+};
 
 fn corpus() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
@@ -18,9 +21,9 @@ fn corpus() -> Option<PathBuf> {
 }
 
 /// Returns every JSON file under a directory, with its path.
-fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+fn files_below(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
-    let mut left = vec![folder.to_path_buf()];
+    let mut left = vec![directory.to_path_buf()];
     while let Some(dir) = left.pop() {
         for entry in std::fs::read_dir(&dir).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
@@ -62,7 +65,7 @@ fn plugins(files: &[(PathBuf, Vec<u8>)]) -> Vec<(String, MapFiles)> {
         let mut tree = MapFiles::new();
         for (path, bytes) in files.iter().filter(|(path, _)| path.starts_with(&root)) {
             let path = path.strip_prefix(&root).unwrap().to_str().unwrap();
-            tree.insert(path, bytes.clone(), Mode::Plain);
+            tree.insert(path, bytes.clone(), FileMode::Plain);
         }
         plugins.push((name, tree));
     }
@@ -70,14 +73,14 @@ fn plugins(files: &[(PathBuf, Vec<u8>)]) -> Vec<(String, MapFiles)> {
 }
 
 fn json(c: &mut Criterion) {
-    let files = corpus().map_or_else(made_up, |folder| files_below(&folder));
+    let files = corpus().map_or_else(made_up, |directory| files_below(&directory));
     let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     let mut group = c.benchmark_group(format!("parse {} files", files.len()));
     group.throughput(Throughput::Bytes(u64::try_from(bytes).unwrap()));
     group.bench_function("ours", |b| {
         b.iter(|| {
             for (_, bytes) in &files {
-                black_box(parse(black_box(bytes), &Limits::market()).unwrap());
+                black_box(parse(black_box(bytes), &ParseLimits::marketplace()).unwrap());
             }
         });
     });
@@ -104,7 +107,7 @@ fn json(c: &mut Criterion) {
 }
 
 fn surfaces(c: &mut Criterion) {
-    let files = corpus().map_or_else(made_up, |folder| files_below(&folder));
+    let files = corpus().map_or_else(made_up, |directory| files_below(&directory));
     let plugins = plugins(&files);
     let is_market = |path: &Path| path.ends_with("marketplace.json");
     let markets: Vec<_> = files.iter().filter(|(path, _)| is_market(path)).collect();
@@ -112,8 +115,8 @@ fn surfaces(c: &mut Criterion) {
     group.bench_function("all dialects", |b| {
         b.iter(|| {
             for (name, files) in &plugins {
-                for dialect in find(files) {
-                    let _answer = black_box(read(dialect, files, &At::folder(name)));
+                for dialect in find_dialects(files) {
+                    let _answer = black_box(read(dialect, files, &PluginContext::for_directory(name)));
                 }
             }
         });
@@ -121,14 +124,14 @@ fn surfaces(c: &mut Criterion) {
     group.bench_function("claude", |b| {
         b.iter(|| {
             for (name, files) in &plugins {
-                let _answer = black_box(read(Dialect::Claude, files, &At::folder(name)));
+                let _answer = black_box(read(Dialect::Claude, files, &PluginContext::for_directory(name)));
             }
         });
     });
     group.bench_function("marketplaces", |b| {
         b.iter(|| {
             for (_, bytes) in &markets {
-                black_box(read_market("marketplace.json", bytes, CommandSources::Refused).unwrap());
+                black_box(read_marketplace("marketplace.json", bytes, CommandSources::Refused).unwrap());
             }
         });
     });
@@ -137,7 +140,7 @@ fn surfaces(c: &mut Criterion) {
 
 fn hostile(c: &mut Criterion) {
     let mut group = c.benchmark_group("hostile, 1 MiB");
-    let size = Limits::standard().bytes();
+    let size = ParseLimits::standard().bytes();
     for (name, text) in [
         ("nested", "[".repeat(size)),
         ("repeated", format!("{{{}\"a\":0}}", "\"a\":0,".repeat(170_000))),
@@ -151,7 +154,7 @@ fn hostile(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter_batched(
                 || (),
-                |()| black_box(parse(black_box(text.as_bytes()), &Limits::standard()).is_ok()),
+                |()| black_box(parse(black_box(text.as_bytes()), &ParseLimits::standard()).is_ok()),
                 BatchSize::PerIteration,
             );
         });

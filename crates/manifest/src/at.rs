@@ -1,20 +1,20 @@
 //! The facts about a plugin that its files do not contain.
 
-use crate::market::Entry;
+use crate::market::MarketplaceEntry;
 
 /// The facts about a plugin that its files do not contain, such as the name of its directory.
 ///
 /// There is no `Default`: the caller decides at least whether rules about the directory's name apply.
 #[derive(Debug, Clone, Copy)]
-pub struct At<'a> {
-    pub(crate) folder: Option<&'a str>,
+pub struct PluginContext<'a> {
+    pub(crate) directory: Option<&'a str>,
     pub(crate) path: &'a str,
-    pub(crate) entry: Option<&'a Entry>,
+    pub(crate) entry: Option<&'a MarketplaceEntry>,
     pub(crate) host_version: Option<&'a str>,
     pub(crate) excluded: &'a [&'a str],
     pub(crate) shared: &'a [&'a str],
     pub(crate) unknown_keys: UnknownKeys,
-    pub(crate) without_manifest: WithoutManifest,
+    pub(crate) missing_manifest: MissingManifest,
 }
 
 /// The treatment of unknown keys.
@@ -30,32 +30,32 @@ pub enum UnknownKeys {
 /// The treatment of a directory without the main file of the dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it is a plugin or it is not")]
-pub enum WithoutManifest {
+pub enum MissingManifest {
     /// The directory is not a plugin: `manifest/missing-file`.
     Refused,
     /// The directory is a Claude plugin if it contains a standard file or directory of that dialect.
-    StandardFolders,
+    StandardDirectories,
 }
 
-impl<'a> At<'a> {
+impl<'a> PluginContext<'a> {
     /// Creates a context with the name of the plugin directory, which is the last component of its path.
     #[must_use]
-    pub const fn folder(name: &'a str) -> Self {
-        Self { folder: Some(name), ..Self::nowhere() }
+    pub const fn for_directory(name: &'a str) -> Self {
+        Self { directory: Some(name), ..Self::without_directory() }
     }
 
     /// Creates a context without a directory, in which rules about the directory's name do not apply.
     #[must_use]
-    pub const fn nowhere() -> Self {
+    pub const fn without_directory() -> Self {
         Self {
-            folder: None,
+            directory: None,
             path: "",
             entry: None,
             host_version: None,
             excluded: &[],
             shared: &[],
             unknown_keys: UnknownKeys::Noticed,
-            without_manifest: WithoutManifest::Refused,
+            missing_manifest: MissingManifest::Refused,
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> At<'a> {
 
     /// Sets the marketplace entry, which is the second layer of the manifest.
     #[must_use]
-    pub const fn with_entry(self, entry: &'a Entry) -> Self {
+    pub const fn with_entry(self, entry: &'a MarketplaceEntry) -> Self {
         Self { entry: Some(entry), ..self }
     }
 
@@ -97,7 +97,7 @@ impl<'a> At<'a> {
 
     /// Sets the treatment of a directory without a main file.
     #[must_use]
-    pub const fn with_without_manifest(self, without_manifest: WithoutManifest) -> Self {
-        Self { without_manifest, ..self }
+    pub const fn with_missing_manifest(self, missing_manifest: MissingManifest) -> Self {
+        Self { missing_manifest, ..self }
     }
 }

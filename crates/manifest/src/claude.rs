@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::at::WithoutManifest;
-use crate::code::Code;
+use crate::at::MissingManifest;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::error::Weight;
+use crate::error::WarningLevel;
 use crate::manifest::Meta;
 use crate::parts::{channels, dependencies, kimi, started_key};
-use crate::prompts::Prompts;
-use crate::reader::{Ctx, Doc, Need};
-use crate::servers::Servers;
-use crate::surface::{Layer, Origin, SurfaceKind};
+use crate::prompts::PromptKind;
+use crate::reader::{Document, Reader, Requirement};
+use crate::servers::ServerList;
+use crate::surface::{ManifestLayer, Origin, SurfaceKind};
 use crate::text::escape;
 
 /// The keys of a manifest; a marketplace entry can contain them too.
@@ -79,147 +79,149 @@ pub(crate) const COMPONENTS: &[&str] = &[
 pub(crate) const HOOKS: &[&str] = &["hooks/hooks.json"];
 
 /// The standard directories that a key replaces.
-type Replaced = Vec<Prompts>;
+type Replaced = Vec<PromptKind>;
 
-pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let main = ctx.dialect.main_file().unwrap_or_default();
+pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
+    let main = reader.dialect.main_file().unwrap_or_default();
     let mut replaced = Replaced::default();
-    let file = ctx.files.get(main);
-    let strict = ctx.at.entry.is_none_or(crate::market::Entry::is_strict);
+    let file = reader.files.get(main);
+    let strict = reader.at.entry.is_none_or(crate::market::MarketplaceEntry::is_strict);
     match file {
         Some(file) => {
-            let Some(doc) = ctx.open(main, file.bytes) else { return };
-            manifest(ctx, &doc, meta, &mut replaced);
+            let Some(doc) = reader.open(main, file.bytes) else { return };
+            manifest(reader, &doc, meta, &mut replaced);
             if !strict {
-                conflict(ctx, &doc);
+                conflict(reader, &doc);
             }
-            ctx.close(&doc);
+            reader.close(&doc);
         }
-        None if ctx.at.entry.is_some() && strict => no_manifest(ctx, main),
+        None if reader.at.entry.is_some() && strict => no_manifest(reader, main),
         // With `strict: false`, the entry alone is the definition, so no file is missing.
-        None if ctx.at.entry.is_some() => {}
-        None if ctx.at.without_manifest == WithoutManifest::StandardFolders && ctx.has_standard() => {
-            no_manifest(ctx, main);
-            folder_name(ctx, meta, main);
+        None if reader.at.entry.is_some() => {}
+        None if reader.at.missing_manifest == MissingManifest::StandardDirectories
+            && reader.has_standard() =>
+        {
+            no_manifest(reader, main);
+            directory_name(reader, meta, main);
         }
         None => {
             let message = format!("expected the file {main}");
-            return ctx.error_at(Ctx::whole(main), Code::MissingFile, message);
+            return reader.error_at(Reader::whole(main), ManifestCode::MissingFile, message);
         }
     }
-    entry(ctx, meta, &mut replaced);
+    entry(reader, meta, &mut replaced);
     // The host reads the standard directories even if the entry alone is the definition.
-    standard(ctx, &replaced);
+    standard(reader, &replaced);
 }
 
-fn no_manifest(ctx: &mut Ctx<'_>, main: &str) {
-    ctx.say_at(
-        Ctx::whole(main),
-        Code::NoManifest,
-        Weight::Notice,
+fn no_manifest(reader: &mut Reader<'_>, main: &str) {
+    reader.warn_at(
+        Reader::whole(main),
+        ManifestCode::NoManifest,
+        WarningLevel::Notice,
         "no manifest: standard directories are read",
     );
 }
 
-fn folder_name(ctx: &mut Ctx<'_>, meta: &mut Meta, main: &str) {
-    let folder = ctx.at.folder.unwrap_or_default();
-    if crate::name::is_name(folder) {
-        meta.name = Some(folder.to_owned());
+fn directory_name(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) {
+    let directory = reader.at.directory.unwrap_or_default();
+    if crate::name::is_name(directory) {
+        meta.name = Some(directory.to_owned());
     } else {
         let message = format!(
             "expected a directory name of 1 to 128 characters of A-Z a-z 0-9 . _ -, got `{}`",
-            escape(folder, 128)
+            escape(directory, 128)
         );
-        ctx.error_at(Ctx::whole(main), Code::Name, message);
+        reader.error_at(Reader::whole(main), ManifestCode::Name, message);
     }
 }
 
-fn manifest(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut Replaced) {
+fn manifest(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta, replaced: &mut Replaced) {
     let Some(members) = doc.root.members() else {
-        return ctx.wrong(doc, &doc.root, "an object", Need::Error);
+        return reader.wrong(doc, &doc.root, "an object", Requirement::Strict);
     };
-    let extra = if ctx.dialect == Dialect::Kimi { KIMI_KEYS } else { &[] };
+    let extra = if reader.dialect == Dialect::Kimi { KIMI_KEYS } else { &[] };
     let known: Vec<&str> = KEYS.iter().chain(extra).chain(&["mcp", "mcp_servers"]).copied().collect();
-    ctx.keys(doc, members, &known);
+    reader.keys(doc, members, &known);
     match doc.root.get("name") {
-        None => ctx.missing(doc, &doc.root, "name"),
-        Some(node) => meta.name = ctx.name(doc, node),
+        None => reader.missing(doc, &doc.root, "name"),
+        Some(node) => meta.name = reader.name(doc, node),
     }
     if let Some(node) = doc.root.get("version") {
-        meta.version = ctx.loose_version(doc, node);
+        meta.version = reader.loose_version(doc, node);
     }
-    ctx.common(doc, meta);
-    components(ctx, doc, meta, replaced);
+    reader.common(doc, meta);
+    components(reader, doc, meta, replaced);
 }
 
 /// Reads the components that a layer declares.
-fn components(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta, replaced: &mut Replaced) {
+fn components(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta, replaced: &mut Replaced) {
     let root = &doc.root;
     for (key, which) in [
-        ("commands", Prompts::Commands),
-        ("agents", Prompts::Agents),
-        ("skills", Prompts::Skills),
-        ("outputStyles", Prompts::OutputStyles),
+        ("commands", PromptKind::Commands),
+        ("agents", PromptKind::Agents),
+        ("skills", PromptKind::Skills),
+        ("outputStyles", PromptKind::OutputStyles),
     ] {
         let Some(node) = root.get(key) else { continue };
-        ctx.prompts_key(doc, node, which);
+        reader.prompts_key(doc, node, which);
         // An empty list declares nothing, so the host still reads the standard directory.
         if node.items().is_none_or(|items| !items.is_empty()) {
             replaced.push(which);
         }
     }
-    let standard_hooks = if ctx.dialect == Dialect::Cursor { &[] } else { HOOKS };
+    let standard_hooks = if reader.dialect == Dialect::Cursor { &[] } else { HOOKS };
     if let Some(node) = root.get("hooks") {
-        ctx.hooks_key(doc, node, standard_hooks);
+        reader.hooks_key(doc, node, standard_hooks);
     }
     for (key, which) in
-        [("mcpServers", Servers::Mcp), ("lspServers", Servers::Lsp), ("monitors", Servers::Monitors)]
+        [("mcpServers", ServerList::Mcp), ("lspServers", ServerList::Lsp), ("monitors", ServerList::Monitors)]
     {
         if let Some(node) = root.get(key) {
-            ctx.servers_key(doc, node, which);
+            reader.servers_key(doc, node, which);
         }
     }
-    ctx.misnamed_servers(doc);
+    reader.misnamed_servers(doc);
     if let Some(node) = root.get("experimental") {
-        let members = ctx.object(doc, node, Need::Error);
-        ctx.keys(doc, members, &["monitors", "themes"]);
+        let members = reader.object(doc, node, Requirement::Strict);
+        reader.keys(doc, members, &["monitors", "themes"]);
         if let Some(monitors) = node.get("monitors") {
-            ctx.servers_key(doc, monitors, Servers::Monitors);
+            reader.servers_key(doc, monitors, ServerList::Monitors);
         }
     }
     for (key, kind) in [("bin", SurfaceKind::Bin), ("workflows", SurfaceKind::Workflow)] {
         if let Some(node) = root.get(key) {
-            started_key(ctx, doc, node, kind);
+            started_key(reader, doc, node, kind);
         }
     }
     for key in ["dependencies", "requirements"] {
         if let Some(node) = root.get(key) {
-            dependencies(ctx, doc, node, meta, key);
+            dependencies(reader, doc, node, meta, key);
         }
     }
     for key in ["userConfig", "settings"] {
         if let Some(node) = root.get(key) {
-            ctx.settings(doc, node);
+            reader.settings(doc, node);
         }
     }
     if let Some(node) = root.get("channels") {
-        channels(ctx, doc, node);
+        channels(reader, doc, node);
     }
-    kimi(ctx, doc);
+    kimi(reader, doc);
 }
 
 /// Reads the marketplace entry, the second layer.
-fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta, replaced: &mut Replaced) {
-    let Some((entry, doc)) = ctx.open_entry(meta.name.as_deref()) else { return };
+fn entry(reader: &mut Reader<'_>, meta: &mut Meta, replaced: &mut Replaced) {
+    let Some((entry, doc)) = reader.open_entry(meta.name.as_deref()) else { return };
     // The manifest takes precedence for metadata, but the id of the plugin is that of the entry.
     let mut second = Meta::default();
     if let Some(node) = doc.root.get("version") {
-        second.version = ctx.loose_version(&doc, node);
+        second.version = reader.loose_version(&doc, node);
     }
-    ctx.common(&doc, &mut second);
-    components(ctx, &doc, &mut second, replaced);
-    ctx.headers_helper(&doc, &doc.root, entry.name(), Origin::Declared);
-    ctx.close(&doc);
+    reader.common(&doc, &mut second);
+    components(reader, &doc, &mut second, replaced);
+    reader.headers_helper(&doc, &doc.root, entry.name(), Origin::Declared);
+    reader.close(&doc);
     merge(meta, second);
     meta.name = Some(entry.name().to_owned());
 }
@@ -242,8 +244,8 @@ fn merge(meta: &mut Meta, second: Meta) {
 }
 
 /// Reports the components of a manifest if `strict` is false, because the entry alone is then the definition.
-fn conflict(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
-    let Some(entry) = ctx.at.entry else { return };
+fn conflict(reader: &mut Reader<'_>, doc: &Document<'_>) {
+    let Some(entry) = reader.at.entry else { return };
     if !entry.has_components() {
         return;
     }
@@ -251,54 +253,58 @@ fn conflict(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
         if COMPONENTS.contains(&member.key()) {
             let message =
                 format!("expected components only in the entry (`strict` is false), got `{}`", member.key());
-            ctx.error(doc, member.key_span(), Code::EntryConflict, message);
+            reader.error(doc, member.key_span(), ManifestCode::EntryConflict, message);
         }
     }
 }
 
 /// Reads the standard files and directories that no key replaces.
-fn standard(ctx: &mut Ctx<'_>, replaced: &[Prompts]) {
-    if ctx.dialect != Dialect::Cursor {
-        ctx.standard_hooks(HOOKS);
-        ctx.standard_servers(".mcp.json", Servers::Mcp);
-        ctx.standard_servers(".lsp.json", Servers::Lsp);
-        ctx.standard_servers("monitors/monitors.json", Servers::Monitors);
-        ctx.standard_settings("settings.json");
-        for (folder, which) in [
-            ("commands", Prompts::Commands),
-            ("agents", Prompts::Agents),
-            ("skills", Prompts::Skills),
-            ("output-styles", Prompts::OutputStyles),
+fn standard(reader: &mut Reader<'_>, replaced: &[PromptKind]) {
+    if reader.dialect != Dialect::Cursor {
+        reader.standard_hooks(HOOKS);
+        reader.standard_servers(".mcp.json", ServerList::Mcp);
+        reader.standard_servers(".lsp.json", ServerList::Lsp);
+        reader.standard_servers("monitors/monitors.json", ServerList::Monitors);
+        reader.standard_settings("settings.json");
+        for (directory, which) in [
+            ("commands", PromptKind::Commands),
+            ("agents", PromptKind::Agents),
+            ("skills", PromptKind::Skills),
+            ("output-styles", PromptKind::OutputStyles),
         ] {
             if !replaced.contains(&which) {
-                ctx.prompt_files(folder, which, Origin::Found, Layer::Plugin);
+                reader.prompt_files(directory, which, Origin::Found, ManifestLayer::Plugin);
             }
         }
-        if ctx.files.get("SKILL.md").is_some() && !replaced.contains(&Prompts::Skills) {
-            ctx.prompt_file("SKILL.md", "skill", Origin::Found, Layer::Plugin);
+        if reader.files.get("SKILL.md").is_some() && !replaced.contains(&PromptKind::Skills) {
+            reader.prompt_file("SKILL.md", "skill", Origin::Found, ManifestLayer::Plugin);
         }
-        ctx.started_files("bin", SurfaceKind::Bin);
-        ctx.started_files("workflows", SurfaceKind::Workflow);
+        reader.started_files("bin", SurfaceKind::Bin);
+        reader.started_files("workflows", SurfaceKind::Workflow);
     }
-    check_channels(ctx);
+    check_channels(reader);
 }
 
 /// Gives each channel the coverage of its server, and reports channels without one.
-fn check_channels(ctx: &mut Ctx<'_>) {
-    let servers: BTreeMap<String, Coverage> = ctx
+fn check_channels(reader: &mut Reader<'_>) {
+    let servers: BTreeMap<String, Coverage> = reader
         .items
         .iter()
         .filter(|item| item.kind == SurfaceKind::McpServer)
         .map(|item| (item.name.clone(), item.coverage))
         .collect();
     let mut unknown = Vec::new();
-    for channel in ctx.items.iter_mut().filter(|item| item.kind == SurfaceKind::Channel) {
+    for channel in reader.items.iter_mut().filter(|item| item.kind == SurfaceKind::Channel) {
         match servers.get(&channel.name) {
             Some(coverage) => channel.coverage = *coverage,
             None => unknown.push((channel.place.clone(), escape(&channel.name, 128))),
         }
     }
     for (place, name) in unknown {
-        ctx.error_at(place, Code::UnknownServer, format!("expected a server of mcpServers, got `{name}`"));
+        reader.error_at(
+            place,
+            ManifestCode::UnknownServer,
+            format!("expected a server of mcpServers, got `{name}`"),
+        );
     }
 }

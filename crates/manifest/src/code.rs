@@ -8,14 +8,14 @@ macro_rules! codes {
         /// The text of a code is the same in all versions. New codes can be added.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Code {
+        pub enum ManifestCode {
             $(
                 #[doc = concat!("`", $text, "`: ", $help, ".")]
                 $name,
             )*
         }
 
-        impl Code {
+        impl ManifestCode {
             /// Returns the stable text, `area/name`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -50,7 +50,7 @@ codes! {
     MoreErrors, "manifest/more-errors", "fix the listed errors, then check again";
     Name, "manifest/name", "use 1 to 128 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, without `..`";
     NameMismatch, "manifest/name-mismatch", "use the same name in the manifest and the marketplace entry";
-    NameNotFolder, "manifest/name-not-folder", "rename the plugin or its directory so that they match";
+    NameNotDirectory, "manifest/name-not-folder", "rename the plugin or its directory so that they match";
     NoManifest, "manifest/none", "add a manifest";
     NotHonored, "manifest/not-honored", "remove the key: the host ignores it";
     NotUtf8, "manifest/not-utf8", "save the file as UTF-8";

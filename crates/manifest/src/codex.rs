@@ -1,14 +1,14 @@
 //! Reads the manifest of Codex.
 
-use crate::code::Code;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
-use crate::json::{Node, Value};
+use crate::json::{JsonNode, JsonValue};
 use crate::manifest::Meta;
-use crate::prompts::Prompts;
-use crate::reader::{Ctx, Doc, Need};
+use crate::prompts::PromptKind;
+use crate::reader::{Document, Reader, Requirement};
 use crate::runs::scalar_text;
-use crate::servers::Servers;
-use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+use crate::servers::ServerList;
+use crate::surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 
 const FILE: &str = ".codex-plugin/plugin.json";
 
@@ -52,149 +52,153 @@ const APPS: &str = "apps-file";
 
 const HOOKS: &[&str] = &["hooks/hooks.json", "hooks.json"];
 
-pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let Some(file) = ctx.files.get(FILE) else {
-        return ctx.error_at(Ctx::whole(FILE), Code::MissingFile, format!("expected the file {FILE}"));
+pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
+    let Some(file) = reader.files.get(FILE) else {
+        return reader.error_at(
+            Reader::whole(FILE),
+            ManifestCode::MissingFile,
+            format!("expected the file {FILE}"),
+        );
     };
-    let Some(doc) = ctx.open(FILE, file.bytes) else { return };
+    let Some(doc) = reader.open(FILE, file.bytes) else { return };
     let mut has_skills = false;
     if let Some(members) = doc.root.members() {
         let known: Vec<&str> = KEYS.iter().chain(&["mcp", "mcp_servers"]).copied().collect();
-        ctx.keys(&doc, members, &known);
+        reader.keys(&doc, members, &known);
         match doc.root.get("name") {
-            None => ctx.missing(&doc, &doc.root, "name"),
-            Some(node) => meta.name = ctx.name(&doc, node),
+            None => reader.missing(&doc, &doc.root, "name"),
+            Some(node) => meta.name = reader.name(&doc, node),
         }
         if let Some(node) = doc.root.get("version") {
-            meta.version = ctx.loose_version(&doc, node);
+            meta.version = reader.loose_version(&doc, node);
         }
-        ctx.common(&doc, meta);
+        reader.common(&doc, meta);
         has_skills = doc.root.get("skills").is_some();
-        declared(ctx, &doc, meta);
+        declared(reader, &doc, meta);
     } else {
-        ctx.wrong(&doc, &doc.root, "an object", Need::Error);
+        reader.wrong(&doc, &doc.root, "an object", Requirement::Strict);
     }
-    ctx.close(&doc);
-    entry(ctx, meta);
-    ctx.standard_hooks(HOOKS);
-    ctx.standard_servers(".mcp.json", Servers::Mcp);
-    let fresh = !ctx.walked.contains(&(".app.json".to_owned(), APPS));
-    if let Some(view) = ctx.files.get(".app.json").filter(|_| fresh) {
-        apps_file(ctx, ".app.json", view.bytes, Origin::Found);
+    reader.close(&doc);
+    entry(reader, meta);
+    reader.standard_hooks(HOOKS);
+    reader.standard_servers(".mcp.json", ServerList::Mcp);
+    let fresh = !reader.visited.contains(&(".app.json".to_owned(), APPS));
+    if let Some(view) = reader.files.get(".app.json").filter(|_| fresh) {
+        apps_file(reader, ".app.json", view.bytes, Origin::Found);
     }
     if !has_skills {
-        ctx.prompt_files("skills", Prompts::Skills, Origin::Found, Layer::Plugin);
+        reader.prompt_files("skills", PromptKind::Skills, Origin::Found, ManifestLayer::Plugin);
     }
 }
 
 /// Reads the components that the manifest or the marketplace entry declares.
-fn declared(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
+fn declared(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     let root = &doc.root;
     if let Some(node) = root.get("skills") {
-        ctx.prompts_key(doc, node, Prompts::Skills);
+        reader.prompts_key(doc, node, PromptKind::Skills);
     }
     if let Some(node) = root.get("hooks") {
-        ctx.hooks_key(doc, node, HOOKS);
+        reader.hooks_key(doc, node, HOOKS);
     }
     if let Some(node) = root.get("mcpServers") {
-        ctx.servers_key(doc, node, Servers::Mcp);
+        reader.servers_key(doc, node, ServerList::Mcp);
     }
-    ctx.misnamed_servers(doc);
+    reader.misnamed_servers(doc);
     if let Some(node) = root.get("apps") {
-        apps(ctx, doc, node);
+        apps(reader, doc, node);
     }
     if let Some(node) = root.get("interface") {
-        interface(ctx, doc, node, meta);
+        interface(reader, doc, node, meta);
     }
 }
 
 /// Reads the marketplace entry, whose components are added to those of the manifest.
-fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let Some((entry, doc)) = ctx.open_entry(meta.name.as_deref()) else { return };
-    declared(ctx, &doc, meta);
-    ctx.close(&doc);
+fn entry(reader: &mut Reader<'_>, meta: &mut Meta) {
+    let Some((entry, doc)) = reader.open_entry(meta.name.as_deref()) else { return };
+    declared(reader, &doc, meta);
+    reader.close(&doc);
     meta.name = Some(entry.name().to_owned());
 }
 
 /// Reads the key `apps`: a path to `.app.json`, or the object itself.
-fn apps(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
+fn apps(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     match node.value() {
-        Value::Object(_) => apps_object(ctx, doc, node, Origin::Declared),
+        JsonValue::Object(_) => apps_object(reader, doc, node, Origin::Declared),
         _ => {
-            let Some(path) = ctx.path(doc, node) else { return };
-            match ctx.files.get(&path.path) {
-                Some(view) if !ctx.walked.contains(&(path.path.clone(), APPS)) => {
-                    apps_file(ctx, &path.path, view.bytes, Origin::Declared);
+            let Some(path) = reader.path(doc, node) else { return };
+            match reader.files.get(&path.path) {
+                Some(view) if !reader.visited.contains(&(path.path.clone(), APPS)) => {
+                    apps_file(reader, &path.path, view.bytes, Origin::Declared);
                 }
                 Some(_) => {}
                 None => {
-                    let place = Ctx::place(doc, node.span());
-                    ctx.missing_file(&place, &path.path);
+                    let place = Reader::place(doc, node.span());
+                    reader.missing_file(&place, &path.path);
                 }
             }
         }
     }
 }
 
-fn apps_file(ctx: &mut Ctx<'_>, file: &str, bytes: &[u8], origin: Origin) {
-    ctx.walked.insert((file.to_owned(), APPS));
-    let Some(doc) = ctx.open(file, bytes) else { return };
-    apps_object(ctx, &doc, &doc.root, origin);
-    ctx.close(&doc);
+fn apps_file(reader: &mut Reader<'_>, file: &str, bytes: &[u8], origin: Origin) {
+    reader.visited.insert((file.to_owned(), APPS));
+    let Some(doc) = reader.open(file, bytes) else { return };
+    apps_object(reader, &doc, &doc.root, origin);
+    reader.close(&doc);
 }
 
 /// Reads `{apps: {name: {id}}}`.
-fn apps_object(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
+fn apps_object(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, origin: Origin) {
     let inner = node.get("apps").unwrap_or(node);
-    for member in ctx.object(doc, inner, Need::Error) {
-        ctx.refuse_hidden(doc, member.key_span(), member.key());
+    for member in reader.object(doc, inner, Requirement::Strict) {
+        reader.refuse_hidden(doc, member.key_span(), member.key());
         let mut item = SurfaceItem::new(
             SurfaceKind::App,
             member.key(),
-            Ctx::place(doc, member.node().span()),
+            Reader::place(doc, member.node().span()),
             doc.layer,
         );
         item.origin = origin;
         item.coverage = Coverage::RemoteUrl;
         let id = match member.node().get("id") {
-            Some(id) => ctx.plain(doc, id, Need::Error).unwrap_or_default().to_owned(),
+            Some(id) => reader.plain(doc, id, Requirement::Strict).unwrap_or_default().to_owned(),
             None => scalar_text(member.node()),
         };
         item.why = crate::text::escape(&id, 128);
-        item.facts.insert("id", Fact::Text(id));
-        ctx.add(item);
+        item.facts.insert("id", SurfaceFact::Text(id));
+        reader.add(item);
     }
 }
 
-fn interface(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, meta: &mut Meta) {
+fn interface(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, meta: &mut Meta) {
     let Some(members) = node.members() else {
-        return ctx.wrong(doc, node, "an object", Need::Notice);
+        return reader.wrong(doc, node, "an object", Requirement::Lenient);
     };
-    ctx.keys(doc, members, INTERFACE);
+    reader.keys(doc, members, INTERFACE);
     if let Some(name) = node.get("displayName") {
-        meta.display_name = ctx.foreign(doc, name).or(meta.display_name.take());
+        meta.display_name = reader.foreign(doc, name).or(meta.display_name.take());
     }
     for key in ["composerIcon", "logo", "logoDark"] {
         if let Some(path) = node.get(key) {
-            ctx.path(doc, path);
+            reader.path(doc, path);
         }
     }
     if let Some(shots) = node.get("screenshots") {
-        for shot in ctx.texts(doc, shots, Need::Notice) {
-            ctx.path(doc, shot);
+        for shot in reader.texts(doc, shots, Requirement::Lenient) {
+            reader.path(doc, shot);
         }
     }
     if let Some(prompt) = node.get("defaultPrompt") {
-        let texts = ctx.texts(doc, prompt, Need::Notice);
+        let texts = reader.texts(doc, prompt, Requirement::Lenient);
         let long = texts.iter().any(|text| text.as_str().is_some_and(|text| text.chars().count() > 128));
         if texts.len() > 3 || long {
-            ctx.notice(
+            reader.notice(
                 doc,
                 prompt.span(),
-                Code::DefaultPrompt,
+                ManifestCode::DefaultPrompt,
                 "more than 3 default prompts, or one longer than 128 characters",
             );
         }
-        ctx.prompt_text(doc, prompt, "interface/defaultPrompt");
+        reader.prompt_text(doc, prompt, "interface/defaultPrompt");
     }
 }

@@ -32,7 +32,7 @@ pub enum Dialect {
 /// The base of a relative path in a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a command starts in one of these two directories")]
-pub enum Relative {
+pub enum RelativeBase {
     /// The plugin directory.
     Root,
     /// The directory that the host works in.
@@ -57,7 +57,7 @@ pub const MAIN_FILES: &[(Dialect, &str)] = &[
 ];
 
 /// The marketplace files that a directory of plugins can contain, with the dialect of their entries.
-pub const MARKET_FILES: &[(Dialect, &str)] = &[
+pub const MARKETPLACE_FILES: &[(Dialect, &str)] = &[
     (Dialect::Claude, ".claude-plugin/marketplace.json"),
     (Dialect::Codex, ".agents/plugins/marketplace.json"),
     (Dialect::Cursor, ".cursor-plugin/marketplace.json"),
@@ -97,7 +97,7 @@ impl Dialect {
 
     /// Parses the name used in ids and reports.
     #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
     }
 
@@ -121,10 +121,10 @@ impl Dialect {
 
     /// Returns the base of relative paths in commands.
     #[must_use]
-    pub const fn relative(self) -> Relative {
+    pub const fn relative_base(self) -> RelativeBase {
         match self {
-            Self::Claude | Self::Gemini | Self::Jp | Self::Hyperagent => Relative::WorkingDirectory,
-            Self::Codex | Self::Cursor | Self::Kimi | Self::Grok | Self::Gnoma => Relative::Root,
+            Self::Claude | Self::Gemini | Self::Jp | Self::Hyperagent => RelativeBase::WorkingDirectory,
+            Self::Codex | Self::Cursor | Self::Kimi | Self::Grok | Self::Gnoma => RelativeBase::Root,
         }
     }
 

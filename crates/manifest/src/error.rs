@@ -5,20 +5,20 @@ use core::fmt;
 use plugward_types::Span;
 use thiserror::Error;
 
-use crate::Code;
+use crate::ManifestCode;
 use crate::json::Position;
 use crate::text::escape;
 
 /// A place in a plugin's files: file, JSON pointer, byte range, line and column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ManifestPlace {
     pub(crate) file: String,
     pub(crate) pointer: String,
     pub(crate) span: Span,
     pub(crate) position: Option<Position>,
 }
 
-impl Place {
+impl ManifestPlace {
     /// Returns the file, relative to the plugin directory, or the marketplace file if an entry is meant.
     #[must_use]
     pub fn file(&self) -> &str {
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ManifestPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escape(&self.file, 256))?;
         if let Some(position) = self.position {
@@ -76,13 +76,13 @@ impl ManifestErrors {
     /// Returns the first error.
     #[must_use]
     pub fn first(&self) -> &ManifestError {
-        const NOWHERE: Place = Place {
+        const NOWHERE: ManifestPlace = ManifestPlace {
             file: String::new(),
             pointer: String::new(),
             span: Span { start: 0, end: 0 },
             position: None,
         };
-        const NONE: &ManifestError = &ManifestError::new(Code::MoreErrors, String::new(), NOWHERE);
+        const NONE: &ManifestError = &ManifestError::new(ManifestCode::MoreErrors, String::new(), NOWHERE);
         self.errors.first().unwrap_or(NONE)
     }
 
@@ -98,22 +98,22 @@ impl ManifestErrors {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("read {place}: {message}")]
 pub struct ManifestError {
-    pub(crate) code: Code,
+    pub(crate) code: ManifestCode,
     pub(crate) message: String,
     pub(crate) help: Option<&'static str>,
-    pub(crate) place: Place,
+    pub(crate) place: ManifestPlace,
     pub(crate) also: Option<Position>,
     pub(crate) event: Option<String>,
 }
 
 impl ManifestError {
-    pub(crate) const fn new(code: Code, message: String, place: Place) -> Self {
+    pub(crate) const fn new(code: ManifestCode, message: String, place: ManifestPlace) -> Self {
         Self { code, message, help: None, place, also: None, event: None }
     }
 
     /// Returns the code as an enum.
     #[must_use]
-    pub const fn kind(&self) -> Code {
+    pub const fn kind(&self) -> ManifestCode {
         self.code
     }
 
@@ -140,7 +140,7 @@ impl ManifestError {
 
     /// Returns the place of the error.
     #[must_use]
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &ManifestPlace {
         &self.place
     }
 
@@ -192,7 +192,7 @@ impl ManifestError {
 /// The severity of a warning. No warning refuses a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a new level must stop every host from building")]
-pub enum Weight {
+pub enum WarningLevel {
     /// A fact that is worth knowing.
     Notice,
     /// A part of the plugin does not work, or hides.
@@ -201,17 +201,17 @@ pub enum Weight {
 
 /// A problem in a plugin that is not a reason to refuse it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    pub(crate) code: Code,
-    pub(crate) weight: Weight,
+pub struct ManifestWarning {
+    pub(crate) code: ManifestCode,
+    pub(crate) level: WarningLevel,
     pub(crate) message: String,
-    pub(crate) place: Place,
+    pub(crate) place: ManifestPlace,
 }
 
-impl Notice {
+impl ManifestWarning {
     /// Returns the code as an enum.
     #[must_use]
-    pub const fn kind(&self) -> Code {
+    pub const fn kind(&self) -> ManifestCode {
         self.code
     }
 
@@ -229,8 +229,8 @@ impl Notice {
 
     /// Returns the severity.
     #[must_use]
-    pub const fn weight(&self) -> Weight {
-        self.weight
+    pub const fn level(&self) -> WarningLevel {
+        self.level
     }
 
     /// Returns the problem; text from the plugin is escaped.
@@ -241,7 +241,7 @@ impl Notice {
 
     /// Returns the place of the problem.
     #[must_use]
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &ManifestPlace {
         &self.place
     }
 }

@@ -5,24 +5,35 @@ use std::collections::BTreeMap;
 use plugward_types::Span;
 
 use crate::at::UnknownKeys;
-use crate::code::Code;
+use crate::code::ManifestCode;
 use crate::dialect::Dialect;
-use crate::json::{Member, Node, Value};
+use crate::json::{JsonMember, JsonNode, JsonValue};
 use crate::path::{CleanPath, clean_path};
-use crate::reader::{Ctx, Doc, Need};
+use crate::reader::{Document, Reader, Requirement};
 use crate::text::{ForeignText, Joiners, escape, hidden_in};
 
-impl Ctx<'_> {
+impl Reader<'_> {
     /// Reports a value of the wrong type.
-    pub(crate) fn wrong(&mut self, doc: &Doc<'_>, node: &Node<'_>, expected: &str, need: Need) {
+    pub(crate) fn wrong(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        expected: &str,
+        need: Requirement,
+    ) {
         let message = format!("expected {expected}, got {}", node.type_name());
         match need {
-            Need::Error => self.error(doc, node.span(), Code::Type, message),
-            Need::Notice => self.notice(doc, node.span(), Code::Type, message),
+            Requirement::Strict => self.error(doc, node.span(), ManifestCode::Type, message),
+            Requirement::Lenient => self.notice(doc, node.span(), ManifestCode::Type, message),
         }
     }
 
-    pub(crate) fn text<'n>(&mut self, doc: &Doc<'_>, node: &'n Node<'_>, need: Need) -> Option<&'n str> {
+    pub(crate) fn text<'n>(
+        &mut self,
+        doc: &Document<'_>,
+        node: &'n JsonNode<'_>,
+        need: Requirement,
+    ) -> Option<&'n str> {
         let text = node.as_str();
         if text.is_none() {
             self.wrong(doc, node, "a string", need);
@@ -30,7 +41,12 @@ impl Ctx<'_> {
         text
     }
 
-    pub(crate) fn list<'n, 'd>(&mut self, doc: &Doc<'_>, node: &'n Node<'d>, need: Need) -> &'n [Node<'d>] {
+    pub(crate) fn list<'n, 'd>(
+        &mut self,
+        doc: &Document<'_>,
+        node: &'n JsonNode<'d>,
+        need: Requirement,
+    ) -> &'n [JsonNode<'d>] {
         let items = node.items();
         if items.is_none() {
             self.wrong(doc, node, "a list", need);
@@ -40,10 +56,10 @@ impl Ctx<'_> {
 
     pub(crate) fn object<'n, 'd>(
         &mut self,
-        doc: &Doc<'_>,
-        node: &'n Node<'d>,
-        need: Need,
-    ) -> &'n [Member<'d>] {
+        doc: &Document<'_>,
+        node: &'n JsonNode<'d>,
+        need: Requirement,
+    ) -> &'n [JsonMember<'d>] {
         let members = node.members();
         if members.is_none() {
             self.wrong(doc, node, "an object", need);
@@ -54,13 +70,13 @@ impl Ctx<'_> {
     /// Returns the nodes of a string or a list of strings; other types are reported.
     pub(crate) fn texts<'n, 'd>(
         &mut self,
-        doc: &Doc<'_>,
-        node: &'n Node<'d>,
-        need: Need,
-    ) -> Vec<&'n Node<'d>> {
+        doc: &Document<'_>,
+        node: &'n JsonNode<'d>,
+        need: Requirement,
+    ) -> Vec<&'n JsonNode<'d>> {
         match node.value() {
-            Value::String(_) => vec![node],
-            Value::Array(items) => {
+            JsonValue::String(_) => vec![node],
+            JsonValue::Array(items) => {
                 let mut good = Vec::with_capacity(items.len());
                 for item in items {
                     if self.text(doc, item, need).is_some() {
@@ -77,48 +93,53 @@ impl Ctx<'_> {
     }
 
     /// Returns free text, marked as foreign.
-    pub(crate) fn foreign(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<ForeignText> {
-        self.text(doc, node, Need::Notice).map(|text| ForeignText::new(text.to_owned()))
+    pub(crate) fn foreign(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) -> Option<ForeignText> {
+        self.text(doc, node, Requirement::Lenient).map(|text| ForeignText::new(text.to_owned()))
     }
 
     /// Returns a string that must not contain hidden characters: a name, path, command, argument or URL.
-    pub(crate) fn plain<'n>(&mut self, doc: &Doc<'_>, node: &'n Node<'_>, need: Need) -> Option<&'n str> {
+    pub(crate) fn plain<'n>(
+        &mut self,
+        doc: &Document<'_>,
+        node: &'n JsonNode<'_>,
+        need: Requirement,
+    ) -> Option<&'n str> {
         let text = self.text(doc, node, need)?;
         self.refuse_hidden(doc, node.span(), text);
         Some(text)
     }
 
-    pub(crate) fn refuse_hidden(&mut self, doc: &Doc<'_>, span: Span, text: &str) {
+    pub(crate) fn refuse_hidden(&mut self, doc: &Document<'_>, span: Span, text: &str) {
         if let Some(hidden) = hidden_in(text, Joiners::Never)
             && self.flagged.insert(flag(doc, span))
         {
             let message = format!("expected visible characters, got U+{:04X}", u32::from(hidden));
-            self.error(doc, span, Code::HiddenText, message);
+            self.error(doc, span, ManifestCode::HiddenText, message);
         }
     }
 
     /// Refuses hidden characters in all keys of a value.
-    pub(crate) fn refuse_hidden_keys(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+    pub(crate) fn refuse_hidden_keys(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         for member in inside(doc, node).flat_map(|node| node.members().unwrap_or_default()) {
             self.refuse_hidden(doc, member.key_span(), member.key());
         }
     }
 
     /// Warns about hidden characters in every string that was not checked before.
-    pub(crate) fn find_hidden(&mut self, doc: &Doc<'_>) {
+    pub(crate) fn find_hidden(&mut self, doc: &Document<'_>) {
         for node in inside(doc, &doc.root) {
             if let Some(hidden) = hidden_in(node.as_str().unwrap_or_default(), Joiners::InEmoji)
                 && !self.flagged.contains(&flag(doc, node.span()))
             {
                 let message = format!("hidden character U+{:04X} in text", u32::from(hidden));
-                self.warning(doc, node.span(), Code::HiddenText, message);
+                self.warning(doc, node.span(), ManifestCode::HiddenText, message);
             }
         }
     }
 
     /// Returns a value that must be a path inside the plugin directory.
-    pub(crate) fn path(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> Option<CleanPath> {
-        let text = self.text(doc, node, Need::Error)?;
+    pub(crate) fn path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) -> Option<CleanPath> {
+        let text = self.text(doc, node, Requirement::Strict)?;
         match clean_path(text, self.dialect.root_variables()) {
             Ok(path) => {
                 self.refuse_hidden(doc, node.span(), text);
@@ -126,7 +147,7 @@ impl Ctx<'_> {
                 let asks_prefix = matches!(self.dialect, Dialect::Claude | Dialect::Codex);
                 if asks_prefix && !path.prefixed {
                     let message = format!("expected `./` in front of `{}`", escape(text, 128));
-                    self.notice(doc, node.span(), Code::PathPrefix, message);
+                    self.notice(doc, node.span(), ManifestCode::PathPrefix, message);
                 }
                 Some(path)
             }
@@ -140,11 +161,11 @@ impl Ctx<'_> {
         }
     }
 
-    fn check_excluded(&mut self, doc: &Doc<'_>, node: &Node<'_>, path: &CleanPath) -> Option<()> {
+    fn check_excluded(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, path: &CleanPath) -> Option<()> {
         let first = path.path.split('/').next().unwrap_or_default();
         if self.at.excluded.contains(&first) {
             let message = format!("expected a path that the digest covers, got one under `{first}`");
-            self.error(doc, node.span(), Code::PathExcluded, message);
+            self.error(doc, node.span(), ManifestCode::PathExcluded, message);
             return None;
         }
         Some(())
@@ -153,7 +174,7 @@ impl Ctx<'_> {
     /// Reports unknown keys, and keys that differ from a known one only in case.
     ///
     /// Two spellings of one key are an error, because hosts disagree about which of them applies.
-    pub(crate) fn keys(&mut self, doc: &Doc<'_>, members: &[Member<'_>], known: &[&str]) {
+    pub(crate) fn keys(&mut self, doc: &Document<'_>, members: &[JsonMember<'_>], known: &[&str]) {
         let twin_of = |key: &str| known.iter().copied().find(|word| word.eq_ignore_ascii_case(key));
         let mut spellings: Option<BTreeMap<&str, usize>> = None;
         for member in members {
@@ -163,7 +184,7 @@ impl Ctx<'_> {
             }
             let twin = twin_of(key);
             if let Some(word) = twin {
-                let count = |members: &[Member<'_>]| {
+                let count = |members: &[JsonMember<'_>]| {
                     let mut count = BTreeMap::new();
                     for word in members.iter().filter_map(|member| twin_of(member.key())) {
                         let seen = count.entry(word).or_insert(0_usize);
@@ -176,7 +197,7 @@ impl Ctx<'_> {
                         "expected one spelling of `{word}`, got `{}` and another that differs only in case",
                         escape(key, 64)
                     );
-                    self.error(doc, member.key_span(), Code::CaseVariant, message);
+                    self.error(doc, member.key_span(), ManifestCode::CaseVariant, message);
                     continue;
                 }
             }
@@ -189,10 +210,10 @@ impl Ctx<'_> {
         }
     }
 
-    pub(crate) fn unknown_key(&mut self, doc: &Doc<'_>, member: &Member<'_>, message: String) {
+    pub(crate) fn unknown_key(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, message: String) {
         match self.at.unknown_keys {
-            UnknownKeys::Noticed => self.notice(doc, member.key_span(), Code::UnknownKey, message),
-            UnknownKeys::Refused => self.error(doc, member.key_span(), Code::UnknownKey, message),
+            UnknownKeys::Noticed => self.notice(doc, member.key_span(), ManifestCode::UnknownKey, message),
+            UnknownKeys::Refused => self.error(doc, member.key_span(), ManifestCode::UnknownKey, message),
         }
     }
 }
@@ -200,17 +221,17 @@ impl Ctx<'_> {
 /// Iterates over a value and everything in it, in file order.
 ///
 /// The iterator is empty if the document cannot contain hidden text, which is the usual case and saves a pass.
-fn inside<'n, 'd>(doc: &Doc<'_>, node: &'n Node<'d>) -> impl Iterator<Item = &'n Node<'d>> {
-    let mut left: Vec<&Node<'d>> = doc.may_hide.then_some(node).into_iter().collect();
+fn inside<'n, 'd>(doc: &Document<'_>, node: &'n JsonNode<'d>) -> impl Iterator<Item = &'n JsonNode<'d>> {
+    let mut left: Vec<&JsonNode<'d>> = doc.may_hide.then_some(node).into_iter().collect();
     core::iter::from_fn(move || {
         let node = left.pop()?;
         left.extend(node.items().unwrap_or_default().iter().rev());
-        left.extend(node.members().unwrap_or_default().iter().rev().map(Member::node));
+        left.extend(node.members().unwrap_or_default().iter().rev().map(JsonMember::node));
         Some(node)
     })
 }
 
-fn flag(doc: &Doc<'_>, span: Span) -> (String, usize, usize) {
+fn flag(doc: &Document<'_>, span: Span) -> (String, usize, usize) {
     (doc.file.to_owned(), span.start.saturating_add(doc.base.offset), span.end)
 }
 

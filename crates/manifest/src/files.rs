@@ -18,7 +18,7 @@ pub trait Files {
     ///
     /// A symlink to a directory of the tree is listed like a directory: its files are returned with paths under the
     /// symlink, as a host that follows the symlink sees them.
-    fn under<'a>(&'a self, folder: &str) -> Box<dyn Iterator<Item = &'a str> + 'a>;
+    fn under<'a>(&'a self, directory: &str) -> Box<dyn Iterator<Item = &'a str> + 'a>;
 }
 
 /// One file.
@@ -57,27 +57,27 @@ impl MapFiles {
     /// Adds or replaces a file.
     #[must_use]
     pub fn with(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
-        self.insert(path, bytes.into(), Mode::Plain);
+        self.insert(path, bytes.into(), FileMode::Plain);
         self
     }
 
     /// Adds or replaces an executable file.
     #[must_use]
     pub fn with_executable(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
-        self.insert(path, bytes.into(), Mode::Executable);
+        self.insert(path, bytes.into(), FileMode::Executable);
         self
     }
 
     /// Adds or replaces a file with the given mode.
-    pub fn insert(&mut self, path: &str, bytes: Vec<u8>, mode: Mode) {
-        self.files.insert(path.to_owned(), (bytes, matches!(mode, Mode::Executable)));
+    pub fn insert(&mut self, path: &str, bytes: Vec<u8>, mode: FileMode) {
+        self.files.insert(path.to_owned(), (bytes, matches!(mode, FileMode::Executable)));
     }
 }
 
 /// The execute permission of a file in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a permission bit has two values")]
-pub enum Mode {
+pub enum FileMode {
     /// Not executable.
     Plain,
     /// Executable.
@@ -89,8 +89,8 @@ impl Files for MapFiles {
         self.files.get(path).map(|(bytes, executable)| FileView { bytes, executable: *executable })
     }
 
-    fn under<'a>(&'a self, folder: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
-        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    fn under<'a>(&'a self, directory: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         let first = prefix.clone();
         let paths = self.files.range(first..).map(|(path, _)| path.as_str());
         Box::new(paths.take_while(move |path| path.starts_with(&prefix)))

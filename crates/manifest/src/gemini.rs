@@ -1,12 +1,12 @@
 //! Reads the extension manifest of Gemini CLI.
 
-use crate::code::Code;
-use crate::json::{Node, Value};
+use crate::code::ManifestCode;
+use crate::json::{JsonNode, JsonValue};
 use crate::manifest::Meta;
-use crate::prompts::Prompts;
-use crate::reader::{Ctx, Doc, Need};
-use crate::servers::Servers;
-use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+use crate::prompts::PromptKind;
+use crate::reader::{Document, Reader, Requirement};
+use crate::servers::ServerList;
+use crate::surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 
 const FILE: &str = "gemini-extension.json";
@@ -30,90 +30,100 @@ const KEYS: &[&str] = &[
     "version",
 ];
 
-pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let Some(file) = ctx.files.get(FILE) else {
-        return ctx.error_at(Ctx::whole(FILE), Code::MissingFile, format!("expected the file {FILE}"));
+pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
+    let Some(file) = reader.files.get(FILE) else {
+        return reader.error_at(
+            Reader::whole(FILE),
+            ManifestCode::MissingFile,
+            format!("expected the file {FILE}"),
+        );
     };
-    let Some(doc) = ctx.open(FILE, file.bytes) else { return };
+    let Some(doc) = reader.open(FILE, file.bytes) else { return };
     if let Some(members) = doc.root.members() {
-        ctx.keys(&doc, members, KEYS);
-        who(ctx, &doc, meta);
-        ctx.common(&doc, meta);
-        context(ctx, &doc);
+        reader.keys(&doc, members, KEYS);
+        identity(reader, &doc, meta);
+        reader.common(&doc, meta);
+        context(reader, &doc);
         if let Some(node) = doc.root.get("mcpServers") {
-            ctx.servers_key(&doc, node, Servers::Mcp);
+            reader.servers_key(&doc, node, ServerList::Mcp);
         }
         if let Some(node) = doc.root.get("settings") {
-            settings(ctx, &doc, node);
+            settings(reader, &doc, node);
         }
         if let Some(node) = doc.root.get("excludeTools") {
-            ctx.texts(&doc, node, Need::Notice);
+            reader.texts(&doc, node, Requirement::Lenient);
         }
     } else {
-        ctx.wrong(&doc, &doc.root, "an object", Need::Error);
+        reader.wrong(&doc, &doc.root, "an object", Requirement::Strict);
     }
-    ctx.close(&doc);
-    ctx.standard_hooks(&["hooks/hooks.json"]);
-    ctx.prompt_files("commands", Prompts::TomlCommands, Origin::Found, Layer::Plugin);
-    ctx.prompt_files("skills", Prompts::Skills, Origin::Found, Layer::Plugin);
-    ctx.prompt_files("agents", Prompts::Agents, Origin::Found, Layer::Plugin);
+    reader.close(&doc);
+    reader.standard_hooks(&["hooks/hooks.json"]);
+    reader.prompt_files("commands", PromptKind::TomlCommands, Origin::Found, ManifestLayer::Plugin);
+    reader.prompt_files("skills", PromptKind::Skills, Origin::Found, ManifestLayer::Plugin);
+    reader.prompt_files("agents", PromptKind::Agents, Origin::Found, ManifestLayer::Plugin);
 }
 
-fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
+fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     match doc.root.get("name") {
-        None => ctx.missing(doc, &doc.root, "name"),
+        None => reader.missing(doc, &doc.root, "name"),
         Some(node) => {
-            meta.name = ctx.name(doc, node);
-            let differs = |folder: &&str| meta.name.as_deref().is_some_and(|name| name != *folder);
-            if let Some(folder) = ctx.at.folder.filter(differs) {
-                let message = format!("the directory has a different name: `{}`", escape(folder, 128));
-                ctx.notice(doc, node.span(), Code::NameNotFolder, message);
+            meta.name = reader.name(doc, node);
+            let differs = |directory: &&str| meta.name.as_deref().is_some_and(|name| name != *directory);
+            if let Some(directory) = reader.at.directory.filter(differs) {
+                let message = format!("the directory has a different name: `{}`", escape(directory, 128));
+                reader.notice(doc, node.span(), ManifestCode::NameNotDirectory, message);
             }
         }
     }
     match doc.root.get("version") {
-        None => ctx.missing(doc, &doc.root, "version"),
-        Some(node) if node.is_null() => ctx.wrong(doc, node, "a string", Need::Error),
-        Some(node) => meta.version = ctx.loose_version(doc, node),
+        None => reader.missing(doc, &doc.root, "version"),
+        Some(node) if node.is_null() => reader.wrong(doc, node, "a string", Requirement::Strict),
+        Some(node) => meta.version = reader.loose_version(doc, node),
     }
 }
 
 /// Adds the context files; the default is `GEMINI.md`.
-fn context(ctx: &mut Ctx<'_>, doc: &Doc<'_>) {
+fn context(reader: &mut Reader<'_>, doc: &Document<'_>) {
     let Some(node) = doc.root.get("contextFileName") else {
-        if ctx.files.get("GEMINI.md").is_some() {
-            ctx.prompt_file("GEMINI.md", "context", Origin::Found, Layer::Plugin);
+        if reader.files.get("GEMINI.md").is_some() {
+            reader.prompt_file("GEMINI.md", "context", Origin::Found, ManifestLayer::Plugin);
         }
         return;
     };
-    for item in ctx.texts(doc, node, Need::Error) {
-        let Some(path) = ctx.path(doc, item) else { continue };
+    for item in reader.texts(doc, node, Requirement::Strict) {
+        let Some(path) = reader.path(doc, item) else { continue };
         if path.glob {
-            ctx.glob(doc, item);
-        } else if ctx.files.get(&path.path).is_none() {
-            let place = Ctx::place(doc, item.span());
-            ctx.missing_file(&place, &path.path);
+            reader.glob(doc, item);
+        } else if reader.files.get(&path.path).is_none() {
+            let place = Reader::place(doc, item.span());
+            reader.missing_file(&place, &path.path);
         }
-        ctx.prompt_file(&path.path, "context", Origin::Declared, Layer::Plugin);
+        reader.prompt_file(&path.path, "context", Origin::Declared, ManifestLayer::Plugin);
     }
 }
 
 /// Reads `[{name, description, envVar, sensitive}]`.
-fn settings(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
-    for item in ctx.list(doc, node, Need::Notice) {
+fn settings(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
+    for item in reader.list(doc, node, Requirement::Lenient) {
         let Some(members) = item.members() else {
-            ctx.wrong(doc, item, "an object with name and envVar", Need::Notice);
+            reader.wrong(doc, item, "an object with name and envVar", Requirement::Lenient);
             continue;
         };
-        ctx.keys(doc, members, &["description", "envVar", "name", "sensitive"]);
-        let name = item.get("name").and_then(|name| ctx.plain(doc, name, Need::Notice)).unwrap_or_default();
+        reader.keys(doc, members, &["description", "envVar", "name", "sensitive"]);
+        let name = item
+            .get("name")
+            .and_then(|name| reader.plain(doc, name, Requirement::Lenient))
+            .unwrap_or_default();
         let mut setting =
-            SurfaceItem::new(SurfaceKind::Settings, name, Ctx::place(doc, item.span()), doc.layer);
-        let sensitive = item.get("sensitive").is_some_and(|value| matches!(value.value(), Value::Bool(true)));
-        setting.facts.insert("sensitive", Fact::Text(sensitive.to_string()));
-        if let Some(variable) = item.get("envVar").and_then(|name| ctx.plain(doc, name, Need::Error)) {
+            SurfaceItem::new(SurfaceKind::Settings, name, Reader::place(doc, item.span()), doc.layer);
+        let sensitive =
+            item.get("sensitive").is_some_and(|value| matches!(value.value(), JsonValue::Bool(true)));
+        setting.facts.insert("sensitive", SurfaceFact::Text(sensitive.to_string()));
+        if let Some(variable) =
+            item.get("envVar").and_then(|name| reader.plain(doc, name, Requirement::Strict))
+        {
             setting.reads_env.push(variable.to_owned());
         }
-        ctx.add(setting);
+        reader.add(setting);
     }
 }

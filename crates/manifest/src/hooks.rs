@@ -1,10 +1,10 @@
 //! Reads hooks in the shapes that the manifests of all hosts but gnoma use.
 
-use crate::code::Code;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
 use crate::handlers::is_off;
-use crate::json::{Member, Node, Value};
-use crate::reader::{Ctx, Doc, Need};
+use crate::json::{JsonMember, JsonNode, JsonValue};
+use crate::reader::{Document, Reader, Requirement};
 use crate::runs::scalar_text;
 use crate::surface::{Origin, SurfaceItem, SurfaceKind};
 use crate::text::escape;
@@ -13,33 +13,33 @@ use crate::text::escape;
 const HOOKS: &str = "hooks-file";
 
 /// The properties that a handler inherits from its event and group.
-pub(crate) struct Around<'a> {
+pub(crate) struct HandlerContext<'a> {
     pub(crate) event: &'a str,
-    pub(crate) matcher: Option<&'a Node<'a>>,
+    pub(crate) matcher: Option<&'a JsonNode<'a>>,
     pub(crate) off: bool,
     pub(crate) origin: Origin,
 }
 
-impl Ctx<'_> {
+impl Reader<'_> {
     /// Reads the value of a `hooks` key: a path, a list of paths or objects, or an object.
-    pub(crate) fn hooks_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, standard: &[&str]) {
+    pub(crate) fn hooks_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, standard: &[&str]) {
         match node.value() {
-            Value::String(_) => self.hooks_path(doc, node, standard),
-            Value::Array(items) if items.iter().any(|item| item.as_str().is_some()) => {
+            JsonValue::String(_) => self.hooks_path(doc, node, standard),
+            JsonValue::Array(items) if items.iter().any(|item| item.as_str().is_some()) => {
                 for item in items {
                     match item.value() {
-                        Value::String(_) => self.hooks_path(doc, item, standard),
-                        Value::Object(_) => self.hooks_value(doc, item, Origin::Declared),
-                        _ => self.wrong(doc, item, "a path or an object", Need::Error),
+                        JsonValue::String(_) => self.hooks_path(doc, item, standard),
+                        JsonValue::Object(_) => self.hooks_value(doc, item, Origin::Declared),
+                        _ => self.wrong(doc, item, "a path or an object", Requirement::Strict),
                     }
                 }
             }
-            Value::Array(_) | Value::Object(_) => self.hooks_value(doc, node, Origin::Declared),
-            _ => self.wrong(doc, node, "a path, a list or an object", Need::Error),
+            JsonValue::Array(_) | JsonValue::Object(_) => self.hooks_value(doc, node, Origin::Declared),
+            _ => self.wrong(doc, node, "a path, a list or an object", Requirement::Strict),
         }
     }
 
-    fn hooks_path(&mut self, doc: &Doc<'_>, node: &Node<'_>, standard: &[&str]) {
+    fn hooks_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, standard: &[&str]) {
         let Some(path) = self.path(doc, node) else { return };
         if path.glob {
             return self.glob_hooks(doc, node);
@@ -47,22 +47,22 @@ impl Ctx<'_> {
         if standard.contains(&path.path.as_str()) && self.dialect.adapter() == crate::Dialect::Claude {
             let message =
                 format!("`{}` is read anyway; a host that finds it twice loads none of its hooks", path.path);
-            self.notice(doc, node.span(), Code::HooksDeclaredTwice, message);
+            self.notice(doc, node.span(), ManifestCode::HooksDeclaredTwice, message);
         }
-        if self.walked.contains(&(path.path.clone(), HOOKS)) {
+        if self.visited.contains(&(path.path.clone(), HOOKS)) {
             return;
         }
         if let Some(file) = self.files.get(&path.path) {
             self.hooks_file(&path.path, file.bytes, Origin::Declared);
         } else if self.files.under(&path.path).next().is_some() {
-            self.error(doc, node.span(), Code::Type, "expected a file, got a directory");
+            self.error(doc, node.span(), ManifestCode::Type, "expected a file, got a directory");
         } else {
             let place = Self::place(doc, node.span());
             self.missing_file(&place, &path.path);
         }
     }
 
-    fn glob_hooks(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+    fn glob_hooks(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         self.glob(doc, node);
         let mut item =
             SurfaceItem::new(SurfaceKind::Hook, scalar_text(node), Self::place(doc, node.span()), doc.layer);
@@ -71,15 +71,15 @@ impl Ctx<'_> {
         self.add(item);
     }
 
-    pub(crate) fn glob(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+    pub(crate) fn glob(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         let message = format!("`{}` contains one of * ? [", escape(&scalar_text(node), 128));
-        self.warning(doc, node.span(), Code::GlobPath, message);
+        self.warning(doc, node.span(), ManifestCode::GlobPath, message);
     }
 
     /// Reads the standard hooks files that exist and were not read before.
     pub(crate) fn standard_hooks(&mut self, files: &[&str]) {
         for file in files {
-            let fresh = !self.walked.contains(&((*file).to_owned(), HOOKS));
+            let fresh = !self.visited.contains(&((*file).to_owned(), HOOKS));
             if let Some(view) = self.files.get(file).filter(|_| fresh) {
                 self.hooks_file(file, view.bytes, Origin::Found);
             }
@@ -87,68 +87,73 @@ impl Ctx<'_> {
     }
 
     fn hooks_file(&mut self, file: &str, bytes: &[u8], origin: Origin) {
-        self.walked.insert((file.to_owned(), HOOKS));
+        self.visited.insert((file.to_owned(), HOOKS));
         if let Some(doc) = self.open(file, bytes) {
             match doc.root.value() {
-                Value::Object(_) | Value::Array(_) => self.hooks_value(&doc, &doc.root, origin),
-                _ => self.wrong(&doc, &doc.root, "an object", Need::Error),
+                JsonValue::Object(_) | JsonValue::Array(_) => self.hooks_value(&doc, &doc.root, origin),
+                _ => self.wrong(&doc, &doc.root, "an object", Requirement::Strict),
             }
             self.close(&doc);
         }
     }
 
     /// Reads hooks, with or without the key `hooks` around them.
-    pub(crate) fn hooks_value(&mut self, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
+    pub(crate) fn hooks_value(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, origin: Origin) {
         match node.value() {
-            Value::Object(members) => match node.get("hooks") {
+            JsonValue::Object(members) => match node.get("hooks") {
                 Some(inner) => {
                     self.keys(doc, members, &["$schema", "description", "hooks", "name", "version"]);
                     match inner.value() {
-                        Value::Object(events) => self.events(doc, events, origin),
-                        Value::Array(items) => self.hook_list(doc, items, origin),
-                        _ => self.wrong(doc, inner, "an object or a list", Need::Error),
+                        JsonValue::Object(events) => self.events(doc, events, origin),
+                        JsonValue::Array(items) => self.hook_list(doc, items, origin),
+                        _ => self.wrong(doc, inner, "an object or a list", Requirement::Strict),
                     }
                 }
                 None => self.events(doc, members, origin),
             },
-            Value::Array(items) => self.hook_list(doc, items, origin),
-            _ => self.wrong(doc, node, "an object or a list", Need::Error),
+            JsonValue::Array(items) => self.hook_list(doc, items, origin),
+            _ => self.wrong(doc, node, "an object or a list", Requirement::Strict),
         }
     }
 
     /// Reads an object with one member per event.
-    pub(crate) fn events(&mut self, doc: &Doc<'_>, members: &[Member<'_>], origin: Origin) {
+    pub(crate) fn events(&mut self, doc: &Document<'_>, members: &[JsonMember<'_>], origin: Origin) {
         for member in members {
             let plain = member.node().members().is_none() && member.node().items().is_none();
             if plain && matches!(member.key(), "$schema" | "description" | "version") {
                 continue;
             }
             let (node, event) = (member.node(), member.key());
-            let around = Around { event, matcher: None, off: false, origin };
-            self.hook_entry(doc, node, Some(event), |ctx| {
-                ctx.refuse_hidden(doc, member.key_span(), event);
-                ctx.known_event(doc, member.key_span(), event);
+            let around = HandlerContext { event, matcher: None, off: false, origin };
+            self.hook_entry(doc, node, Some(event), |reader| {
+                reader.refuse_hidden(doc, member.key_span(), event);
+                reader.known_event(doc, member.key_span(), event);
                 match node.value() {
-                    Value::String(_) => ctx.script_of_event(doc, node, &around),
-                    Value::Array(items) => items.iter().for_each(|item| ctx.group(doc, item, &around)),
-                    Value::Object(_) => ctx.group(doc, node, &around),
-                    _ => ctx.wrong(doc, node, "a list of groups", Need::Error),
+                    JsonValue::String(_) => reader.script_of_event(doc, node, &around),
+                    JsonValue::Array(items) => items.iter().for_each(|item| reader.group(doc, item, &around)),
+                    JsonValue::Object(_) => reader.group(doc, node, &around),
+                    _ => reader.wrong(doc, node, "a list of groups", Requirement::Strict),
                 }
             });
         }
     }
 
-    pub(crate) fn known_event(&mut self, doc: &Doc<'_>, span: plugward_types::Span, event: &str) {
+    pub(crate) fn known_event(&mut self, doc: &Document<'_>, span: plugward_types::Span, event: &str) {
         if !self.dialect.events().contains(&event) {
             let message = format!("the host does not document the event `{}`", escape(event, 64));
-            self.notice(doc, span, Code::UnknownEvent, message);
+            self.notice(doc, span, ManifestCode::UnknownEvent, message);
         }
     }
 
     /// Adds the script of an event: `event → "hooks/run.sh"`.
-    pub(crate) fn script_of_event(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
+    pub(crate) fn script_of_event(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        around: &HandlerContext<'_>,
+    ) {
         if self.standalone {
-            return self.wrong(doc, node, "an object", Need::Error);
+            return self.wrong(doc, node, "an object", Requirement::Strict);
         }
         let Some(path) = self.path(doc, node) else { return };
         let mut item = Self::hook_item(doc, node, around, "command");
@@ -175,18 +180,18 @@ impl Ctx<'_> {
         self.add(item);
     }
 
-    fn group(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
-        self.hook_entry(doc, node, Some(around.event), |ctx| ctx.one_group(doc, node, around));
+    fn group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
+        self.hook_entry(doc, node, Some(around.event), |reader| reader.one_group(doc, node, around));
     }
 
-    fn one_group(&mut self, doc: &Doc<'_>, node: &Node<'_>, around: &Around<'_>) {
+    fn one_group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
         let Some(members) = node.members() else {
             if node.as_str().is_some() {
                 return self.script_of_event(doc, node, around);
             }
-            return self.wrong(doc, node, "an object with matcher and hooks", Need::Error);
+            return self.wrong(doc, node, "an object with matcher and hooks", Requirement::Strict);
         };
-        let around = Around {
+        let around = HandlerContext {
             matcher: node.get("matcher").or(around.matcher),
             off: around.off || is_off(node),
             ..*around
@@ -199,9 +204,9 @@ impl Ctx<'_> {
                     &["description", "enabled", "hooks", "matcher", "name", "sequential"],
                 );
                 match inner.value() {
-                    Value::Array(items) => items.iter().for_each(|item| self.handler(doc, item, &around)),
-                    Value::Object(_) => self.handler(doc, inner, &around),
-                    _ => self.wrong(doc, inner, "a list of handlers", Need::Error),
+                    JsonValue::Array(items) => items.iter().for_each(|item| self.handler(doc, item, &around)),
+                    JsonValue::Object(_) => self.handler(doc, inner, &around),
+                    _ => self.wrong(doc, inner, "a list of handlers", Requirement::Strict),
                 }
             }
             None => self.handler(doc, node, &around),
@@ -209,10 +214,10 @@ impl Ctx<'_> {
     }
 
     /// Reads `[{event, matcher?, command}]` and `[{name, event, action: {…}}]`.
-    fn hook_list(&mut self, doc: &Doc<'_>, items: &[Node<'_>], origin: Origin) {
+    fn hook_list(&mut self, doc: &Document<'_>, items: &[JsonNode<'_>], origin: Origin) {
         for node in items {
             if node.members().is_none() {
-                self.wrong(doc, node, "an object with event", Need::Error);
+                self.wrong(doc, node, "an object with event", Requirement::Strict);
                 continue;
             }
             let Some(event) = node.get("event").or_else(|| node.get("on")) else {
@@ -220,16 +225,16 @@ impl Ctx<'_> {
                 self.hooks_value(doc, node, origin);
                 continue;
             };
-            for event in self.texts(doc, event, Need::Error) {
+            for event in self.texts(doc, event, Requirement::Strict) {
                 let name = event.as_str().unwrap_or_default();
                 let matcher = node.get("matcher").or_else(|| node.get("filter"));
-                let around = Around { event: name, matcher, off: is_off(node), origin };
-                self.hook_entry(doc, node, Some(name), |ctx| {
-                    ctx.refuse_hidden(doc, event.span(), name);
-                    ctx.known_event(doc, event.span(), name);
+                let around = HandlerContext { event: name, matcher, off: is_off(node), origin };
+                self.hook_entry(doc, node, Some(name), |reader| {
+                    reader.refuse_hidden(doc, event.span(), name);
+                    reader.known_event(doc, event.span(), name);
                     match node.get("action") {
-                        Some(action) if action.members().is_some() => ctx.handler(doc, action, &around),
-                        _ => ctx.group(doc, node, &around),
+                        Some(action) if action.members().is_some() => reader.handler(doc, action, &around),
+                        _ => reader.group(doc, node, &around),
                     }
                 });
             }

@@ -1,14 +1,14 @@
 //! Reads hooks and settings files that do not belong to a plugin.
 
-use crate::at::At;
-use crate::code::Code;
+use crate::at::PluginContext;
+use crate::code::ManifestCode;
 use crate::dialect::Dialect;
-use crate::error::{ManifestError, ManifestErrors, Notice};
+use crate::error::{ManifestError, ManifestErrors, ManifestWarning};
 use crate::files::MapFiles;
 use crate::gnoma::{fields, same_key};
-use crate::json::{Limits, Member, Node, Value, parse, parse_toml};
-use crate::reader::{Base, Ctx, Doc, Need, Read};
-use crate::surface::{Layer, Origin, SurfaceItem};
+use crate::json::{JsonMember, JsonNode, JsonValue, ParseLimits, parse, parse_toml};
+use crate::reader::{Base, Document, Reader, Reading, Requirement};
+use crate::surface::{ManifestLayer, Origin, SurfaceItem};
 
 /// The hooks of one file outside a plugin.
 ///
@@ -19,7 +19,7 @@ use crate::surface::{Layer, Origin, SurfaceItem};
 pub struct HooksFile {
     items: Vec<SurfaceItem>,
     errors: Vec<ManifestError>,
-    notices: Vec<Notice>,
+    warnings: Vec<ManifestWarning>,
 }
 
 impl HooksFile {
@@ -37,8 +37,8 @@ impl HooksFile {
 
     /// Returns the notices.
     #[must_use]
-    pub fn notices(&self) -> &[Notice] {
-        &self.notices
+    pub fn warnings(&self) -> &[ManifestWarning] {
+        &self.warnings
     }
 
     /// Returns the hooks, in file order, without copying them.
@@ -49,9 +49,9 @@ impl HooksFile {
 }
 
 /// The number of hooks in one file, far above any real settings file.
-const MOST: usize = 1000;
+const MAX_HOOKS: usize = 1000;
 /// The nesting of a hooks file. Hooks need 6 levels; nesting far beyond that is an attack or a mistake.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Reads a hooks or settings file that belongs to no plugin: JSON for Claude and Codex, TOML for gnoma.
 ///
@@ -65,86 +65,86 @@ const DEPTH: usize = 16;
 ///
 /// # Examples
 /// ```
-/// use plugward_manifest::{Dialect, hooks};
+/// use plugward_manifest::{Dialect, read_hooks_file};
 ///
 /// let settings = br#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}}"#;
-/// let file = hooks(Dialect::Claude, settings)?;
+/// let file = read_hooks_file(Dialect::Claude, settings)?;
 /// assert_eq!(file.items()[0].event(), Some("Stop"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn hooks(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
-    let (files, at) = (MapFiles::new(), At::nowhere());
-    let mut ctx = Ctx::new(&files, dialect, &at);
-    ctx.standalone = true;
-    let limits = Limits::standard().with_depth(DEPTH);
+pub fn read_hooks_file(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
+    let (files, at) = (MapFiles::new(), PluginContext::without_directory());
+    let mut reader = Reader::new(&files, dialect, &at);
+    reader.standalone = true;
+    let limits = ParseLimits::standard().with_depth(MAX_DEPTH);
     let root = match dialect {
         Dialect::Claude | Dialect::Codex => parse(bytes, &limits),
         Dialect::Gnoma => parse_toml(bytes, &limits),
         _ => {
             let message = format!("expected the dialect claude, codex or gnoma, got {dialect}");
-            return Err(refused(Code::MissingFile, message, "use another dialect"));
+            return Err(refused(ManifestCode::MissingFile, message, "use another dialect"));
         }
     };
-    if let Some(mut doc) = ctx.open_as("", bytes, Layer::Plugin, Base::START, root) {
+    if let Some(mut doc) = reader.open_as("", bytes, ManifestLayer::Plugin, Base::START, root) {
         match dialect {
-            Dialect::Gnoma => gnoma(&mut ctx, &mut doc),
-            _ => claude(&mut ctx, &mut doc),
+            Dialect::Gnoma => gnoma(&mut reader, &mut doc),
+            _ => claude(&mut reader, &mut doc),
         }
-        ctx.close(&doc);
-        if let Some(item) = ctx.items.get(MOST) {
-            let message = format!("expected at most {MOST} hooks, got {}", ctx.items.len());
+        reader.close(&doc);
+        if let Some(item) = reader.items.get(MAX_HOOKS) {
+            let message = format!("expected at most {MAX_HOOKS} hooks, got {}", reader.items.len());
             let help = Some("use at most 1,000 hooks per file");
-            let error = ManifestError::new(Code::TooMany, message, item.place.clone());
+            let error = ManifestError::new(ManifestCode::TooMany, message, item.place.clone());
             return Err(ManifestErrors { errors: vec![ManifestError { help, ..error }] });
         }
     }
     let mut errors = Vec::new();
-    if ctx.error_count() == ctx.entry_errors && ctx.more_error_count() == 0 {
-        errors = core::mem::take(&mut ctx.errors);
+    if reader.error_count() == reader.entry_errors && reader.more_error_count() == 0 {
+        errors = core::mem::take(&mut reader.errors);
         errors.sort_by_key(|error| error.place.span);
     }
-    let Read { surface, notices, .. } = ctx.finish()?;
-    Ok(HooksFile { items: surface, errors, notices })
+    let Reading { surface, warnings, .. } = reader.finish()?;
+    Ok(HooksFile { items: surface, errors, warnings })
 }
 
-fn refused(code: Code, message: String, help: &'static str) -> ManifestErrors {
-    let error = ManifestError::new(code, message, Ctx::whole(""));
+fn refused(code: ManifestCode, message: String, help: &'static str) -> ManifestErrors {
+    let error = ManifestError::new(code, message, Reader::whole(""));
     ManifestErrors { errors: vec![ManifestError { help: Some(help), ..error }] }
 }
 
 /// Reads `[[hooks]]` and removes the other keys of a configuration, so that they cannot cause errors.
-fn gnoma(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
+fn gnoma(reader: &mut Reader<'_>, doc: &mut Document<'_>) {
     doc.root.retain(|member| same_key(member.key(), "hooks"));
-    let top = fields(ctx, doc, &doc.root, &["hooks"]);
-    crate::gnoma::hooks(ctx, doc, &top);
+    let top = fields(reader, doc, &doc.root, &["hooks"]);
+    crate::gnoma::hooks(reader, doc, &top);
 }
 
 /// Reads the `hooks` key of a settings file, or events at the top.
-fn claude(ctx: &mut Ctx<'_>, doc: &mut Doc<'_>) {
+fn claude(reader: &mut Reader<'_>, doc: &mut Document<'_>) {
     let Some(members) = doc.root.members() else {
-        return ctx.wrong(doc, &doc.root, "an object", Need::Error);
+        return reader.wrong(doc, &doc.root, "an object", Requirement::Strict);
     };
-    let off = matches!(doc.root.get("disableAllHooks").map(Node::value), Some(Value::Bool(true)));
+    let off = matches!(doc.root.get("disableAllHooks").map(JsonNode::value), Some(JsonValue::Bool(true)));
     if doc.root.get("hooks").is_some() {
         doc.root.retain(|member| member.key() == "hooks");
         if let Some(inner) = doc.root.get("hooks") {
-            let events = ctx.object(doc, inner, Need::Error);
-            ctx.events(doc, events, Origin::Declared);
+            let events = reader.object(doc, inner, Requirement::Strict);
+            reader.events(doc, events, Origin::Declared);
         }
     } else {
         // A settings file without hooks has lists under other keys. Only a list of groups is an unknown event.
-        let has_hooks = |node: &Node<'_>| node.get("hooks").is_some();
-        let events = ctx.dialect.events();
-        let is_event = |member: &Member<'_>| {
+        let has_hooks = |node: &JsonNode<'_>| node.get("hooks").is_some();
+        let events = reader.dialect.events();
+        let is_event = |member: &JsonMember<'_>| {
             events.contains(&member.key())
                 || member.node().items().is_some_and(|all| all.iter().all(has_hooks))
         };
         for member in members.iter().filter(|member| !is_event(member)) {
-            ctx.known_event(doc, member.key_span(), member.key());
+            reader.known_event(doc, member.key_span(), member.key());
         }
         doc.root.retain(is_event);
-        ctx.events(doc, doc.root.members().unwrap_or_default(), Origin::Declared);
+        reader.events(doc, doc.root.members().unwrap_or_default(), Origin::Declared);
     }
     // Only this key disables hooks here; a handler's `enabled` and `disabled` are not keys of these hosts.
-    ctx.items.iter_mut().for_each(|item| item.off = off);
+    reader.items.iter_mut().for_each(|item| item.off = off);
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use plugward_types::Span;
 
-use crate::code::Code;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
-use crate::error::Place;
+use crate::error::ManifestPlace;
 use crate::imports::imports;
-use crate::json::{Node, Value};
+use crate::json::{JsonNode, JsonValue};
 use crate::manifest::Meta;
 use crate::name::{is_kebab, is_semver};
-use crate::reader::{Ctx, Doc, Need};
-use crate::surface::{Layer, Origin, SurfaceItem, SurfaceKind};
+use crate::reader::{Document, Reader, Requirement};
+use crate::surface::{ManifestLayer, Origin, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 
 const FILE: &str = "plugin.json";
@@ -41,68 +41,73 @@ const SCHEMA: &[&str] =
     &["default", "description", "items", "maxLength", "maximum", "minimum", "promptKey", "required", "type"];
 
 /// The number of files that are searched for imports, so that a large plugin stays cheap to check.
-const IMPORTERS: usize = 1000;
+const MAX_IMPORTERS: usize = 1000;
 /// The size of a file that is searched for imports; a larger one is reported as unresolved.
-const IMPORTER_BYTES: usize = 2 << 20;
+const MAX_IMPORTER_BYTES: usize = 2 << 20;
 
-pub(crate) fn read(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let Some(file) = ctx.files.get(FILE) else {
-        return ctx.error_at(Ctx::whole(FILE), Code::MissingFile, "expected the file plugin.json");
+pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
+    let Some(file) = reader.files.get(FILE) else {
+        return reader.error_at(
+            Reader::whole(FILE),
+            ManifestCode::MissingFile,
+            "expected the file plugin.json",
+        );
     };
-    let Some(doc) = ctx.open(FILE, file.bytes) else { return };
+    let Some(doc) = reader.open(FILE, file.bytes) else { return };
     if let Some(members) = doc.root.members() {
-        ctx.keys(&doc, members, KEYS);
-        who(ctx, &doc, meta);
-        host_modules(ctx, &doc, meta);
-        optional(ctx, &doc, meta);
-        Ctx::keep_raw(&doc, meta);
+        reader.keys(&doc, members, KEYS);
+        identity(reader, &doc, meta);
+        host_modules(reader, &doc, meta);
+        optional(reader, &doc, meta);
+        Reader::keep_raw(&doc, meta);
     } else {
-        ctx.wrong(&doc, &doc.root, "an object", Need::Error);
+        reader.wrong(&doc, &doc.root, "an object", Requirement::Strict);
     }
-    ctx.close(&doc);
-    entry(ctx, meta);
+    reader.close(&doc);
+    entry(reader, meta);
 }
 
-fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
+fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     let root = &doc.root;
     match root.get("name") {
-        None => ctx.missing(doc, root, "name"),
+        None => reader.missing(doc, root, "name"),
         Some(node) => {
-            meta.name = ctx.name(doc, node);
+            meta.name = reader.name(doc, node);
             let name = meta.name.clone().unwrap_or_default();
             if meta.name.is_some() && !is_kebab(&name) {
                 let message = format!(
                     "expected lowercase words of a-z and 0-9 joined by hyphens, got `{}`",
                     escape(&name, 128)
                 );
-                ctx.error(doc, node.span(), Code::Name, message);
-            } else if let Some(folder) = ctx.at.folder.filter(|folder| meta.name.is_some() && *folder != name)
+                reader.error(doc, node.span(), ManifestCode::Name, message);
+            } else if let Some(directory) =
+                reader.at.directory.filter(|directory| meta.name.is_some() && *directory != name)
             {
                 let message = format!(
                     "expected the name of the directory, `{}`, got `{}`",
-                    escape(folder, 128),
+                    escape(directory, 128),
                     escape(&name, 128)
                 );
-                ctx.error(doc, node.span(), Code::NameNotFolder, message);
+                reader.error(doc, node.span(), ManifestCode::NameNotDirectory, message);
             }
         }
     }
     match root.get("version") {
-        None => ctx.missing(doc, root, "version"),
+        None => reader.missing(doc, root, "version"),
         Some(node) => {
-            if let Some(text) = ctx.plain(doc, node, Need::Error) {
+            if let Some(text) = reader.plain(doc, node, Requirement::Strict) {
                 meta.version = Some(text.to_owned());
                 if text.is_empty() || text.len() > 64 {
-                    ctx.error(doc, node.span(), Code::Version, "expected 1 to 64 bytes");
+                    reader.error(doc, node.span(), ManifestCode::Version, "expected 1 to 64 bytes");
                 } else if text.starts_with(['v', 'V']) {
                     let message =
                         format!("expected a version without a leading v, got `{}`", escape(text, 64));
-                    ctx.error(doc, node.span(), Code::Version, message);
+                    reader.error(doc, node.span(), ManifestCode::Version, message);
                 } else if !is_semver(text) {
-                    ctx.notice(
+                    reader.notice(
                         doc,
                         node.span(),
-                        Code::Version,
+                        ManifestCode::Version,
                         format!("`{}` is not a SemVer version", escape(text, 64)),
                     );
                 }
@@ -110,76 +115,81 @@ fn who(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
         }
     }
     match root.get("description") {
-        None => ctx.missing(doc, root, "description"),
+        None => reader.missing(doc, root, "description"),
         Some(node) => {
-            if let Some(text) = ctx.text(doc, node, Need::Error) {
+            if let Some(text) = reader.text(doc, node, Requirement::Strict) {
                 meta.description = Some(crate::ForeignText::new(text.to_owned()));
-                ctx.prompt_text(doc, node, "description");
+                reader.prompt_text(doc, node, "description");
             }
         }
     }
 }
 
-fn host_modules(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
+fn host_modules(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     let Some(node) = doc.root.get("hostModules") else {
-        return ctx.missing(doc, &doc.root, "hostModules");
+        return reader.missing(doc, &doc.root, "hostModules");
     };
     let Some(items) = node.items().filter(|items| !items.is_empty()) else {
         let got = if node.items().is_some() { "an empty list" } else { node.type_name() };
-        return ctx.error(
+        return reader.error(
             doc,
             node.span(),
-            Code::Type,
+            ManifestCode::Type,
             format!("expected a list of at least one string, got {got}"),
         );
     };
     let mut seen = BTreeSet::new();
     for item in items {
-        let Some(name) = ctx.plain(doc, item, Need::Error) else { continue };
+        let Some(name) = reader.plain(doc, item, Requirement::Strict) else { continue };
         if name.is_empty() {
-            ctx.error(doc, item.span(), Code::Type, "expected a non-empty string, got an empty one");
+            reader.error(
+                doc,
+                item.span(),
+                ManifestCode::Type,
+                "expected a non-empty string, got an empty one",
+            );
         } else if !seen.insert(name.to_owned()) {
             let message = format!("expected each module once, got `{}` again", escape(name, 128));
-            ctx.error(doc, item.span(), Code::Type, message);
+            reader.error(doc, item.span(), ManifestCode::Type, message);
         } else {
-            let place = Ctx::place(doc, item.span());
-            ctx.add(SurfaceItem::new(SurfaceKind::HostModule, name, place, doc.layer));
+            let place = Reader::place(doc, item.span());
+            reader.add(SurfaceItem::new(SurfaceKind::HostModule, name, place, doc.layer));
             meta.host_modules.push(name.to_owned());
         }
     }
 }
 
-fn optional(ctx: &mut Ctx<'_>, doc: &Doc<'_>, meta: &mut Meta) {
+fn optional(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     let root = &doc.root;
     if let Some(node) = root.get("configSchema") {
-        schema(ctx, doc, node);
+        schema(reader, doc, node);
     }
     if let Some(node) = root.get("systemMessage")
-        && ctx.text(doc, node, Need::Error).is_some()
+        && reader.text(doc, node, Requirement::Strict).is_some()
     {
-        ctx.prompt_text(doc, node, "systemMessage");
+        reader.prompt_text(doc, node, "systemMessage");
     }
     if let Some(node) = root.get("promptKeys") {
-        meta.prompt_keys = words(ctx, doc, node, Need::Notice);
+        meta.prompt_keys = words(reader, doc, node, Requirement::Lenient);
     }
     if let Some(node) = root.get("companions") {
-        for item in ctx.list(doc, node, Need::Error) {
-            if let Some(name) = ctx.plain(doc, item, Need::Error) {
+        for item in reader.list(doc, node, Requirement::Strict) {
+            if let Some(name) = reader.plain(doc, item, Requirement::Strict) {
                 meta.companions.push(name.to_owned());
-                let place = Ctx::place(doc, item.span());
-                ctx.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
+                let place = Reader::place(doc, item.span());
+                reader.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
             }
         }
     }
     if let Some(node) = root.get("hints") {
-        hints(ctx, doc, node);
+        hints(reader, doc, node);
     }
 }
 
-fn words(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, need: Need) -> Vec<String> {
+fn words(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, need: Requirement) -> Vec<String> {
     let mut words = Vec::new();
-    for item in ctx.list(doc, node, need) {
-        if let Some(text) = ctx.text(doc, item, need) {
+    for item in reader.list(doc, node, need) {
+        if let Some(text) = reader.text(doc, item, need) {
             words.push(text.to_owned());
         }
     }
@@ -187,14 +197,14 @@ fn words(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, need: Need) -> Vec<S
 }
 
 /// Checks the configuration schema. HyperAgent refuses only a schema that is not an object; wrong types are notices.
-fn schema(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
-    for member in ctx.object(doc, node, Need::Error) {
-        ctx.refuse_hidden(doc, member.key_span(), member.key());
+fn schema(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
+    for member in reader.object(doc, node, Requirement::Strict) {
+        reader.refuse_hidden(doc, member.key_span(), member.key());
         let Some(keys) = member.node().members() else {
-            ctx.wrong(doc, member.node(), "an object with type", Need::Notice);
+            reader.wrong(doc, member.node(), "an object with type", Requirement::Lenient);
             continue;
         };
-        ctx.keys(doc, keys, SCHEMA);
+        reader.keys(doc, keys, SCHEMA);
         for key in keys {
             let value = key.node();
             let good = match key.key() {
@@ -202,8 +212,8 @@ fn schema(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
                     .as_str()
                     .is_some_and(|kind| matches!(kind, "string" | "number" | "boolean" | "array")),
                 "description" => value.as_str().is_some(),
-                "required" | "promptKey" => matches!(value.value(), Value::Bool(_)),
-                "minimum" | "maximum" | "maxLength" => matches!(value.value(), Value::Number(_)),
+                "required" | "promptKey" => matches!(value.value(), JsonValue::Bool(_)),
+                "minimum" | "maximum" | "maxLength" => matches!(value.value(), JsonValue::Number(_)),
                 "items" => value.members().is_some(),
                 _ => true,
             };
@@ -215,79 +225,79 @@ fn schema(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
                     "required" | "promptKey" => "a boolean",
                     _ => "a number",
                 };
-                ctx.wrong(doc, value, expected, Need::Notice);
+                reader.wrong(doc, value, expected, Requirement::Lenient);
             }
         }
-        let place = Ctx::place(doc, member.node().span());
-        ctx.add(SurfaceItem::new(SurfaceKind::Settings, member.key(), place, doc.layer));
+        let place = Reader::place(doc, member.node().span());
+        reader.add(SurfaceItem::new(SurfaceKind::Settings, member.key(), place, doc.layer));
     }
 }
 
 /// Reads hints, which reach prompts; a value that is not text is refused.
-fn hints(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>) {
-    let members = ctx.object(doc, node, Need::Error);
-    ctx.keys(doc, members, HINTS);
+fn hints(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
+    let members = reader.object(doc, node, Requirement::Strict);
+    reader.keys(doc, members, HINTS);
     for member in members.iter().filter(|member| HINTS.contains(&member.key())) {
-        for item in ctx.texts(doc, member.node(), Need::Error) {
-            ctx.prompt_text(doc, item, &format!("hints/{}", member.key()));
+        for item in reader.texts(doc, member.node(), Requirement::Strict) {
+            reader.prompt_text(doc, item, &format!("hints/{}", member.key()));
         }
     }
 }
 
 /// Adds the entry file: `index.ts` if it exists, otherwise `index.js`. Inside `node_modules` it is always `index.js`.
-fn entry(ctx: &mut Ctx<'_>, meta: &mut Meta) {
-    let modules = ctx.at.path.split(['/', '\\']).any(|part| part == "node_modules");
-    let file = if !modules && ctx.files.get("index.ts").is_some() { "index.ts" } else { "index.js" };
-    let mut item = SurfaceItem::new(SurfaceKind::Entry, file, Ctx::whole(file), Layer::Plugin);
+fn entry(reader: &mut Reader<'_>, meta: &mut Meta) {
+    let modules = reader.at.path.split(['/', '\\']).any(|part| part == "node_modules");
+    let file = if !modules && reader.files.get("index.ts").is_some() { "index.ts" } else { "index.js" };
+    let mut item = SurfaceItem::new(SurfaceKind::Entry, file, Reader::whole(file), ManifestLayer::Plugin);
     item.origin = Origin::Found;
     item.files = vec![file.to_owned()];
     file.clone_into(&mut item.why);
     item.run = vec![file.to_owned()];
     meta.entry_file = Some(file.to_owned());
-    if ctx.files.get(file).is_none() {
-        item.place = Ctx::whole(FILE);
-        ctx.missing_program(&mut item, file);
-        item.place = Ctx::whole(file);
+    if reader.files.get(file).is_none() {
+        item.place = Reader::whole(FILE);
+        reader.missing_program(&mut item, file);
+        item.place = Reader::whole(file);
     }
-    ctx.add(item);
-    shared(ctx, file);
+    reader.add(item);
+    shared(reader, file);
 }
 
 /// Follows relative imports inside the plugin directory. An import that leaves it becomes an item.
-fn shared(ctx: &mut Ctx<'_>, entry: &str) {
+fn shared(reader: &mut Reader<'_>, entry: &str) {
     let mut seen: BTreeSet<String> = BTreeSet::from([entry.to_owned()]);
     let mut left = vec![entry.to_owned()];
     let mut outside = BTreeSet::new();
     while let Some(path) = left.pop() {
-        let Some(file) = ctx.files.get(&path) else { continue };
-        ctx.read.insert(path.clone());
-        if file.bytes.len() > IMPORTER_BYTES {
-            ctx.add(unread_item(&path, "too large to search for imports"));
+        let Some(file) = reader.files.get(&path) else { continue };
+        reader.read.insert(path.clone());
+        if file.bytes.len() > MAX_IMPORTER_BYTES {
+            reader.add(unread_item(&path, "too large to search for imports"));
             continue;
         }
         let text = String::from_utf8_lossy(file.bytes);
         for import in imports(&text) {
             match resolve(&path, &import.target) {
-                Target::Inside(target) => match on_disk(ctx, &target) {
-                    Some(found) if !seen.contains(&found) && seen.len() < IMPORTERS => {
+                ImportTarget::Inside(target) => match on_disk(reader, &target) {
+                    Some(found) if !seen.contains(&found) && seen.len() < MAX_IMPORTERS => {
                         seen.insert(found.clone());
                         left.push(found);
                     }
                     Some(found) if !seen.contains(&found) && outside.insert(String::new()) => {
-                        ctx.add(unread_item(&found, "too many files to search for imports"));
+                        reader.add(unread_item(&found, "too many files to search for imports"));
                     }
                     _ => {}
                 },
-                Target::Outside(target) if outside.insert(target.clone()) => {
-                    let place = Place {
+                ImportTarget::Outside(target) if outside.insert(target.clone()) => {
+                    let place = ManifestPlace {
                         file: path.clone(),
                         pointer: String::new(),
                         span: Span::new(import.start, import.start.saturating_add(import.target.len())),
                         position: None,
                     };
-                    ctx.add(outside_item(ctx.at.shared, place, &target));
+                    reader.add(outside_item(reader.at.shared, place, &target));
                 }
-                Target::Outside(_) | Target::Package => {}
+                ImportTarget::Outside(_) | ImportTarget::Package => {}
             }
         }
     }
@@ -295,14 +305,14 @@ fn shared(ctx: &mut Ctx<'_>, entry: &str) {
 
 /// Returns an item for a file whose imports are unknown.
 fn unread_item(path: &str, why: &str) -> SurfaceItem {
-    let mut item = SurfaceItem::new(SurfaceKind::Shared, path, Ctx::whole(path), Layer::Plugin);
+    let mut item = SurfaceItem::new(SurfaceKind::Shared, path, Reader::whole(path), ManifestLayer::Plugin);
     item.coverage = Coverage::Unresolved;
     item.why = format!("{}: {why}", escape(path, 256));
     item
 }
 
-fn outside_item(digested: &[&str], place: Place, target: &str) -> SurfaceItem {
-    let mut item = SurfaceItem::new(SurfaceKind::Shared, target, place, Layer::Plugin);
+fn outside_item(digested: &[&str], place: ManifestPlace, target: &str) -> SurfaceItem {
+    let mut item = SurfaceItem::new(SurfaceKind::Shared, target, place, ManifestLayer::Plugin);
     let below =
         |root: &str| target.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     item.coverage =
@@ -313,7 +323,7 @@ fn outside_item(digested: &[&str], place: Place, target: &str) -> SurfaceItem {
 }
 
 /// Returns the file that an import means, whose extension can be missing or different.
-fn on_disk(ctx: &Ctx<'_>, target: &str) -> Option<String> {
+fn on_disk(reader: &Reader<'_>, target: &str) -> Option<String> {
     let stem = target.strip_suffix(".js").unwrap_or(target);
     let tries = [
         target.to_owned(),
@@ -324,20 +334,20 @@ fn on_disk(ctx: &Ctx<'_>, target: &str) -> Option<String> {
         format!("{target}/index.ts"),
         format!("{target}/index.js"),
     ];
-    tries.into_iter().find(|path| ctx.files.get(path).is_some())
+    tries.into_iter().find(|path| reader.files.get(path).is_some())
 }
 
-enum Target {
+enum ImportTarget {
     Inside(String),
     Outside(String),
     Package,
 }
 
 /// Resolves an import relative to the directory of its file, component by component.
-fn resolve(from: &str, target: &str) -> Target {
+fn resolve(from: &str, target: &str) -> ImportTarget {
     if !target.starts_with("./") && !target.starts_with("../") && target != "." && target != ".." {
         let leaves = target.starts_with('/') || target.starts_with("file:");
-        return if leaves { Target::Outside(target.to_owned()) } else { Target::Package };
+        return if leaves { ImportTarget::Outside(target.to_owned()) } else { ImportTarget::Package };
     }
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
@@ -354,5 +364,9 @@ fn resolve(from: &str, target: &str) -> Target {
         }
     }
     let inner = parts.join("/");
-    if up == 0 { Target::Inside(inner) } else { Target::Outside(format!("{}{inner}", "../".repeat(up))) }
+    if up == 0 {
+        ImportTarget::Inside(inner)
+    } else {
+        ImportTarget::Outside(format!("{}{inner}", "../".repeat(up)))
+    }
 }

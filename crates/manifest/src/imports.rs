@@ -9,7 +9,7 @@ pub(crate) struct Import {
 
 /// The distance in which the string of an import is searched. Comments and blanks can be in between, and without a
 /// limit, many keywords in a large file would each search the rest of it.
-const AHEAD: usize = 4096;
+const MAX_DISTANCE: usize = 4096;
 
 /// Finds `import "x"`, `import … from "x"`, `export … from "x"`, `import("x")` and `require("x")`.
 ///
@@ -17,7 +17,7 @@ const AHEAD: usize = 4096;
 /// division or the start of a regular expression, which only a parser can decide. If the wrong choice could hide code,
 /// every keyword of the file counts, even in comments and strings: an extra import is better than a hidden one.
 pub(crate) fn imports(text: &str) -> Vec<Import> {
-    let mut scan = Scan { text, at: 0, before: Before::Start, braces: Vec::new(), doubtful: false };
+    let mut scan = Lexer { text, at: 0, before: PrecedingToken::Start, braces: Vec::new(), doubtful: false };
     let mut found = Vec::new();
     while let Some(word) = scan.next_word() {
         found.extend(import_behind(text, word, scan.at));
@@ -33,7 +33,7 @@ fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
     if !matches!(word, "import" | "from" | "require") {
         return None;
     }
-    let limit = at.saturating_add(AHEAD).min(text.len());
+    let limit = at.saturating_add(MAX_DISTANCE).min(text.len());
     let mut here = skip_blanks(text, at, limit);
     if word != "from" && text.get(here..)?.starts_with('(') {
         here = skip_blanks(text, here.saturating_add(1), limit);
@@ -94,7 +94,7 @@ fn comment_length(rest: &str) -> usize {
 /// Returns the offset of the closing quote, or `None` if the string is not closed.
 fn string_end(text: &str, start: usize, quote: char) -> Option<usize> {
     let mut escaped = false;
-    for (at, next) in text.get(start..)?.char_indices().take(AHEAD) {
+    for (at, next) in text.get(start..)?.char_indices().take(MAX_DISTANCE) {
         match next {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
@@ -108,7 +108,7 @@ fn string_end(text: &str, start: usize, quote: char) -> Option<usize> {
 
 /// The kind of token before a `/`, which decides what the `/` means.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum PrecedingToken {
     /// The start of the text, an operator or a keyword: a regular expression can follow.
     Start,
     /// A value: a division follows.
@@ -118,10 +118,10 @@ enum Before {
 }
 
 /// A lexer that knows just enough of JavaScript to find words outside strings, comments and regular expressions.
-struct Scan<'t> {
+struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    before: Before,
+    before: PrecedingToken,
     /// One value per open brace: `true` if the brace closes a substitution in a template.
     braces: Vec<bool>,
     /// `true` if a wrong choice could have hidden code.
@@ -146,7 +146,7 @@ const OPENING_WORDS: &[&str] = &[
     "yield",
 ];
 
-impl<'t> Scan<'t> {
+impl<'t> Lexer<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -171,29 +171,33 @@ impl<'t> Scan<'t> {
                 '{' => {
                     self.skip(1);
                     self.braces.push(false);
-                    self.before = Before::Start;
+                    self.before = PrecedingToken::Start;
                 }
                 '}' => {
                     self.skip(1);
                     if self.braces.pop() == Some(true) {
                         self.template();
                     } else {
-                        self.before = Before::Either;
+                        self.before = PrecedingToken::Either;
                     }
                 }
                 word if word.is_alphanumeric() || word == '_' || word == '$' => {
                     let end = rest.find(|next: char| !next.is_alphanumeric() && next != '_' && next != '$');
                     let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
                     self.skip(word.len());
-                    self.before = if OPENING_WORDS.contains(&word) { Before::Start } else { Before::Value };
+                    self.before = if OPENING_WORDS.contains(&word) {
+                        PrecedingToken::Start
+                    } else {
+                        PrecedingToken::Value
+                    };
                     return Some(word);
                 }
                 other => {
                     self.skip(other.len_utf8());
                     self.before = match other {
-                        ')' => Before::Either,
-                        ']' => Before::Value,
-                        _ => Before::Start,
+                        ')' => PrecedingToken::Either,
+                        ']' => PrecedingToken::Value,
+                        _ => PrecedingToken::Start,
                     };
                 }
             }
@@ -208,27 +212,27 @@ impl<'t> Scan<'t> {
         }
         let body = regex_body(rest);
         match (self.before, body) {
-            (Before::Start, Some(body)) => {
+            (PrecedingToken::Start, Some(body)) => {
                 self.skip(body.len().saturating_add(2));
-                self.before = Before::Value;
+                self.before = PrecedingToken::Value;
             }
-            (Before::Either, Some(body)) => {
+            (PrecedingToken::Either, Some(body)) => {
                 // If the body contains nothing that could open a string or comment, both meanings yield the same words.
                 self.doubtful |=
                     body.contains(['"', '\'', '`', '{', '}']) || body.contains("/*") || body.contains("//");
                 self.skip(1);
-                self.before = Before::Start;
+                self.before = PrecedingToken::Start;
             }
             _ => {
                 self.skip(1);
-                self.before = Before::Start;
+                self.before = PrecedingToken::Start;
             }
         }
     }
 
     fn string(&mut self, quote: char) {
         let mut escaped = false;
-        self.before = Before::Value;
+        self.before = PrecedingToken::Value;
         for (at, next) in self.rest().char_indices().skip(1) {
             match next {
                 _ if escaped => escaped = false,
@@ -255,12 +259,12 @@ impl<'t> Scan<'t> {
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
                 '`' => {
-                    self.before = Before::Value;
+                    self.before = PrecedingToken::Value;
                     return self.skip(at.saturating_add(1));
                 }
                 '{' if dollar => {
                     self.braces.push(true);
-                    self.before = Before::Start;
+                    self.before = PrecedingToken::Start;
                     return self.skip(at.saturating_add(1));
                 }
                 _ => {}
@@ -276,7 +280,7 @@ impl<'t> Scan<'t> {
 fn regex_body(rest: &str) -> Option<&str> {
     let inner = rest.strip_prefix('/')?;
     let (mut escaped, mut class) = (false, false);
-    for (at, next) in inner.char_indices().take(AHEAD) {
+    for (at, next) in inner.char_indices().take(MAX_DISTANCE) {
         match next {
             '\n' | '\r' | '\u{2028}' | '\u{2029}' => return None,
             _ if escaped => escaped = false,

@@ -1,17 +1,17 @@
 //! Reads an entry of a JP registry.
 
-use crate::at::At;
-use crate::code::Code;
+use crate::at::PluginContext;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::error::{ManifestErrors, Weight};
+use crate::error::{ManifestErrors, WarningLevel};
 use crate::files::MapFiles;
-use crate::json::{self, Limits, Member, Value};
+use crate::json::{self, JsonMember, JsonValue, ParseLimits};
 use crate::manifest::{Manifest, Meta};
 use crate::name::is_hex;
 use crate::read::finish;
-use crate::reader::{Base, Ctx, Doc, Need};
-use crate::surface::{Fact, Layer, SurfaceItem, SurfaceKind};
+use crate::reader::{Base, Document, Reader, Requirement};
+use crate::surface::{ManifestLayer, SurfaceFact, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 
 const KEYS: &[&str] =
@@ -26,104 +26,108 @@ const KEYS: &[&str] =
 // In RFD-077, an unknown `type` makes the whole registry unreadable; see docs/source-documents.md.
 pub fn read_jp_entry(path: &str, bytes: &[u8]) -> Result<Manifest, ManifestErrors> {
     let nothing = MapFiles::new();
-    let at = At::nowhere();
-    let mut ctx = Ctx::new(&nothing, Dialect::Jp, &at);
+    let at = PluginContext::without_directory();
+    let mut reader = Reader::new(&nothing, Dialect::Jp, &at);
     let mut meta = Meta::default();
-    if let Some(doc) =
-        ctx.open_as(path, bytes, Layer::Entry, Base::START, json::parse(bytes, &Limits::market()))
-    {
+    if let Some(doc) = reader.open_as(
+        path,
+        bytes,
+        ManifestLayer::Entry,
+        Base::START,
+        json::parse(bytes, &ParseLimits::marketplace()),
+    ) {
         match doc.root.members() {
-            Some(members) => entry(&mut ctx, &doc, members, &mut meta),
-            None => ctx.wrong(&doc, &doc.root, "an object", Need::Error),
+            Some(members) => entry(&mut reader, &doc, members, &mut meta),
+            None => reader.wrong(&doc, &doc.root, "an object", Requirement::Strict),
         }
-        ctx.close(&doc);
+        reader.close(&doc);
     }
-    finish(ctx, meta)
+    finish(reader, meta)
 }
 
-fn entry(ctx: &mut Ctx<'_>, doc: &Doc<'_>, members: &[Member<'_>], meta: &mut Meta) {
-    ctx.keys(doc, members, KEYS);
+fn entry(reader: &mut Reader<'_>, doc: &Document<'_>, members: &[JsonMember<'_>], meta: &mut Meta) {
+    reader.keys(doc, members, KEYS);
     match doc.root.get("id") {
-        Some(node) => meta.name = ctx.name(doc, node),
-        None => ctx.missing(doc, &doc.root, "id"),
+        Some(node) => meta.name = reader.name(doc, node),
+        None => reader.missing(doc, &doc.root, "id"),
     }
     match doc.root.get("description") {
         Some(node) => {
-            let text = ctx.text(doc, node, Need::Error);
+            let text = reader.text(doc, node, Requirement::Strict);
             meta.description = text.map(|text| crate::ForeignText::new(text.to_owned()));
         }
-        None => ctx.missing(doc, &doc.root, "description"),
+        None => reader.missing(doc, &doc.root, "description"),
     }
     if let Some(node) = doc.root.get("official")
-        && !matches!(node.value(), Value::Bool(_))
+        && !matches!(node.value(), JsonValue::Bool(_))
     {
-        ctx.wrong(doc, node, "a boolean", Need::Error);
+        reader.wrong(doc, node, "a boolean", Requirement::Strict);
     }
     if let Some(node) = doc.root.get("repository") {
-        meta.repository = ctx.plain(doc, node, Need::Notice).map(ToOwned::to_owned);
+        meta.repository = reader.plain(doc, node, Requirement::Lenient).map(ToOwned::to_owned);
     }
-    Ctx::keep_raw(doc, meta);
-    let kind = kind(ctx, doc);
+    Reader::keep_raw(doc, meta);
+    let kind = kind(reader, doc);
     for key in ["requires", "suggests"] {
         let Some(node) = doc.root.get(key) else { continue };
-        for item in ctx.list(doc, node, Need::Error) {
-            let Some(name) = ctx.plain(doc, item, Need::Error) else { continue };
-            if key == "requires" && kind == Kind::Command {
+        for item in reader.list(doc, node, Requirement::Strict) {
+            let Some(name) = reader.plain(doc, item, Requirement::Strict) else { continue };
+            if key == "requires" && kind == EntryKind::Command {
                 meta.companions.push(name.to_owned());
-                let place = Ctx::place(doc, item.span());
-                ctx.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
+                let place = Reader::place(doc, item.span());
+                reader.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
             }
         }
     }
     if let Some(node) = doc.root.get("binaries") {
-        for member in ctx.object(doc, node, Need::Error) {
-            binary(ctx, doc, member, kind);
+        for member in reader.object(doc, node, Requirement::Strict) {
+            binary(reader, doc, member, kind);
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     Command,
     Group,
     Unknown,
 }
 
-fn kind(ctx: &mut Ctx<'_>, doc: &Doc<'_>) -> Kind {
+fn kind(reader: &mut Reader<'_>, doc: &Document<'_>) -> EntryKind {
     let mut read = |key: &str| {
         let node = doc.root.get(key)?;
-        ctx.plain(doc, node, Need::Error).map(|text| (text.to_owned(), node.span()))
+        reader.plain(doc, node, Requirement::Strict).map(|text| (text.to_owned(), node.span()))
     };
     let (kind, old) = (read("kind"), read("type"));
     if let (Some((kind, _)), Some((old, span))) = (&kind, &old)
         && kind != old
     {
         let message = format!("expected one kind, got `{}` and `{}`", escape(kind, 64), escape(old, 64));
-        ctx.error(doc, *span, Code::TwoKinds, message);
+        reader.error(doc, *span, ManifestCode::TwoKinds, message);
     }
     match kind.or(old) {
-        None => Kind::Command,
-        Some((word, _)) if word == "command" => Kind::Command,
-        Some((word, _)) if word == "command_group" => Kind::Group,
+        None => EntryKind::Command,
+        Some((word, _)) if word == "command" => EntryKind::Command,
+        Some((word, _)) if word == "command_group" => EntryKind::Group,
         Some((word, span)) => {
             let message =
                 format!("unknown kind `{}`: the entry is accepted without a surface", escape(&word, 64));
-            ctx.notice(doc, span, Code::UnknownKind, message);
-            Kind::Unknown
+            reader.notice(doc, span, ManifestCode::UnknownKind, message);
+            EntryKind::Unknown
         }
     }
 }
 
-fn binary(ctx: &mut Ctx<'_>, doc: &Doc<'_>, member: &Member<'_>, kind: Kind) {
-    ctx.refuse_hidden(doc, member.key_span(), member.key());
+fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, kind: EntryKind) {
+    reader.refuse_hidden(doc, member.key_span(), member.key());
     let node = member.node();
-    let members = ctx.object(doc, node, Need::Error);
-    ctx.keys(doc, members, &["sha256", "url"]);
+    let members = reader.object(doc, node, Requirement::Strict);
+    reader.keys(doc, members, &["sha256", "url"]);
     let mut text = |key: &str| match node.get(key) {
-        Some(value) => ctx.plain(doc, value, Need::Error).map(ToOwned::to_owned),
+        Some(value) => reader.plain(doc, value, Requirement::Strict).map(ToOwned::to_owned),
         None => {
             if node.members().is_some() {
-                ctx.missing(doc, node, key);
+                reader.missing(doc, node, key);
             }
             None
         }
@@ -133,21 +137,21 @@ fn binary(ctx: &mut Ctx<'_>, doc: &Doc<'_>, member: &Member<'_>, kind: Kind) {
     if !is_hex(&sha256, 64) {
         let span = node.get("sha256").unwrap_or(node).span();
         let message = format!("expected 64 lowercase hex digits, got `{}`", escape(&sha256, 80));
-        return ctx.error(doc, span, Code::MarketSha, message);
+        return reader.error(doc, span, ManifestCode::MarketSha, message);
     }
-    let place = Ctx::place(doc, node.span());
+    let place = Reader::place(doc, node.span());
     if !url.starts_with("https://") {
         let message = format!("the URL `{}` is not https", escape(&url, 128));
-        ctx.say_at(place.clone(), Code::MarketInsecureUrl, Weight::Warning, message);
+        reader.warn_at(place.clone(), ManifestCode::MarketInsecureUrl, WarningLevel::Warning, message);
     }
-    if kind != Kind::Command {
+    if kind != EntryKind::Command {
         return;
     }
     let mut item = SurfaceItem::new(SurfaceKind::Binary, member.key(), place, doc.layer);
     item.coverage = Coverage::LauncherDigest;
     item.why = escape(&url, 256);
     item.run = vec![url.clone()];
-    item.facts.insert("url", Fact::Text(url));
-    item.facts.insert("sha256", Fact::Text(sha256));
-    ctx.add(item);
+    item.facts.insert("url", SurfaceFact::Text(url));
+    item.facts.insert("sha256", SurfaceFact::Text(sha256));
+    reader.add(item);
 }

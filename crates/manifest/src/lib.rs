@@ -43,21 +43,22 @@ mod surface;
 mod text;
 mod url;
 
-pub use at::{At, UnknownKeys, WithoutManifest};
-pub use code::{CODES, Code};
+pub use at::{MissingManifest, PluginContext, UnknownKeys};
+pub use code::{CODES, ManifestCode};
 pub use command::{
-    BUILTINS, CommandContext, CommandPart, CommandView, INTERPRETERS, LAUNCHERS, judge_argv, judge_command,
+    BUILTINS, CommandAnalysis, CommandContext, CommandPart, INTERPRETERS, LAUNCHERS, judge_argv,
+    judge_command,
 };
 pub use coverage::Coverage;
-pub use dialect::{Dialect, MAIN_FILES, MARKET_FILES, Relative};
-pub use error::{ManifestError, ManifestErrors, Notice, Place, Weight};
-pub use files::{FileView, Files, MapFiles, Mode};
-pub use hooks_file::{HooksFile, hooks};
+pub use dialect::{Dialect, MAIN_FILES, MARKETPLACE_FILES, RelativeBase};
+pub use error::{ManifestError, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel};
+pub use files::{FileMode, FileView, Files, MapFiles};
+pub use hooks_file::{HooksFile, read_hooks_file};
 pub use jp::read_jp_entry;
-pub use manifest::{Manifest, Person, Raw};
-pub use market::{Entry, Market, RefusedEntry};
-pub use market_read::read_market;
-pub use read::{Found, RootCheck, classify, find, read, read_all};
-pub use source::{CommandSources, Pinning, Remote, Source};
-pub use surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+pub use manifest::{Contact, Manifest, RawValue};
+pub use market::{Marketplace, MarketplaceEntry, RefusedEntry};
+pub use market_read::read_marketplace;
+pub use read::{DialectResult, RootCheck, classify, find_dialects, read, read_all};
+pub use source::{CommandSources, Pinning, RemoteSource, Source};
+pub use surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 pub use text::ForeignText;

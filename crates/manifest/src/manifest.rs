@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use plugward_types::{ParseError, PluginId, Span};
 
 use crate::dialect::Dialect;
-use crate::error::Notice;
+use crate::error::ManifestWarning;
 use crate::surface::SurfaceItem;
 use crate::text::ForeignText;
 
 /// The name and addresses of an author or a marketplace owner.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Person {
+pub struct Contact {
     pub(crate) name: Option<String>,
     pub(crate) email: Option<String>,
     pub(crate) url: Option<String>,
 }
 
-impl Person {
+impl Contact {
     /// Returns the name, as the plugin gives it.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -53,13 +53,13 @@ impl Person {
 
 /// A JSON value that is kept as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raw {
+pub struct RawValue {
     pub(crate) file: String,
     pub(crate) span: Span,
     pub(crate) text: String,
 }
 
-impl Raw {
+impl RawValue {
     /// Returns the file, relative to the plugin directory.
     #[must_use]
     pub fn file(&self) -> &str {
@@ -86,7 +86,7 @@ pub(crate) struct Meta {
     pub(crate) version: Option<String>,
     pub(crate) display_name: Option<ForeignText>,
     pub(crate) description: Option<ForeignText>,
-    pub(crate) author: Option<Person>,
+    pub(crate) author: Option<Contact>,
     pub(crate) homepage: Option<String>,
     pub(crate) repository: Option<String>,
     pub(crate) license: Option<String>,
@@ -95,7 +95,7 @@ pub(crate) struct Meta {
     pub(crate) host_modules: Vec<String>,
     pub(crate) prompt_keys: Vec<String>,
     pub(crate) entry_file: Option<String>,
-    pub(crate) raw: BTreeMap<String, Raw>,
+    pub(crate) raw: BTreeMap<String, RawValue>,
 }
 
 /// The contents of one plugin, as its files declare them.
@@ -108,7 +108,7 @@ pub struct Manifest {
     pub(crate) dialect: Dialect,
     pub(crate) meta: Meta,
     pub(crate) surface: Vec<SurfaceItem>,
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) warnings: Vec<ManifestWarning>,
     pub(crate) main_file: Option<&'static str>,
     pub(crate) files: Vec<String>,
     pub(crate) entry: Option<String>,
@@ -155,7 +155,7 @@ impl Manifest {
 
     /// Returns the author.
     #[must_use]
-    pub const fn author(&self) -> Option<&Person> {
+    pub const fn author(&self) -> Option<&Contact> {
         self.meta.author.as_ref()
     }
 
@@ -203,13 +203,13 @@ impl Manifest {
 
     /// Returns the configuration schema, as written.
     #[must_use]
-    pub fn config_schema(&self) -> Option<&Raw> {
+    pub fn config_schema(&self) -> Option<&RawValue> {
         self.raw("configSchema").or_else(|| self.raw("userConfig"))
     }
 
     /// Returns the value of a top-level list or object, as written.
     #[must_use]
-    pub fn raw(&self, key: &str) -> Option<&Raw> {
+    pub fn raw(&self, key: &str) -> Option<&RawValue> {
         self.meta.raw.get(key)
     }
 
@@ -245,8 +245,8 @@ impl Manifest {
 
     /// Returns the warnings, ordered bytewise by file and pointer.
     #[must_use]
-    pub fn notices(&self) -> &[Notice] {
-        &self.notices
+    pub fn warnings(&self) -> &[ManifestWarning] {
+        &self.warnings
     }
 
     /// Returns the text whose SHA-256 is the surface digest.

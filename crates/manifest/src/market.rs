@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 use crate::error::ManifestErrors;
 use crate::json::Position;
-use crate::manifest::Person;
+use crate::manifest::Contact;
 use crate::reader::Base;
 use crate::source::Source;
 use crate::text::ForeignText;
 
 /// The contents of a marketplace file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Market {
+pub struct Marketplace {
     pub(crate) name: String,
-    pub(crate) owner: Option<Person>,
+    pub(crate) owner: Option<Contact>,
     pub(crate) description: Option<ForeignText>,
     pub(crate) version: Option<String>,
     pub(crate) plugin_root: String,
     pub(crate) renames: BTreeMap<String, String>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<MarketplaceEntry>,
     pub(crate) refused: Vec<RefusedEntry>,
 }
 
-impl Market {
+impl Marketplace {
     /// Returns the name, which is the source in the ids of its plugins.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -31,7 +31,7 @@ impl Market {
 
     /// Returns the owner.
     #[must_use]
-    pub const fn owner(&self) -> Option<&Person> {
+    pub const fn owner(&self) -> Option<&Contact> {
         self.owner.as_ref()
     }
 
@@ -63,7 +63,7 @@ impl Market {
 
     /// Returns the valid entries, in file order.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[MarketplaceEntry] {
         &self.entries
     }
 
@@ -75,7 +75,7 @@ impl Market {
 
     /// Returns the entry of a local directory, relative to the marketplace root.
     #[must_use]
-    pub fn entry_at(&self, path: &str) -> Option<&Entry> {
+    pub fn entry_at(&self, path: &str) -> Option<&MarketplaceEntry> {
         self.entries.iter().find(|entry| matches!(&entry.source, Source::Local { path: own } if own == path))
     }
 }
@@ -110,7 +110,7 @@ impl RefusedEntry {
 
 /// The entry of one plugin in a marketplace file, which is the second layer of its manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct MarketplaceEntry {
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) strict: bool,
@@ -124,7 +124,7 @@ pub struct Entry {
     pub(crate) position: Position,
 }
 
-impl Entry {
+impl MarketplaceEntry {
     /// Returns the name, which becomes part of the plugin's id.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -1,6 +1,6 @@
 //! The rules for declared paths. Written by hand, because `std::path` differs by platform.
 
-use crate::Code;
+use crate::ManifestCode;
 
 /// A path inside the plugin directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,36 +16,36 @@ pub(crate) struct CleanPath {
 /// Checks a path and returns the code of the first rule that it breaks.
 ///
 /// gnoma's own check refuses the substring `..` anywhere, and so also `a..b`. Here only a component `..` is refused.
-pub(crate) fn clean_path(text: &str, roots: &[&str]) -> Result<CleanPath, Code> {
+pub(crate) fn clean_path(text: &str, roots: &[&str]) -> Result<CleanPath, ManifestCode> {
     if text.is_empty() {
-        return Err(Code::PathEmpty);
+        return Err(ManifestCode::PathEmpty);
     }
     if text.chars().any(char::is_control) {
-        return Err(Code::PathChars);
+        return Err(ManifestCode::PathChars);
     }
     if text.contains('\\') {
-        return Err(Code::PathBackslash);
+        return Err(ManifestCode::PathBackslash);
     }
     if text.starts_with('/') {
-        return Err(Code::PathAbsolute);
+        return Err(ManifestCode::PathAbsolute);
     }
     if text.starts_with('~') {
-        return Err(Code::PathHome);
+        return Err(ManifestCode::PathHome);
     }
     match scheme_of(text) {
-        Some(scheme) if scheme.len() == 1 => return Err(Code::PathDrive),
-        Some(_) => return Err(Code::PathUrl),
+        Some(scheme) if scheme.len() == 1 => return Err(ManifestCode::PathDrive),
+        Some(_) => return Err(ManifestCode::PathUrl),
         None => {}
     }
     let (rest, rooted) = without_root(text, roots);
     if has_variable(rest) {
-        return Err(Code::PathVariable);
+        return Err(ManifestCode::PathVariable);
     }
     if rest.split('/').any(|part| part == "..") {
-        return Err(Code::PathParent);
+        return Err(ManifestCode::PathParent);
     }
     if rest.len() > 4095 || rest.split('/').any(|part| part.len() > 255) {
-        return Err(Code::PathTooLong);
+        return Err(ManifestCode::PathTooLong);
     }
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let prefixed = rooted || rest == "." || rest.starts_with("./");
@@ -88,10 +88,10 @@ fn has_variable(text: &str) -> bool {
 }
 
 /// Joins a path onto a directory of the tree.
-pub(crate) fn join(folder: &str, path: &str) -> String {
-    match (folder, path) {
+pub(crate) fn join(directory: &str, path: &str) -> String {
+    match (directory, path) {
         ("", path) => path.to_owned(),
-        (folder, "") => folder.to_owned(),
-        (folder, path) => format!("{folder}/{path}"),
+        (directory, "") => directory.to_owned(),
+        (directory, path) => format!("{directory}/{path}"),
     }
 }

@@ -2,16 +2,16 @@
 
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::error::Place;
-use crate::json::{Node, Position};
-use crate::reader::{Ctx, Doc, Need};
-use crate::runs::StartsIn;
-use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+use crate::error::ManifestPlace;
+use crate::json::{JsonNode, Position};
+use crate::reader::{Document, Reader, Requirement};
+use crate::runs::StartDirectory;
+use crate::surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 use plugward_types::Span;
 
 /// The kind of a directory of prompts, which determines the files that count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prompts {
+pub(crate) enum PromptKind {
     Skills,
     Commands,
     Agents,
@@ -20,7 +20,7 @@ pub(crate) enum Prompts {
     TomlCommands,
 }
 
-impl Prompts {
+impl PromptKind {
     const fn word(self) -> &'static str {
         match self {
             Self::Skills => "skill",
@@ -45,10 +45,10 @@ pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
     name.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
 }
 
-impl Ctx<'_> {
+impl Reader<'_> {
     /// Reads a key that declares files or directories of prompts.
-    pub(crate) fn prompts_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Prompts) {
-        for item in self.texts(doc, node, Need::Error) {
+    pub(crate) fn prompts_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: PromptKind) {
+        for item in self.texts(doc, node, Requirement::Strict) {
             let Some(path) = self.path(doc, item) else { continue };
             let place = Self::place(doc, item.span());
             if path.glob {
@@ -59,7 +59,7 @@ impl Ctx<'_> {
                 self.add(item);
                 continue;
             }
-            if !self.walked.insert((path.path.clone(), which.word())) {
+            if !self.visited.insert((path.path.clone(), which.word())) {
                 continue;
             }
             let count = self.prompt_files(&path.path, which, Origin::Declared, doc.layer);
@@ -68,7 +68,7 @@ impl Ctx<'_> {
                     self.missing_file(&place, &path.path);
                 }
                 let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path.clone(), place, doc.layer);
-                item.facts.insert("prompt", Fact::Text(which.word().to_owned()));
+                item.facts.insert("prompt", SurfaceFact::Text(which.word().to_owned()));
                 item.files = vec![path.path];
                 self.add(item);
             }
@@ -76,7 +76,13 @@ impl Ctx<'_> {
     }
 
     /// Adds the prompt files at or under a path, and returns their number.
-    pub(crate) fn prompt_files(&mut self, path: &str, which: Prompts, origin: Origin, layer: Layer) -> usize {
+    pub(crate) fn prompt_files(
+        &mut self,
+        path: &str,
+        which: PromptKind,
+        origin: Origin,
+        layer: ManifestLayer,
+    ) -> usize {
         let mut paths: Vec<String> = match self.files.get(path) {
             Some(_) => vec![path.to_owned()],
             None => self.files.under(path).filter(|path| which.takes(path)).map(ToOwned::to_owned).collect(),
@@ -89,22 +95,22 @@ impl Ctx<'_> {
     }
 
     /// Adds a prompt file and the shell text in it, once.
-    pub(crate) fn prompt_file(&mut self, path: &str, word: &str, origin: Origin, layer: Layer) {
+    pub(crate) fn prompt_file(&mut self, path: &str, word: &str, origin: Origin, layer: ManifestLayer) {
         // The mark is specific to prompts: a file that was read as hooks or servers can be a prompt as well.
-        if !self.walked.insert((path.to_owned(), "prompt-file")) {
+        if !self.visited.insert((path.to_owned(), "prompt-file")) {
             return;
         }
         self.read.insert(path.to_owned());
         let mut item = SurfaceItem::new(SurfaceKind::Prompt, path, Self::whole(path), layer);
         item.origin = origin;
         item.files = vec![path.to_owned()];
-        item.facts.insert("prompt", Fact::Text(word.to_owned()));
+        item.facts.insert("prompt", SurfaceFact::Text(word.to_owned()));
         self.add(item);
         let Some(file) = self.files.get(path) else { return };
         let text = String::from_utf8_lossy(file.bytes);
         let found = if has_ending(path, ".toml") { toml_shell(&text) } else { markdown_shell(&text) };
         for shell in found {
-            let place = Place {
+            let place = ManifestPlace {
                 file: path.to_owned(),
                 pointer: String::new(),
                 span: Span::new(shell.start, shell.start.saturating_add(shell.text.len())),
@@ -113,34 +119,34 @@ impl Ctx<'_> {
             let mut item = SurfaceItem::new(SurfaceKind::CommandShell, path, place, layer);
             item.origin = origin;
             item.files = vec![path.to_owned()];
-            item.facts.insert("mark", Fact::Text(shell.mark.to_owned()));
+            item.facts.insert("mark", SurfaceFact::Text(shell.mark.to_owned()));
             if shell.mark == "front-matter-hooks" && shell.text.is_empty() {
                 item.coverage = Coverage::Unresolved;
                 "hooks in the front matter".clone_into(&mut item.why);
                 self.add(item);
             } else {
-                self.run_text(item, &shell.text, StartsIn::Default);
+                self.run_text(item, &shell.text, StartDirectory::Default);
             }
         }
     }
 
     /// Adds the files of `bin/` or `workflows/`, which are started.
-    pub(crate) fn started_files(&mut self, folder: &str, kind: SurfaceKind) {
-        if !self.walked.insert((folder.to_owned(), kind.as_str())) {
+    pub(crate) fn started_files(&mut self, directory: &str, kind: SurfaceKind) {
+        if !self.visited.insert((directory.to_owned(), kind.as_str())) {
             return;
         }
-        let mut paths: Vec<String> = self.files.under(folder).map(ToOwned::to_owned).collect();
+        let mut paths: Vec<String> = self.files.under(directory).map(ToOwned::to_owned).collect();
         paths.sort();
         for path in paths {
-            let mut item = SurfaceItem::new(kind, path.clone(), Self::whole(&path), Layer::Plugin);
+            let mut item = SurfaceItem::new(kind, path.clone(), Self::whole(&path), ManifestLayer::Plugin);
             item.origin = Origin::Found;
             self.run_file(item, &path);
         }
     }
 
     /// Adds the prompt text of a string, or of each string in a list.
-    pub(crate) fn prompt_text(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str) {
-        for text in self.texts(doc, node, Need::Notice) {
+    pub(crate) fn prompt_text(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str) {
+        for text in self.texts(doc, node, Requirement::Lenient) {
             let mut item =
                 SurfaceItem::new(SurfaceKind::Prompt, name, Self::place(doc, text.span()), doc.layer);
             item.text = self.foreign(doc, text);
@@ -150,16 +156,16 @@ impl Ctx<'_> {
 
     /// Returns `true` if a standard directory or file of Claude plugins exists.
     pub(crate) fn has_standard(&self) -> bool {
-        let folders = ["skills", "commands", "agents", "output-styles", "hooks"];
+        let directories = ["skills", "commands", "agents", "output-styles", "hooks"];
         let files = [".mcp.json", ".lsp.json", "monitors/monitors.json"];
         self.dialect == Dialect::Claude
-            && (folders.iter().any(|folder| self.files.under(folder).next().is_some())
+            && (directories.iter().any(|directory| self.files.under(directory).next().is_some())
                 || files.iter().any(|file| self.files.get(file).is_some()))
     }
 }
 
 /// Shell text in a prompt file, with the mark that introduced it.
-struct Shell {
+struct ShellText {
     mark: &'static str,
     text: String,
     start: usize,
@@ -170,22 +176,22 @@ struct Shell {
 ///
 /// The text is read by lines and marks, not as YAML or Markdown: hosts use different parsers, and a mark that only
 /// one of them recognizes must still be shown.
-fn markdown_shell(text: &str) -> Vec<Shell> {
+fn markdown_shell(text: &str) -> Vec<ShellText> {
     let mut found = Vec::new();
     let mut offset = 0_usize;
     let mut body = 0_usize;
-    let mut front = Front::Before;
-    let mut fence: Option<Shell> = None;
+    let mut front = FrontMatter::Before;
+    let mut fence: Option<ShellText> = None;
     for (index, raw) in text.split_inclusive('\n').enumerate() {
         let line = raw.trim_end_matches(['\n', '\r']);
         let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
         let start = offset;
         offset = offset.saturating_add(raw.len());
         if index == 0 && line.trim_start_matches('\u{feff}').trim_end() == "---" {
-            front = Front::Inside { hooks: false };
+            front = FrontMatter::Inside { hooks: false };
             continue;
         }
-        if matches!(front, Front::Inside { .. }) {
+        if matches!(front, FrontMatter::Inside { .. }) {
             front = front_line(line, front, start, number, &mut found);
             body = offset;
             continue;
@@ -193,7 +199,7 @@ fn markdown_shell(text: &str) -> Vec<Shell> {
         let trimmed = line.trim_start();
         match &mut fence {
             Some(block) if trimmed.starts_with("```") => {
-                found.push(Shell { mark: block.mark, text: core::mem::take(&mut block.text), ..*block });
+                found.push(ShellText { mark: block.mark, text: core::mem::take(&mut block.text), ..*block });
                 fence = None;
             }
             Some(block) => block.text.push_str(raw),
@@ -201,7 +207,7 @@ fn markdown_shell(text: &str) -> Vec<Shell> {
                 .strip_prefix("```")
                 .is_some_and(|rest| rest.trim_start_matches('`').trim() == "!") =>
             {
-                fence = Some(Shell { mark: "fence", text: String::new(), start: offset, line: number });
+                fence = Some(ShellText { mark: "fence", text: String::new(), start: offset, line: number });
             }
             None => {}
         }
@@ -214,15 +220,21 @@ fn markdown_shell(text: &str) -> Vec<Shell> {
 }
 
 #[derive(Clone, Copy)]
-enum Front {
+enum FrontMatter {
     Before,
     Inside { hooks: bool },
 }
 
-fn front_line(line: &str, front: Front, start: usize, number: u32, found: &mut Vec<Shell>) -> Front {
-    let hooks = matches!(front, Front::Inside { hooks: true });
+fn front_line(
+    line: &str,
+    front: FrontMatter,
+    start: usize,
+    number: u32,
+    found: &mut Vec<ShellText>,
+) -> FrontMatter {
+    let hooks = matches!(front, FrontMatter::Inside { hooks: true });
     if matches!(line.trim_end(), "---" | "...") {
-        return Front::Before;
+        return FrontMatter::Before;
     }
     let top = !line.starts_with([' ', '\t', '-', '#']) && !line.trim().is_empty();
     let key = line.trim_start_matches(['"', '\'']);
@@ -230,24 +242,24 @@ fn front_line(line: &str, front: Front, start: usize, number: u32, found: &mut V
         && key.starts_with("hooks")
         && key.trim_start_matches("hooks").trim_start_matches(['"', '\'']).trim_start().starts_with(':')
     {
-        found.push(Shell { mark: "front-matter-hooks", text: String::new(), start, line: number });
-        return Front::Inside { hooks: true };
+        found.push(ShellText { mark: "front-matter-hooks", text: String::new(), start, line: number });
+        return FrontMatter::Inside { hooks: true };
     }
     if top {
-        return Front::Inside { hooks: false };
+        return FrontMatter::Inside { hooks: false };
     }
     let inner = line.trim_start().trim_start_matches("- ").trim_start();
     if let Some(value) = inner.strip_prefix("command:").filter(|_| hooks) {
         let value = value.trim();
         let quoted = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
         let text = quoted('"').or_else(|| quoted('\'')).unwrap_or(value).replace("\\\"", "\"");
-        found.push(Shell { mark: "front-matter-hooks", text, start, line: number });
+        found.push(ShellText { mark: "front-matter-hooks", text, start, line: number });
     }
-    Front::Inside { hooks }
+    FrontMatter::Inside { hooks }
 }
 
 /// Finds the inline marks of the body, which can span lines.
-fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
+fn inline_marks(text: &str, body: usize, found: &mut Vec<ShellText>) {
     let mut at = body;
     let head = text.get(..body).unwrap_or_default().matches('\n').count();
     let mut line = u32::try_from(head).unwrap_or(u32::MAX).saturating_add(1);
@@ -262,7 +274,7 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
         // After a letter, digit or backtick, the exclamation mark is punctuation.
         if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
             let inner = rest.get(..end).unwrap_or_default();
-            found.push(Shell { mark: "inline", text: inner.to_owned(), start: open, line });
+            found.push(ShellText { mark: "inline", text: inner.to_owned(), start: open, line });
             let lines = inner.matches('\n').count();
             line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
             at = open.saturating_add(end).saturating_add(1);
@@ -273,7 +285,7 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<Shell>) {
 }
 
 /// Finds `!{…}` with balanced braces in Gemini's command files.
-fn toml_shell(text: &str) -> Vec<Shell> {
+fn toml_shell(text: &str) -> Vec<ShellText> {
     let mut found = Vec::new();
     let mut at = 0_usize;
     let mut line = 1_u32;
@@ -293,7 +305,7 @@ fn toml_shell(text: &str) -> Vec<Shell> {
         });
         let end = end.map_or(rest.len(), |(end, _)| end);
         let inner = rest.get(..end).unwrap_or_default().to_owned();
-        found.push(Shell { mark: "braces", text: inner, start: open, line });
+        found.push(ShellText { mark: "braces", text: inner, start: open, line });
         // A mark inside is text of the outer shell command and not a mark of its own.
         at = open.saturating_add(end);
     }

@@ -1,13 +1,13 @@
 //! Finds the dialects of a directory and reads them.
 
-use crate::at::At;
-use crate::code::Code;
+use crate::at::PluginContext;
+use crate::code::ManifestCode;
 use crate::dialect::{Dialect, MAIN_FILES};
-use crate::error::{ManifestErrors, Notice, Weight};
+use crate::error::{ManifestErrors, ManifestWarning, WarningLevel};
 use crate::files::Files;
-use crate::json::{self, Limits, Node};
+use crate::json::{self, JsonNode, ParseLimits};
 use crate::manifest::{Manifest, Meta};
-use crate::reader::{Ctx, Read};
+use crate::reader::{Reader, Reading};
 use crate::surface::SurfaceItem;
 use crate::{claude, codex, gemini, gnoma, hyperagent};
 
@@ -33,7 +33,7 @@ pub fn classify(files: &dyn Files) -> Option<RootCheck> {
     if entry {
         return Some(RootCheck::Hyperagent);
     }
-    Some(match json::parse(file.bytes, &Limits::standard()) {
+    Some(match json::parse(file.bytes, &ParseLimits::standard()) {
         Ok(root) if root.get("hostModules").is_some() => RootCheck::Hyperagent,
         Ok(root) => of_gnoma(&root),
         Err(_) if mentions_host_modules(file.bytes) => RootCheck::Hyperagent,
@@ -43,11 +43,11 @@ pub fn classify(files: &dyn Files) -> Option<RootCheck> {
 
 /// Returns `true` if a broken file mentions `hostModules`, which makes it a broken HyperAgent plugin.
 fn mentions_host_modules(bytes: &[u8]) -> bool {
-    let head = bytes.get(..Limits::standard().bytes()).unwrap_or(bytes);
+    let head = bytes.get(..ParseLimits::standard().bytes()).unwrap_or(bytes);
     head.windows(13).any(|window| window == b"\"hostModules\"")
 }
 
-fn of_gnoma(root: &Node<'_>) -> RootCheck {
+fn of_gnoma(root: &JsonNode<'_>) -> RootCheck {
     let Some(members) = root.members() else { return RootCheck::Unknown };
     let is = |key: &str, word: &str| gnoma::same_key(key, word);
     let marked =
@@ -61,7 +61,7 @@ fn of_gnoma(root: &Node<'_>) -> RootCheck {
 /// A directory without a main file has none, even if it contains `skills/` or `commands/`. A root `plugin.json` that is
 /// not valid JSON counts as gnoma, so that a broken plugin is reported instead of skipped.
 #[must_use]
-pub fn find(files: &dyn Files) -> Vec<Dialect> {
+pub fn find_dialects(files: &dyn Files) -> Vec<Dialect> {
     let root = classify(files);
     let is_there = |(dialect, file): &(Dialect, &str)| match dialect {
         Dialect::Hyperagent => root == Some(RootCheck::Hyperagent),
@@ -88,50 +88,52 @@ pub fn find(files: &dyn Files) -> Vec<Dialect> {
 ///
 /// # Examples
 /// ```
-/// use plugward_manifest::{At, Dialect, MapFiles, read};
+/// use plugward_manifest::{PluginContext, Dialect, MapFiles, read};
 ///
 /// let files = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "greeter"}"#);
-/// let manifest = read(Dialect::Claude, &files, &At::folder("greeter"))?;
+/// let manifest = read(Dialect::Claude, &files, &PluginContext::for_directory("greeter"))?;
 /// assert_eq!(manifest.name(), "greeter");
 ///
-/// let errors = read(Dialect::Codex, &files, &At::folder("greeter")).unwrap_err();
+/// let errors = read(Dialect::Codex, &files, &PluginContext::for_directory("greeter")).unwrap_err();
 /// assert_eq!(errors.first().code(), "manifest/missing-file");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 // ADR-003 pins a manifest. gnoma and HyperAgent refuse an invalid one and continue with the others; see
 // docs/source-documents.md.
-pub fn read(dialect: Dialect, files: &dyn Files, at: &At<'_>) -> Result<Manifest, ManifestErrors> {
-    let mut ctx = Ctx::new(files, dialect, at);
+pub fn read(dialect: Dialect, files: &dyn Files, at: &PluginContext<'_>) -> Result<Manifest, ManifestErrors> {
+    let mut reader = Reader::new(files, dialect, at);
     let mut meta = Meta::default();
     match dialect.adapter() {
-        Dialect::Codex => codex::read(&mut ctx, &mut meta),
-        Dialect::Gemini => gemini::read(&mut ctx, &mut meta),
-        Dialect::Hyperagent => hyperagent::read(&mut ctx, &mut meta),
-        Dialect::Gnoma => gnoma::read(&mut ctx, &mut meta),
-        Dialect::Jp => ctx.error_at(Ctx::whole(""), Code::MissingFile, "a registry entry has no directory"),
-        _ => claude::read(&mut ctx, &mut meta),
+        Dialect::Codex => codex::read(&mut reader, &mut meta),
+        Dialect::Gemini => gemini::read(&mut reader, &mut meta),
+        Dialect::Hyperagent => hyperagent::read(&mut reader, &mut meta),
+        Dialect::Gnoma => gnoma::read(&mut reader, &mut meta),
+        Dialect::Jp => {
+            reader.error_at(Reader::whole(""), ManifestCode::MissingFile, "a registry entry has no directory")
+        }
+        _ => claude::read(&mut reader, &mut meta),
     }
-    finish(ctx, meta)
+    finish(reader, meta)
 }
 
-pub(crate) fn finish(ctx: Ctx<'_>, meta: Meta) -> Result<Manifest, ManifestErrors> {
-    let dialect = ctx.dialect;
-    let main_file = dialect.main_file().filter(|file| ctx.read.contains(*file));
+pub(crate) fn finish(reader: Reader<'_>, meta: Meta) -> Result<Manifest, ManifestErrors> {
+    let dialect = reader.dialect;
+    let main_file = dialect.main_file().filter(|file| reader.read.contains(*file));
     // The other adapters ignore the entry, so its digest must not be pinned for them.
     let merges = matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
-    let entry = ctx.at.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
-    let Read { mut surface, notices, files } = ctx.finish()?;
+    let entry = reader.at.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
+    let Reading { mut surface, warnings, files } = reader.finish()?;
     let key = |item: &SurfaceItem| {
         (item.layer, item.place.file.clone(), item.place.span, item.kind, item.name.clone())
     };
     surface.sort_by_cached_key(key);
-    Ok(Manifest { dialect, meta, surface, notices, main_file, files: files.into_iter().collect(), entry })
+    Ok(Manifest { dialect, meta, surface, warnings, main_file, files: files.into_iter().collect(), entry })
 }
 
 /// One dialect of a directory and the result of reading it.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a dialect and its result")]
-pub struct Found {
+pub struct DialectResult {
     /// The dialect.
     pub dialect: Dialect,
     /// The manifest, or the reasons to refuse it.
@@ -143,10 +145,12 @@ pub struct Found {
 /// Adds `manifest/dialects-disagree` if names or versions differ, and `manifest/shadowed` if a root `plugin.json` is
 /// not read.
 #[must_use]
-pub fn read_all(files: &dyn Files, at: &At<'_>) -> Vec<Found> {
-    let dialects = find(files);
-    let mut found: Vec<Found> =
-        dialects.into_iter().map(|dialect| Found { dialect, manifest: read(dialect, files, at) }).collect();
+pub fn read_all(files: &dyn Files, at: &PluginContext<'_>) -> Vec<DialectResult> {
+    let dialects = find_dialects(files);
+    let mut found: Vec<DialectResult> = dialects
+        .into_iter()
+        .map(|dialect| DialectResult { dialect, manifest: read(dialect, files, at) })
+        .collect();
     let who = |manifest: &Manifest| (manifest.name().to_owned(), manifest.version().map(ToOwned::to_owned));
     let mut known = found.iter().filter_map(|one| one.manifest.as_ref().ok()).map(who);
     let first = known.next();
@@ -161,20 +165,29 @@ pub fn read_all(files: &dyn Files, at: &At<'_>) -> Vec<Found> {
             add(
                 manifest,
                 main,
-                Code::DialectsDisagree,
+                ManifestCode::DialectsDisagree,
                 "another manifest in the directory has a different name or version",
             );
         }
         if shadowed {
-            add(manifest, "plugin.json", Code::Shadowed, "plugin.json is not read: it matches no dialect");
+            add(
+                manifest,
+                "plugin.json",
+                ManifestCode::Shadowed,
+                "plugin.json is not read: it matches no dialect",
+            );
         }
     }
     found
 }
 
-fn add(manifest: &mut Manifest, file: &str, code: Code, message: &str) {
-    let notice =
-        Notice { code, weight: Weight::Notice, message: message.to_owned(), place: Ctx::whole(file) };
-    let at = manifest.notices.partition_point(|other| other.place.file.as_str() <= file);
-    manifest.notices.insert(at, notice);
+fn add(manifest: &mut Manifest, file: &str, code: ManifestCode, message: &str) {
+    let notice = ManifestWarning {
+        code,
+        level: WarningLevel::Notice,
+        message: message.to_owned(),
+        place: Reader::whole(file),
+    };
+    let at = manifest.warnings.partition_point(|other| other.place.file.as_str() <= file);
+    manifest.warnings.insert(at, notice);
 }

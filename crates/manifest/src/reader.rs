@@ -4,30 +4,30 @@ use std::collections::BTreeSet;
 
 use plugward_types::Span;
 
-use crate::at::At;
-use crate::code::Code;
+use crate::at::PluginContext;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::error::{ManifestError, ManifestErrors, Notice, Place, Weight};
+use crate::error::{ManifestError, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel};
 use crate::files::Files;
-use crate::json::{self, JsonErrors, Limits, Node, Position, pointer_to, positions_of};
-use crate::market::Entry;
-use crate::surface::{Layer, SurfaceItem};
+use crate::json::{self, JsonErrors, JsonNode, ParseLimits, Position, pointer_to, positions_of};
+use crate::market::MarketplaceEntry;
+use crate::surface::{ManifestLayer, SurfaceItem};
 use crate::text::escape;
 
 /// The number of errors that are reported one by one. A generated file can contain thousands.
-const LISTED: usize = 100;
+const MAX_ERRORS: usize = 100;
 /// The limit of surface items per plugin, so that memory stays bounded.
-const ITEMS: usize = 10_000;
+const MAX_ITEMS: usize = 10_000;
 /// The number of warnings that are reported one by one.
-const NOTICES: usize = 1000;
+const MAX_WARNINGS: usize = 1000;
 
 /// A JSON file, or the entry of a marketplace file.
-pub(crate) struct Doc<'d> {
+pub(crate) struct Document<'d> {
     pub(crate) file: &'d str,
     pub(crate) bytes: &'d [u8],
-    pub(crate) root: Node<'d>,
-    pub(crate) layer: Layer,
+    pub(crate) root: JsonNode<'d>,
+    pub(crate) layer: ManifestLayer,
     /// The position of the first byte in the file.
     pub(crate) base: Base<'d>,
     marks: (usize, usize, usize),
@@ -49,32 +49,32 @@ impl Base<'_> {
 
 /// The level at which a value of the wrong type is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     /// An error, for keys that determine what runs, where it is, or which plugin it is.
-    Error,
+    Strict,
     /// A notice, for all other keys.
-    Notice,
+    Lenient,
 }
 
 /// The surface, warnings and files of one plugin.
-pub(crate) struct Read {
+pub(crate) struct Reading {
     pub(crate) surface: Vec<SurfaceItem>,
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) warnings: Vec<ManifestWarning>,
     pub(crate) files: BTreeSet<String>,
 }
 
 /// The state of reading one plugin.
-pub(crate) struct Ctx<'c> {
+pub(crate) struct Reader<'c> {
     pub(crate) files: &'c dyn Files,
     pub(crate) dialect: Dialect,
-    pub(crate) at: &'c At<'c>,
+    pub(crate) at: &'c PluginContext<'c>,
     pub(crate) errors: Vec<ManifestError>,
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) warnings: Vec<ManifestWarning>,
     pub(crate) items: Vec<SurfaceItem>,
     pub(crate) read: BTreeSet<String>,
     pub(crate) flagged: BTreeSet<(String, usize, usize)>,
     more_errors: usize,
-    more_notices: usize,
+    more_warnings: usize,
     overfull: bool,
     /// `true` if the file belongs to no plugin, so there is no tree in which to look up programs and files.
     pub(crate) standalone: bool,
@@ -83,45 +83,52 @@ pub(crate) struct Ctx<'c> {
     /// The number of errors that occurred in hook entries.
     pub(crate) entry_errors: usize,
     /// The paths that were already searched for prompts or programs, each with the purpose of the search.
-    pub(crate) walked: BTreeSet<(String, &'static str)>,
+    pub(crate) visited: BTreeSet<(String, &'static str)>,
 }
 
-impl<'c> Ctx<'c> {
-    pub(crate) const fn new(files: &'c dyn Files, dialect: Dialect, at: &'c At<'c>) -> Self {
+impl<'c> Reader<'c> {
+    pub(crate) const fn new(files: &'c dyn Files, dialect: Dialect, at: &'c PluginContext<'c>) -> Self {
         Self {
             files,
             dialect,
             at,
             errors: Vec::new(),
-            notices: Vec::new(),
+            warnings: Vec::new(),
             items: Vec::new(),
             read: BTreeSet::new(),
             flagged: BTreeSet::new(),
             more_errors: 0,
-            more_notices: 0,
+            more_warnings: 0,
             overfull: false,
             standalone: false,
             event: None,
             entry_errors: 0,
-            walked: BTreeSet::new(),
+            visited: BTreeSet::new(),
         }
     }
 
     /// Parses a file of the tree as JSON; errors in its bytes are errors of the plugin.
-    pub(crate) fn open<'d>(&mut self, file: &'d str, bytes: &'d [u8]) -> Option<Doc<'d>> {
+    pub(crate) fn open<'d>(&mut self, file: &'d str, bytes: &'d [u8]) -> Option<Document<'d>> {
         self.read.insert(file.to_owned());
-        self.open_as(file, bytes, Layer::Plugin, Base::START, json::parse(bytes, &Limits::standard()))
+        self.open_as(
+            file,
+            bytes,
+            ManifestLayer::Plugin,
+            Base::START,
+            json::parse(bytes, &ParseLimits::standard()),
+        )
     }
 
     /// Parses the marketplace entry, if there is one. Its name takes precedence over the manifest's name.
-    pub(crate) fn open_entry(&mut self, own: Option<&str>) -> Option<(&'c Entry, Doc<'c>)> {
+    pub(crate) fn open_entry(&mut self, own: Option<&str>) -> Option<(&'c MarketplaceEntry, Document<'c>)> {
         let entry = self.at.entry?;
-        let root = json::parse(entry.raw().as_bytes(), &Limits::market());
-        let doc = self.open_as(entry.file(), entry.raw().as_bytes(), Layer::Entry, entry.base(), root)?;
+        let root = json::parse(entry.raw().as_bytes(), &ParseLimits::marketplace());
+        let doc =
+            self.open_as(entry.file(), entry.raw().as_bytes(), ManifestLayer::Entry, entry.base(), root)?;
         if let Some(own) = own.filter(|own| *own != entry.name()) {
             let (own, name) = (escape(own, 128), escape(entry.name(), 128));
             let message = format!("the manifest has the name `{own}`, the entry `{name}`");
-            self.warning(&doc, doc.root.span(), Code::NameMismatch, message);
+            self.warning(&doc, doc.root.span(), ManifestCode::NameMismatch, message);
         }
         Some((entry, doc))
     }
@@ -130,17 +137,17 @@ impl<'c> Ctx<'c> {
         &mut self,
         file: &'d str,
         bytes: &'d [u8],
-        layer: Layer,
+        layer: ManifestLayer,
         base: Base<'d>,
-        root: Result<Node<'d>, JsonErrors>,
-    ) -> Option<Doc<'d>> {
-        let marks = (self.errors.len(), self.notices.len(), self.items.len());
+        root: Result<JsonNode<'d>, JsonErrors>,
+    ) -> Option<Document<'d>> {
+        let marks = (self.errors.len(), self.warnings.len(), self.items.len());
         match root {
-            Ok(root) => Some(Doc { file, bytes, root, layer, base, marks, may_hide: may_hide(bytes) }),
+            Ok(root) => Some(Document { file, bytes, root, layer, base, marks, may_hide: may_hide(bytes) }),
             Err(errors) => {
                 self.more_errors = self.more_errors.saturating_add(errors.unlisted());
                 for error in errors.into_vec() {
-                    let place = Place {
+                    let place = ManifestPlace {
                         file: file.to_owned(),
                         pointer: error.pointer().to_owned(),
                         span: error.span(),
@@ -169,51 +176,57 @@ impl<'c> Ctx<'c> {
     /// Closes a document: searches for hidden text, and turns offsets into lines and columns.
     ///
     /// Positions are computed here and not when an item is added: one pass over the bytes finds all of them.
-    pub(crate) fn close(&mut self, doc: &Doc<'_>) {
+    pub(crate) fn close(&mut self, doc: &Document<'_>) {
         self.refuse_hidden_keys(doc, &doc.root);
         self.find_hidden(doc);
-        let (errors, notices, items) = doc.marks;
+        let (errors, warnings, items) = doc.marks;
         let offsets = {
             let errors = self.errors.iter().skip(errors).map(|error| &error.place);
-            let notices = self.notices.iter().skip(notices).map(|notice| &notice.place);
+            let warnings = self.warnings.iter().skip(warnings).map(|notice| &notice.place);
             let items = self.items.iter().skip(items).map(|item| &item.place);
-            let open = errors.chain(notices).chain(items).filter(|place| is_open(place, doc));
+            let open = errors.chain(warnings).chain(items).filter(|place| is_open(place, doc));
             open.map(|place| place.span.start.saturating_sub(doc.base.offset)).collect()
         };
         let positions = positions_of(doc.bytes, offsets);
-        let settle = |place: &mut Place| {
+        let settle = |place: &mut ManifestPlace| {
             if is_open(place, doc) {
                 let found = positions.get(&place.span.start.saturating_sub(doc.base.offset));
                 place.position = found.map(|position| shifted(*position, doc.base.position));
             }
         };
         self.errors.iter_mut().skip(errors).for_each(|error| settle(&mut error.place));
-        self.notices.iter_mut().skip(notices).for_each(|notice| settle(&mut notice.place));
+        self.warnings.iter_mut().skip(warnings).for_each(|notice| settle(&mut notice.place));
         self.items.iter_mut().skip(items).for_each(|item| settle(&mut item.place));
     }
 
-    pub(crate) fn place(doc: &Doc<'_>, span: Span) -> Place {
+    pub(crate) fn place(doc: &Document<'_>, span: Span) -> ManifestPlace {
         let pointer = format!("{}{}", doc.base.pointer, pointer_to(&doc.root, span.start));
         let span =
             Span::new(span.start.saturating_add(doc.base.offset), span.end.saturating_add(doc.base.offset));
-        Place { file: doc.file.to_owned(), pointer, span, position: None }
+        ManifestPlace { file: doc.file.to_owned(), pointer, span, position: None }
     }
 
     /// Returns the place of a whole file, or of a file that does not exist.
-    pub(crate) fn whole(file: &str) -> Place {
-        Place { file: file.to_owned(), pointer: String::new(), span: Span::new(0, 0), position: None }
+    pub(crate) fn whole(file: &str) -> ManifestPlace {
+        ManifestPlace { file: file.to_owned(), pointer: String::new(), span: Span::new(0, 0), position: None }
     }
 
     fn push(&mut self, error: ManifestError) {
-        if self.errors.len() < LISTED {
+        if self.errors.len() < MAX_ERRORS {
             self.errors.push(ManifestError { event: self.event.clone(), ..error });
         } else {
             self.more_errors = self.more_errors.saturating_add(1);
         }
     }
 
-    pub(crate) fn error(&mut self, doc: &Doc<'_>, span: Span, code: Code, message: impl Into<String>) {
-        if self.errors.len() < LISTED {
+    pub(crate) fn error(
+        &mut self,
+        doc: &Document<'_>,
+        span: Span,
+        code: ManifestCode,
+        message: impl Into<String>,
+    ) {
+        if self.errors.len() < MAX_ERRORS {
             let place = Self::place(doc, span);
             self.error_at(place, code, message);
         } else {
@@ -221,72 +234,97 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    pub(crate) fn error_at(&mut self, place: Place, code: Code, message: impl Into<String>) {
+    pub(crate) fn error_at(&mut self, place: ManifestPlace, code: ManifestCode, message: impl Into<String>) {
         self.push(ManifestError::new(code, message.into(), place));
     }
 
-    pub(crate) fn notice(&mut self, doc: &Doc<'_>, span: Span, code: Code, message: impl Into<String>) {
-        self.say(doc, span, code, Weight::Notice, message);
+    pub(crate) fn notice(
+        &mut self,
+        doc: &Document<'_>,
+        span: Span,
+        code: ManifestCode,
+        message: impl Into<String>,
+    ) {
+        self.warn(doc, span, code, WarningLevel::Notice, message);
     }
 
-    pub(crate) fn warning(&mut self, doc: &Doc<'_>, span: Span, code: Code, message: impl Into<String>) {
-        self.say(doc, span, code, Weight::Warning, message);
+    pub(crate) fn warning(
+        &mut self,
+        doc: &Document<'_>,
+        span: Span,
+        code: ManifestCode,
+        message: impl Into<String>,
+    ) {
+        self.warn(doc, span, code, WarningLevel::Warning, message);
     }
 
-    fn say(&mut self, doc: &Doc<'_>, span: Span, code: Code, weight: Weight, message: impl Into<String>) {
-        if self.notices.len() < NOTICES {
+    fn warn(
+        &mut self,
+        doc: &Document<'_>,
+        span: Span,
+        code: ManifestCode,
+        level: WarningLevel,
+        message: impl Into<String>,
+    ) {
+        if self.warnings.len() < MAX_WARNINGS {
             let place = Self::place(doc, span);
-            self.say_at(place, code, weight, message);
+            self.warn_at(place, code, level, message);
         } else {
-            self.more_notices = self.more_notices.saturating_add(1);
+            self.more_warnings = self.more_warnings.saturating_add(1);
         }
     }
 
-    pub(crate) fn say_at(&mut self, place: Place, code: Code, weight: Weight, message: impl Into<String>) {
-        if self.notices.len() < NOTICES {
-            self.notices.push(Notice { code, weight, message: message.into(), place });
+    pub(crate) fn warn_at(
+        &mut self,
+        place: ManifestPlace,
+        code: ManifestCode,
+        level: WarningLevel,
+        message: impl Into<String>,
+    ) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(ManifestWarning { code, level, message: message.into(), place });
         } else {
-            self.more_notices = self.more_notices.saturating_add(1);
+            self.more_warnings = self.more_warnings.saturating_add(1);
         }
     }
 
     /// Reports a required key that is missing, at the opening bracket of its object.
-    pub(crate) fn missing(&mut self, doc: &Doc<'_>, object: &Node<'_>, key: &str) {
+    pub(crate) fn missing(&mut self, doc: &Document<'_>, object: &JsonNode<'_>, key: &str) {
         let mut place = Self::place(doc, object.span());
         place.pointer.push('/');
         place.pointer.push_str(key);
-        self.error_at(place, Code::MissingKey, format!("expected the key `{key}`"));
+        self.error_at(place, ManifestCode::MissingKey, format!("expected the key `{key}`"));
     }
 
     /// Warns about a declared file that does not exist.
-    pub(crate) fn missing_file(&mut self, place: &Place, path: &str) {
+    pub(crate) fn missing_file(&mut self, place: &ManifestPlace, path: &str) {
         let message = format!("`{}` is not in the tree", escape(path, 256));
-        self.say_at(place.clone(), Code::SurfaceMissingFile, Weight::Warning, message);
+        self.warn_at(place.clone(), ManifestCode::SurfaceMissingFile, WarningLevel::Warning, message);
     }
 
     /// Warns that the program of an item does not exist: a pin cannot cover what would run in its place.
     pub(crate) fn missing_program(&mut self, item: &mut SurfaceItem, path: &str) {
         let message = format!("the program `{}` is not in the tree", escape(path, 256));
-        self.say_at(item.place.clone(), Code::SurfaceMissingProgram, Weight::Warning, message);
+        self.warn_at(item.place.clone(), ManifestCode::SurfaceMissingProgram, WarningLevel::Warning, message);
         item.coverage = item.coverage.worst(Coverage::Unresolved);
     }
 
     /// Adds an item to the surface; a plugin with too many items is refused, so that memory stays bounded.
     pub(crate) fn add(&mut self, item: SurfaceItem) {
-        if self.items.len() < ITEMS {
+        if self.items.len() < MAX_ITEMS {
             return self.items.push(item);
         }
         if !core::mem::replace(&mut self.overfull, true) {
-            let message = format!("expected at most {ITEMS} commands and prompts");
-            self.error_at(item.place, Code::TooMany, message);
+            let message = format!("expected at most {MAX_ITEMS} commands and prompts");
+            self.error_at(item.place, ManifestCode::TooMany, message);
         }
     }
 
     /// Reads one hook entry. An error in it removes the items of this entry and does not affect other entries.
     pub(crate) fn hook_entry(
         &mut self,
-        doc: &Doc<'_>,
-        node: &Node<'_>,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
         event: Option<&str>,
         read: impl FnOnce(&mut Self),
     ) {
@@ -311,35 +349,41 @@ impl<'c> Ctx<'c> {
     }
 
     /// Finishes like [`Self::finish`], after the caller has taken and handled the errors.
-    pub(crate) fn finish_notices(mut self) -> Result<Read, ManifestErrors> {
+    pub(crate) fn finish_warnings(mut self) -> Result<Reading, ManifestErrors> {
         self.more_errors = 0;
         self.finish()
     }
 
     /// Sorts the results; returns the errors if there are any.
-    pub(crate) fn finish(mut self) -> Result<Read, ManifestErrors> {
+    pub(crate) fn finish(mut self) -> Result<Reading, ManifestErrors> {
         let main = self.dialect.main_file().filter(|_| !self.standalone).unwrap_or_default();
         let place = Self::whole(main);
         if self.errors.is_empty() {
-            if self.more_notices > 0 {
-                let message = count_of(self.more_notices, "more notice");
-                self.notices.push(Notice { code: Code::MoreErrors, weight: Weight::Notice, message, place });
+            if self.more_warnings > 0 {
+                let message = count_of(self.more_warnings, "more notice");
+                self.warnings.push(ManifestWarning {
+                    code: ManifestCode::MoreErrors,
+                    level: WarningLevel::Notice,
+                    message,
+                    place,
+                });
             }
-            self.notices.sort_by(|one, two| {
-                let key = |notice: &Notice| (notice.place.file.clone(), notice.place.pointer.clone());
+            self.warnings.sort_by(|one, two| {
+                let key =
+                    |notice: &ManifestWarning| (notice.place.file.clone(), notice.place.pointer.clone());
                 key(one)
                     .cmp(&key(two))
                     .then(one.code.as_str().cmp(two.code.as_str()))
                     .then(one.message.cmp(&two.message))
             });
-            self.notices.dedup();
-            return Ok(Read { surface: self.items, notices: self.notices, files: self.read });
+            self.warnings.dedup();
+            return Ok(Reading { surface: self.items, warnings: self.warnings, files: self.read });
         }
         self.errors
             .sort_by(|one, two| (&one.place.file, one.place.span).cmp(&(&two.place.file, two.place.span)));
         if self.more_errors > 0 {
             let message = count_of(self.more_errors, "more error");
-            self.errors.push(ManifestError::new(Code::MoreErrors, message, place));
+            self.errors.push(ManifestError::new(ManifestCode::MoreErrors, message, place));
         }
         Err(ManifestErrors { errors: self.errors })
     }
@@ -358,7 +402,7 @@ fn may_hide(bytes: &[u8]) -> bool {
         || (bytes.contains(&b'\\') && bytes.split(|byte| *byte == b'\\').skip(1).any(escapes))
 }
 
-fn is_open(place: &Place, doc: &Doc<'_>) -> bool {
+fn is_open(place: &ManifestPlace, doc: &Document<'_>) -> bool {
     place.position.is_none() && place.file == doc.file && place.span.start >= doc.base.offset
 }
 

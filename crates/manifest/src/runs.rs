@@ -2,34 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use crate::code::Code;
-use crate::command::{CommandContext, CommandView, Token, judge_argv, judge_command, split};
+use crate::code::ManifestCode;
+use crate::command::{CommandAnalysis, CommandContext, Token, judge_argv, judge_command, split};
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::error::Weight;
-use crate::json::{Node, Value, canonical};
-use crate::reader::{Ctx, Doc, Need};
-use crate::surface::{Fact, SurfaceItem, SurfaceKind};
+use crate::error::WarningLevel;
+use crate::json::{JsonNode, JsonValue, canonical};
+use crate::reader::{Document, Reader, Requirement};
+use crate::surface::{SurfaceFact, SurfaceItem, SurfaceKind};
 use crate::text::{ForeignText, escape};
 
 /// The directory in which a command starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StartsIn {
+pub(crate) enum StartDirectory {
     /// The default of the dialect.
     Default,
     /// The plugin directory.
     Root,
 }
 
-impl Ctx<'_> {
-    pub(crate) fn command_context(&self, starts_in: StartsIn) -> CommandContext<'_> {
+impl Reader<'_> {
+    pub(crate) fn command_context(&self, starts_in: StartDirectory) -> CommandContext<'_> {
         let context =
             CommandContext::new(self.dialect).with_files(self.files).with_excluded(self.at.excluded);
-        if starts_in == StartsIn::Root { context.at_root() } else { context }
+        if starts_in == StartDirectory::Root { context.at_root() } else { context }
     }
 
     /// Completes and adds an item with a shell text.
-    pub(crate) fn run_text(&mut self, mut item: SurfaceItem, text: &str, starts_in: StartsIn) {
+    pub(crate) fn run_text(&mut self, mut item: SurfaceItem, text: &str, starts_in: StartDirectory) {
         let view = judge_command(text, &self.command_context(starts_in));
         item.run = shown_run(text, &view, self.dialect);
         if self.standalone {
@@ -40,7 +40,7 @@ impl Ctx<'_> {
         }
         if view.has_unquoted_root() && is_posix(&item) {
             let message = format!("the root variable is not quoted in `{}`", escape(text, 128));
-            self.say_at(item.place.clone(), Code::UnquotedRoot, Weight::Warning, message);
+            self.warn_at(item.place.clone(), ManifestCode::UnquotedRoot, WarningLevel::Warning, message);
         }
         if !is_posix(&item) {
             // Other shells split words differently, so the POSIX judgment of the text cannot be trusted.
@@ -51,7 +51,7 @@ impl Ctx<'_> {
     }
 
     /// Completes and adds an item with an argument list.
-    pub(crate) fn run_argv(&mut self, mut item: SurfaceItem, argv: Vec<String>, starts_in: StartsIn) {
+    pub(crate) fn run_argv(&mut self, mut item: SurfaceItem, argv: Vec<String>, starts_in: StartDirectory) {
         if self.standalone {
             item.coverage = item.coverage.worst(Coverage::PathBinary);
             item.run.clone_from(&argv);
@@ -65,7 +65,7 @@ impl Ctx<'_> {
         self.judged(item, &view);
     }
 
-    fn judged(&mut self, mut item: SurfaceItem, view: &CommandView) {
+    fn judged(&mut self, mut item: SurfaceItem, view: &CommandAnalysis) {
         item.coverage = item.coverage.worst(view.coverage());
         item.why = escape(&view.why(), 512);
         item.files.extend(view.files().iter().cloned());
@@ -77,7 +77,7 @@ impl Ctx<'_> {
         item.reads_env.dedup();
         if item.coverage == Coverage::LauncherFloating {
             let message = format!("`{}` may fetch other code at each start", escape(&item.why, 128));
-            self.say_at(item.place.clone(), Code::LauncherFloating, Weight::Notice, message);
+            self.warn_at(item.place.clone(), ManifestCode::LauncherFloating, WarningLevel::Notice, message);
         }
         for part in view.parts() {
             if let Some(path) = part.started().filter(|path| !self.has_program(path)) {
@@ -126,21 +126,26 @@ impl Ctx<'_> {
             };
             if hosts_own && !known.contains(&name.as_str()) {
                 let message = format!("the host does not know the variable `{}`", escape(name, 64));
-                self.say_at(item.place.clone(), Code::UnknownVariable, Weight::Notice, message);
+                self.warn_at(
+                    item.place.clone(),
+                    ManifestCode::UnknownVariable,
+                    WarningLevel::Notice,
+                    message,
+                );
             }
         }
     }
 
     /// Reads a map of texts, such as environment variables or headers. Numbers and booleans keep their text.
-    pub(crate) fn text_map(&mut self, doc: &Doc<'_>, node: &Node<'_>) -> BTreeMap<String, String> {
+    pub(crate) fn text_map(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) -> BTreeMap<String, String> {
         let mut map = BTreeMap::new();
-        for member in self.object(doc, node, Need::Error) {
+        for member in self.object(doc, node, Requirement::Strict) {
             let value = match member.node().value() {
-                Value::String(text) => text.to_string(),
-                Value::Number(number) => number.text().to_owned(),
-                Value::Bool(value) => value.to_string(),
+                JsonValue::String(text) => text.to_string(),
+                JsonValue::Number(number) => number.text().to_owned(),
+                JsonValue::Bool(value) => value.to_string(),
                 _ => {
-                    self.wrong(doc, member.node(), "a string", Need::Error);
+                    self.wrong(doc, member.node(), "a string", Requirement::Strict);
                     continue;
                 }
             };
@@ -156,7 +161,7 @@ fn is_posix(item: &SurfaceItem) -> bool {
 }
 
 /// Returns the words of a single command, or the whole text.
-fn shown_run(text: &str, view: &CommandView, dialect: Dialect) -> Vec<String> {
+fn shown_run(text: &str, view: &CommandAnalysis, dialect: Dialect) -> Vec<String> {
     let operators = split(text).iter().any(|token| !matches!(token, Token::Word(_)));
     match view.parts() {
         [one] if !operators => one.words().iter().map(|word| without_root(word, dialect)).collect(),
@@ -175,7 +180,7 @@ fn without_root(word: &str, dialect: Dialect) -> String {
 }
 
 /// Stores the remaining keys, so that a change of one of them changes the surface text.
-pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &Node<'_>, but: &[&str]) {
+pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &JsonNode<'_>, but: &[&str]) {
     for member in node.members().unwrap_or_default() {
         if !but.contains(&member.key()) {
             keep(item, member.key(), member.node());
@@ -184,8 +189,10 @@ pub(crate) fn keep_rest(item: &mut SurfaceItem, node: &Node<'_>, but: &[&str]) {
 }
 
 /// Stores one value as canonical JSON.
-pub(crate) fn keep(item: &mut SurfaceItem, key: &str, node: &Node<'_>) {
-    if let Fact::Map(rest) = item.facts.entry("other").or_insert_with(|| Fact::Map(BTreeMap::new())) {
+pub(crate) fn keep(item: &mut SurfaceItem, key: &str, node: &JsonNode<'_>) {
+    if let SurfaceFact::Map(rest) =
+        item.facts.entry("other").or_insert_with(|| SurfaceFact::Map(BTreeMap::new()))
+    {
         let text = rest.entry(key.to_owned()).or_default();
         text.clear();
         canonical(node, text);
@@ -193,9 +200,9 @@ pub(crate) fn keep(item: &mut SurfaceItem, key: &str, node: &Node<'_>) {
 }
 
 /// Returns a string without its quotes, and any other value as canonical JSON.
-pub(crate) fn scalar_text(node: &Node<'_>) -> String {
+pub(crate) fn scalar_text(node: &JsonNode<'_>) -> String {
     match node.value() {
-        Value::String(text) => text.to_string(),
+        JsonValue::String(text) => text.to_string(),
         _ => {
             let mut text = String::new();
             canonical(node, &mut text);

@@ -1,13 +1,13 @@
 //! Reads MCP servers, language servers and monitors.
 
-use crate::code::Code;
+use crate::code::ManifestCode;
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::json::{Member, Node, Value};
+use crate::json::{JsonMember, JsonNode, JsonValue};
 use crate::prompts::has_ending;
-use crate::reader::{Ctx, Doc, Need};
-use crate::runs::{StartsIn, keep_rest, scalar_text};
-use crate::surface::{Fact, Origin, SurfaceItem, SurfaceKind};
+use crate::reader::{Document, Reader, Requirement};
+use crate::runs::{StartDirectory, keep_rest, scalar_text};
+use crate::surface::{Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 use crate::text::escape;
 use crate::url::host_of;
 
@@ -28,13 +28,13 @@ const READ: &[&str] = &[
 
 /// The list of servers that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Servers {
+pub(crate) enum ServerList {
     Mcp,
     Lsp,
     Monitors,
 }
 
-impl Servers {
+impl ServerList {
     const fn wrapper(self) -> &'static str {
         match self {
             Self::Mcp => "mcpServers",
@@ -44,29 +44,29 @@ impl Servers {
     }
 }
 
-impl Ctx<'_> {
+impl Reader<'_> {
     /// Reads the value of `mcpServers`, `lspServers` or `monitors`: a path, a list of paths, or inline servers.
-    pub(crate) fn servers_key(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers) {
+    pub(crate) fn servers_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
         match node.value() {
-            Value::String(_) => self.servers_path(doc, node, which),
-            Value::Array(items) => {
+            JsonValue::String(_) => self.servers_path(doc, node, which),
+            JsonValue::Array(items) => {
                 for item in items {
                     match item.value() {
-                        Value::String(_) => self.servers_path(doc, item, which),
-                        Value::Object(_) if which == Servers::Monitors => {
+                        JsonValue::String(_) => self.servers_path(doc, item, which),
+                        JsonValue::Object(_) if which == ServerList::Monitors => {
                             self.monitor(doc, item, Origin::Declared);
                         }
-                        Value::Object(_) => self.servers_inline(doc, item, which, Origin::Declared),
-                        _ => self.wrong(doc, item, "a path or an object", Need::Error),
+                        JsonValue::Object(_) => self.servers_inline(doc, item, which, Origin::Declared),
+                        _ => self.wrong(doc, item, "a path or an object", Requirement::Strict),
                     }
                 }
             }
-            Value::Object(_) => self.servers_inline(doc, node, which, Origin::Declared),
-            _ => self.wrong(doc, node, "a path or an object", Need::Error),
+            JsonValue::Object(_) => self.servers_inline(doc, node, which, Origin::Declared),
+            _ => self.wrong(doc, node, "a path or an object", Requirement::Strict),
         }
     }
 
-    fn servers_path(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers) {
+    fn servers_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
         let Some(path) = self.path(doc, node) else { return };
         let place = Self::place(doc, node.span());
         if path.glob {
@@ -79,20 +79,20 @@ impl Ctx<'_> {
         if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
             return self.bundle(&place, doc, &path.path);
         }
-        if self.walked.contains(&(path.path.clone(), which.wrapper())) {
+        if self.visited.contains(&(path.path.clone(), which.wrapper())) {
             return;
         }
         match self.files.get(&path.path) {
             Some(file) => self.servers_file(&path.path, file.bytes, which, Origin::Declared),
             None if self.files.under(&path.path).next().is_some() => {
-                self.error(doc, node.span(), Code::Type, "expected a file, got a directory");
+                self.error(doc, node.span(), ManifestCode::Type, "expected a file, got a directory");
             }
             None => self.missing_file(&place, &path.path),
         }
     }
 
     /// Adds a packaged server. The pin covers the archive; its contents are not inspected.
-    fn bundle(&mut self, place: &crate::Place, doc: &Doc<'_>, path: &str) {
+    fn bundle(&mut self, place: &crate::ManifestPlace, doc: &Document<'_>, path: &str) {
         let mut item = SurfaceItem::new(SurfaceKind::McpServer, path, place.clone(), doc.layer);
         item.coverage = Coverage::Unresolved;
         item.why = format!("the archive {}", escape(path, 256));
@@ -104,38 +104,38 @@ impl Ctx<'_> {
     }
 
     /// Reads the standard file, if it exists and was not read before.
-    pub(crate) fn standard_servers(&mut self, file: &str, which: Servers) {
-        let fresh = !self.walked.contains(&(file.to_owned(), which.wrapper()));
+    pub(crate) fn standard_servers(&mut self, file: &str, which: ServerList) {
+        let fresh = !self.visited.contains(&(file.to_owned(), which.wrapper()));
         if let Some(view) = self.files.get(file).filter(|_| fresh) {
             self.servers_file(file, view.bytes, which, Origin::Found);
         }
     }
 
-    fn servers_file(&mut self, file: &str, bytes: &[u8], which: Servers, origin: Origin) {
-        self.walked.insert((file.to_owned(), which.wrapper()));
+    fn servers_file(&mut self, file: &str, bytes: &[u8], which: ServerList, origin: Origin) {
+        self.visited.insert((file.to_owned(), which.wrapper()));
         let Some(doc) = self.open(file, bytes) else { return };
         match doc.root.value() {
-            Value::Array(items) if which == Servers::Monitors => {
+            JsonValue::Array(items) if which == ServerList::Monitors => {
                 items.iter().for_each(|item| self.monitor(&doc, item, origin));
             }
-            Value::Object(_) => self.servers_inline(&doc, &doc.root, which, origin),
-            _ => self.wrong(&doc, &doc.root, "an object", Need::Error),
+            JsonValue::Object(_) => self.servers_inline(&doc, &doc.root, which, origin),
+            _ => self.wrong(&doc, &doc.root, "an object", Requirement::Strict),
         }
         self.close(&doc);
     }
 
     /// Reads `{mcpServers: {…}}`, or the map of servers without this key.
-    fn servers_inline(&mut self, doc: &Doc<'_>, node: &Node<'_>, which: Servers, origin: Origin) {
+    fn servers_inline(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList, origin: Origin) {
         let members = node.members().unwrap_or_default();
         let wrapped = node.get(which.wrapper());
         if let Some(inner) = wrapped {
             self.keys(doc, members, &["$schema", which.wrapper(), "inputs"]);
             match inner.value() {
-                Value::Array(items) if which == Servers::Monitors => {
+                JsonValue::Array(items) if which == ServerList::Monitors => {
                     items.iter().for_each(|item| self.monitor(doc, item, origin));
                 }
                 _ => {
-                    for member in self.object(doc, inner, Need::Error) {
+                    for member in self.object(doc, inner, Requirement::Strict) {
                         self.server(doc, member, which, origin);
                     }
                 }
@@ -146,7 +146,7 @@ impl Ctx<'_> {
             let is_server = member.node().members().is_some_and(|keys| {
                 keys.iter().any(|key| matches!(key.key(), "command" | "url" | "type" | "httpUrl" | "args"))
             });
-            if is_server || member.node().members().is_some_and(<[Member<'_>]>::is_empty) {
+            if is_server || member.node().members().is_some_and(<[JsonMember<'_>]>::is_empty) {
                 self.server(doc, member, which, origin);
             } else if member.key() != "$schema" {
                 let message = format!(
@@ -158,39 +158,46 @@ impl Ctx<'_> {
         }
     }
 
-    fn server(&mut self, doc: &Doc<'_>, member: &Member<'_>, which: Servers, origin: Origin) {
+    fn server(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, which: ServerList, origin: Origin) {
         self.refuse_hidden(doc, member.key_span(), member.key());
         let node = member.node();
         if node.members().is_none() {
-            return self.wrong(doc, node, "an object with command or url", Need::Error);
+            return self.wrong(doc, node, "an object with command or url", Requirement::Strict);
         }
         match which {
-            Servers::Mcp => {
+            ServerList::Mcp => {
                 self.mcp(doc, node, member.key(), origin);
             }
-            Servers::Lsp => self.program(doc, node, SurfaceKind::LspServer, member.key(), origin),
-            Servers::Monitors => self.monitor(doc, node, origin),
+            ServerList::Lsp => self.program(doc, node, SurfaceKind::LspServer, member.key(), origin),
+            ServerList::Monitors => self.monitor(doc, node, origin),
         }
     }
 
     /// Adds one MCP server, local or remote.
-    pub(crate) fn mcp(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str, origin: Origin) {
+    pub(crate) fn mcp(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str, origin: Origin) {
         let url = node.get("url").or_else(|| node.get("httpUrl"));
         self.headers_helper(doc, node, name, origin);
         if self.dialect == Dialect::Gemini
             && let Some(member) =
                 node.members().and_then(|all| all.iter().find(|member| member.key() == "trust"))
         {
-            self.notice(doc, member.key_span(), Code::NotHonored, "the host ignores `trust` in an extension");
+            self.notice(
+                doc,
+                member.key_span(),
+                ManifestCode::NotHonored,
+                "the host ignores `trust` in an extension",
+            );
         }
         match (url, node.get("command")) {
             (None, Some(_)) => self.program(doc, node, SurfaceKind::McpServer, name, origin),
             (Some(url), command) => {
-                let Some(text) = self.plain(doc, url, Need::Error).map(ToOwned::to_owned) else { return };
+                let Some(text) = self.plain(doc, url, Requirement::Strict).map(ToOwned::to_owned) else {
+                    return;
+                };
                 let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
                 let transport = item.fact("transport").map_or_else(|| transport_of(&text), ToOwned::to_owned);
-                item.facts.insert("transport", Fact::Text(transport));
-                item.facts.insert("url", Fact::Text(text.clone()));
+                item.facts.insert("transport", SurfaceFact::Text(transport));
+                item.facts.insert("url", SurfaceFact::Text(text.clone()));
                 item.coverage = Coverage::RemoteUrl;
                 item.why = escape(host_of(&text), 256);
                 item.run = vec![text];
@@ -211,22 +218,22 @@ impl Ctx<'_> {
 
     fn server_item(
         &mut self,
-        doc: &Doc<'_>,
-        node: &Node<'_>,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
         kind: SurfaceKind,
         name: &str,
         origin: Origin,
     ) -> SurfaceItem {
         let mut item = SurfaceItem::new(kind, name, Self::place(doc, node.span()), doc.layer);
         item.origin = origin;
-        item.off = node.get("disabled").is_some_and(|value| matches!(value.value(), Value::Bool(true)));
+        item.off = node.get("disabled").is_some_and(|value| matches!(value.value(), JsonValue::Bool(true)));
         if let Some(transport) = node.get("type").or_else(|| node.get("transport"))
-            && let Some(text) = self.plain(doc, transport, Need::Error)
+            && let Some(text) = self.plain(doc, transport, Requirement::Strict)
         {
-            item.facts.insert("transport", Fact::Text(text.to_owned()));
+            item.facts.insert("transport", SurfaceFact::Text(text.to_owned()));
         }
-        if let Some(cwd) = node.get("cwd").and_then(|cwd| self.plain(doc, cwd, Need::Error)) {
-            item.facts.insert("cwd", Fact::Text(cwd.to_owned()));
+        if let Some(cwd) = node.get("cwd").and_then(|cwd| self.plain(doc, cwd, Requirement::Strict)) {
+            item.facts.insert("cwd", SurfaceFact::Text(cwd.to_owned()));
         }
         for key in ["env", "headers"] {
             if let Some(map) = node.get(key) {
@@ -234,7 +241,7 @@ impl Ctx<'_> {
                 for value in map.values() {
                     note_variables(&mut item, value, self.dialect);
                 }
-                item.facts.insert(if key == "env" { "env" } else { "headers" }, Fact::Map(map));
+                item.facts.insert(if key == "env" { "env" } else { "headers" }, SurfaceFact::Map(map));
             }
         }
         keep_rest(&mut item, node, READ);
@@ -242,13 +249,20 @@ impl Ctx<'_> {
     }
 
     /// Adds a server that is started as a program with arguments, without a shell.
-    fn program(&mut self, doc: &Doc<'_>, node: &Node<'_>, kind: SurfaceKind, name: &str, origin: Origin) {
+    fn program(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        kind: SurfaceKind,
+        name: &str,
+        origin: Origin,
+    ) {
         let Some(command) = node.get("command") else {
             return self.missing(doc, node, "command");
         };
         let mut argv = match command.value() {
-            Value::Array(_) => self.arguments(doc, command),
-            _ => match self.plain(doc, command, Need::Error) {
+            JsonValue::Array(_) => self.arguments(doc, command),
+            _ => match self.plain(doc, command, Requirement::Strict) {
                 Some(program) => vec![program.to_owned()],
                 None => return,
             },
@@ -257,15 +271,21 @@ impl Ctx<'_> {
             argv.extend(self.arguments(doc, args));
         }
         let mut item = self.server_item(doc, node, kind, name, origin);
-        item.facts.entry("transport").or_insert_with(|| Fact::Text("stdio".to_owned()));
+        item.facts.entry("transport").or_insert_with(|| SurfaceFact::Text("stdio".to_owned()));
         let starts_in = self.starts_in(node);
         self.run_argv(item, argv, starts_in);
     }
 
     /// Adds the `headersHelper` command of a server or a catalog entry.
-    pub(crate) fn headers_helper(&mut self, doc: &Doc<'_>, node: &Node<'_>, name: &str, origin: Origin) {
+    pub(crate) fn headers_helper(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        name: &str,
+        origin: Origin,
+    ) {
         let Some(helper) = node.get("headersHelper") else { return };
-        if let Some(text) = self.plain(doc, helper, Need::Error) {
+        if let Some(text) = self.plain(doc, helper, Requirement::Strict) {
             let mut item = SurfaceItem::new(
                 SurfaceKind::HeadersHelper,
                 name,
@@ -273,13 +293,13 @@ impl Ctx<'_> {
                 doc.layer,
             );
             item.origin = origin;
-            self.run_text(item, text, StartsIn::Default);
+            self.run_text(item, text, StartDirectory::Default);
         }
     }
 
     /// Reads a monitor: `{name, command, description, when}`.
-    fn monitor(&mut self, doc: &Doc<'_>, node: &Node<'_>, origin: Origin) {
-        let members = self.object(doc, node, Need::Error);
+    fn monitor(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, origin: Origin) {
+        let members = self.object(doc, node, Requirement::Strict);
         self.keys(
             doc,
             members,
@@ -293,10 +313,10 @@ impl Ctx<'_> {
         };
         let name = node
             .get("name")
-            .and_then(|name| self.plain(doc, name, Need::Error))
+            .and_then(|name| self.plain(doc, name, Requirement::Strict))
             .unwrap_or_default()
             .to_owned();
-        if let Some(text) = self.plain(doc, command, Need::Error) {
+        if let Some(text) = self.plain(doc, command, Requirement::Strict) {
             let mut item =
                 SurfaceItem::new(SurfaceKind::Monitor, name, Self::place(doc, command.span()), doc.layer);
             item.origin = origin;
@@ -307,7 +327,7 @@ impl Ctx<'_> {
     }
 
     /// Reads servers from the keys `mcp` and `mcp_servers`, which resemble `mcpServers`.
-    pub(crate) fn misnamed_servers(&mut self, doc: &Doc<'_>) {
+    pub(crate) fn misnamed_servers(&mut self, doc: &Document<'_>) {
         for member in doc.root.members().unwrap_or_default() {
             if matches!(member.key(), "mcp" | "mcp_servers") {
                 let message = format!("unknown key `{}` (did you mean `mcpServers`?)", member.key());
@@ -320,12 +340,12 @@ impl Ctx<'_> {
     /// Reads `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`.
     ///
     /// No host documents these keys, but a host that does read them would start the servers, so they are shown.
-    fn loose_servers(&mut self, doc: &Doc<'_>, node: &Node<'_>) {
+    fn loose_servers(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         match node.value() {
-            Value::Array(items) => {
+            JsonValue::Array(items) => {
                 for item in items {
                     if item.members().is_none() {
-                        self.wrong(doc, item, "an object with command", Need::Error);
+                        self.wrong(doc, item, "an object with command", Requirement::Strict);
                         continue;
                     }
                     let name = item.get("name").map(scalar_text).unwrap_or_default();
@@ -333,11 +353,11 @@ impl Ctx<'_> {
                 }
             }
             _ => {
-                for member in self.object(doc, node, Need::Error) {
+                for member in self.object(doc, node, Requirement::Strict) {
                     match member.node().value() {
-                        Value::String(_) => self.servers_path(doc, member.node(), Servers::Mcp),
-                        Value::Object(_) => self.server(doc, member, Servers::Mcp, Origin::Declared),
-                        _ => self.wrong(doc, member.node(), "a path or an object", Need::Error),
+                        JsonValue::String(_) => self.servers_path(doc, member.node(), ServerList::Mcp),
+                        JsonValue::Object(_) => self.server(doc, member, ServerList::Mcp, Origin::Declared),
+                        _ => self.wrong(doc, member.node(), "a path or an object", Requirement::Strict),
                     }
                 }
             }

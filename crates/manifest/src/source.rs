@@ -1,10 +1,10 @@
 //! The sources from which a marketplace installs its plugins.
 
-use crate::code::Code;
-use crate::json::{Node, Value};
+use crate::code::ManifestCode;
+use crate::json::{JsonNode, JsonValue};
 use crate::name::{is_hex, is_semver};
 use crate::path::join;
-use crate::reader::{Ctx, Doc, Need};
+use crate::reader::{Document, Reader, Requirement};
 use crate::text::escape;
 use crate::url::{has_credentials, scheme};
 
@@ -20,14 +20,14 @@ pub enum CommandSources {
 
 /// A remote repository, with an optional directory, reference and commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Remote {
+pub struct RemoteSource {
     pub(crate) url: String,
     pub(crate) path: Option<String>,
     pub(crate) reference: Option<String>,
     pub(crate) sha: Option<String>,
 }
 
-impl Remote {
+impl RemoteSource {
     /// Returns the URL, or `owner/repo` for GitHub.
     #[must_use]
     pub fn url(&self) -> &str {
@@ -63,13 +63,13 @@ pub enum Source {
         path: String,
     },
     /// A repository by URL.
-    Url(Remote),
+    Url(RemoteSource),
     /// A directory of a repository.
-    GitSubdir(Remote),
+    GitSubdir(RemoteSource),
     /// A GitHub repository, `owner/repo`.
-    Github(Remote),
+    Github(RemoteSource),
     /// A git repository.
-    Git(Remote),
+    Git(RemoteSource),
     /// An npm package.
     Npm {
         /// The package.
@@ -158,17 +158,17 @@ impl Source {
     }
 
     pub(crate) fn read(
-        ctx: &mut Ctx<'_>,
-        doc: &Doc<'_>,
-        node: &Node<'_>,
+        reader: &mut Reader<'_>,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
         root: &str,
         commands: CommandSources,
     ) -> Option<Self> {
         let source = match node.value() {
-            Value::String(_) => Self::local(ctx, doc, node, root)?,
-            Value::Object(_) => Self::object(ctx, doc, node, root, commands)?,
+            JsonValue::String(_) => Self::local(reader, doc, node, root)?,
+            JsonValue::Object(_) => Self::object(reader, doc, node, root, commands)?,
             _ => {
-                ctx.wrong(doc, node, "a path or an object", Need::Error);
+                reader.wrong(doc, node, "a path or an object", Requirement::Strict);
                 return None;
             }
         };
@@ -176,38 +176,38 @@ impl Source {
         if source.pinning() == Pinning::Floating && !unknown {
             let message =
                 format!("the source ({}) has no digest and no exact version", escape(source.kind(), 32));
-            ctx.notice(doc, node.span(), Code::MarketFloatingSource, message);
+            reader.notice(doc, node.span(), ManifestCode::MarketFloatingSource, message);
         }
         Some(source)
     }
 
-    fn local(ctx: &mut Ctx<'_>, doc: &Doc<'_>, node: &Node<'_>, root: &str) -> Option<Self> {
-        let text = ctx.text(doc, node, Need::Error)?.to_owned();
+    fn local(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, root: &str) -> Option<Self> {
+        let text = reader.text(doc, node, Requirement::Strict)?.to_owned();
         let path = match crate::path::clean_path(&text, &[]) {
             Ok(path) => path,
             Err(code) => {
                 let message =
                     format!("expected a path inside the marketplace directory, got `{}`", escape(&text, 128));
-                ctx.error(doc, node.span(), code, message);
+                reader.error(doc, node.span(), code, message);
                 return None;
             }
         };
-        ctx.refuse_hidden(doc, node.span(), &text);
+        reader.refuse_hidden(doc, node.span(), &text);
         Some(Self::Local { path: join(root, &path.path) })
     }
 
     fn object(
-        ctx: &mut Ctx<'_>,
-        doc: &Doc<'_>,
-        node: &Node<'_>,
+        reader: &mut Reader<'_>,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
         root: &str,
         commands: CommandSources,
     ) -> Option<Self> {
         let Some(kind) = node.get("source").or_else(|| node.get("type")) else {
-            ctx.missing(doc, node, "source");
+            reader.missing(doc, node, "source");
             return None;
         };
-        let kind = ctx.plain(doc, kind, Need::Error)?.to_owned();
+        let kind = reader.plain(doc, kind, Requirement::Strict)?.to_owned();
         let keys: &[&str] = match kind.as_str() {
             "local" => &["path"],
             "url" | "git-subdir" | "git" => &["path", "ref", "sha", "url"],
@@ -217,74 +217,74 @@ impl Source {
             "command" => &["args", "command", "mode"],
             other => {
                 let message = format!("unknown kind of source `{}`", escape(other, 64));
-                ctx.warning(doc, node.span(), Code::MarketUnknownSource, message);
+                reader.warning(doc, node.span(), ManifestCode::MarketUnknownSource, message);
                 return Some(Self::Unknown { kind });
             }
         };
         let known: Vec<&str> = keys.iter().chain(&["source", "type"]).copied().collect();
-        ctx.keys(doc, node.members().unwrap_or_default(), &known);
-        let mut reader = Reader { ctx, doc, node };
+        reader.keys(doc, node.members().unwrap_or_default(), &known);
+        let mut fields = SourceReader { reader, doc, node };
         match kind.as_str() {
             "local" => {
-                let path = reader.required("path")?;
-                Self::local(reader.ctx, doc, path, root)
+                let path = fields.required("path")?;
+                Self::local(fields.reader, doc, path, root)
             }
             "npm" => {
-                let package = reader.text("package", Wanted::Required)?;
-                let version = reader.text("version", Wanted::Optional);
-                Some(Self::Npm { package, version, registry: reader.url("registry", Wanted::Optional) })
+                let package = fields.text("package", Presence::Required)?;
+                let version = fields.text("version", Presence::Optional);
+                Some(Self::Npm { package, version, registry: fields.url("registry", Presence::Optional) })
             }
             "archive" => Some(Self::Archive {
-                url: reader.url("url", Wanted::Required)?,
-                sha256: reader.digest("sha256", &[64])?,
+                url: fields.url("url", Presence::Required)?,
+                sha256: fields.digest("sha256", &[64])?,
             }),
-            "command" => reader.command(commands),
-            _ => reader.remote(&kind, root),
+            "command" => fields.command(commands),
+            _ => fields.remote(&kind, root),
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Presence {
     Required,
     Optional,
 }
 
-struct Reader<'r, 'c, 'd> {
-    ctx: &'r mut Ctx<'c>,
-    doc: &'r Doc<'d>,
-    node: &'r Node<'d>,
+struct SourceReader<'r, 'c, 'd> {
+    reader: &'r mut Reader<'c>,
+    doc: &'r Document<'d>,
+    node: &'r JsonNode<'d>,
 }
 
-impl<'r, 'd> Reader<'r, '_, 'd> {
-    fn required(&mut self, key: &str) -> Option<&'r Node<'d>> {
+impl<'r, 'd> SourceReader<'r, '_, 'd> {
+    fn required(&mut self, key: &str) -> Option<&'r JsonNode<'d>> {
         let node = self.node.get(key);
         if node.is_none() {
-            self.ctx.missing(self.doc, self.node, key);
+            self.reader.missing(self.doc, self.node, key);
         }
         node
     }
 
-    fn text(&mut self, key: &str, wanted: Wanted) -> Option<String> {
-        let node = if wanted == Wanted::Required { self.required(key)? } else { self.node.get(key)? };
-        self.ctx.plain(self.doc, node, Need::Error).map(ToOwned::to_owned)
+    fn text(&mut self, key: &str, wanted: Presence) -> Option<String> {
+        let node = if wanted == Presence::Required { self.required(key)? } else { self.node.get(key)? };
+        self.reader.plain(self.doc, node, Requirement::Strict).map(ToOwned::to_owned)
     }
 
-    fn url(&mut self, key: &str, wanted: Wanted) -> Option<String> {
+    fn url(&mut self, key: &str, wanted: Presence) -> Option<String> {
         let text = self.text(key, wanted)?;
         let span = self.node.get(key)?.span();
         if has_credentials(&text) {
-            self.ctx.error(
+            self.reader.error(
                 self.doc,
                 span,
-                Code::MarketCredentials,
+                ManifestCode::MarketCredentials,
                 "expected a URL without user and password",
             );
             return None;
         }
         if scheme(&text).is_some_and(|scheme| matches!(scheme.as_str(), "http" | "file" | "git" | "ftp")) {
             let message = format!("the URL `{}` is not https or ssh", escape(&text, 128));
-            self.ctx.warning(self.doc, span, Code::MarketInsecureUrl, message);
+            self.reader.warning(self.doc, span, ManifestCode::MarketInsecureUrl, message);
         }
         Some(text)
     }
@@ -293,48 +293,48 @@ impl<'r, 'd> Reader<'r, '_, 'd> {
     #[expect(clippy::option_option, reason = "absent and refused are different results")]
     fn digest(&mut self, key: &str, lengths: &[usize]) -> Option<Option<String>> {
         let Some(node) = self.node.get(key) else { return Some(None) };
-        let text = self.ctx.plain(self.doc, node, Need::Error)?;
+        let text = self.reader.plain(self.doc, node, Requirement::Strict)?;
         if lengths.iter().any(|length| is_hex(text, *length)) {
             return Some(Some(text.to_owned()));
         }
         let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();
         let message =
             format!("expected {} lowercase hex digits, got `{}`", lengths.join(" or "), escape(text, 80));
-        self.ctx.error(self.doc, node.span(), Code::MarketSha, message);
+        self.reader.error(self.doc, node.span(), ManifestCode::MarketSha, message);
         None
     }
 
     fn remote(&mut self, kind: &str, root: &str) -> Option<Source> {
         let url = match kind {
-            "github" => self.text("repo", Wanted::Required)?,
-            _ => self.url("url", Wanted::Required)?,
+            "github" => self.text("repo", Presence::Required)?,
+            _ => self.url("url", Presence::Required)?,
         };
         let path = match self.node.get("path") {
             Some(node) => {
-                let text = self.ctx.text(self.doc, node, Need::Error)?.to_owned();
+                let text = self.reader.text(self.doc, node, Requirement::Strict)?.to_owned();
                 match crate::path::clean_path(&text, &[]) {
                     Ok(path) => Some(path.path),
                     Err(code) => {
                         let message =
                             format!("expected a path inside the repository, got `{}`", escape(&text, 128));
-                        self.ctx.error(self.doc, node.span(), code, message);
+                        self.reader.error(self.doc, node.span(), code, message);
                         return None;
                     }
                 }
             }
             None if kind == "git-subdir" => {
-                self.ctx.missing(self.doc, self.node, "path");
+                self.reader.missing(self.doc, self.node, "path");
                 return None;
             }
             None => None,
         };
         let sha = self.digest("sha", &[40, 64])?;
-        let reference = self.text("ref", Wanted::Optional);
+        let reference = self.text("ref", Presence::Optional);
         // A URL that names the marketplace's own directory is a local source.
         if kind == "url" && matches!(url.as_str(), "." | "./") {
             return Some(Source::Local { path: join(root, path.as_deref().unwrap_or_default()) });
         }
-        let remote = Remote { url, path, reference, sha };
+        let remote = RemoteSource { url, path, reference, sha };
         Some(match kind {
             "url" => Source::Url(remote),
             "git-subdir" => Source::GitSubdir(remote),
@@ -344,10 +344,10 @@ impl<'r, 'd> Reader<'r, '_, 'd> {
     }
 
     fn command(&mut self, commands: CommandSources) -> Option<Source> {
-        let command = self.text("command", Wanted::Required)?;
+        let command = self.text("command", Presence::Required)?;
         if commands == CommandSources::Refused {
             let message = format!("expected a source that runs no program, got `{}`", escape(&command, 128));
-            self.ctx.error(self.doc, self.node.span(), Code::MarketCommandSource, message);
+            self.reader.error(self.doc, self.node.span(), ManifestCode::MarketCommandSource, message);
             return None;
         }
         Some(Source::Command { command })

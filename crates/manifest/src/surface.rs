@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use crate::coverage::Coverage;
-use crate::error::Place;
+use crate::error::ManifestPlace;
 use crate::json::write_text;
 use crate::text::ForeignText;
 
@@ -70,7 +70,7 @@ pub enum Origin {
 /// The layer of a plugin that declares an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "the tree and the marketplace entry are the only layers")]
-pub enum Layer {
+pub enum ManifestLayer {
     /// The files of the plugin.
     Plugin,
     /// The marketplace entry, whose bytes are not in the plugin directory.
@@ -80,7 +80,7 @@ pub enum Layer {
 /// An additional fact about an item, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "manifests contain texts, lists and maps")]
-pub enum Fact {
+pub enum SurfaceFact {
     /// One text.
     Text(String),
     /// Several texts, in order.
@@ -94,8 +94,8 @@ pub enum Fact {
 pub struct SurfaceItem {
     pub(crate) kind: SurfaceKind,
     pub(crate) name: String,
-    pub(crate) place: Place,
-    pub(crate) layer: Layer,
+    pub(crate) place: ManifestPlace,
+    pub(crate) layer: ManifestLayer,
     pub(crate) origin: Origin,
     pub(crate) text: Option<ForeignText>,
     pub(crate) argv: Vec<String>,
@@ -105,11 +105,16 @@ pub struct SurfaceItem {
     pub(crate) coverage: Coverage,
     pub(crate) why: String,
     pub(crate) off: bool,
-    pub(crate) facts: BTreeMap<&'static str, Fact>,
+    pub(crate) facts: BTreeMap<&'static str, SurfaceFact>,
 }
 
 impl SurfaceItem {
-    pub(crate) fn new(kind: SurfaceKind, name: impl Into<String>, place: Place, layer: Layer) -> Self {
+    pub(crate) fn new(
+        kind: SurfaceKind,
+        name: impl Into<String>,
+        place: ManifestPlace,
+        layer: ManifestLayer,
+    ) -> Self {
         Self {
             kind,
             name: name.into(),
@@ -142,13 +147,13 @@ impl SurfaceItem {
 
     /// Returns the place that declares the item.
     #[must_use]
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &ManifestPlace {
         &self.place
     }
 
     /// Returns the layer that declares the item.
     #[must_use]
-    pub const fn layer(&self) -> Layer {
+    pub const fn layer(&self) -> ManifestLayer {
         self.layer
     }
 
@@ -212,7 +217,7 @@ impl SurfaceItem {
     /// maps the remaining keys to canonical JSON, among them a `matcher` that is not a string and a `timeout` that is
     /// not a number.
     #[must_use]
-    pub const fn facts(&self) -> &BTreeMap<&'static str, Fact> {
+    pub const fn facts(&self) -> &BTreeMap<&'static str, SurfaceFact> {
         &self.facts
     }
 
@@ -220,7 +225,7 @@ impl SurfaceItem {
     #[must_use]
     pub fn fact(&self, name: &str) -> Option<&str> {
         match self.facts.get(name) {
-            Some(Fact::Text(text)) => Some(text),
+            Some(SurfaceFact::Text(text)) => Some(text),
             _ => None,
         }
     }
@@ -255,7 +260,7 @@ impl SurfaceItem {
         key(&mut out, "kind");
         write_text(self.kind.as_str(), &mut out);
         key(&mut out, "layer");
-        write_text(if self.layer == Layer::Entry { "entry" } else { "plugin" }, &mut out);
+        write_text(if self.layer == ManifestLayer::Entry { "entry" } else { "plugin" }, &mut out);
         key(&mut out, "name");
         write_text(&self.name, &mut out);
         key(&mut out, "off");
@@ -283,7 +288,7 @@ fn list(texts: &[String], out: &mut String) {
     out.push(']');
 }
 
-fn facts(facts: &BTreeMap<&'static str, Fact>, out: &mut String) {
+fn facts(facts: &BTreeMap<&'static str, SurfaceFact>, out: &mut String) {
     out.push('{');
     for (index, (name, fact)) in facts.iter().enumerate() {
         if index > 0 {
@@ -292,9 +297,9 @@ fn facts(facts: &BTreeMap<&'static str, Fact>, out: &mut String) {
         write_text(name, out);
         out.push(':');
         match fact {
-            Fact::Text(text) => write_text(text, out),
-            Fact::List(texts) => list(texts, out),
-            Fact::Map(map) => {
+            SurfaceFact::Text(text) => write_text(text, out),
+            SurfaceFact::List(texts) => list(texts, out),
+            SurfaceFact::Map(map) => {
                 out.push('{');
                 for (index, (name, value)) in map.iter().enumerate() {
                     if index > 0 {

@@ -85,7 +85,7 @@ fn every_file_of_the_corpus_gives_a_plan_the_same_in_every_order() {
     let items: Vec<(String, Vec<SurfaceItem>)> = files
         .iter()
         .filter_map(|(path, bytes)| {
-            let file = plugward_manifest::hooks(Dialect::Claude, bytes).ok()?;
+            let file = plugward_manifest::read_hooks_file(Dialect::Claude, bytes).ok()?;
             Some((path.clone(), file.into_items()))
         })
         .collect();

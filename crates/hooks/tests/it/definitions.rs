@@ -8,7 +8,7 @@ use plugward_hooks::{
     Answer, AskUntilVerdict, Dispatcher, Event, GateCall, HookServices, OnFailure, Plan, PluginDirectories,
     RawOutput, Scope,
 };
-use plugward_manifest::{At, Dialect, MapFiles, Mode, SurfaceItem};
+use plugward_manifest::{Dialect, FileMode, MapFiles, PluginContext, SurfaceItem};
 use serde_json::{Value, json};
 
 use crate::common::{
@@ -385,7 +385,7 @@ fn unknown_events_and_other_dialects() {
 }
 
 fn items(dialect: Dialect, text: &str) -> Vec<SurfaceItem> {
-    plugward_manifest::hooks(dialect, text.as_bytes()).unwrap().into_items()
+    plugward_manifest::read_hooks_file(dialect, text.as_bytes()).unwrap().into_items()
 }
 
 #[test]
@@ -441,8 +441,8 @@ fn a_plugin_needs_its_private_directories() {
         ]},
     });
     let mut files = MapFiles::new().with("plugin.json", manifest.to_string());
-    files.insert("run.sh", b"#!/bin/sh\n".to_vec(), Mode::Executable);
-    let read = plugward_manifest::read(Dialect::Gnoma, &files, &At::nowhere()).unwrap();
+    files.insert("run.sh", b"#!/bin/sh\n".to_vec(), FileMode::Executable);
+    let read = plugward_manifest::read(Dialect::Gnoma, &files, &PluginContext::without_directory()).unwrap();
     let mut builder = Plan::builder(RawOutput::ManagedAndUser);
     builder.plugin("gnoma:own", read.surface().iter().map(|item| (Dialect::Gnoma, item)));
     let plan = builder.build();

@@ -410,7 +410,7 @@ fn a_grant_is_recorded_before_raw_bytes_are_lent() {
             entry("other", "post_tool_use", "cat > other"),
         ]
         .concat();
-        let file = plugward_manifest::hooks(Dialect::Gnoma, text.as_bytes()).unwrap();
+        let file = plugward_manifest::read_hooks_file(Dialect::Gnoma, text.as_bytes()).unwrap();
         let mut builder = Plan::builder(RawOutput::ManagedAndUser);
         let id = builder.plugin("claude:p", file.items().iter().map(|item| (Dialect::Gnoma, item)));
         builder.file(

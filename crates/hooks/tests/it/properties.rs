@@ -37,7 +37,7 @@ fn sources() -> Vec<Source> {
 }
 
 fn items(dialect: Dialect, text: &str) -> Vec<SurfaceItem> {
-    plugward_manifest::hooks(dialect, text.as_bytes()).unwrap().into_items()
+    plugward_manifest::read_hooks_file(dialect, text.as_bytes()).unwrap().into_items()
 }
 
 fn built(sources: &[Source]) -> String {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::{At, Dialect, Files, Found, MAIN_FILES, Manifest, ManifestErrors, MapFiles, Mode};
+use plugward_manifest::{
+    Dialect, DialectResult, FileMode, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles, PluginContext,
+};
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{CalledName, Digest};
@@ -20,7 +22,7 @@ pub(crate) fn gate(place: &Place, snapshot: &Snapshot, options: &CheckOptions) -
     let files = TreeFiles::new(snapshot);
     let excluded: Vec<&str> = options.excludes.iter().collect();
     let at = at(place, &excluded, options);
-    let one = |dialect| vec![Found { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
+    let one = |dialect| vec![DialectResult { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
     let found = match options.dialect {
         Some(dialect) => one(dialect),
         None => plugward_manifest::read_all(&files, &at),
@@ -35,16 +37,16 @@ pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -
     let mut files = MapFiles::new();
     for (_, file) in MAIN_FILES {
         if let Ok(bytes) = jail.read(*file, MAIN_LIMIT) {
-            files.insert(file, bytes, Mode::Plain);
+            files.insert(file, bytes, FileMode::Plain);
         }
     }
     for source in ["index.ts", "index.js"] {
         if jail.metadata(source).is_ok() {
-            files.insert(source, Vec::new(), Mode::Plain);
+            files.insert(source, Vec::new(), FileMode::Plain);
         }
     }
     let excluded: Vec<&str> = options.excludes.iter().collect();
-    let mut dialects = options.dialect.map_or_else(|| plugward_manifest::find(&files), |only| vec![only]);
+    let mut dialects = options.dialect.map_or_else(|| plugward_manifest::find_dialects(&files), |only| vec![only]);
     if dialects.is_empty() {
         dialects = guess(place, options);
     }
@@ -52,7 +54,7 @@ pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -
     let readable =
         dialects.iter().filter(|dialect| dialect.main_file().is_some_and(|file| files.get(file).is_some()));
     let found = readable
-        .map(|dialect| Found { dialect: *dialect, manifest: plugward_manifest::read(*dialect, &files, &at) });
+        .map(|dialect| DialectResult { dialect: *dialect, manifest: plugward_manifest::read(*dialect, &files, &at) });
     let (mut read, mut outcome) = views(found.collect());
     // Without the other files nothing can be said of what the manifests name.
     outcome.reasons.retain(|reason| reason.code != "manifest/missing-file");
@@ -74,17 +76,17 @@ pub(crate) fn guess(place: &Place, options: &CheckOptions) -> Vec<Dialect> {
     }
 }
 
-fn views(found: Vec<Found>) -> (Vec<View>, GateOutcome) {
+fn views(found: Vec<DialectResult>) -> (Vec<View>, GateOutcome) {
     let mut outcome = passed(Gate::Manifest);
     let mut views = Vec::new();
-    for Found { dialect, manifest } in found {
+    for DialectResult { dialect, manifest } in found {
         let manifest = match manifest {
             Ok(manifest) => {
                 if let Err(error) = CalledName::new(dialect.as_str(), manifest.name()) {
                     outcome.add("manifest/name", Weight::Integrity, error.to_string(), error.help());
                 }
                 for notice in
-                    manifest.notices().iter().filter(|notice| !notice.code().starts_with("surface/"))
+                    manifest.warnings().iter().filter(|notice| !notice.code().starts_with("surface/"))
                 {
                     outcome.note(notice.code(), format!("{}: {}", notice.place(), notice.message()));
                 }
@@ -119,7 +121,7 @@ pub(crate) fn called(views: &[View]) -> BTreeSet<CalledName> {
 /// Returns the digest of each dialect's manifest file, also of those that this run does not ask for: a pin covers all.
 pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'static str, Digest> {
     let digest = |dialect: &Dialect| Some((dialect.as_str(), *snapshot.file(dialect.main_file()?)?.digest()));
-    dialects.iter().chain(&plugward_manifest::find(&TreeFiles::new(snapshot))).filter_map(digest).collect()
+    dialects.iter().chain(&plugward_manifest::find_dialects(&TreeFiles::new(snapshot))).filter_map(digest).collect()
 }
 
 /// Returns the marketplace entry that a pin covers, also if this run does not ask for the dialect that it adds to.
@@ -127,7 +129,7 @@ pub(crate) fn entry_text(one: &Examined, snapshot: &Snapshot) -> Option<String> 
     let merged = manifests(&one.views).find_map(Manifest::entry_text);
     let adds = |dialect: Dialect| matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
     let other = || {
-        let found = plugward_manifest::find(&TreeFiles::new(snapshot));
+        let found = plugward_manifest::find_dialects(&TreeFiles::new(snapshot));
         let named = one.place.named.as_ref().filter(|_| found.iter().any(|dialect| adds(*dialect)))?;
         Some(named.entry.canonical().to_owned())
     };
@@ -154,10 +156,10 @@ pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &Ch
     }
 }
 
-fn at<'a>(place: &'a Place, excluded: &'a [&'a str], options: &'a CheckOptions) -> At<'a> {
+fn at<'a>(place: &'a Place, excluded: &'a [&'a str], options: &'a CheckOptions) -> PluginContext<'a> {
     let path = place.real.as_str();
     let inside = path.strip_prefix('/').unwrap_or(path);
-    let at = At::folder(place.real.name()).with_path(inside).with_excluded(excluded);
+    let at = PluginContext::for_directory(place.real.name()).with_path(inside).with_excluded(excluded);
     let at = options.host_version.as_deref().map_or(at, |version| at.with_host_version(version));
     match &place.named {
         Some(named) => at.with_entry(&named.entry),

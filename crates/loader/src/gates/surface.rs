@@ -34,7 +34,7 @@ pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &C
     let mut outcome = passed(Gate::Surface);
     let mut said = BTreeSet::new();
     for manifest in manifests(&one.views) {
-        for notice in manifest.notices().iter().filter(|notice| notice.code().starts_with("surface/")) {
+        for notice in manifest.warnings().iter().filter(|notice| notice.code().starts_with("surface/")) {
             let message = format!("{}: {}", notice.place(), notice.message());
             if !said.insert(message.clone()) {
                 continue;

@@ -1,7 +1,7 @@
 //! Single words: arguments without a shell, program names, and command substitutions.
 
 use super::shell::{Piece, Word, split};
-use super::simple::{Simple, commands};
+use super::simple::{SimpleCommand, commands};
 use super::words::FETCHERS;
 
 /// Parses an argument that no shell splits, but in which the host still expands variables.
@@ -68,6 +68,6 @@ pub(super) fn fetches(word: &Word) -> bool {
 }
 
 /// Returns `true` if a command calls a program that downloads, directly or as an argument.
-pub(super) fn is_fetcher(one: &Simple) -> bool {
+pub(super) fn is_fetcher(one: &SimpleCommand) -> bool {
     one.words.iter().any(|word| word.literal().is_some_and(|name| FETCHERS.contains(&base_name(&name))))
 }

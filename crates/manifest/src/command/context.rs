@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::coverage::Coverage;
-use crate::dialect::{Dialect, Relative};
+use crate::dialect::{Dialect, RelativeBase};
 use crate::files::Files;
 
 use super::shell::{Piece, Word};
@@ -12,7 +12,7 @@ use super::shell::{Piece, Word};
 #[derive(Clone, Copy)]
 pub struct CommandContext<'a> {
     pub(super) roots: &'a [&'a str],
-    pub(super) relative: Relative,
+    pub(super) relative: RelativeBase,
     pub(super) bare_is_file: bool,
     pub(super) files: Option<&'a dyn Files>,
     excluded: &'a [&'a str],
@@ -31,7 +31,7 @@ impl<'a> CommandContext<'a> {
     /// Creates a context with the root variables and relative paths of a dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
-        let relative = dialect.relative();
+        let relative = dialect.relative_base();
         Self {
             roots: dialect.root_variables(),
             relative,
@@ -56,7 +56,7 @@ impl<'a> CommandContext<'a> {
     /// Sets the plugin directory as the directory in which the command starts.
     #[must_use]
     pub const fn at_root(self) -> Self {
-        Self { relative: Relative::Root, ..self }
+        Self { relative: RelativeBase::Root, ..self }
     }
 
     /// Returns the path in the tree that a word refers to.
@@ -69,7 +69,7 @@ impl<'a> CommandContext<'a> {
             _ => (word.literal()?, false),
         };
         // A URL also contains slashes.
-        let relative = self.relative == Relative::Root && (path.contains('/') || path == ".");
+        let relative = self.relative == RelativeBase::Root && (path.contains('/') || path == ".");
         let relative = relative && !path.contains("://");
         if !rooted && (!relative || path.starts_with(['/', '~'])) {
             return None;
@@ -117,14 +117,14 @@ impl<'a> CommandContext<'a> {
     /// Returns the path of a script argument. In the plugin directory, a bare name counts if the file exists.
     pub(super) fn script(&self, word: &Word) -> Option<String> {
         self.in_tree(word).or_else(|| {
-            let name = word.literal().filter(|_| self.relative == Relative::Root)?;
+            let name = word.literal().filter(|_| self.relative == RelativeBase::Root)?;
             self.files?.get(&name).map(|_| name)
         })
     }
 
-    pub(super) fn has_any(&self, folder: &str, names: &[&str]) -> bool {
+    pub(super) fn has_any(&self, directory: &str, names: &[&str]) -> bool {
         self.files.is_some_and(|files| {
-            names.iter().any(|name| files.get(&crate::path::join(folder, name)).is_some())
+            names.iter().any(|name| files.get(&crate::path::join(directory, name)).is_some())
         })
     }
 }
@@ -169,7 +169,7 @@ impl CommandPart {
 
 /// The result of judging a command text or an argument list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandView {
+pub struct CommandAnalysis {
     pub(super) parts: Vec<CommandPart>,
     pub(super) coverage: Coverage,
     pub(super) reads_env: Vec<String>,
@@ -177,7 +177,7 @@ pub struct CommandView {
     pub(super) unquoted_root: bool,
 }
 
-impl CommandView {
+impl CommandAnalysis {
     /// Returns the commands, including those in substitutions. Builtins and keywords are not listed.
     #[must_use]
     pub fn parts(&self) -> &[CommandPart] {

@@ -7,7 +7,7 @@ use super::judge::{Judge, Upstream, Verdict};
 use super::launcher;
 use super::reference;
 use super::shell::{Piece, Word};
-use super::simple::{Input, Simple};
+use super::simple::{Input, SimpleCommand};
 use super::words::{INTERPRETER_OPTIONS, Interpreter};
 
 /// Judges a call of an interpreter; returns `None` if the name is not one.
@@ -15,7 +15,7 @@ pub(super) fn judge(
     judge: &mut Judge<'_>,
     base: &str,
     rest: &[Word],
-    one: &Simple,
+    one: &SimpleCommand,
     upstream: Upstream,
     depth: u8,
 ) -> Option<Verdict> {
@@ -55,7 +55,7 @@ fn run(
     base: &str,
     options: &Interpreter,
     rest: &[Word],
-    one: &Simple,
+    one: &SimpleCommand,
     upstream: Upstream,
     depth: u8,
 ) -> Verdict {
@@ -167,7 +167,7 @@ pub(super) fn script(judge: &Judge<'_>, word: &Word) -> Verdict {
 }
 
 /// Judges an interpreter without a script, which reads its standard input.
-fn from_input(judge: &Judge<'_>, one: &Simple, upstream: Upstream) -> Verdict {
+fn from_input(judge: &Judge<'_>, one: &SimpleCommand, upstream: Upstream) -> Verdict {
     if upstream == Upstream::Fetcher {
         return Verdict::new(Coverage::LauncherFloating, "downloaded text");
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::argument::{base_name, fetches, is_fetcher, plain_argument};
-use super::context::{CommandContext, CommandPart, CommandView};
+use super::context::{CommandAnalysis, CommandContext, CommandPart};
 use super::shell::{MAX_DEPTH, Piece, Word, split};
-use super::simple::{Commands, Input, Simple, commands};
+use super::simple::{Input, ParsedCommands, SimpleCommand, commands};
 use super::words::{BUILTINS, WRAPPERS};
 use super::{interpreter, launcher};
 use crate::coverage::Coverage;
@@ -26,7 +26,7 @@ use crate::coverage::Coverage;
 /// assert_eq!(view.coverage(), Coverage::InlineShell);
 /// ```
 #[must_use]
-pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
+pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandAnalysis {
     let mut judge = Judge::new(context, text.len());
     let operators = judge.text(text, 0);
     let coverage = match (judge.parts.as_slice(), operators) {
@@ -43,14 +43,14 @@ pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandView {
 
 /// Judges an argument list, which the host starts without a shell.
 #[must_use]
-pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandView {
+pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandAnalysis {
     let mut judge = Judge::new(context, argv.iter().map(|text| text.len()).sum());
     let words: Vec<Word> = argv.iter().map(|text| plain_argument(text)).collect();
     for word in &words {
         judge.note(word);
     }
     judge.unquoted = false;
-    judge.simple(&Simple { words, ..Simple::default() }, Upstream::Nothing, 0);
+    judge.simple(&SimpleCommand { words, ..SimpleCommand::default() }, Upstream::Nothing, 0);
     let coverage = judge.parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
     let coverage = if judge.parts.is_empty() { Coverage::InlineShell } else { coverage };
     judge.finish(coverage)
@@ -104,8 +104,8 @@ impl<'j> Judge<'j> {
         Self { context, parts: Vec::new(), names, files, unquoted: false, budget }
     }
 
-    fn finish(self, coverage: Coverage) -> CommandView {
-        CommandView {
+    fn finish(self, coverage: Coverage) -> CommandAnalysis {
+        CommandAnalysis {
             parts: self.parts,
             coverage,
             reads_env: self.names.into_iter().collect(),
@@ -128,7 +128,7 @@ impl<'j> Judge<'j> {
             });
             return true;
         }
-        let Commands { simple, mut operators } = commands(split(text));
+        let ParsedCommands { simple, mut operators } = commands(split(text));
         let mut upstream = Upstream::Nothing;
         for one in &simple {
             if !one.piped {
@@ -176,7 +176,7 @@ impl<'j> Judge<'j> {
         self.files.extend(self.context.names_file(word));
     }
 
-    fn simple(&mut self, one: &Simple, upstream: Upstream, depth: u8) {
+    fn simple(&mut self, one: &SimpleCommand, upstream: Upstream, depth: u8) {
         if let Some(verdict) = self.verdict(&one.words, one, upstream, depth) {
             let verdict = self.with_first_line(verdict);
             if let Some(started) = verdict.started.as_ref().filter(|path| !path.is_empty()) {
@@ -209,7 +209,7 @@ impl<'j> Judge<'j> {
     pub(super) fn verdict(
         &mut self,
         words: &[Word],
-        one: &Simple,
+        one: &SimpleCommand,
         upstream: Upstream,
         depth: u8,
     ) -> Option<Verdict> {
@@ -325,7 +325,7 @@ impl<'j> Judge<'j> {
         values: &[&str],
         skipped: usize,
         base: &str,
-        one: &Simple,
+        one: &SimpleCommand,
         upstream: Upstream,
         depth: u8,
     ) -> Option<Verdict> {

@@ -17,11 +17,14 @@ pub(super) fn judge(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Option<Verd
         ("npm", Some(("exec" | "x", after))) | ("pnpm" | "yarn", Some(("dlx", after))) => {
             node_package(judge, base, after)
         }
-        ("npm", _) => {
-            package_script(judge, "npm", &["package-lock.json", "npm-shrinkwrap.json"], &folder(judge, rest))
-        }
-        ("pnpm", _) => package_script(judge, "pnpm", &["pnpm-lock.yaml"], &folder(judge, rest)),
-        ("yarn", _) => package_script(judge, "yarn", &["yarn.lock"], &folder(judge, rest)),
+        ("npm", _) => package_script(
+            judge,
+            "npm",
+            &["package-lock.json", "npm-shrinkwrap.json"],
+            &directory(judge, rest),
+        ),
+        ("pnpm", _) => package_script(judge, "pnpm", &["pnpm-lock.yaml"], &directory(judge, rest)),
+        ("yarn", _) => package_script(judge, "yarn", &["yarn.lock"], &directory(judge, rest)),
         ("uvx", _) => python_package(judge, rest),
         ("uv", _) => uv(judge, rest),
         ("pipx", Some(("run", after))) => python_package(judge, after),
@@ -123,9 +126,9 @@ fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
             Some((word, _)) => references.push(word.literal()),
         }
     } else if let [Some(path)] = references.as_slice()
-        && let Some(folder) = judge.context.local(&super::argument::plain_argument(path))
+        && let Some(directory) = judge.context.local(&super::argument::plain_argument(path))
     {
-        return Verdict::script(folder);
+        return Verdict::script(directory);
     }
     worst_reference(references, reference::python)
 }
@@ -141,7 +144,7 @@ fn uv(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
         },
         Some("run") => {
             let with = option_values(after, &["--with", "--with-editable"], UV_VALUES);
-            let project = package_script(judge, "uv run", &["uv.lock"], &folder(judge, rest));
+            let project = package_script(judge, "uv run", &["uv.lock"], &directory(judge, rest));
             project.at_least(worst_reference(with, reference::python).coverage)
         }
         Some("pip" | "sync" | "add") => Verdict::new(Coverage::LauncherFloating, "uv"),
@@ -200,16 +203,16 @@ fn go(judge: &Judge<'_>, after: &[Word]) -> Verdict {
 }
 
 /// Judges a script of a package file, whose dependencies only a lockfile pins.
-pub(super) fn package_script(judge: &Judge<'_>, name: &str, locks: &[&str], folder: &str) -> Verdict {
-    let here = !folder.is_empty() || judge.context.relative == crate::Relative::Root;
-    let folder = folder.trim_end_matches('/');
-    let locked = here && judge.context.has_any(if folder == "." { "" } else { folder }, locks);
+pub(super) fn package_script(judge: &Judge<'_>, name: &str, locks: &[&str], directory: &str) -> Verdict {
+    let here = !directory.is_empty() || judge.context.relative == crate::RelativeBase::Root;
+    let directory = directory.trim_end_matches('/');
+    let locked = here && judge.context.has_any(if directory == "." { "" } else { directory }, locks);
     let coverage = if locked { Coverage::LauncherVersion } else { Coverage::LauncherFloating };
     Verdict::new(coverage, format!("a package script of {name}"))
 }
 
 /// Returns the directory of the tree in an option such as `--cwd`: `.` for the root, empty if there is none.
-fn folder(judge: &Judge<'_>, rest: &[Word]) -> String {
+fn directory(judge: &Judge<'_>, rest: &[Word]) -> String {
     let options = ["--cwd", "--prefix", "-C", "--dir", "--directory", "--project"];
     let mut rest = rest;
     while let Some((first, after)) = rest.split_first() {
@@ -256,7 +259,7 @@ pub(super) fn bun<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'
 }
 
 fn bun_script(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
-    package_script(judge, "bun", &["bun.lock", "bun.lockb"], &folder(judge, rest))
+    package_script(judge, "bun", &["bun.lock", "bun.lockb"], &directory(judge, rest))
 }
 
 fn is_file(word: &Word) -> bool {

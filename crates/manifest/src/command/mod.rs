@@ -10,7 +10,7 @@ mod shell;
 mod simple;
 mod words;
 
-pub use context::{CommandContext, CommandPart, CommandView};
+pub use context::{CommandAnalysis, CommandContext, CommandPart};
 pub use judge::{judge_argv, judge_command};
 pub use words::{BUILTINS, INTERPRETERS, LAUNCHERS};
 

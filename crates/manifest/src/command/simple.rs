@@ -4,7 +4,7 @@ use super::shell::{Token, Word};
 
 /// One simple command, without assignments, redirections and keywords.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     pub(super) words: Vec<Word>,
     pub(super) input: Input,
     /// Words of redirections and assignments. They do not run, but can contain command substitutions.
@@ -27,8 +27,8 @@ pub(super) enum Input {
 
 /// The commands of a text.
 #[derive(Debug, Default)]
-pub(super) struct Commands {
-    pub(super) simple: Vec<Simple>,
+pub(super) struct ParsedCommands {
+    pub(super) simple: Vec<SimpleCommand>,
     /// `true` if there is an operator between commands, so the text is more than one call.
     pub(super) operators: bool,
 }
@@ -39,17 +39,17 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Groups tokens into simple commands.
-pub(super) fn commands(tokens: Vec<Token>) -> Commands {
-    let mut maker = Maker { cases: Vec::new(), ..Maker::default() };
+pub(super) fn commands(tokens: Vec<Token>) -> ParsedCommands {
+    let mut maker = CommandBuilder { cases: Vec::new(), ..CommandBuilder::default() };
     for token in tokens {
         maker.take(token);
     }
     maker.end();
-    Commands { simple: maker.done, operators: maker.operators }
+    ParsedCommands { simple: maker.done, operators: maker.operators }
 }
 
 #[derive(Default, PartialEq)]
-enum Mode {
+enum ReadState {
     #[default]
     Command,
     /// The words of `for`, up to the next operator.
@@ -63,15 +63,15 @@ enum Mode {
 }
 
 #[derive(Default)]
-struct Maker {
-    done: Vec<Simple>,
-    now: Simple,
-    mode: Mode,
+struct CommandBuilder {
+    done: Vec<SimpleCommand>,
+    now: SimpleCommand,
+    mode: ReadState,
     cases: Vec<()>,
     operators: bool,
 }
 
-impl Maker {
+impl CommandBuilder {
     fn take(&mut self, token: Token) {
         match token {
             Token::HereDocument => self.now.input = Input::Here,
@@ -89,22 +89,22 @@ impl Maker {
 
     fn operator(&mut self, operator: &'static str) {
         match operator {
-            "<" | "<>" | "<&" => self.mode = Mode::Redirect { reads: true, here: false },
-            "<<<" => self.mode = Mode::Redirect { reads: true, here: true },
+            "<" | "<>" | "<&" => self.mode = ReadState::Redirect { reads: true, here: false },
+            "<<<" => self.mode = ReadState::Redirect { reads: true, here: true },
             ">" | ">>" | ">&" | ">|" | "&>" | "&>>" => {
-                self.mode = Mode::Redirect { reads: false, here: false }
+                self.mode = ReadState::Redirect { reads: false, here: false }
             }
-            _ if self.mode == Mode::Pattern => {
+            _ if self.mode == ReadState::Pattern => {
                 if operator == ")" {
-                    self.mode = Mode::Command;
+                    self.mode = ReadState::Command;
                 }
             }
             _ => {
                 self.operators |= operator != "\n" || !self.now.words.is_empty();
                 self.end();
                 self.mode = match operator {
-                    ";;" | ";&" | ";;&" if !self.cases.is_empty() => Mode::Pattern,
-                    _ => Mode::Command,
+                    ";;" | ";&" | ";;&" if !self.cases.is_empty() => ReadState::Pattern,
+                    _ => ReadState::Command,
                 };
                 self.now.piped = matches!(operator, "|" | "|&");
             }
@@ -114,8 +114,8 @@ impl Maker {
     fn word(&mut self, word: Word) {
         let plain = if word.quoted { None } else { word.literal() };
         match self.mode {
-            Mode::Redirect { reads, here } => {
-                self.mode = Mode::Command;
+            ReadState::Redirect { reads, here } => {
+                self.mode = ReadState::Command;
                 match (reads, here) {
                     (true, true) => {
                         self.now.input = Input::Here;
@@ -125,24 +125,24 @@ impl Maker {
                     (false, _) => self.now.beside.push(word),
                 }
             }
-            Mode::Skip => self.now.beside.push(word),
-            Mode::CaseWord => {
+            ReadState::Skip => self.now.beside.push(word),
+            ReadState::CaseWord => {
                 if plain.as_deref() == Some("in") {
-                    self.mode = Mode::Pattern;
+                    self.mode = ReadState::Pattern;
                 } else {
                     self.now.beside.push(word);
                 }
             }
-            Mode::Pattern => {
+            ReadState::Pattern => {
                 if plain.as_deref() == Some("esac") {
                     self.cases.pop();
-                    self.mode = Mode::Command;
+                    self.mode = ReadState::Command;
                 } else {
                     self.now.beside.push(word);
                 }
             }
-            Mode::Command if self.now.words.is_empty() => self.first_word(word, plain.as_deref()),
-            Mode::Command => self.now.words.push(word),
+            ReadState::Command if self.now.words.is_empty() => self.first_word(word, plain.as_deref()),
+            ReadState::Command => self.now.words.push(word),
         }
     }
 
@@ -150,12 +150,12 @@ impl Maker {
         match plain {
             Some("for" | "select") => {
                 self.operators = true;
-                self.mode = Mode::Skip;
+                self.mode = ReadState::Skip;
             }
             Some("case") => {
                 self.operators = true;
                 self.cases.push(());
-                self.mode = Mode::CaseWord;
+                self.mode = ReadState::CaseWord;
             }
             Some("esac") => {
                 self.cases.pop();

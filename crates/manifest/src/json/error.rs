@@ -4,7 +4,7 @@ use plugward_types::Span;
 use thiserror::Error;
 
 use super::Position;
-use crate::Code;
+use crate::ManifestCode;
 
 /// All errors in one file, ordered by byte.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -142,7 +142,7 @@ pub enum JsonErrorKind {
     Bom,
     /// The text violates RFC 8259.
     #[error("{0}")]
-    Syntax(Syntax),
+    Syntax(JsonSyntaxError),
     /// The text is not TOML.
     #[error("{message}")]
     Toml {
@@ -161,17 +161,17 @@ pub enum JsonErrorKind {
 }
 
 impl JsonErrorKind {
-    pub(crate) const fn code(&self) -> Code {
+    pub(crate) const fn code(&self) -> ManifestCode {
         match self {
-            Self::TooLarge { .. } => Code::TooLarge,
-            Self::TooDeep { .. } => Code::TooDeep,
-            Self::TooMany { .. } => Code::TooMany,
-            Self::StringTooLong { .. } => Code::StringTooLong,
-            Self::NotUtf8 { .. } => Code::NotUtf8,
-            Self::Bom => Code::Bom,
-            Self::Syntax(_) | Self::Toml { .. } => Code::Syntax,
-            Self::Surrogate => Code::Surrogate,
-            Self::DuplicateKey { .. } => Code::DuplicateKey,
+            Self::TooLarge { .. } => ManifestCode::TooLarge,
+            Self::TooDeep { .. } => ManifestCode::TooDeep,
+            Self::TooMany { .. } => ManifestCode::TooMany,
+            Self::StringTooLong { .. } => ManifestCode::StringTooLong,
+            Self::NotUtf8 { .. } => ManifestCode::NotUtf8,
+            Self::Bom => ManifestCode::Bom,
+            Self::Syntax(_) | Self::Toml { .. } => ManifestCode::Syntax,
+            Self::Surrogate => ManifestCode::Surrogate,
+            Self::DuplicateKey { .. } => ManifestCode::DuplicateKey,
         }
     }
 }
@@ -181,7 +181,7 @@ macro_rules! syntax {
         /// The ways in which a text can violate RFC 8259.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
         #[non_exhaustive]
-        pub enum Syntax {
+        pub enum JsonSyntaxError {
             $(
                 #[doc = concat!("The parser ", $message, ".")]
                 #[error($message)]
@@ -189,7 +189,7 @@ macro_rules! syntax {
             )*
         }
 
-        impl Syntax {
+        impl JsonSyntaxError {
             /// Returns how to fix the error.
             #[must_use]
             pub const fn help(self) -> &'static str {

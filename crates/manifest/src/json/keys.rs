@@ -5,7 +5,7 @@ use std::hash::RandomState;
 
 use plugward_types::Span;
 
-use super::Member;
+use super::JsonMember;
 
 /// Objects with fewer keys are searched linearly, which is faster than hashing.
 const FEW: usize = 8;
@@ -19,7 +19,7 @@ const ROOM: usize = 32;
 /// one byte of the hash, which keeps the table of a large object in the cache; the member is compared only if that byte
 /// matches.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(super) struct KeyTable {
     /// One byte of each hash, which is never zero; zero marks a free slot.
     tags: Vec<u8>,
     /// The index of the member in each slot.
@@ -28,16 +28,16 @@ pub(super) struct Keys {
     hashes: Vec<u64>,
 }
 
-impl Keys {
+impl KeyTable {
     /// Returns the key's first occurrence; if there is none, the key is added as that of the next member.
     pub(super) fn first_of(
         &mut self,
-        before: &[Member<'_>],
+        before: &[JsonMember<'_>],
         key: &str,
         hasher: &RandomState,
     ) -> Option<Span> {
         if before.len() < FEW {
-            return before.iter().find(|member| member.key == key).map(Member::key_span);
+            return before.iter().find(|member| member.key == key).map(JsonMember::key_span);
         }
         // The table stays at most five eighths full, so that probe sequences stay short.
         if self.tags.len().saturating_mul(5) / 8 <= before.len() {
@@ -63,7 +63,7 @@ impl Keys {
         }
     }
 
-    fn grow(&mut self, before: &[Member<'_>], hasher: &RandomState) {
+    fn grow(&mut self, before: &[JsonMember<'_>], hasher: &RandomState) {
         let room = self.tags.len().saturating_mul(2).max(ROOM);
         self.tags = vec![0; room];
         self.numbers = vec![0; room];

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use plugward_types::Span;
 
-use super::parse::{Reader, Stop};
+use super::parse::{Parser, Stop};
 use super::text::{Unescaped, unescape};
-use super::{JsonErrorKind, Number, Syntax, Value};
+use super::{JsonErrorKind, JsonNumber, JsonSyntaxError, JsonValue};
 
-impl<'a> Reader<'a> {
-    pub(super) fn word(&mut self) -> Result<Value<'a>, Stop> {
+impl<'a> Parser<'a> {
+    pub(super) fn word(&mut self) -> Result<JsonValue<'a>, Stop> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         let word = rest.get(..length).unwrap_or_default();
         let value = match word {
-            b"true" => Value::Bool(true),
-            b"false" => Value::Bool(false),
-            b"null" => Value::Null,
+            b"true" => JsonValue::Bool(true),
+            b"false" => JsonValue::Bool(false),
+            b"null" => JsonValue::Null,
             _ => return Err(self.no_value(word)),
         };
         self.skip(length);
@@ -25,14 +25,14 @@ impl<'a> Reader<'a> {
 
     fn no_value(&mut self, word: &[u8]) -> Stop {
         let syntax = match self.peek() {
-            None => Syntax::Unclosed,
-            Some(b'\'') => Syntax::SingleQuote,
-            Some(b'/' | b'#') => Syntax::Comment,
-            Some(b'+') => Syntax::PlusSign,
-            Some(b'.') => Syntax::BadNumber,
-            _ if matches!(word, b"NaN" | b"Infinity") => Syntax::NotANumber,
-            _ if !word.is_empty() => Syntax::UnknownWord,
-            _ => Syntax::Unexpected,
+            None => JsonSyntaxError::Unclosed,
+            Some(b'\'') => JsonSyntaxError::SingleQuote,
+            Some(b'/' | b'#') => JsonSyntaxError::Comment,
+            Some(b'+') => JsonSyntaxError::PlusSign,
+            Some(b'.') => JsonSyntaxError::BadNumber,
+            _ if matches!(word, b"NaN" | b"Infinity") => JsonSyntaxError::NotANumber,
+            _ if !word.is_empty() => JsonSyntaxError::UnknownWord,
+            _ => JsonSyntaxError::Unexpected,
         };
         self.syntax(syntax)
     }
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
     /// Parses the most common kind of number: digits, followed by the end of the value.
     ///
     /// Returns `None` for every other number, which [`Self::number`] parses in full.
-    pub(super) fn plain_integer(&mut self) -> Option<Number<'a>> {
+    pub(super) fn plain_integer(&mut self) -> Option<JsonNumber<'a>> {
         let rest = self.bytes.get(self.at..)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (first, end) = (rest.first()?, rest.get(digits)?);
@@ -50,21 +50,21 @@ impl<'a> Reader<'a> {
         }
         let text = self.text.get(self.at..self.at.saturating_add(digits))?;
         self.skip(digits);
-        Some(Number(text))
+        Some(JsonNumber(text))
     }
 
-    pub(super) fn number(&mut self) -> Result<Number<'a>, Stop> {
+    pub(super) fn number(&mut self) -> Result<JsonNumber<'a>, Stop> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.skip(1);
             if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"Infinity")) {
-                return Err(self.syntax_at(Syntax::NotANumber, start));
+                return Err(self.syntax_at(JsonSyntaxError::NotANumber, start));
             }
         }
         let zero = self.peek() == Some(b'0');
         let whole = self.digits()?;
         if zero && whole > 1 {
-            return Err(self.syntax_at(Syntax::LeadingZero, start));
+            return Err(self.syntax_at(JsonSyntaxError::LeadingZero, start));
         }
         if self.peek() == Some(b'.') {
             self.skip(1);
@@ -78,9 +78,9 @@ impl<'a> Reader<'a> {
             self.digits()?;
         }
         if self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_')) {
-            return Err(self.syntax(Syntax::BadNumber));
+            return Err(self.syntax(JsonSyntaxError::BadNumber));
         }
-        Ok(Number(self.text.get(start..self.at).unwrap_or_default()))
+        Ok(JsonNumber(self.text.get(start..self.at).unwrap_or_default()))
     }
 
     fn digits(&mut self) -> Result<usize, Stop> {
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
             self.skip(1);
         }
         let count = self.at.saturating_sub(start);
-        if count == 0 { Err(self.syntax(Syntax::BadNumber)) } else { Ok(count) }
+        if count == 0 { Err(self.syntax(JsonSyntaxError::BadNumber)) } else { Ok(count) }
     }
 
     /// Parses a string, whose opening quote is the next byte.
@@ -109,8 +109,8 @@ impl<'a> Reader<'a> {
                         self.skip(1);
                     }
                 }
-                Some(_) => return Err(self.syntax(Syntax::ControlInString)),
-                None => return Err(self.syntax_at(Syntax::UnclosedString, open)),
+                Some(_) => return Err(self.syntax(JsonSyntaxError::ControlInString)),
+                None => return Err(self.syntax_at(JsonSyntaxError::UnclosedString, open)),
             }
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();

@@ -4,23 +4,23 @@
 ///
 /// There is no `Default`: each caller decides how much input it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ParseLimits {
     bytes: usize,
     depth: usize,
     values: usize,
     string: usize,
 }
 
-impl Limits {
+impl ParseLimits {
     /// Returns the limits for one file of a plugin: 1 MiB, depth 32, 200,000 values, 256 KiB per string.
     #[must_use]
     pub const fn standard() -> Self {
         Self { bytes: 1 << 20, depth: 32, values: 200_000, string: 256 << 10 }
     }
 
-    /// Returns the limits for a marketplace or registry file: 4 MiB, otherwise as [`Limits::standard`].
+    /// Returns the limits for a marketplace or registry file: 4 MiB, otherwise as [`ParseLimits::standard`].
     #[must_use]
-    pub const fn market() -> Self {
+    pub const fn marketplace() -> Self {
         Self { bytes: 4 << 20, ..Self::standard() }
     }
 

@@ -5,13 +5,13 @@
 //!
 //! # Examples
 //! ```
-//! use plugward_manifest::json::{Limits, parse};
+//! use plugward_manifest::json::{ParseLimits, parse};
 //!
-//! let root = parse(br#"{"name": "a"}"#, &Limits::standard())?;
+//! let root = parse(br#"{"name": "a"}"#, &ParseLimits::standard())?;
 //! let name = root.get("name").unwrap();
 //! assert_eq!((name.as_str(), name.span().start), (Some("a"), 9));
 //!
-//! let errors = parse(br#"{"name": "a", "name": "b"}"#, &Limits::standard()).unwrap_err();
+//! let errors = parse(br#"{"name": "a", "name": "b"}"#, &ParseLimits::standard()).unwrap_err();
 //! assert_eq!(errors.iter().next().unwrap().code(), "manifest/duplicate-key");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -27,9 +27,9 @@ mod text;
 mod toml;
 mod write;
 
-pub use error::{JsonError, JsonErrorKind, JsonErrors, Syntax};
-pub use limits::Limits;
-pub use node::{Member, Node, Number, Value};
+pub use error::{JsonError, JsonErrorKind, JsonErrors, JsonSyntaxError};
+pub use limits::ParseLimits;
+pub use node::{JsonMember, JsonNode, JsonNumber, JsonValue};
 pub use parse::parse;
 pub use position::Position;
 

@@ -9,8 +9,8 @@ use plugward_types::Span;
 /// # Guarantees
 /// The span covers the value as written, including quotes and brackets. An object does not contain a key twice.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node<'a> {
-    pub(super) value: Value<'a>,
+pub struct JsonNode<'a> {
+    pub(super) value: JsonValue<'a>,
     pub(super) start: u32,
     pub(super) end: u32,
 }
@@ -18,42 +18,42 @@ pub struct Node<'a> {
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "RFC 8259 defines these kinds and no others")]
-pub enum Value<'a> {
+pub enum JsonValue<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// A number, as written.
-    Number(Number<'a>),
+    Number(JsonNumber<'a>),
     /// A string with its escapes decoded.
     String(Cow<'a, str>),
     /// A list.
-    Array(Box<[Node<'a>]>),
+    Array(Box<[JsonNode<'a>]>),
     /// An object, in file order.
-    Object(Box<[Member<'a>]>),
+    Object(Box<[JsonMember<'a>]>),
 }
 
 /// One key of an object, with its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Member<'a> {
+pub struct JsonMember<'a> {
     pub(super) key: Cow<'a, str>,
     pub(super) key_start: u32,
     pub(super) key_end: u32,
-    pub(super) node: Node<'a>,
+    pub(super) node: JsonNode<'a>,
 }
 
 /// A number, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number<'a>(pub(super) &'a str);
+pub struct JsonNumber<'a>(pub(super) &'a str);
 
 const fn span(start: u32, end: u32) -> Span {
     Span::new(start as usize, end as usize)
 }
 
-impl<'a> Node<'a> {
+impl<'a> JsonNode<'a> {
     /// Returns the value without its span.
     #[must_use]
-    pub const fn value(&self) -> &Value<'a> {
+    pub const fn value(&self) -> &JsonValue<'a> {
         &self.value
     }
 
@@ -66,30 +66,30 @@ impl<'a> Node<'a> {
     /// Returns the text if the value is a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
-        if let Value::String(text) = &self.value { Some(text) } else { None }
+        if let JsonValue::String(text) = &self.value { Some(text) } else { None }
     }
 
     /// Returns the members if the value is an object.
     #[must_use]
-    pub const fn members(&self) -> Option<&[Member<'a>]> {
-        if let Value::Object(members) = &self.value { Some(members) } else { None }
+    pub const fn members(&self) -> Option<&[JsonMember<'a>]> {
+        if let JsonValue::Object(members) = &self.value { Some(members) } else { None }
     }
 
     /// Returns the items if the value is a list.
     #[must_use]
     pub const fn items(&self) -> Option<&[Self]> {
-        if let Value::Array(items) = &self.value { Some(items) } else { None }
+        if let JsonValue::Array(items) = &self.value { Some(items) } else { None }
     }
 
     /// Returns the value of a key if the value is an object that contains it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
-        self.members()?.iter().find(|member| member.key == key).map(Member::node)
+        self.members()?.iter().find(|member| member.key == key).map(JsonMember::node)
     }
 
     /// Removes the members that `keep` rejects; the spans of the others stay the same.
-    pub(crate) fn retain(&mut self, keep: impl FnMut(&Member<'a>) -> bool) {
-        if let Value::Object(members) = &mut self.value {
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&JsonMember<'a>) -> bool) {
+        if let JsonValue::Object(members) = &mut self.value {
             let mut kept = core::mem::take(members).into_vec();
             kept.retain(keep);
             *members = kept.into_boxed_slice();
@@ -100,23 +100,23 @@ impl<'a> Node<'a> {
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self.value {
-            Value::Null => "null",
-            Value::Bool(_) => "a boolean",
-            Value::Number(_) => "a number",
-            Value::String(_) => "a string",
-            Value::Array(_) => "a list",
-            Value::Object(_) => "an object",
+            JsonValue::Null => "null",
+            JsonValue::Bool(_) => "a boolean",
+            JsonValue::Number(_) => "a number",
+            JsonValue::String(_) => "a string",
+            JsonValue::Array(_) => "a list",
+            JsonValue::Object(_) => "an object",
         }
     }
 
     /// Returns `true` if the value is `null`.
     #[must_use]
     pub const fn is_null(&self) -> bool {
-        matches!(self.value, Value::Null)
+        matches!(self.value, JsonValue::Null)
     }
 }
 
-impl<'a> Member<'a> {
+impl<'a> JsonMember<'a> {
     /// Returns the key with its escapes decoded.
     #[must_use]
     pub fn key(&self) -> &str {
@@ -131,12 +131,12 @@ impl<'a> Member<'a> {
 
     /// Returns the value of the key.
     #[must_use]
-    pub const fn node(&self) -> &Node<'a> {
+    pub const fn node(&self) -> &JsonNode<'a> {
         &self.node
     }
 }
 
-impl<'a> Number<'a> {
+impl<'a> JsonNumber<'a> {
     /// Returns the number as written.
     #[must_use]
     pub const fn text(self) -> &'a str {
@@ -174,12 +174,12 @@ impl<'a> Number<'a> {
 }
 
 /// Returns the JSON pointer of the innermost value that contains the offset; a key counts as part of its value.
-pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
+pub(crate) fn pointer_to(root: &JsonNode<'_>, offset: usize) -> String {
     let mut pointer = String::new();
     let mut node = root;
     loop {
         let next = match &node.value {
-            Value::Object(members) => {
+            JsonValue::Object(members) => {
                 let at = members.partition_point(|member| member.node.end as usize <= offset);
                 let Some(member) = members.get(at).filter(|member| member.key_start as usize <= offset)
                 else {
@@ -188,7 +188,7 @@ pub(crate) fn pointer_to(root: &Node<'_>, offset: usize) -> String {
                 push_step(&mut pointer, &member.key);
                 &member.node
             }
-            Value::Array(items) => {
+            JsonValue::Array(items) => {
                 let at = items.partition_point(|item| item.end as usize <= offset);
                 let Some(item) = items.get(at).filter(|item| item.start as usize <= offset) else {
                     return pointer;

@@ -5,38 +5,41 @@ use std::hash::RandomState;
 
 use plugward_types::Span;
 
-use super::keys::Keys;
+use super::keys::KeyTable;
 use super::node::push_step;
 use super::position::positions_of;
 use super::text::{Unescaped, unescape};
-use super::{JsonError, JsonErrorKind, JsonErrors, Limits, Member, Node, Position, Syntax, Value};
+use super::{
+    JsonError, JsonErrorKind, JsonErrors, JsonMember, JsonNode, JsonSyntaxError, JsonValue, ParseLimits,
+    Position,
+};
 
 /// The number of errors that are listed; the others are only counted.
-const LISTED: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// Parses exactly one JSON value (RFC 8259), with optional white space around it.
 ///
 /// # Guarantees
-/// Any bytes produce a result, in time linear in their number. The recursion is limited by [`Limits::depth`].
+/// Any bytes produce a result, in time linear in their number. The recursion is limited by [`ParseLimits::depth`].
 ///
 /// # Errors
 /// The codes `manifest/too-large`, `too-deep`, `too-many`, `string-too-long`, `not-utf8`, `bom`, `syntax`,
 /// `surrogate` and `duplicate-key`, with position and pointer. The first syntax error ends the parsing; surrogates
 /// and duplicate keys before it are reported too.
-pub fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Node<'a>, JsonErrors> {
+pub fn parse<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<JsonNode<'a>, JsonErrors> {
     let text = text_of(bytes, limits)?;
     if text.starts_with('\u{feff}') {
         return Err(failure(JsonErrorKind::Bom, 0..1, bytes));
     }
-    let mut reader = Reader::new(text, *limits);
-    match reader.document() {
-        Ok(node) if reader.errors.is_empty() => Ok(node),
-        _ => Err(reader.finish()),
+    let mut parser = Parser::new(text, *limits);
+    match parser.document() {
+        Ok(node) if parser.errors.is_empty() => Ok(node),
+        _ => Err(parser.finish()),
     }
 }
 
 /// Checks the size and the encoding of a file.
-pub(super) fn text_of<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, JsonErrors> {
+pub(super) fn text_of<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<&'a str, JsonErrors> {
     let limit = limits.bytes();
     if bytes.len() > limit {
         let kind = JsonErrorKind::TooLarge { limit, actual: bytes.len() };
@@ -71,34 +74,34 @@ pub(super) fn failure(kind: JsonErrorKind, at: Range<usize>, bytes: &[u8]) -> Js
 /// The parser has stopped; the error is in its list.
 pub(super) struct Stop;
 
-enum Step {
+enum PathStep {
     Key { start: usize, end: usize },
     Index(usize),
 }
 
-struct Found {
+struct PendingError {
     kind: JsonErrorKind,
     span: Span,
     pointer: String,
     first: Option<Span>,
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
-    pub(super) limits: Limits,
+    pub(super) limits: ParseLimits,
     values: usize,
-    path: Vec<Step>,
-    nodes: Vec<Node<'a>>,
-    members: Vec<Member<'a>>,
-    errors: Vec<Found>,
+    path: Vec<PathStep>,
+    nodes: Vec<JsonNode<'a>>,
+    members: Vec<JsonMember<'a>>,
+    errors: Vec<PendingError>,
     unlisted: usize,
     hasher: RandomState,
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, limits: Limits) -> Self {
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, limits: ParseLimits) -> Self {
         let (nodes, members) = room(text.as_bytes(), limits.values());
         Self {
             text,
@@ -131,17 +134,17 @@ impl<'a> Reader<'a> {
         JsonErrors::new(errors.collect(), self.unlisted)
     }
 
-    fn document(&mut self) -> Result<Node<'a>, Stop> {
+    fn document(&mut self) -> Result<JsonNode<'a>, Stop> {
         self.blanks();
         if self.at == self.bytes.len() {
-            return Err(self.syntax(Syntax::Empty));
+            return Err(self.syntax(JsonSyntaxError::Empty));
         }
         let node = self.value(0)?;
         self.blanks();
         match self.peek() {
             None => Ok(node),
-            Some(b'/') => Err(self.syntax(Syntax::Comment)),
-            Some(_) => Err(self.syntax(Syntax::TrailingText)),
+            Some(b'/') => Err(self.syntax(JsonSyntaxError::Comment)),
+            Some(_) => Err(self.syntax(JsonSyntaxError::TrailingText)),
         }
     }
 
@@ -164,8 +167,8 @@ impl<'a> Reader<'a> {
         let mut pointer = String::new();
         for step in &self.path {
             match step {
-                Step::Index(index) => push_step(&mut pointer, &index.to_string()),
-                Step::Key { start, end } => {
+                PathStep::Index(index) => push_step(&mut pointer, &index.to_string()),
+                PathStep::Key { start, end } => {
                     let raw = self.text.get(*start..*end).unwrap_or_default();
                     match unescape(raw) {
                         Unescaped::Text(key) | Unescaped::Half(key, _) => push_step(&mut pointer, &key),
@@ -178,31 +181,31 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn report(&mut self, kind: JsonErrorKind, span: Span, first: Option<Span>) -> Stop {
-        if self.errors.len() < LISTED {
+        if self.errors.len() < MAX_ERRORS {
             let mut pointer = self.pointer();
             if let JsonErrorKind::DuplicateKey { key } = &kind {
                 push_step(&mut pointer, key);
             }
-            self.errors.push(Found { kind, span, pointer, first });
+            self.errors.push(PendingError { kind, span, pointer, first });
         } else {
             self.unlisted = self.unlisted.saturating_add(1);
         }
         Stop
     }
 
-    pub(super) fn syntax_at(&mut self, syntax: Syntax, at: usize) -> Stop {
+    pub(super) fn syntax_at(&mut self, syntax: JsonSyntaxError, at: usize) -> Stop {
         let rest = self.text.get(at..).unwrap_or_default();
         let width = rest.chars().next().map_or(0, char::len_utf8);
         let span = Span::new(at, at.saturating_add(width));
         // The error that ends the parsing is always listed, even if the list is full.
-        if self.errors.len() >= LISTED {
+        if self.errors.len() >= MAX_ERRORS {
             self.unlisted = self.unlisted.saturating_add(1);
             self.errors.pop();
         }
         self.report(JsonErrorKind::Syntax(syntax), span, None)
     }
 
-    pub(super) fn syntax(&mut self, syntax: Syntax) -> Stop {
+    pub(super) fn syntax(&mut self, syntax: JsonSyntaxError) -> Stop {
         self.syntax_at(syntax, self.at)
     }
 
@@ -211,14 +214,14 @@ impl<'a> Reader<'a> {
         self.report(kind, span, None)
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node<'a>, Stop> {
+    fn value(&mut self, depth: usize) -> Result<JsonNode<'a>, Stop> {
         self.values = self.values.saturating_add(1);
         if self.values > self.limits.values() {
             return Err(self.limit(JsonErrorKind::TooMany { limit: self.limits.values() }));
         }
         let start = self.at;
         let value = match self.peek() {
-            Some(b'"') => Value::String(self.string()?),
+            Some(b'"') => JsonValue::String(self.string()?),
             Some(open @ (b'{' | b'[')) => {
                 if depth >= self.limits.depth() {
                     return Err(self.limit(JsonErrorKind::TooDeep { limit: self.limits.depth() }));
@@ -226,7 +229,7 @@ impl<'a> Reader<'a> {
                 self.skip(1);
                 if open == b'{' { self.object(depth)? } else { self.array(depth)? }
             }
-            Some(b'-' | b'0'..=b'9') => Value::Number(match self.plain_integer() {
+            Some(b'-' | b'0'..=b'9') => JsonValue::Number(match self.plain_integer() {
                 Some(number) => number,
                 None => self.number()?,
             }),
@@ -235,26 +238,26 @@ impl<'a> Reader<'a> {
         Ok(self.node(value, start))
     }
 
-    fn node(&self, value: Value<'a>, start: usize) -> Node<'a> {
-        Node { value, start: narrow(start), end: narrow(self.at) }
+    fn node(&self, value: JsonValue<'a>, start: usize) -> JsonNode<'a> {
+        JsonNode { value, start: narrow(start), end: narrow(self.at) }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Value<'a>, Stop> {
+    fn array(&mut self, depth: usize) -> Result<JsonValue<'a>, Stop> {
         let base = self.nodes.len();
         self.blanks();
         if self.peek() == Some(b']') {
             self.skip(1);
-            return Ok(Value::Array(Box::default()));
+            return Ok(JsonValue::Array(Box::default()));
         }
         let mut index = 0_usize;
         loop {
-            self.path.push(Step::Index(index));
+            self.path.push(PathStep::Index(index));
             let node = self.value(depth.saturating_add(1))?;
             self.path.pop();
             self.nodes.push(node);
             index = index.saturating_add(1);
             if self.closed(b']')? {
-                return Ok(Value::Array(taken(&mut self.nodes, base)));
+                return Ok(JsonValue::Array(taken(&mut self.nodes, base)));
             }
         }
     }
@@ -268,7 +271,7 @@ impl<'a> Reader<'a> {
                 self.skip(1);
                 self.blanks();
                 match self.peek() {
-                    Some(b']' | b'}') => Err(self.syntax_at(Syntax::TrailingComma, comma)),
+                    Some(b']' | b'}') => Err(self.syntax_at(JsonSyntaxError::TrailingComma, comma)),
                     _ => Ok(false),
                 }
             }
@@ -276,20 +279,20 @@ impl<'a> Reader<'a> {
                 self.skip(1);
                 Ok(true)
             }
-            None => Err(self.syntax(Syntax::Unclosed)),
-            Some(b'/' | b'#') => Err(self.syntax(Syntax::Comment)),
-            Some(_) => Err(self.syntax(Syntax::MissingComma)),
+            None => Err(self.syntax(JsonSyntaxError::Unclosed)),
+            Some(b'/' | b'#') => Err(self.syntax(JsonSyntaxError::Comment)),
+            Some(_) => Err(self.syntax(JsonSyntaxError::MissingComma)),
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value<'a>, Stop> {
+    fn object(&mut self, depth: usize) -> Result<JsonValue<'a>, Stop> {
         let base = self.members.len();
         self.blanks();
         if self.peek() == Some(b'}') {
             self.skip(1);
-            return Ok(Value::Object(Box::default()));
+            return Ok(JsonValue::Object(Box::default()));
         }
-        let mut keys = Keys::default();
+        let mut keys = KeyTable::default();
         loop {
             let key_start = self.at;
             if self.peek() != Some(b'"') {
@@ -299,15 +302,16 @@ impl<'a> Reader<'a> {
             let key_end = self.at;
             self.blanks();
             if self.peek() != Some(b':') {
-                return Err(self.syntax(Syntax::MissingColon));
+                return Err(self.syntax(JsonSyntaxError::MissingColon));
             }
             self.skip(1);
             self.blanks();
-            self.path.push(Step::Key { start: key_start.saturating_add(1), end: key_end.saturating_sub(1) });
+            self.path
+                .push(PathStep::Key { start: key_start.saturating_add(1), end: key_end.saturating_sub(1) });
             let node = self.value(depth.saturating_add(1))?;
             self.path.pop();
             let (key_start, key_end) = (narrow(key_start), narrow(key_end));
-            let member = Member { key, key_start, key_end, node };
+            let member = JsonMember { key, key_start, key_end, node };
             let before = self.members.get(base..).unwrap_or_default();
             match keys.first_of(before, &member.key, &self.hasher) {
                 // The file is refused for the duplicate key, so the second value is not needed.
@@ -315,23 +319,23 @@ impl<'a> Reader<'a> {
                 None => self.members.push(member),
             }
             if self.closed(b'}')? {
-                return Ok(Value::Object(taken(&mut self.members, base)));
+                return Ok(JsonValue::Object(taken(&mut self.members, base)));
             }
         }
     }
 
     fn no_key(&mut self) -> Stop {
         let syntax = match self.peek() {
-            None => Syntax::Unclosed,
-            Some(b'\'') => Syntax::SingleQuote,
-            Some(b'/' | b'#') => Syntax::Comment,
-            Some(_) => Syntax::UnquotedKey,
+            None => JsonSyntaxError::Unclosed,
+            Some(b'\'') => JsonSyntaxError::SingleQuote,
+            Some(b'/' | b'#') => JsonSyntaxError::Comment,
+            Some(_) => JsonSyntaxError::UnquotedKey,
         };
         self.syntax(syntax)
     }
 
-    fn duplicate(&mut self, first: Span, again: &Member<'a>) {
-        if self.errors.len() >= LISTED {
+    fn duplicate(&mut self, first: Span, again: &JsonMember<'a>) {
+        if self.errors.len() >= MAX_ERRORS {
             self.unlisted = self.unlisted.saturating_add(1);
             return;
         }

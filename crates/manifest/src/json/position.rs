@@ -17,26 +17,26 @@ pub struct Position {
 /// A file can have thousands of offsets and a single line, so searching each offset on its own would be quadratic.
 pub(crate) fn positions_of(bytes: &[u8], mut offsets: Vec<usize>) -> BTreeMap<usize, Position> {
     offsets.sort_unstable();
-    let mut walk = Walk { bytes, at: 0, here: Position { line: 1, column: 1 } };
+    let mut walk = Cursor { bytes, at: 0, here: Position { line: 1, column: 1 } };
     offsets.into_iter().map(|offset| (offset, walk.to(offset))).collect()
 }
 
-struct Walk<'a> {
+struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     here: Position,
 }
 
-impl Walk<'_> {
+impl Cursor<'_> {
     fn to(&mut self, offset: usize) -> Position {
         let end = offset.min(self.bytes.len());
-        let walked = self.bytes.get(self.at..end).unwrap_or_default();
-        if walked.is_ascii() && !walked.contains(&b'\r') {
-            self.plain(walked);
+        let visited = self.bytes.get(self.at..end).unwrap_or_default();
+        if visited.is_ascii() && !visited.contains(&b'\r') {
+            self.plain(visited);
             self.at = end.max(self.at);
             return self.here;
         }
-        for (step, byte) in walked.iter().enumerate() {
+        for (step, byte) in visited.iter().enumerate() {
             let at = self.at.saturating_add(step);
             match byte {
                 b'\n' => self.new_line(),
@@ -51,12 +51,12 @@ impl Walk<'_> {
     }
 
     /// Handles text in which each byte is a character and only LF ends a line, which is most text.
-    fn plain(&mut self, walked: &[u8]) {
+    fn plain(&mut self, visited: &[u8]) {
         let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         // A chunk is small enough that a byte holds its count, which lets the compiler vectorize the sum.
-        let few = walked.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
+        let few = visited.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
         let lines: usize = few.map(usize::from).sum();
-        let tail = walked.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
+        let tail = visited.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
         let column = if lines == 0 { self.here.column } else { 1 };
         self.here = Position {
             line: self.here.line.saturating_add(narrow(lines)),

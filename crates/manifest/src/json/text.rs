@@ -1,13 +1,13 @@
 //! Decodes the escapes of a string.
 
-use super::Syntax;
+use super::JsonSyntaxError;
 
 /// The result of decoding a string.
 pub(super) enum Unescaped {
     Text(String),
     /// The `\u` escape at this offset is half of a surrogate pair, and U+FFFD takes its place in the text.
     Half(String, usize),
-    Bad(Syntax, usize),
+    Bad(JsonSyntaxError, usize),
 }
 
 /// Decodes the text between two quotes.
@@ -30,7 +30,7 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
             Some(b't') => '\t',
             Some(b'u') => {
                 let Some((character, length)) = unit(escape) else {
-                    return Unescaped::Bad(Syntax::BadEscape, offset);
+                    return Unescaped::Bad(JsonSyntaxError::BadEscape, offset);
                 };
                 if character.is_none() {
                     half = half.or(Some(offset));
@@ -39,7 +39,7 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
                 rest = escape.get(length..).unwrap_or_default();
                 continue;
             }
-            _ => return Unescaped::Bad(Syntax::BadEscape, offset),
+            _ => return Unescaped::Bad(JsonSyntaxError::BadEscape, offset),
         };
         out.push(plain);
         rest = escape.get(1..).unwrap_or_default();

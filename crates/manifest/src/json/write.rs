@@ -1,16 +1,16 @@
 //! Writes canonical JSON: compact, with sorted keys.
 
-use super::{Node, Value};
+use super::{JsonNode, JsonValue};
 
 /// Writes a value without white space, with the keys of objects in bytewise order and numbers as written.
-pub(crate) fn canonical(node: &Node<'_>, out: &mut String) {
+pub(crate) fn canonical(node: &JsonNode<'_>, out: &mut String) {
     match &node.value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(true) => out.push_str("true"),
-        Value::Bool(false) => out.push_str("false"),
-        Value::Number(number) => out.push_str(number.text()),
-        Value::String(text) => write_text(text, out),
-        Value::Array(items) => {
+        JsonValue::Null => out.push_str("null"),
+        JsonValue::Bool(true) => out.push_str("true"),
+        JsonValue::Bool(false) => out.push_str("false"),
+        JsonValue::Number(number) => out.push_str(number.text()),
+        JsonValue::String(text) => write_text(text, out),
+        JsonValue::Array(items) => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
@@ -20,7 +20,7 @@ pub(crate) fn canonical(node: &Node<'_>, out: &mut String) {
             }
             out.push(']');
         }
-        Value::Object(members) => {
+        JsonValue::Object(members) => {
             let mut sorted: Vec<_> = members.iter().collect();
             sorted.sort_by(|one, two| one.key.cmp(&two.key));
             out.push('{');

@@ -8,15 +8,15 @@ mod tests;
 
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use crate::command::{CommandPart, CommandView};
+use crate::command::{CommandAnalysis, CommandPart};
 use crate::coverage::Coverage;
 use crate::dialect::Dialect;
-use crate::error::{ManifestError, ManifestErrors, Notice, Place, Weight};
+use crate::error::{ManifestError, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel};
 use crate::json::Position;
-use crate::manifest::{Manifest, Person};
-use crate::market::{Entry, Market, RefusedEntry};
+use crate::manifest::{Contact, Manifest};
+use crate::market::{Marketplace, MarketplaceEntry, RefusedEntry};
 use crate::source::{Pinning, Source};
-use crate::surface::{Fact, Layer, Origin, SurfaceItem, SurfaceKind};
+use crate::surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 use crate::text::ForeignText;
 
 macro_rules! words {
@@ -36,7 +36,7 @@ words! {
     SurfaceKind, this => this.as_str();
     Pinning, this => this.as_str();
     ForeignText, this => &this.escaped();
-    Weight, this => match this {
+    WarningLevel, this => match this {
         Self::Notice => "notice",
         Self::Warning => "warning",
     };
@@ -44,7 +44,7 @@ words! {
         Self::Declared => "declared",
         Self::Found => "found",
     };
-    Layer, this => match this {
+    ManifestLayer, this => match this {
         Self::Plugin => "plugin",
         Self::Entry => "entry",
     };
@@ -65,16 +65,16 @@ macro_rules! fields {
 
 fields! {
     Position, this: { "line": this.line, "column": this.column, }
-    Place, this: {
+    ManifestPlace, this: {
         "file": this.file,
         "pointer": this.pointer,
         "start": this.span.start,
         "end": this.span.end,
         "position": this.position,
     }
-    Notice, this: {
+    ManifestWarning, this: {
         "code": this.code(),
-        "weight": this.weight,
+        "weight": this.level,
         "message": this.message,
         "help": this.help(),
         "place": this.place,
@@ -86,7 +86,7 @@ fields! {
         "place": this.place,
         "also": this.also,
     }
-    Person, this: { "name": this.name, "email": this.email, "url": this.url, }
+    Contact, this: { "name": this.name, "email": this.email, "url": this.url, }
     SurfaceItem, this: {
         "kind": this.kind,
         "name": this.name,
@@ -121,7 +121,7 @@ fields! {
         "main_file": this.main_file,
         "files": this.files,
         "surface": this.surface,
-        "notices": this.notices,
+        "notices": this.warnings,
     }
     CommandPart, this: {
         "words": this.words(),
@@ -129,7 +129,7 @@ fields! {
         "why": this.why(),
         "started": this.started(),
     }
-    CommandView, this: {
+    CommandAnalysis, this: {
         "parts": this.parts(),
         "coverage": this.coverage(),
         "reads_env": this.reads_env(),
@@ -144,7 +144,7 @@ fields! {
         "reference": reference(this),
         "digest": digest(this),
     }
-    Entry, this: {
+    MarketplaceEntry, this: {
         "name": this.name,
         "source": this.source,
         "strict": this.strict,
@@ -152,7 +152,7 @@ fields! {
         "category": this.category,
     }
     RefusedEntry, this: { "index": this.index, "name": this.name, "errors": this.errors, }
-    Market, this: {
+    Marketplace, this: {
         "name": this.name,
         "owner": this.owner,
         "description": this.description,
@@ -170,7 +170,7 @@ impl Serialize for ManifestErrors {
     }
 }
 
-impl Serialize for Fact {
+impl Serialize for SurfaceFact {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),

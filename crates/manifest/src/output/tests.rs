@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::{At, CommandContext, CommandSources, Dialect, MapFiles, judge_command, read, read_market};
+use crate::{
+    CommandContext, CommandSources, Dialect, MapFiles, PluginContext, judge_command, read, read_marketplace,
+};
 
 #[test]
 fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environment() {
@@ -16,7 +18,7 @@ fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environm
             "hooks/hooks.json",
             r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ls"}]}]}}"#,
         );
-    let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+    let manifest = read(Dialect::Claude, &files, &PluginContext::for_directory("a")).unwrap();
     let out = serde_json::to_value(&manifest).unwrap();
     assert_eq!(
         (&out["dialect"], &out["name"], &out["version"]),
@@ -30,8 +32,8 @@ fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environm
     let hook = items.iter().find(|item| item["kind"] == "hook").unwrap();
     assert_eq!(hook["place"]["file"], json!("hooks/hooks.json"));
     assert_eq!(hook["place"]["position"]["line"], json!(1));
-    let notices = out["notices"].as_array().unwrap();
-    let unknown = notices.iter().find(|notice| notice["code"] == "manifest/unknown-key").unwrap();
+    let warnings = out["notices"].as_array().unwrap();
+    let unknown = warnings.iter().find(|notice| notice["code"] == "manifest/unknown-key").unwrap();
     assert_eq!(unknown["place"]["pointer"], json!("/extra"));
     assert!(!out.to_string().contains("hush"), "{out}");
     // The surface text does contain the value, so that a changed value changes the digest.
@@ -41,7 +43,7 @@ fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environm
 #[test]
 fn errors_commands_and_marketplaces_go_out() {
     let twice = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "a", "name": "b"}"#);
-    let errors = read(Dialect::Claude, &twice, &At::folder("a")).unwrap_err();
+    let errors = read(Dialect::Claude, &twice, &PluginContext::for_directory("a")).unwrap_err();
     let out = serde_json::to_value(&errors).unwrap();
     assert_eq!(out[0]["code"], json!("manifest/duplicate-key"));
     assert_eq!((&out[0]["place"]["position"]["column"], &out[0]["also"]["column"]), (&json!(15), &json!(2)));
@@ -51,11 +53,11 @@ fn errors_commands_and_marketplaces_go_out() {
     assert_eq!(out["parts"][0]["coverage"], json!("launcher-version"));
     let market = br#"{"name": "m", "owner": "o", "plugins": [
         {"name": "a", "source": {"source": "git", "url": "https://example.org/a", "ref": "main"}}, 7]}"#;
-    let (market, notices) = read_market("m.json", market, CommandSources::Refused).unwrap();
+    let (market, warnings) = read_marketplace("m.json", market, CommandSources::Refused).unwrap();
     let out = serde_json::to_value(&market).unwrap();
     let source = &out["entries"][0]["source"];
     assert_eq!((&source["kind"], &source["pinning"]), (&json!("git"), &json!("floating")));
     assert_eq!((&source["at"], &source["reference"]), (&json!("https://example.org/a"), &json!("main")));
     assert_eq!(out["refused"][0]["errors"][0]["code"], json!("manifest/type"));
-    assert_eq!(serde_json::to_value(&notices).unwrap()[0]["code"], json!("market/floating-source"));
+    assert_eq!(serde_json::to_value(&warnings).unwrap()[0]["code"], json!("market/floating-source"));
 }

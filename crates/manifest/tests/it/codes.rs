@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use plugward_manifest::{At, CODES, CommandSources, Dialect, ManifestErrors, MapFiles, Mode, Notice};
-use plugward_manifest::{Files as _, read, read_all, read_jp_entry, read_market};
+use plugward_manifest::{
+    CODES, CommandSources, Dialect, FileMode, ManifestErrors, ManifestWarning, MapFiles, PluginContext,
+};
+use plugward_manifest::{Files as _, read, read_all, read_jp_entry, read_marketplace};
 
 use crate::support::load;
 
@@ -16,24 +18,24 @@ fn fixtures() -> PathBuf {
 #[derive(Default)]
 struct Case {
     how: String,
-    folder: Option<String>,
+    directory: Option<String>,
     host: Option<String>,
     excluded: Vec<String>,
     entry: Option<String>,
     files: MapFiles,
 }
 
-fn case(folder: &Path) -> Case {
+fn case(directory: &Path) -> Case {
     let mut case = Case::default();
-    if folder.join("tree").is_dir() {
-        case.files = load(&folder.join("tree"));
+    if directory.join("tree").is_dir() {
+        case.files = load(&directory.join("tree"));
     }
-    for line in std::fs::read_to_string(folder.join("case")).unwrap().lines() {
+    for line in std::fs::read_to_string(directory.join("case")).unwrap().lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "dialect" => rest.clone_into(&mut case.how),
             "market" | "jp" | "all" => word.clone_into(&mut case.how),
-            "folder" => case.folder = Some(rest.to_owned()),
+            "folder" => case.directory = Some(rest.to_owned()),
             "host-version" => case.host = Some(rest.to_owned()),
             "excluded" => case.excluded.push(rest.to_owned()),
             "entry" => case.entry = Some(rest.to_owned()),
@@ -42,14 +44,14 @@ fn case(folder: &Path) -> Case {
                 let words: Vec<&str> = rest.split(' ').collect();
                 let unit = words[3].replace("\\n", "\n").repeat(words[2].parse().unwrap());
                 let text = format!("{}{unit}{}", words[1], words.get(4).copied().unwrap_or_default());
-                case.files.insert(words[0], text.into_bytes(), Mode::Plain);
+                case.files.insert(words[0], text.into_bytes(), FileMode::Plain);
             }
             "many" => {
                 let paths = vec!["\"/x\""; 101].join(",");
                 let text = format!("{{\"name\":\"a\",\"version\":\"1.0.0\",\"skills\":[{paths}]}}");
-                case.files.insert(".claude-plugin/plugin.json", text.into_bytes(), Mode::Plain);
+                case.files.insert(".claude-plugin/plugin.json", text.into_bytes(), FileMode::Plain);
             }
-            other => panic!("{}: no such word: {other}", folder.display()),
+            other => panic!("{}: no such word: {other}", directory.display()),
         }
     }
     case
@@ -59,7 +61,7 @@ fn of_errors(errors: &ManifestErrors, codes: &mut Vec<(String, String)>) {
     codes.extend(errors.iter().map(|error| (error.code().to_owned(), error.help().to_owned())));
 }
 
-fn of_notices(notices: &[Notice], codes: &mut Vec<(String, String)>) {
+fn of_notices(notices: &[ManifestWarning], codes: &mut Vec<(String, String)>) {
     codes.extend(notices.iter().map(|notice| (notice.code().to_owned(), notice.help().to_owned())));
 }
 
@@ -70,9 +72,13 @@ fn codes(case: &Case) -> Vec<(String, String)> {
     let excluded: Vec<&str> = case.excluded.iter().map(String::as_str).collect();
     let market = case.entry.as_ref().map(|entry| {
         let text = format!(r#"{{"name":"m","owner":"o","plugins":[{entry}]}}"#);
-        read_market("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap().0
+        read_marketplace("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap().0
     });
-    let mut at = case.folder.as_deref().map_or_else(At::nowhere, At::folder).with_excluded(&excluded);
+    let mut at = case
+        .directory
+        .as_deref()
+        .map_or_else(PluginContext::without_directory, PluginContext::for_directory)
+        .with_excluded(&excluded);
     if let Some(host) = &case.host {
         at = at.with_host_version(host);
     }
@@ -80,14 +86,14 @@ fn codes(case: &Case) -> Vec<(String, String)> {
         at = at.with_entry(&market.entries()[0]);
     }
     let mut take = |result: Result<plugward_manifest::Manifest, ManifestErrors>| match result {
-        Ok(manifest) => of_notices(manifest.notices(), &mut codes),
+        Ok(manifest) => of_notices(manifest.warnings(), &mut codes),
         Err(errors) => of_errors(&errors, &mut codes),
     };
     match case.how.as_str() {
         "all" => read_all(&case.files, &at).into_iter().for_each(|found| take(found.manifest)),
         "jp" => take(read_jp_entry("a", &bytes("entry.json"))),
         "market" => {
-            match read_market("marketplace.json", &bytes("marketplace.json"), CommandSources::Refused) {
+            match read_marketplace("marketplace.json", &bytes("marketplace.json"), CommandSources::Refused) {
                 Ok((market, notices)) => {
                     of_notices(&notices, &mut codes);
                     market.refused().iter().for_each(|refused| of_errors(refused.errors(), &mut codes));
@@ -95,7 +101,7 @@ fn codes(case: &Case) -> Vec<(String, String)> {
                 Err(errors) => of_errors(&errors, &mut codes),
             }
         }
-        dialect => take(read(Dialect::from_word(dialect).unwrap(), &case.files, &at)),
+        dialect => take(read(Dialect::from_name(dialect).unwrap(), &case.files, &at)),
     }
     codes
 }
@@ -104,18 +110,18 @@ fn codes(case: &Case) -> Vec<(String, String)> {
 fn planted_folders_show_exactly_their_code() {
     let mut seen = BTreeSet::new();
     for (code, _) in CODES {
-        let folder = fixtures().join(format!("planted-{}", code.replace('/', "-")));
-        let found = codes(&case(&folder));
+        let directory = fixtures().join(format!("planted-{}", code.replace('/', "-")));
+        let found = codes(&case(&directory));
         let names: BTreeSet<&str> = found.iter().map(|(code, _)| code.as_str()).collect();
         // The errors after the first hundred are counted next to the listed ones.
         let expected =
             if *code == "manifest/more-errors" { vec!["manifest/path-absolute", code] } else { vec![*code] };
         let expected: BTreeSet<&str> = expected.into_iter().collect();
-        assert_eq!(names, expected, "{}", folder.display());
+        assert_eq!(names, expected, "{}", directory.display());
         for (_, help) in found {
             assert!(!help.is_empty(), "{code}");
         }
-        seen.insert(folder);
+        seen.insert(directory);
     }
     check_folders("planted-", &seen);
 }
@@ -124,9 +130,9 @@ fn planted_folders_show_exactly_their_code() {
 fn near_misses_show_nothing() {
     let mut seen = BTreeSet::new();
     for (code, _) in CODES {
-        let folder = fixtures().join(format!("near-miss-{}", code.replace('/', "-")));
-        assert_eq!(codes(&case(&folder)), [], "{}", folder.display());
-        seen.insert(folder);
+        let directory = fixtures().join(format!("near-miss-{}", code.replace('/', "-")));
+        assert_eq!(codes(&case(&directory)), [], "{}", directory.display());
+        seen.insert(directory);
     }
     check_folders("near-miss-", &seen);
 }

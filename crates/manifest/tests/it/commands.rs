@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 use plugward_manifest::{
-    BUILTINS, CommandContext, CommandView, Coverage, Dialect, INTERPRETERS, LAUNCHERS, MapFiles, Mode,
+    BUILTINS, CommandAnalysis, CommandContext, Coverage, Dialect, FileMode, INTERPRETERS, LAUNCHERS, MapFiles,
 };
 use plugward_manifest::{judge_argv, judge_command};
 use proptest::prelude::*;
 
 const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 
-fn claude(text: &str) -> CommandView {
+fn claude(text: &str) -> CommandAnalysis {
     judge_command(text, &CommandContext::new(Dialect::Claude))
 }
 
@@ -207,7 +207,7 @@ fn a_reference_is_no_path_where_relative_paths_are_the_tree_s() {
 #[test]
 fn what_the_tree_has_is_a_file_of_it_and_an_address_is_none() {
     let mut files = MapFiles::new();
-    files.insert("tools/x.json", b"{}".to_vec(), Mode::Plain);
+    files.insert("tools/x.json", b"{}".to_vec(), FileMode::Plain);
     let context = CommandContext::new(Dialect::Codex).with_files(&files);
     let view =
         judge_command("python3 bin/run.py tools/x.json other/y.json ./z https://example.org/q", &context);

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use plugward_manifest::{
-    At, CommandSources, Dialect, MAIN_FILES, Manifest, MapFiles, Mode, Notice, Pinning, Source, SurfaceItem,
-    SurfaceKind,
+    CommandSources, Dialect, FileMode, MAIN_FILES, Manifest, ManifestWarning, MapFiles, Pinning,
+    PluginContext, Source, SurfaceItem, SurfaceKind,
 };
-use plugward_manifest::{Files as _, find, read, read_market};
+use plugward_manifest::{Files as _, find_dialects, read, read_marketplace};
 
 use crate::support::{load, shared};
 
@@ -59,7 +59,7 @@ fn all(corpus: &Path, programs: Programs) -> (Vec<(PathBuf, Manifest)>, Vec<Refu
         let mut files = load(&root);
         for dialect in corpus_dialects(&root, &files) {
             let name = name_of(&root);
-            let at = At::folder(&name);
+            let at = PluginContext::for_directory(&name);
             if programs == Programs::Added {
                 add_programs(dialect, &mut files, &at);
             }
@@ -77,18 +77,18 @@ fn all(corpus: &Path, programs: Programs) -> (Vec<(PathBuf, Manifest)>, Vec<Refu
 }
 
 /// Adds an empty file for each missing file of an item.
-fn add_programs(dialect: Dialect, files: &mut MapFiles, at: &At<'_>) {
+fn add_programs(dialect: Dialect, files: &mut MapFiles, at: &PluginContext<'_>) {
     let Ok(manifest) = read(dialect, files, at) else { return };
     for path in manifest.surface().iter().flat_map(SurfaceItem::files) {
         if files.get(path).is_none() {
-            files.insert(path, Vec::new(), Mode::Plain);
+            files.insert(path, Vec::new(), FileMode::Plain);
         }
     }
 }
 
 /// The corpus contains only JSON, so the entry file next to the manifest of one HyperAgent fixture is missing.
 fn corpus_dialects(root: &Path, files: &MapFiles) -> Vec<Dialect> {
-    if name_of(root) == "broken-plugin" { vec![Dialect::Hyperagent] } else { find(files) }
+    if name_of(root) == "broken-plugin" { vec![Dialect::Hyperagent] } else { find_dialects(files) }
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn hooks_and_servers_of_the_corpus_have_their_labels() {
     let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
     let (mut good, _) = all(&corpus, Programs::Added);
     // One `.mcp.json` is in a directory without a manifest, which is a plugin because of its entry.
-    let (market, _) = read_market(
+    let (market, _) = read_marketplace(
         "marketplace.json",
         br#"{"name": "m", "owner": "o", "plugins": [{"name": "root", "source": "./"}]}"#,
         CommandSources::Refused,
@@ -147,7 +147,7 @@ fn hooks_and_servers_of_the_corpus_have_their_labels() {
     .unwrap();
     let root = corpus.join("laurigates+claude-plugins");
     let files = MapFiles::new().with(".mcp.json", std::fs::read(root.join(".mcp.json")).unwrap());
-    let at = At::nowhere().with_entry(&market.entries()[0]);
+    let at = PluginContext::without_directory().with_entry(&market.entries()[0]);
     good.push((root, read(Dialect::Claude, &files, &at).unwrap()));
 
     let Labels { hooks, servers } = labels(&good);
@@ -166,13 +166,13 @@ fn hooks_and_servers_of_the_corpus_have_their_labels() {
 
 /// Returns the messages of `surface/missing-program`, each after its directory, dialect and place.
 fn missing_programs(plugins: &[(PathBuf, Manifest)]) -> Vec<String> {
-    let line = |root: &Path, manifest: &Manifest, notice: &Notice| {
+    let line = |root: &Path, manifest: &Manifest, notice: &ManifestWarning| {
         let (dialect, place) = (manifest.dialect().as_str(), notice.place());
         format!("{} {dialect} {place}: {}", root.display(), notice.message())
     };
     plugins
         .iter()
-        .flat_map(|(root, manifest)| manifest.notices().iter().map(move |notice| (root, manifest, notice)))
+        .flat_map(|(root, manifest)| manifest.warnings().iter().map(move |notice| (root, manifest, notice)))
         .filter(|(.., notice)| notice.code() == "surface/missing-program")
         .map(|(root, manifest, notice)| line(root, manifest, notice))
         .collect()
@@ -205,7 +205,7 @@ fn every_marketplace_of_the_corpus_is_read() {
     for path in plugward_manifest::Files::under(&files, "").filter(|path| path.ends_with("marketplace.json"))
     {
         let bytes = plugward_manifest::Files::get(&files, path).unwrap().bytes;
-        let (market, _) = read_market(path, bytes, CommandSources::Refused).unwrap();
+        let (market, _) = read_marketplace(path, bytes, CommandSources::Refused).unwrap();
         assert!(market.refused().is_empty(), "{path}: {:?}", market.refused());
         names.insert(path.to_owned(), market);
     }
@@ -228,13 +228,14 @@ fn local_entries_merge_with_their_folders() {
     let repository = corpus.join("anthropics+claude-plugins-official");
     let path = ".claude-plugin/marketplace.json";
     let bytes = std::fs::read(repository.join(path)).unwrap();
-    let (market, _) = read_market(path, &bytes, CommandSources::Refused).unwrap();
+    let (market, _) = read_marketplace(path, &bytes, CommandSources::Refused).unwrap();
     let mut labels = BTreeMap::new();
     for entry in market.entries() {
         let Source::Local { path } = entry.source() else { continue };
-        let folder = repository.join(path);
-        let files = if folder.is_dir() { load(&folder) } else { MapFiles::new() };
-        let manifest = read(Dialect::Claude, &files, &At::nowhere().with_entry(entry)).unwrap();
+        let directory = repository.join(path);
+        let files = if directory.is_dir() { load(&directory) } else { MapFiles::new() };
+        let manifest =
+            read(Dialect::Claude, &files, &PluginContext::without_directory().with_entry(entry)).unwrap();
         assert_eq!(manifest.name(), entry.name());
         assert_eq!(manifest.entry_text(), Some(entry.canonical()));
         for item in manifest.surface().iter().filter(|item| item.kind() == SurfaceKind::LspServer) {

@@ -6,9 +6,9 @@ use std::path::Path;
 mod bodies;
 
 fn replay(target: &str, body: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/manifest/corpus").join(target);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/manifest/corpus").join(target);
     let mut count = 0;
-    for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+    for entry in std::fs::read_dir(&directory).unwrap().map(Result::unwrap) {
         let bytes = std::fs::read(entry.path()).unwrap();
         body(&bytes);
         // A truncated input must not panic either.
@@ -17,7 +17,7 @@ fn replay(target: &str, body: fn(&[u8])) {
         }
         count += 1;
     }
-    assert!(count > 0, "{}", folder.display());
+    assert!(count > 0, "{}", directory.display());
 }
 
 #[test]

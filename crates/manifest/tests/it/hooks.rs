@@ -1,17 +1,18 @@
 //! Tests of hooks files outside plugins, and of the facts of hooks in both dialects.
 
 use plugward_manifest::{
-    At, Dialect, Fact, ForeignText, HooksFile, ManifestErrors, MapFiles, SurfaceItem, hooks, read,
+    Dialect, ForeignText, HooksFile, ManifestErrors, MapFiles, PluginContext, SurfaceFact, SurfaceItem, read,
+    read_hooks_file,
 };
 
 use crate::support::read_one;
 
 fn file(dialect: Dialect, text: &str) -> HooksFile {
-    hooks(dialect, text.as_bytes()).unwrap()
+    read_hooks_file(dialect, text.as_bytes()).unwrap()
 }
 
 fn refused(dialect: Dialect, text: &str) -> ManifestErrors {
-    hooks(dialect, text.as_bytes()).unwrap_err()
+    read_hooks_file(dialect, text.as_bytes()).unwrap_err()
 }
 
 fn claude(text: &str) -> HooksFile {
@@ -46,13 +47,13 @@ fn errors<'e>(errors: impl IntoIterator<Item = &'e plugward_manifest::ManifestEr
     errors.into_iter().map(line).collect()
 }
 
-fn notices(file: &HooksFile) -> Vec<String> {
-    file.notices().iter().map(|notice| format!("{} {}", notice.code(), notice.place().pointer())).collect()
+fn warnings(file: &HooksFile) -> Vec<String> {
+    file.warnings().iter().map(|notice| format!("{} {}", notice.code(), notice.place().pointer())).collect()
 }
 
 fn other<'i>(item: &'i SurfaceItem, key: &str) -> Option<&'i str> {
     match item.facts().get("other") {
-        Some(Fact::Map(map)) => map.get(key).map(String::as_str),
+        Some(SurfaceFact::Map(map)) => map.get(key).map(String::as_str),
         _ => None,
     }
 }
@@ -78,7 +79,7 @@ fn a_claude_settings_file() {
             "Stop prompt: Done?",
         ];
         assert_eq!(lines(found.items()), expected);
-        assert_eq!((found.errors(), found.notices()), (&[][..], &[][..]));
+        assert_eq!((found.errors(), found.warnings()), (&[][..], &[][..]));
         let place = found.items()[0].place();
         assert_eq!(
             (place.file(), place.pointer(), place.position().map(|at| (at.line, at.column))),
@@ -97,7 +98,7 @@ fn events_without_the_key_hooks() {
     assert_eq!(lines(found.items()), ["PreToolUse command: a", "Other command: b"]);
     assert_eq!(found.errors(), []);
     let unknown = ["/$schema", "/Other", "/allowedMcpServers", "/availableModels", "/env", "/model"];
-    assert_eq!(notices(&found), unknown.map(|key| format!("surface/unknown-event {key}")));
+    assert_eq!(warnings(&found), unknown.map(|key| format!("surface/unknown-event {key}")));
     // A known event must have the right value.
     let found =
         claude(r#"{"PreToolUse": 5, "Stop": ["a.sh"], "SessionEnd": [{"hooks": [{"command": "c"}]}]}"#);
@@ -207,7 +208,7 @@ Go on.
         "stop agent: Go on.\n",
     ];
     assert_eq!(lines(found.items()), expected);
-    assert_eq!((found.errors(), found.notices()), (&[][..], &[][..]));
+    assert_eq!((found.errors(), found.warnings()), (&[][..], &[][..]));
     let guard = &found.items()[0];
     assert_eq!(guard.name(), "guard");
     for (key, value) in [
@@ -220,7 +221,10 @@ Go on.
     ] {
         assert_eq!(guard.fact(key), Some(value), "{key}");
     }
-    assert_eq!(guard.facts().get("env"), Some(&Fact::List(vec!["TOKEN".to_owned(), "HOME".to_owned()])));
+    assert_eq!(
+        guard.facts().get("env"),
+        Some(&SurfaceFact::List(vec!["TOKEN".to_owned(), "HOME".to_owned()]))
+    );
     let place = found.items()[1].place();
     assert_eq!(
         (place.pointer(), place.position().map(|at| (at.line, at.column))),
@@ -269,7 +273,7 @@ fn gnoma_keys_are_compared_as_in_plugin_json() {
     let found = gnoma("[[Hooks]]\nEvent = \"stop\"\ntype = \"command\"\nEXEC = \"a\"\nx = 1\n");
     assert_eq!(lines(found.items()), ["stop command: a"]);
     assert_eq!(
-        notices(&found),
+        warnings(&found),
         [
             "manifest/key-case /Hooks/0",
             "manifest/key-case /Hooks/0/EXEC",
@@ -308,12 +312,12 @@ fn broken_files_are_refused_with_their_place() {
         assert_eq!((error.first().span().start, error.first().span().end), span, "{text}");
         assert!(!error.first().help().is_empty());
     }
-    let error = hooks(Dialect::Gnoma, b"[[hooks]]\nname = \"\xff\"\n").unwrap_err();
+    let error = read_hooks_file(Dialect::Gnoma, b"[[hooks]]\nname = \"\xff\"\n").unwrap_err();
     assert_eq!(errors(error.iter()), ["- manifest/not-utf8 2:9 "]);
     for dialect in Dialect::ALL {
         let reads = matches!(dialect, Dialect::Claude | Dialect::Codex | Dialect::Gnoma);
         let text = if dialect == Dialect::Gnoma { "" } else { "{}" };
-        assert_eq!(hooks(dialect, text.as_bytes()).is_ok(), reads, "{dialect}");
+        assert_eq!(read_hooks_file(dialect, text.as_bytes()).is_ok(), reads, "{dialect}");
     }
 }
 
@@ -371,7 +375,7 @@ fn limits_are_named_with_their_numbers() {
             "expected at most 16 nested lists and objects",
         ),
     ] {
-        assert!(hooks(dialect, good.as_bytes()).is_ok(), "{code}");
+        assert!(read_hooks_file(dialect, good.as_bytes()).is_ok(), "{code}");
         let error = refused(dialect, &bad);
         assert_eq!((error.first().code(), error.first().message()), (code, message));
         assert!(error.first().help().contains("16 ") || !code.ends_with("deep"), "{}", error.first().help());
@@ -391,12 +395,12 @@ fn nothing_is_looked_up_for_a_file_without_a_tree() {
             {"command": "${CLAUDE_PLUGIN_ROOT}/missing.sh $X"}, {"command": "npx tool"}, {"command": "./a.sh"},
             {"command": "npx", "args": ["tool"]}]}]}}"#,
     );
-    assert_eq!(found.notices(), []);
+    assert_eq!(found.warnings(), []);
     assert!(found.items().iter().all(|item| item.files().is_empty()));
     let command =
         |exec: &str| format!("[[hooks]]\nevent = \"stop\"\ntype = \"command\"\nexec = \"{exec}\"\n");
     let found = gnoma(&[command("hooks/run.sh"), command("/bin/true"), command("npx tool")].concat());
-    assert_eq!((found.items().len(), found.notices(), found.errors()), (3, &[][..], &[][..]));
+    assert_eq!((found.items().len(), found.warnings(), found.errors()), (3, &[][..], &[][..]));
 }
 
 fn gnoma_plugin(hook: &str) -> String {
@@ -411,7 +415,7 @@ fn a_prompt_of_a_gnoma_plugin_is_no_path() {
         let item = &manifest.surface()[0];
         assert_eq!(item.text().map(ForeignText::as_untrusted), Some("/look ../at *"));
         assert_eq!((item.run(), item.files(), item.why()), (&[][..], &[][..], ""));
-        assert_eq!(manifest.notices(), []);
+        assert_eq!(manifest.warnings(), []);
     }
     let command = gnoma_plugin(r#"{"name": "h", "event": "stop", "type": "command", "exec": "/look"}"#);
     let error = read_one(Dialect::Gnoma, &command).unwrap_err();
@@ -423,13 +427,13 @@ fn a_gnoma_plugin_has_the_same_keys() {
     let hook = r#"{"name": "h", "event": "stop", "type": "command", "exec": "run.sh", "args": ["x"], "phase": "observe",
                    "priority": 5, "on_failure": "block", "env": ["A"]}"#;
     let files = MapFiles::new().with("plugin.json", gnoma_plugin(hook)).with("run.sh", "x");
-    let manifest = read(Dialect::Gnoma, &files, &At::folder("a")).unwrap();
+    let manifest = read(Dialect::Gnoma, &files, &PluginContext::for_directory("a")).unwrap();
     let item = &manifest.surface()[0];
     assert_eq!((item.argv(), item.fact("priority")), (&["run.sh".to_owned(), "x".to_owned()][..], Some("5")));
-    assert_eq!(manifest.notices(), []);
+    assert_eq!(manifest.warnings(), []);
     let list = gnoma_plugin(r#"{"event": "stop", "type": "command", "args": ["./run.sh", "x"]}"#);
     let files = files.with("plugin.json", list);
-    let manifest = read(Dialect::Gnoma, &files, &At::folder("a")).unwrap();
+    let manifest = read(Dialect::Gnoma, &files, &PluginContext::for_directory("a")).unwrap();
     assert_eq!(manifest.surface()[0].argv(), ["run.sh", "x"]);
     assert_eq!(manifest.surface()[0].files(), ["run.sh"]);
     for hook in
@@ -505,7 +509,7 @@ fn cut_and_altered_files_give_an_answer() {
             for bytes in
                 [head.to_vec(), tail.to_vec(), [head, b"]", tail].concat(), [head, b"\xff", tail].concat()]
             {
-                let errors = match hooks(dialect, &bytes) {
+                let errors = match read_hooks_file(dialect, &bytes) {
                     Ok(found) => found.errors().to_vec(),
                     Err(errors) => errors.iter().cloned().collect(),
                 };

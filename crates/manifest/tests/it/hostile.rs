@@ -1,6 +1,6 @@
 //! Tests of every class of hostile manifest in every dialect: code, JSON pointer, line, column, message and help.
 
-use plugward_manifest::{At, Dialect, Manifest, ManifestErrors, MapFiles, read, read_jp_entry};
+use plugward_manifest::{Dialect, Manifest, ManifestErrors, MapFiles, PluginContext, read, read_jp_entry};
 
 use crate::support::{error_codes, notice_codes, read_one};
 
@@ -54,7 +54,7 @@ impl Base {
             None => read_jp_entry("entry.json", bytes),
             Some(main) => {
                 let files = MapFiles::new().with(main, bytes).with("index.js", "export {}");
-                read(self.dialect, &files, &At::folder("a"))
+                read(self.dialect, &files, &PluginContext::for_directory("a"))
             }
         }
     }

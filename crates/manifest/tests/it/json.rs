@@ -1,10 +1,10 @@
 //! Tests of the JSON parser: the accepted texts, and the messages and positions of errors.
 
-use plugward_manifest::json::{JsonErrors, Limits, Node, Value, parse};
+use plugward_manifest::json::{JsonErrors, JsonNode, JsonValue, ParseLimits, parse};
 use proptest::prelude::*;
 
-fn check(bytes: &[u8]) -> Result<Node<'_>, JsonErrors> {
-    parse(bytes, &Limits::standard())
+fn check(bytes: &[u8]) -> Result<JsonNode<'_>, JsonErrors> {
+    parse(bytes, &ParseLimits::standard())
 }
 
 /// Formats each error as `code line:column pointer`.
@@ -123,7 +123,7 @@ fn errors_are_gathered_up_to_the_break_of_the_syntax() {
 
 #[test]
 fn limits_hold_at_their_edge() {
-    let limits = Limits::standard().with_bytes(64).with_depth(3).with_values(8).with_string(5);
+    let limits = ParseLimits::standard().with_bytes(64).with_depth(3).with_values(8).with_string(5);
     let code =
         |text: &str| parse(text.as_bytes(), &limits).err().map(|errors| errors.iter().next().unwrap().code());
     assert_eq!(code(&" ".repeat(65)), Some("manifest/too-large"));
@@ -140,7 +140,7 @@ fn limits_hold_at_their_edge() {
 
 #[test]
 fn hostile_files_of_the_greatest_size_end() {
-    let size = Limits::standard().bytes();
+    let size = ParseLimits::standard().bytes();
     let code = |bytes: &[u8]| check(bytes).err().map(|errors| errors.iter().next().unwrap().code());
     assert_eq!(code(&vec![b'['; size]), Some("manifest/too-deep"));
     assert_eq!(code(&b"{\"a\":".repeat(size / 5)), Some("manifest/too-deep"));
@@ -179,7 +179,7 @@ fn integers_are_told_by_value() {
         ("1e99999999999999999999", None),
     ] {
         let node = check(text.as_bytes()).unwrap();
-        let Value::Number(number) = node.value() else { panic!("{text} is no number") };
+        let JsonValue::Number(number) = node.value() else { panic!("{text} is no number") };
         assert_eq!(number.as_integer(), expected, "{text}");
         assert_eq!(number.text(), text);
     }
@@ -187,24 +187,26 @@ fn integers_are_told_by_value() {
 
 #[test]
 fn a_value_costs_what_the_front_page_says() {
-    assert!(size_of::<Node<'_>>() <= 40, "{}", size_of::<Node<'_>>());
-    assert!(size_of::<plugward_manifest::json::Member<'_>>() <= 72);
+    assert!(size_of::<JsonNode<'_>>() <= 40, "{}", size_of::<JsonNode<'_>>());
+    assert!(size_of::<plugward_manifest::json::JsonMember<'_>>() <= 72);
 }
 
 /// Compares two values; numbers are compared as the oracle parses them.
-fn same(ours: &Node<'_>, theirs: &serde_json::Value) -> bool {
+fn same(ours: &JsonNode<'_>, theirs: &serde_json::Value) -> bool {
     use serde_json::Value as Json;
     match (ours.value(), theirs) {
-        (Value::Null, Json::Null) => true,
-        (Value::Bool(a), Json::Bool(b)) => a == b,
-        (Value::Number(a), Json::Number(b)) => {
+        (JsonValue::Null, Json::Null) => true,
+        (JsonValue::Bool(a), Json::Bool(b)) => a == b,
+        (JsonValue::Number(a), Json::Number(b)) => {
             // The oracle rounds the last digit.
             let (a, b): (f64, f64) = (a.text().parse().unwrap(), b.as_f64().unwrap());
             (a - b).abs() <= a.abs() * 1e-14
         }
-        (Value::String(a), Json::String(b)) => a == b,
-        (Value::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Json::Object(b)) => {
+        (JsonValue::String(a), Json::String(b)) => a == b,
+        (JsonValue::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (JsonValue::Object(a), Json::Object(b)) => {
             a.len() == b.len()
                 && a.iter().all(|member| b.get(member.key()).is_some_and(|b| same(member.node(), b)))
         }

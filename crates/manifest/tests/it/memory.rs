@@ -3,8 +3,8 @@
 
 use std::process::Command;
 
-use plugward_manifest::json::{Limits, parse};
-use plugward_manifest::{At, Dialect, MapFiles, Mode, read};
+use plugward_manifest::json::{ParseLimits, parse};
+use plugward_manifest::{Dialect, FileMode, MapFiles, PluginContext, read};
 
 const NAME: &str = "PLUGWARD_TEST_HOSTILE";
 const BYTES: &str = "peak bytes: ";
@@ -15,7 +15,7 @@ const READ_MOST: u64 = 64 << 20;
 
 /// Files of 1 MiB, each the worst of its kind.
 fn hostile(name: &str) -> Option<String> {
-    let size = Limits::standard().bytes();
+    let size = ParseLimits::standard().bytes();
     let keys = |count: usize, key: &dyn Fn(usize) -> String| {
         let keys = (0..count).map(|index| format!("\"{}\":0,", key(index))).collect::<Vec<_>>().concat();
         format!("{{{keys}\"z\":0}}")
@@ -72,20 +72,20 @@ fn child() {
         return;
     };
     let text = hostile(&name).unwrap();
-    assert!(text.len() <= Limits::standard().bytes(), "{} bytes", text.len());
+    assert!(text.len() <= ParseLimits::standard().bytes(), "{} bytes", text.len());
     // Memory that any first use of the parser needs is not counted.
-    assert!(parse(b"{\"a\":[1,\"\\u0041\"]}", &Limits::standard()).is_ok());
+    assert!(parse(b"{\"a\":[1,\"\\u0041\"]}", &ParseLimits::standard()).is_ok());
     let mut files = MapFiles::new();
-    files.insert(".claude-plugin/plugin.json", text.into_bytes(), Mode::Plain);
+    files.insert(".claude-plugin/plugin.json", text.into_bytes(), FileMode::Plain);
     let before = peak();
     let answer = if PARSED.contains(&name.as_str()) {
         let view = plugward_manifest::Files::get(&files, ".claude-plugin/plugin.json").unwrap();
-        match parse(view.bytes, &Limits::standard()) {
+        match parse(view.bytes, &ParseLimits::standard()) {
             Ok(_) => "read".to_owned(),
             Err(errors) => errors.iter().next().unwrap().code().to_owned(),
         }
     } else {
-        match read(Dialect::Claude, &files, &At::folder("a")) {
+        match read(Dialect::Claude, &files, &PluginContext::for_directory("a")) {
             Ok(manifest) => format!("read, {} items", manifest.surface().len()),
             Err(errors) => errors.first().code().to_owned(),
         }

@@ -1,7 +1,7 @@
 //! Tests of the rules for paths, names, versions, keys and hidden text, through the public API.
 
-use plugward_manifest::{At, Dialect, ManifestErrors, MapFiles, UnknownKeys, Weight, read};
-use plugward_manifest::{CommandSources, Pinning, read_market};
+use plugward_manifest::{CommandSources, Pinning, read_marketplace};
+use plugward_manifest::{Dialect, ManifestErrors, MapFiles, PluginContext, UnknownKeys, WarningLevel, read};
 use proptest::prelude::*;
 
 use crate::support::{error_codes, notice_codes, read_one};
@@ -162,7 +162,7 @@ fn errors_name_file_pointer_line_and_column() {
         "read .claude-plugin/plugin.json:3:54 (/mcpServers/s/args/1): expected a string, got a number"
     );
     assert!(!error.help().is_empty());
-    let strict = At::nowhere().with_unknown_keys(UnknownKeys::Refused);
+    let strict = PluginContext::without_directory().with_unknown_keys(UnknownKeys::Refused);
     let files = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "a", "skils": 1}"#);
     let errors = read(Dialect::Claude, &files, &strict).unwrap_err();
     assert_eq!(errors.first().code(), "manifest/unknown-key");
@@ -176,7 +176,8 @@ fn a_broken_file_that_is_named_is_an_error_of_the_plugin() {
         .with("h.json", "{,}")
         .with("m.json", r#"{"s": {"command": "x"}, "s": {"command": "y"}}"#)
         .with(".lsp.json", "\u{feff}{}");
-    let errors: ManifestErrors = read(Dialect::Claude, &files, &At::nowhere()).unwrap_err();
+    let errors: ManifestErrors =
+        read(Dialect::Claude, &files, &PluginContext::without_directory()).unwrap_err();
     let said: Vec<(&str, &str)> = errors.iter().map(|error| (error.file(), error.code())).collect();
     assert_eq!(
         said,
@@ -204,8 +205,8 @@ fn hidden_text_is_an_error_where_something_runs_and_a_warning_in_free_text() {
         } else {
             let manifest = result.unwrap();
             let hidden =
-                manifest.notices().iter().find(|notice| notice.code() == "manifest/hidden-text").unwrap();
-            assert_eq!(hidden.weight(), Weight::Warning, "{body}");
+                manifest.warnings().iter().find(|notice| notice.code() == "manifest/hidden-text").unwrap();
+            assert_eq!(hidden.level(), WarningLevel::Warning, "{body}");
         }
     }
 }
@@ -267,7 +268,7 @@ fn a_marketplace_loses_its_bad_entries_alone() {
         {{"name": "j", "source": {{"source": "command", "command": "x"}}}}
         ]}}"#
     );
-    let (market, _) = read_market("m.json", text.as_bytes(), CommandSources::Refused).unwrap();
+    let (market, _) = read_marketplace("m.json", text.as_bytes(), CommandSources::Refused).unwrap();
     let good: Vec<(&str, Pinning)> =
         market.entries().iter().map(|entry| (entry.name(), entry.source().pinning())).collect();
     let expected =
@@ -287,7 +288,7 @@ fn a_marketplace_loses_its_bad_entries_alone() {
         (10, "market/command-source"),
     ];
     assert_eq!(bad, expected);
-    let (market, _) = read_market("m.json", text.as_bytes(), CommandSources::Allowed).unwrap();
+    let (market, _) = read_marketplace("m.json", text.as_bytes(), CommandSources::Allowed).unwrap();
     assert_eq!(market.entries().len(), 5);
     for (text, code) in [
         ("[]", "manifest/type"),
@@ -297,14 +298,14 @@ fn a_marketplace_loses_its_bad_entries_alone() {
         (r#"{"name": "../m", "plugins": []}"#, "manifest/name"),
         (r#"{"name": "m", "metadata": {"pluginRoot": "/"}, "plugins": []}"#, "manifest/path-absolute"),
     ] {
-        let errors = read_market("m.json", text.as_bytes(), CommandSources::Refused).unwrap_err();
+        let errors = read_marketplace("m.json", text.as_bytes(), CommandSources::Refused).unwrap_err();
         assert_eq!(errors.first().code(), code, "{text}");
     }
     let many = format!(
         r#"{{"name": "m", "owner": "o", "plugins": [{}{{"name": "ok", "source": "./"}}]}}"#,
         "7,".repeat(300)
     );
-    let (market, _) = read_market("m.json", many.as_bytes(), CommandSources::Refused).unwrap();
+    let (market, _) = read_marketplace("m.json", many.as_bytes(), CommandSources::Refused).unwrap();
     assert_eq!((market.entries().len(), market.refused().len()), (1, 300));
 }
 
@@ -312,7 +313,7 @@ fn a_marketplace_loses_its_bad_entries_alone() {
 fn hostile_plugins_end_and_stay_small() {
     let claude = |text: String| {
         let files = MapFiles::new().with(".claude-plugin/plugin.json", text).with("skills/s/SKILL.md", "x");
-        read(Dialect::Claude, &files, &At::nowhere())
+        read(Dialect::Claude, &files, &PluginContext::without_directory())
     };
     let first =
         |result: Result<plugward_manifest::Manifest, ManifestErrors>| result.unwrap_err().first().code();
@@ -323,7 +324,7 @@ fn hostile_plugins_end_and_stay_small() {
     );
     let keys = (0..60_000).map(|index| format!("\"k{index}\":0,")).collect::<Vec<_>>().concat();
     let manifest = claude(format!("{{{keys}\"name\":\"a\"}}")).unwrap();
-    assert!(manifest.notices().len() <= 1001);
+    assert!(manifest.warnings().len() <= 1001);
     assert!(notice_codes(&manifest).contains(&"manifest/more-errors"));
     let variants = (0..4096_u32)
         .map(|bits| {
@@ -371,7 +372,7 @@ proptest! {
             match one {
                 Ok(manifest) => {
                     prop_assert!(manifest.id("s").is_ok());
-                    let mut notices: Vec<_> = manifest.notices().iter().map(|notice| (notice.place().file().to_owned(), notice.place().pointer().to_owned())).collect();
+                    let mut notices: Vec<_> = manifest.warnings().iter().map(|notice| (notice.place().file().to_owned(), notice.place().pointer().to_owned())).collect();
                     let sorted = notices.clone();
                     notices.sort();
                     prop_assert_eq!(notices, sorted);
@@ -385,7 +386,7 @@ proptest! {
             }
         }
         let market = format!(r#"{{"name": "m", "plugins": [{text}]}}"#);
-        prop_assert!(read_market("m.json", market.as_bytes(), CommandSources::Allowed).is_ok());
+        prop_assert!(read_marketplace("m.json", market.as_bytes(), CommandSources::Allowed).is_ok());
     }
 }
 

@@ -96,11 +96,11 @@ fn a_root_manifest_is_told_by_its_keys() {
     }
     let beside = MapFiles::new().with("plugin.json", "{}").with("index.js", "");
     assert_eq!(dialects(&beside), ["hyperagent"]);
-    let folders = MapFiles::new()
+    let directories = MapFiles::new()
         .with("skills/a/SKILL.md", "x")
         .with("commands/b.md", "y")
         .with("hooks/hooks.json", "{}");
-    assert!(dialects(&folders).is_empty());
+    assert!(dialects(&directories).is_empty());
 }
 
 #[test]

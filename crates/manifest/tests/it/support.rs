@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use plugward_manifest::{At, Dialect, Manifest, ManifestErrors, MapFiles, Mode, find, read};
+use plugward_manifest::{
+    Dialect, FileMode, Manifest, ManifestErrors, MapFiles, PluginContext, find_dialects, read,
+};
 
 /// Returns the directory next to the workspace with third-party material; most machines do not have it.
 pub(crate) fn shared(part: &str) -> Option<PathBuf> {
@@ -16,9 +18,9 @@ pub(crate) fn shared(part: &str) -> Option<PathBuf> {
 }
 
 /// Reads every file under a directory; symlinks are not followed.
-pub(crate) fn load(folder: &Path) -> MapFiles {
+pub(crate) fn load(directory: &Path) -> MapFiles {
     let mut files = MapFiles::new();
-    let mut left = vec![folder.to_path_buf()];
+    let mut left = vec![directory.to_path_buf()];
     while let Some(dir) = left.pop() {
         for entry in std::fs::read_dir(&dir).unwrap() {
             let entry = entry.unwrap();
@@ -26,7 +28,7 @@ pub(crate) fn load(folder: &Path) -> MapFiles {
             if kind.is_dir() {
                 left.push(entry.path());
             } else if kind.is_file() {
-                let path = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/");
+                let path = entry.path().strip_prefix(directory).unwrap().to_str().unwrap().replace('\\', "/");
                 files.insert(&path, std::fs::read(entry.path()).unwrap(), mode_of(&entry.path()));
             }
         }
@@ -35,21 +37,21 @@ pub(crate) fn load(folder: &Path) -> MapFiles {
 }
 
 #[cfg(unix)]
-fn mode_of(path: &Path) -> Mode {
+fn mode_of(path: &Path) -> FileMode {
     use std::os::unix::fs::PermissionsExt as _;
     let bits = std::fs::metadata(path).unwrap().permissions().mode();
-    if bits & 0o100 == 0 { Mode::Plain } else { Mode::Executable }
+    if bits & 0o100 == 0 { FileMode::Plain } else { FileMode::Executable }
 }
 
 #[cfg(not(unix))]
-fn mode_of(_path: &Path) -> Mode {
-    Mode::Plain
+fn mode_of(_path: &Path) -> FileMode {
+    FileMode::Plain
 }
 
 /// Reads one file of one dialect.
 pub(crate) fn read_one(dialect: Dialect, text: &str) -> Result<Manifest, ManifestErrors> {
     let files = MapFiles::new().with(dialect.main_file().unwrap(), text);
-    read(dialect, &files, &At::nowhere())
+    read(dialect, &files, &PluginContext::without_directory())
 }
 
 /// Returns the codes of the errors, in order.
@@ -63,10 +65,10 @@ pub(crate) fn error_codes(result: &Result<Manifest, ManifestErrors>) -> Vec<&'st
 
 /// Returns the codes of the warnings, in order.
 pub(crate) fn notice_codes(manifest: &Manifest) -> Vec<&'static str> {
-    manifest.notices().iter().map(plugward_manifest::Notice::code).collect()
+    manifest.warnings().iter().map(plugward_manifest::ManifestWarning::code).collect()
 }
 
 /// Returns the dialects of a directory.
 pub(crate) fn dialects(files: &MapFiles) -> Vec<&'static str> {
-    find(files).into_iter().map(Dialect::as_str).collect()
+    find_dialects(files).into_iter().map(Dialect::as_str).collect()
 }

@@ -1,7 +1,9 @@
 //! Tests of each dialect's surface: a directory in, one line per item out.
 
-use plugward_manifest::{At, Dialect, Fact, Layer, Manifest, MapFiles, Origin, WithoutManifest};
-use plugward_manifest::{CommandSources, read, read_jp_entry, read_market};
+use plugward_manifest::{CommandSources, read, read_jp_entry, read_marketplace};
+use plugward_manifest::{
+    Dialect, Manifest, ManifestLayer, MapFiles, MissingManifest, Origin, PluginContext, SurfaceFact,
+};
 
 use crate::support::{error_codes, notice_codes};
 
@@ -9,7 +11,7 @@ use crate::support::{error_codes, notice_codes};
 fn lines(manifest: &Manifest) -> Vec<String> {
     let line = |item: &plugward_manifest::SurfaceItem| {
         let found = if item.origin() == Origin::Found { " found" } else { "" };
-        let entry = if item.layer() == Layer::Entry { " entry" } else { "" };
+        let entry = if item.layer() == ManifestLayer::Entry { " entry" } else { "" };
         let off = if item.is_off() { " off" } else { "" };
         let run = item.run().join(" ");
         format!("{} {} [{run}] {}{found}{entry}{off}", item.kind(), item.name(), item.coverage())
@@ -18,7 +20,7 @@ fn lines(manifest: &Manifest) -> Vec<String> {
 }
 
 fn check(dialect: Dialect, files: &MapFiles, expected: &[&str]) -> Manifest {
-    let manifest = read(dialect, files, &At::folder("a")).unwrap();
+    let manifest = read(dialect, files, &PluginContext::for_directory("a")).unwrap();
     assert_eq!(lines(&manifest), expected);
     manifest
 }
@@ -66,7 +68,7 @@ fn a_claude_plugin_with_everything() {
         "headers-helper remote [sh h.sh] script-interpreter-uncovered",
         "mcp-server local [server --x] covered",
     ];
-    let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+    let manifest = read(Dialect::Claude, &files, &PluginContext::for_directory("a")).unwrap();
     let lines = lines(&manifest);
     for line in expected {
         assert!(lines.contains(&line.to_owned()), "{line}\n{lines:#?}");
@@ -166,7 +168,11 @@ fn hook_shapes() {
     ] {
         let files =
             claude(&format!(r#", "hooks": {hooks}"#)).with("a/b", "x").with("b.bin", [0xFF, 0xFE, 0x80]);
-        assert_eq!(error_codes(&read(Dialect::Claude, &files, &At::folder("a"))), [code], "{hooks}");
+        assert_eq!(
+            error_codes(&read(Dialect::Claude, &files, &PluginContext::for_directory("a"))),
+            [code],
+            "{hooks}"
+        );
     }
 }
 
@@ -293,7 +299,9 @@ fn gnoma_and_hyperagent() {
         (hook.event(), hook.fact("fail_open"), hook.fact("timeout")),
         (Some("stop"), Some("true"), Some("5s"))
     );
-    assert!(matches!(manifest.surface()[2].facts().get("env"), Some(Fact::Map(env)) if env["K"] == "v"));
+    assert!(
+        matches!(manifest.surface()[2].facts().get("env"), Some(SurfaceFact::Map(env)) if env["K"] == "v")
+    );
 
     let files = MapFiles::new()
         .with("plugin.json", r#"{"name": "a", "version": "1.0.0", "description": "d", "hostModules": ["m"], "companions": ["b"], "systemMessage": "s", "hints": {"overview": "o", "criticalRules": ["r"]}, "configSchema": {"k": {"type": "string", "minimum": "x"}}, "promptKeys": ["k"]}"#)
@@ -321,10 +329,14 @@ fn gnoma_and_hyperagent() {
         (&["b".to_owned()][..], &["k".to_owned()][..])
     );
     assert_eq!(manifest.config_schema().unwrap().text(), r#"{"k": {"type": "string", "minimum": "x"}}"#);
-    let digested = read(Dialect::Hyperagent, &files, &At::folder("a").with_shared(&["../shared"])).unwrap();
+    let digested =
+        read(Dialect::Hyperagent, &files, &PluginContext::for_directory("a").with_shared(&["../shared"]))
+            .unwrap();
     assert!(lines(&digested).contains(&"shared ../shared/y.js [../shared/y.js] covered".to_owned()));
     assert_eq!(digested.entry_file(), Some("index.ts"));
-    let modules = read(Dialect::Hyperagent, &files, &At::folder("a").with_path("x/node_modules/a")).unwrap();
+    let modules =
+        read(Dialect::Hyperagent, &files, &PluginContext::for_directory("a").with_path("x/node_modules/a"))
+            .unwrap();
     assert_eq!(modules.entry_file(), Some("index.js"));
     assert_eq!(notice_codes(&modules), ["surface/missing-program", "manifest/type"]);
 }
@@ -423,7 +435,9 @@ fn the_surface_text_depends_on_nothing_but_what_runs() {
         r#"{ "hooks": {"SessionEnd": [{"hooks": [{"command": "y"}]}],
              "Stop": [{"hooks": [{"timeout": 5, "command": "x", "type": "command"}]}]}, "version": "2.0.0", "name": "a"}"#,
     );
-    let text = |files: &MapFiles| read(Dialect::Claude, files, &At::folder("a")).unwrap().surface_text();
+    let text = |files: &MapFiles| {
+        read(Dialect::Claude, files, &PluginContext::for_directory("a")).unwrap().surface_text()
+    };
     assert_eq!(text(&one), text(&two));
     assert!(text(&one).starts_with("surface-v1\n{\"argv\":"));
     assert!(text(&one).ends_with("}\n"));
@@ -443,9 +457,9 @@ fn the_surface_text_depends_on_nothing_but_what_runs() {
 #[test]
 fn a_folder_without_a_manifest_is_a_plugin_only_where_somebody_says_so() {
     let files = MapFiles::new().with("skills/s/SKILL.md", "x");
-    let plain = read(Dialect::Claude, &files, &At::folder("a"));
+    let plain = read(Dialect::Claude, &files, &PluginContext::for_directory("a"));
     assert_eq!(error_codes(&plain), ["manifest/missing-file"]);
-    let at = At::folder("a").with_without_manifest(WithoutManifest::StandardFolders);
+    let at = PluginContext::for_directory("a").with_missing_manifest(MissingManifest::StandardDirectories);
     let said = read(Dialect::Claude, &files, &at).unwrap();
     assert_eq!((said.name(), said.version(), said.main_file()), ("a", None, None));
     assert_eq!(notice_codes(&said), ["manifest/none"]);
@@ -461,13 +475,15 @@ fn an_entry_is_the_second_layer() {
         let text = format!(
             "{{\"name\": \"m\", \"owner\": \"o\",\n\"plugins\": [{{\"name\": \"z\", \"source\": \"./z\"}},\n {entry}]}}"
         );
-        read_market("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap().0
+        read_marketplace("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap().0
     };
     let adds = market(
         r#"{"name": "a", "source": "./a", "version": "9.9.9", "description": "theirs", "skills": ["./e"], "mcpServers": {"s": {"command": "x"}}}"#,
     );
     let files = claude(r#", "description": "ours""#).with("e/SKILL.md", "x").with("skills/s/SKILL.md", "x");
-    let manifest = read(Dialect::Claude, &files, &At::nowhere().with_entry(&adds.entries()[1])).unwrap();
+    let manifest =
+        read(Dialect::Claude, &files, &PluginContext::without_directory().with_entry(&adds.entries()[1]))
+            .unwrap();
     assert_eq!(manifest.version(), Some("1.0.0"));
     assert_eq!(manifest.description().unwrap().escaped(), "ours");
     assert_eq!(
@@ -478,7 +494,9 @@ fn an_entry_is_the_second_layer() {
     assert_eq!((place.file(), place.pointer()), ("marketplace.json", "/plugins/1/mcpServers/s"));
     assert_eq!(place.position().map(|at| at.line), Some(3));
     let bad = market(r#"{"name": "a", "source": "./a", "hooks": 7}"#);
-    let errors = read(Dialect::Claude, &files, &At::nowhere().with_entry(&bad.entries()[1])).unwrap_err();
+    let errors =
+        read(Dialect::Claude, &files, &PluginContext::without_directory().with_entry(&bad.entries()[1]))
+            .unwrap_err();
     let error = errors.first();
     assert_eq!(
         (error.code(), error.file(), error.pointer()),
@@ -487,8 +505,12 @@ fn an_entry_is_the_second_layer() {
     assert_eq!((error.line(), error.column()), (3, 42));
     let only =
         market(r#"{"name": "a", "source": "./a", "strict": false, "hooks": {"Stop": [{"command": "x"}]}}"#);
-    let manifest =
-        read(Dialect::Claude, &MapFiles::new(), &At::nowhere().with_entry(&only.entries()[1])).unwrap();
+    let manifest = read(
+        Dialect::Claude,
+        &MapFiles::new(),
+        &PluginContext::without_directory().with_entry(&only.entries()[1]),
+    )
+    .unwrap();
     assert_eq!(lines(&manifest), ["hook Stop [x] path-binary entry"]);
     // The entry alone is the definition, so a missing manifest is not reported.
     assert_eq!(notice_codes(&manifest), [""; 0]);
@@ -500,9 +522,12 @@ fn an_entry_is_the_second_layer() {
 
 #[test]
 fn foreign_text_has_two_ways_out() {
-    let manifest =
-        read(Dialect::Claude, &claude(", \"description\": \"a\\u001b[2Jb\\u202ec\\n\""), &At::folder("a"))
-            .unwrap();
+    let manifest = read(
+        Dialect::Claude,
+        &claude(", \"description\": \"a\\u001b[2Jb\\u202ec\\n\""),
+        &PluginContext::for_directory("a"),
+    )
+    .unwrap();
     let text = manifest.description().unwrap();
     assert_eq!(text.escaped(), "a\\u{1b}[2Jb\\u{202e}c\\n");
     assert_eq!(text.as_untrusted(), "a\u{1b}[2Jb\u{202e}c\n");
@@ -517,7 +542,7 @@ fn a_file_of_two_uses_hides_neither() {
     let files =
         claude(r#", "commands": "./x.json", "mcpServers": "./x.json", "hooks": ["./x.json", "./x.json"]"#);
     let files = files.with("x.json", both).with("hooks/hooks.json", both);
-    let mut found = lines(&read(Dialect::Claude, &files, &At::folder("a")).unwrap());
+    let mut found = lines(&read(Dialect::Claude, &files, &PluginContext::for_directory("a")).unwrap());
     found.sort();
     assert_eq!(
         found,
@@ -534,7 +559,7 @@ fn a_file_of_two_uses_hides_neither() {
 fn marks_in_markdown() {
     let check = |text: &str, expected: &[&str]| {
         let files = claude("").with("commands/c.md", text);
-        let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
+        let manifest = read(Dialect::Claude, &files, &PluginContext::for_directory("a")).unwrap();
         let found: Vec<String> = manifest.surface()[1..]
             .iter()
             .map(|item| format!("{}:{}", item.place().position().unwrap().line, item.run().join(" ")))
@@ -558,9 +583,13 @@ fn marks_in_markdown() {
 #[test]
 fn a_catalog_entry_may_have_a_helper() {
     let text = r#"{"name": "m", "owner": "o", "plugins": [{"name": "a", "source": "./", "headersHelper": "npx h"}]}"#;
-    let (market, _) = read_market("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
-    let manifest =
-        read(Dialect::Claude, &MapFiles::new(), &At::nowhere().with_entry(&market.entries()[0])).unwrap();
+    let (market, _) = read_marketplace("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
+    let manifest = read(
+        Dialect::Claude,
+        &MapFiles::new(),
+        &PluginContext::without_directory().with_entry(&market.entries()[0]),
+    )
+    .unwrap();
     assert_eq!(lines(&manifest), ["headers-helper a [npx h] launcher-floating entry"]);
 }
 
@@ -568,8 +597,8 @@ fn a_catalog_entry_may_have_a_helper() {
 fn an_entry_is_kept_only_where_it_was_merged() {
     let text =
         r#"{"name": "m", "owner": "o", "plugins": [{"name": "b", "source": "./", "description": "d"}]}"#;
-    let (market, _) = read_market("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
-    let at = At::nowhere().with_entry(&market.entries()[0]);
+    let (market, _) = read_marketplace("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
+    let at = PluginContext::without_directory().with_entry(&market.entries()[0]);
     let files = MapFiles::new()
         .with(".codex-plugin/plugin.json", r#"{"name": "a", "version": "1.0.0"}"#)
         .with("gemini-extension.json", r#"{"name": "a", "version": "1.0.0"}"#);
@@ -601,8 +630,8 @@ fn a_program_that_an_interpreter_finds_or_a_command_asks_for_is_not_missing() {
             .with("hooks/hooks.json", hook(command))
             .with("server.js", "")
             .with("lib/index.js", "");
-        let manifest = read(Dialect::Claude, &files, &At::folder("a")).unwrap();
-        let said = manifest.notices().iter().any(|notice| notice.code() == "surface/missing-program");
+        let manifest = read(Dialect::Claude, &files, &PluginContext::for_directory("a")).unwrap();
+        let said = manifest.warnings().iter().any(|notice| notice.code() == "surface/missing-program");
         assert_eq!(said, missing, "{command}");
     }
 }
