@@ -11,12 +11,12 @@ mod resolve;
 mod view;
 
 pub use evaluate::{
-    Alternative, Analysis, Argument, Call, Collection, Constant, Facts, Item, Language, Marks, Name, Outcome,
-    Round, Step, Use, Value, evaluate,
+    Alternative, Analysis, Argument, Call, Collection, Constant, Convergence, Evaluation, Item, Language,
+    Name, NamePart, NameUse, Round, Taint, Value, evaluate,
 };
 pub use program::{
     CallKind, Function, FunctionId, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind, Text,
     Variable,
 };
 pub use reading::{Piece, PieceKind, Reading};
-pub use view::{How, Map, View};
+pub use view::{Disguises, SourceMap, View};

@@ -4,7 +4,7 @@ use plugward_types::Disguise;
 
 /// The set of [`Disguise`]s that were undone to read a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
-pub struct How(u8);
+pub struct Disguises(u8);
 
 const DISGUISES: [Disguise; 7] = [
     Disguise::Decode,
@@ -16,7 +16,7 @@ const DISGUISES: [Disguise; 7] = [
     Disguise::Unicode,
 ];
 
-impl How {
+impl Disguises {
     /// The text is as written.
     pub const NONE: Self = Self(0);
     /// The text was decoded, for example from base64.
@@ -87,14 +87,14 @@ struct Segment {
     ///
     /// With 0, the segment maps as a whole.
     step: u16,
-    how: How,
+    how: Disguises,
     /// The tag that the builder of the view gave to the text.
     tag: u8,
 }
 
 /// A map from a view to its source.
 #[derive(Debug, Clone, Default)]
-pub struct Map {
+pub struct SourceMap {
     segs: Vec<Segment>,
     len: u32,
     /// Set after a line feed, which closes the last segment.
@@ -105,8 +105,8 @@ fn small(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-impl Map {
-    fn push(&mut self, len: usize, from: (usize, usize), how: How, tag: u8) {
+impl SourceMap {
+    fn push(&mut self, len: usize, from: (usize, usize), how: Disguises, tag: u8) {
         let from = (small(from.0), small(from.1));
         let len = small(len);
         if len == 0 {
@@ -145,7 +145,7 @@ impl Map {
             self.closed = true;
         } else {
             let at = last.map_or(0, |last| last.from.1 as usize);
-            self.push(1, (at, at), How::NONE, tag);
+            self.push(1, (at, at), Disguises::NONE, tag);
         }
     }
 
@@ -167,7 +167,7 @@ impl Map {
 
     /// Maps a range of the view to its source, and returns what was undone to read it.
     #[must_use]
-    pub fn back(&self, start: usize, end: usize) -> (usize, usize, How) {
+    pub fn back(&self, start: usize, end: usize) -> (usize, usize, Disguises) {
         let (start, end) = (small(start), small(end));
         let first = self.find(start);
         let last_byte = end.saturating_sub(1).max(start);
@@ -179,7 +179,7 @@ impl Map {
             .get(first..=last)
             .unwrap_or_default()
             .iter()
-            .fold(How::NONE, |sum, seg| sum.and(seg.how));
+            .fold(Disguises::NONE, |sum, seg| sum.and(seg.how));
         (from as usize, (to.max(from)) as usize, how)
     }
 
@@ -203,21 +203,21 @@ pub struct View {
     /// The bytes of the text.
     pub bytes: Vec<u8>,
     /// The map from the bytes to the source.
-    pub map: Map,
+    pub map: SourceMap,
     /// What was omitted directly before the next byte.
-    skipped: How,
+    skipped: Disguises,
 }
 
 impl View {
     /// Appends bytes of the source unchanged.
-    pub fn copy(&mut self, bytes: &[u8], from: usize, how: How, tag: u8) {
+    pub fn copy(&mut self, bytes: &[u8], from: usize, how: Disguises, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
     }
 
     /// Appends bytes that replace a source range. The range maps as a whole.
-    pub fn put(&mut self, bytes: &[u8], from: (usize, usize), how: How, tag: u8) {
+    pub fn put(&mut self, bytes: &[u8], from: (usize, usize), how: Disguises, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), from, how, tag);
@@ -225,13 +225,13 @@ impl View {
 
     /// Ends a line with a line feed that is not in the source.
     pub fn line_feed(&mut self, tag: u8) {
-        self.skipped = How::NONE;
+        self.skipped = Disguises::NONE;
         self.bytes.push(b'\n');
         self.map.line_feed(tag);
     }
 
     /// Records omitted text. The next bytes of the same word count as obfuscated.
-    pub fn skip(&mut self, how: How) {
+    pub fn skip(&mut self, how: Disguises) {
         if self.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
             self.skipped = self.skipped.and(how);
         }
@@ -244,7 +244,7 @@ impl View {
     }
 
     /// Takes the mark of omitted text, if the bytes continue the word.
-    fn marked(&mut self, bytes: &[u8], how: How) -> How {
+    fn marked(&mut self, bytes: &[u8], how: Disguises) -> Disguises {
         if bytes.is_empty() || self.skipped.is_plain() {
             return how;
         }

@@ -1,13 +1,13 @@
 //! Bindings: assignments to variables, members and patterns.
 
-use super::Use;
+use super::NameUse;
 use super::constant::{Constant, Constants};
 use super::facts::Addition;
 use super::machine::{FieldOwner, Machine, Position};
-use super::name::{Names, Step};
+use super::name::{NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use crate::program::{Node, NodeFlags, NodeId, Variable};
-use crate::view::How;
+use crate::view::Disguises;
 
 impl Machine<'_, '_> {
     /// Determines how each expression is used, and which variables are assigned.
@@ -154,7 +154,7 @@ impl Machine<'_, '_> {
             match self.facts.program.node(*item) {
                 Node::Field { key, value: target } => {
                     let member = self.index(value, key, *item);
-                    let member = self.read_as(*item, member, Use::Value);
+                    let member = self.read_as(*item, member, NameUse::Value);
                     open.push((target, member, None));
                 }
                 Node::Spread(target) => open.push((target, value, None)),
@@ -177,8 +177,8 @@ impl Machine<'_, '_> {
         for atom in keys.iter() {
             if let Atom::Text(text, how) = *atom {
                 is_constant = true;
-                let how = How::from_bits(how).unwrap_or(How::NONE);
-                if self.is_report() && (how.has(How::FOLD) || how.has(How::DECODE)) {
+                let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
+                if self.is_report() && (how.has(Disguises::FOLD) || how.has(Disguises::DECODE)) {
                     self.analysis.build_name(&self.facts, target);
                 }
                 self.write(object, Some((text, how)), value, from, target);
@@ -193,7 +193,7 @@ impl Machine<'_, '_> {
     pub(super) fn write(
         &mut self,
         object: Value,
-        key: Option<(Constant, How)>,
+        key: Option<(Constant, Disguises)>,
         value: Value,
         from: Option<NodeId>,
         target: NodeId,
@@ -206,7 +206,7 @@ impl Machine<'_, '_> {
             match (*atom, key) {
                 (Atom::Name(name), Some((key, how))) => self.write_name(name, key, how, value, target),
                 (Atom::Name(name), None) if self.is_report() => {
-                    let child = self.child(name, Step::Computed, How::NONE);
+                    let child = self.child(name, NamePart::Computed, Disguises::NONE);
                     self.analysis.write(&self.facts, child, Some(value), target);
                 }
                 (Atom::Record(node) | Atom::Instance(node), Some((key, _))) => {
@@ -231,7 +231,7 @@ impl Machine<'_, '_> {
                 (Atom::Record(node) | Atom::List(node, _), None) => {
                     self.add_element(FieldOwner::Record(node), value);
                 }
-                (Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_), _) => {}
+                (Atom::Taint(_) | Atom::Origin(_) | Atom::Parameter(_), _) => {}
                 _ => is_any = true,
             }
         }
@@ -241,15 +241,15 @@ impl Machine<'_, '_> {
                 self.set_field(FieldOwner::Any, key, value);
             }
             if self.is_report() {
-                let child = self.facts.names.child(Names::ANY, Step::Member(key), how);
+                let child = self.facts.names.child(Names::ANY, NamePart::Member(key), how);
                 self.analysis.write(&self.facts, child, Some(value), target);
             }
         }
     }
 
-    fn write_name(&mut self, name: super::Name, key: Constant, how: How, value: Value, target: NodeId) {
+    fn write_name(&mut self, name: super::Name, key: Constant, how: Disguises, value: Value, target: NodeId) {
         if self.is_report() {
-            let child = self.child(name, Step::Member(key), how);
+            let child = self.child(name, NamePart::Member(key), how);
             self.analysis.write(&self.facts, child, Some(value), target);
         }
         let holder = if name == Names::ANY { FieldOwner::Any } else { FieldOwner::Name(name) };
@@ -262,11 +262,11 @@ impl Machine<'_, '_> {
             return;
         }
         let (object, keys) = match self.facts.program.node(target) {
-            Node::Member { object, name } => (object, vec![Step::Member(Constants::of(name))]),
+            Node::Member { object, name } => (object, vec![NamePart::Member(Constants::of(name))]),
             Node::Index { object, key } => {
                 let keys = self.facts.values.atoms(self.value(key));
                 let step = |atom: &Atom| {
-                    if let Atom::Text(text, _) = atom { Step::Member(*text) } else { Step::Computed }
+                    if let Atom::Text(text, _) = atom { NamePart::Member(*text) } else { NamePart::Computed }
                 };
                 (object, keys.iter().map(step).collect())
             }
@@ -275,7 +275,7 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(self.value(object)).iter() {
             let name = if let Atom::Name(name) = *atom { name } else { Names::ANY };
             for key in &keys {
-                let child = self.child(name, *key, How::NONE);
+                let child = self.child(name, *key, Disguises::NONE);
                 self.analysis.remove(&self.facts, child, id);
             }
         }

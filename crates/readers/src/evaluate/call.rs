@@ -5,11 +5,11 @@ use super::facts::Item;
 use super::function::MOST_ARGUMENTS;
 use super::intrinsic::Intrinsic;
 use super::machine::Machine;
-use super::name::{Name, Names, Step};
+use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
-use super::{Argument, Call, Language, Use};
+use super::{Argument, Call, Language, NameUse};
 use crate::program::{CallKind, FunctionId, List, Node, NodeId};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The most nested calls through `apply` and similar functions.
 const DEEPEST: usize = 4;
@@ -126,7 +126,7 @@ impl Machine<'_, '_> {
             Atom::Instance(_) => {
                 let key = self.facts.constants.known(b"__call__");
                 let instance = self.one(atom);
-                let function = self.member(instance, key, How::NONE);
+                let function = self.member(instance, key, Disguises::NONE);
                 let known = |atom: &Atom| matches!(atom, Atom::Method(_) | Atom::Function(_));
                 let known: Vec<Atom> =
                     self.facts.values.atoms(function).iter().filter(|a| known(a)).copied().collect();
@@ -137,7 +137,7 @@ impl Machine<'_, '_> {
                 }
                 result
             }
-            Atom::Marks(_) | Atom::Origin(_) => BOTTOM,
+            Atom::Taint(_) | Atom::Origin(_) => BOTTOM,
             _ => {
                 let nodes: Vec<NodeId> = arguments.iter().filter_map(|argument| argument.node).collect();
                 self.marked_by(OPEN, &nodes)
@@ -192,8 +192,8 @@ impl Machine<'_, '_> {
         let result = match self.special_call(place, name, arguments) {
             Some(result) => result,
             // A called module stands for its default export: `require('m')()`.
-            None if matches!(self.facts.names.step(name), Step::Module(_)) => {
-                let result = self.facts.names.child(name, Step::Result, How::NONE);
+            None if matches!(self.facts.names.step(name), NamePart::Module(_)) => {
+                let result = self.facts.names.child(name, NamePart::Result, Disguises::NONE);
                 let both = [Atom::Name(name), Atom::Name(result)];
                 self.facts.values.set(&both)
             }
@@ -205,7 +205,7 @@ impl Machine<'_, '_> {
         self.marked(result, marks)
     }
 
-    pub(super) fn tell_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> super::Marks {
+    pub(super) fn tell_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> super::Taint {
         self.analysis.call(&Call {
             facts: &self.facts,
             name,
@@ -271,7 +271,7 @@ impl Machine<'_, '_> {
             }
             b"bind" => {
                 if rest.is_empty() {
-                    return Some(self.read_as(place.id, function, Use::Value));
+                    return Some(self.read_as(place.id, function, NameUse::Value));
                 }
                 self.invoke_all(place.inner(), function, rest);
                 Some(self.one(Atom::Bound(place.id)))
@@ -283,7 +283,7 @@ impl Machine<'_, '_> {
     /// Returns `true` for objects with functions of their own named `apply`.
     fn is_receiver_of_its_own(&self, name: Name) -> bool {
         self.facts.names.parent(name) == Some(Names::GLOBAL)
-            && matches!(self.facts.names.step(name), Step::Member(text) if self.facts.bytes(text) == b"Reflect")
+            && matches!(self.facts.names.step(name), NamePart::Member(text) if self.facts.bytes(text) == b"Reflect")
     }
 
     /// Returns the arguments in a list, or one unknown spread argument if the list is unknown.
@@ -300,7 +300,7 @@ impl Machine<'_, '_> {
         if self.facts.language != Language::JavaScript {
             return None;
         }
-        let Step::Member(text) = self.facts.names.step(name) else { return None };
+        let NamePart::Member(text) = self.facts.names.step(name) else { return None };
         let parent = self.facts.names.parent(name)?;
         if self.is_receiver_of_its_own(parent) || parent == Names::ANY || parent == Names::GLOBAL {
             return None;
@@ -312,7 +312,7 @@ impl Machine<'_, '_> {
             _ => return None,
         };
         // `Function.prototype.call` calls its receiver, which is the first argument here.
-        let is_prototype = matches!(self.facts.names.step(parent), Step::Member(text) if self.facts.bytes(text) == b"prototype");
+        let is_prototype = matches!(self.facts.names.step(parent), NamePart::Member(text) if self.facts.bytes(text) == b"prototype");
         if is_prototype {
             let object = place.object.map(|object| self.value(object)).filter(|_| place.depth == 0);
             let first = arguments.first().map_or(OPEN, |first| first.value);

@@ -8,12 +8,12 @@
 use std::collections::HashMap;
 
 use super::constant::{Constant, ConstantValue, Constants};
-use super::name::{Name, Names, Step};
-use super::value::{Atom, BOTTOM, Marks, OPEN, Value, Values};
+use super::name::{Name, NamePart, Names};
+use super::value::{Atom, BOTTOM, OPEN, Taint, Value, Values};
 use super::{Argument, Language};
 use crate::hash::KeyedHash;
 use crate::program::{List, Node, NodeId, Program};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The most items of a collection that are visited.
 pub(super) const MOST_ITEMS: usize = 256;
@@ -27,16 +27,16 @@ const MOST_VISITS: usize = 512;
 #[non_exhaustive]
 pub enum Alternative<'f> {
     /// A constant text, and the obfuscation that was undone to read it.
-    Text(&'f [u8], How),
+    Text(&'f [u8], Disguises),
     /// A small integer.
     Number(i32),
-    /// A text that is partly unknown; [`Facts::parts`] returns its parts.
+    /// A text that is partly unknown; [`Evaluation::parts`] returns its parts.
     Partial(NodeId),
     /// A global name, a module, or a member of one.
     Name(Name),
-    /// A list; [`Facts::items_of`] returns its items.
+    /// A list; [`Evaluation::items_of`] returns its items.
     List(Collection),
-    /// An object, dictionary or class; [`Facts::items_of`] returns its fields.
+    /// An object, dictionary or class; [`Evaluation::items_of`] returns its fields.
     Record(Collection),
     /// A function that the file defines.
     Function,
@@ -69,7 +69,7 @@ pub(super) enum Addition {
 
 /// The state of an evaluation: values of expressions, names and constants.
 #[derive(Debug)]
-pub struct Facts<'p> {
+pub struct Evaluation<'p> {
     pub(super) program: &'p Program,
     pub(super) language: Language,
     pub(super) constants: Constants<'p>,
@@ -82,7 +82,7 @@ pub struct Facts<'p> {
     pub(super) folded_items: HashMap<Constant, Value, KeyedHash>,
 }
 
-impl<'p> Facts<'p> {
+impl<'p> Evaluation<'p> {
     pub(super) fn new(program: &'p Program, language: Language) -> Self {
         let bytes = program.spans.iter().map(|(_, end)| *end).max().unwrap_or(0) as usize;
         Self {
@@ -117,7 +117,7 @@ impl<'p> Facts<'p> {
 
     /// Returns the last step of a name.
     #[must_use]
-    pub fn step(&self, name: Name) -> Step {
+    pub fn step(&self, name: Name) -> NamePart {
         self.names.step(name)
     }
 
@@ -129,14 +129,14 @@ impl<'p> Facts<'p> {
 
     /// Returns the obfuscation that was undone to read a name.
     #[must_use]
-    pub fn how(&self, name: Name) -> How {
+    pub fn how(&self, name: Name) -> Disguises {
         self.names.how(name)
     }
 
     /// Returns the taint of a value.
     #[must_use]
-    pub fn marks(&self, value: Value) -> Marks {
-        self.values.marks(value)
+    pub fn taint(&self, value: Value) -> Taint {
+        self.values.taint(value)
     }
 
     /// Returns `true` if a value may be more than its alternatives.
@@ -148,9 +148,10 @@ impl<'p> Facts<'p> {
     /// Returns the known alternatives of a value.
     pub fn alternatives(&self, value: Value) -> impl Iterator<Item = Alternative<'_>> {
         self.values.slice(value).iter().filter_map(|atom| match *atom {
-            Atom::Text(constant, how) => {
-                Some(Alternative::Text(self.bytes(constant), How::from_bits(how).unwrap_or(How::NONE)))
-            }
+            Atom::Text(constant, how) => Some(Alternative::Text(
+                self.bytes(constant),
+                Disguises::from_bits(how).unwrap_or(Disguises::NONE),
+            )),
             Atom::Number(number) => Some(Alternative::Number(number)),
             Atom::Partial(node) => Some(Alternative::Partial(node)),
             Atom::Name(name) => Some(Alternative::Name(name)),

@@ -2,7 +2,7 @@
 
 use super::constant::{ConstantValue, LONGEST};
 use super::{Language, decode};
-use crate::view::How;
+use crate::view::Disguises;
 
 fn text(constant: &ConstantValue) -> Option<&[u8]> {
     if let ConstantValue::Text(bytes) = constant { Some(bytes) } else { None }
@@ -175,15 +175,15 @@ fn replace(bytes: &[u8], from: &[u8], to: &[u8], most: usize) -> Option<Vec<u8>>
     Some(out)
 }
 
-fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, How)> {
+fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, Disguises)> {
     let name: Vec<u8> =
         encoding.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     Some(match name.as_slice() {
-        b"base64" | b"base64url" | b"b64" | b"base64codec" => (decode::base64(bytes)?, How::DECODE),
-        b"hex" | b"hexcodec" => (decode::hex(bytes)?, How::DECODE),
-        b"rot13" => (decode::rot13(bytes), How::DECODE),
+        b"base64" | b"base64url" | b"b64" | b"base64codec" => (decode::base64(bytes)?, Disguises::DECODE),
+        b"hex" | b"hexcodec" => (decode::hex(bytes)?, Disguises::DECODE),
+        b"rot13" => (decode::rot13(bytes), Disguises::DECODE),
         b"utf8" | b"ascii" | b"latin1" | b"binary" | b"utf" | b"iso88591" | b"ucs2" => {
-            (bytes.to_vec(), How::NONE)
+            (bytes.to_vec(), Disguises::NONE)
         }
         _ => return None,
     })
@@ -194,7 +194,7 @@ pub(super) fn function(
     language: Language,
     path: &str,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, How)> {
+) -> Option<(ConstantValue, Disguises)> {
     let first = arguments.first();
     match language {
         Language::JavaScript => function_of_javascript(path, first, arguments),
@@ -206,30 +206,30 @@ fn function_of_javascript(
     path: &str,
     first: Option<&ConstantValue>,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, How)> {
+) -> Option<(ConstantValue, Disguises)> {
     let bytes = first.and_then(text);
-    let decoded_text = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), How::DECODE));
+    let decoded_text = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), Disguises::DECODE));
     match path {
-        "String" | "String.raw" => Some((ConstantValue::Text(shown(first?)?), How::NONE)),
-        "String.fromCharCode" | "String.fromCodePoint" => Some((codes(arguments)?, How::FOLD)),
+        "String" | "String.raw" => Some((ConstantValue::Text(shown(first?)?), Disguises::NONE)),
+        "String.fromCharCode" | "String.fromCodePoint" => Some((codes(arguments)?, Disguises::FOLD)),
         "atob" => decoded_text(decode::base64(bytes?)?),
-        "btoa" => Some((ConstantValue::Text(decode::to_base64(bytes?)), How::FOLD)),
+        "btoa" => Some((ConstantValue::Text(decode::to_base64(bytes?)), Disguises::FOLD)),
         "decodeURI" | "decodeURIComponent" | "unescape" => decoded_text(decode::percent(bytes?)),
         "Buffer.from" | "@buffer.Buffer.from" | "Buffer" => match (first?, arguments.get(1).and_then(text)) {
             (ConstantValue::Text(bytes), Some(encoding)) => {
                 let (bytes, how) = decoded(bytes, encoding)?;
                 Some((ConstantValue::Text(bytes), how))
             }
-            (ConstantValue::Text(bytes), None) => Some((ConstantValue::Text(bytes.clone()), How::NONE)),
-            (ConstantValue::List(items), _) => Some((bytes_of(items)?, How::FOLD)),
+            (ConstantValue::Text(bytes), None) => Some((ConstantValue::Text(bytes.clone()), Disguises::NONE)),
+            (ConstantValue::List(items), _) => Some((bytes_of(items)?, Disguises::FOLD)),
             (ConstantValue::Number(_), _) => None,
         },
         "@path.join" | "@path.resolve" | "@path.posix.join" | "@path.normalize" | "path.join"
-        | "path.resolve" => Some((join_paths(arguments)?, How::NONE)),
+        | "path.resolve" => Some((join_paths(arguments)?, Disguises::NONE)),
         "JSON.parse" => {
             let inner = bytes?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
             let plain = memchr::memchr2(b'\\', b'"', inner).is_none();
-            plain.then(|| (ConstantValue::Text(inner.to_vec()), How::FOLD))
+            plain.then(|| (ConstantValue::Text(inner.to_vec()), Disguises::FOLD))
         }
         _ => None,
     }
@@ -239,21 +239,21 @@ fn function_of_python(
     path: &str,
     first: Option<&ConstantValue>,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, How)> {
+) -> Option<(ConstantValue, Disguises)> {
     let bytes = first.and_then(text);
-    let decoded_text = |bytes: Option<Vec<u8>>| Some((ConstantValue::Text(bytes?), How::DECODE));
+    let decoded_text = |bytes: Option<Vec<u8>>| Some((ConstantValue::Text(bytes?), Disguises::DECODE));
     match path {
-        "str" => Some((ConstantValue::Text(shown(first?)?), How::NONE)),
+        "str" => Some((ConstantValue::Text(shown(first?)?), Disguises::NONE)),
         "bytes" | "bytearray" => match first? {
-            ConstantValue::Text(bytes) => Some((ConstantValue::Text(bytes.clone()), How::NONE)),
-            ConstantValue::List(items) => Some((bytes_of(items)?, How::FOLD)),
+            ConstantValue::Text(bytes) => Some((ConstantValue::Text(bytes.clone()), Disguises::NONE)),
+            ConstantValue::List(items) => Some((bytes_of(items)?, Disguises::FOLD)),
             ConstantValue::Number(_) => None,
         },
-        "chr" => Some((codes(arguments)?, How::FOLD)),
+        "chr" => Some((codes(arguments)?, Disguises::FOLD)),
         "ord" => {
             let chars = chars(bytes?);
             let [char] = chars.as_slice() else { return None };
-            Some((ConstantValue::Number(i64::from(u32::from(*char))), How::NONE))
+            Some((ConstantValue::Number(i64::from(u32::from(*char))), Disguises::NONE))
         }
         "bytes.fromhex"
         | "bytearray.fromhex"
@@ -271,7 +271,7 @@ fn function_of_python(
             Some((ConstantValue::Text(bytes), how))
         }
         "@urllib.parse.unquote" => decoded_text(Some(decode::percent(bytes?))),
-        "@shlex.split" => Some((split(bytes?, None), How::NONE)),
+        "@shlex.split" => Some((split(bytes?, None), Disguises::NONE)),
         "@os.path.join"
         | "@pathlib.Path"
         | "@pathlib.PosixPath"
@@ -285,7 +285,7 @@ fn function_of_python(
         | "@os.fspath"
             if !arguments.is_empty() =>
         {
-            Some((join_paths(arguments)?, How::NONE))
+            Some((join_paths(arguments)?, Disguises::NONE))
         }
         _ => None,
     }
@@ -297,8 +297,8 @@ pub(super) fn method(
     name: &[u8],
     receiver: &ConstantValue,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, How)> {
-    let folded = |constant: Option<ConstantValue>| Some((constant?, How::FOLD));
+) -> Option<(ConstantValue, Disguises)> {
+    let folded = |constant: Option<ConstantValue>| Some((constant?, Disguises::FOLD));
     match receiver {
         ConstantValue::List(items) => match name {
             b"join" if language == Language::JavaScript => {
@@ -338,23 +338,23 @@ fn method_of_javascript(
     name: &[u8],
     bytes: &[u8],
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, How)> {
+) -> Option<(ConstantValue, Disguises)> {
     let place = |at: usize| arguments.get(at).and_then(number);
     let first = arguments.first().and_then(text);
     let own = || chars(bytes);
-    let part = |chars: Option<Vec<char>>| Some((from_chars(chars?), How::FOLD));
+    let part = |chars: Option<Vec<char>>| Some((from_chars(chars?), Disguises::FOLD));
     match name {
         b"toString" | b"valueOf" | b"normalize" | b"toWellFormed" => match first {
             Some(encoding @ (b"base64" | b"hex")) => {
                 let _ = encoding;
                 None
             }
-            _ => Some((ConstantValue::Text(bytes.to_vec()), How::NONE)),
+            _ => Some((ConstantValue::Text(bytes.to_vec()), Disguises::NONE)),
         },
-        b"split" => Some((split(bytes, Some(first?)), How::FOLD)),
+        b"split" => Some((split(bytes, Some(first?)), Disguises::FOLD)),
         b"concat" => {
             let tail = join(arguments, b"")?;
-            Some((ConstantValue::Text([bytes, text(&tail)?].concat()), How::FOLD))
+            Some((ConstantValue::Text([bytes, text(&tail)?].concat()), Disguises::FOLD))
         }
         b"slice" => part(cut(&own(), place(0), place(1), None)),
         b"substring" => {
@@ -374,66 +374,74 @@ fn method_of_javascript(
         b"at" | b"charAt" => part(at(&own(), place(0).unwrap_or(0)).map(|char| vec![*char])),
         b"charCodeAt" | b"codePointAt" => {
             let char = *at(&own(), place(0).unwrap_or(0))?;
-            Some((ConstantValue::Number(i64::from(u32::from(char))), How::NONE))
+            Some((ConstantValue::Number(i64::from(u32::from(char))), Disguises::NONE))
         }
         b"replace" | b"replaceAll" => {
             let most = if name == b"replace" { 1 } else { usize::MAX };
             Some((
                 ConstantValue::Text(replace(bytes, first?, arguments.get(1).and_then(text)?, most)?),
-                How::FOLD,
+                Disguises::FOLD,
             ))
         }
         b"repeat" => repeat(bytes, place(0)?),
         b"toLowerCase" | b"toLocaleLowerCase" => {
-            Some((ConstantValue::Text(bytes.to_ascii_lowercase()), How::FOLD))
+            Some((ConstantValue::Text(bytes.to_ascii_lowercase()), Disguises::FOLD))
         }
         b"toUpperCase" | b"toLocaleUpperCase" => {
-            Some((ConstantValue::Text(bytes.to_ascii_uppercase()), How::FOLD))
+            Some((ConstantValue::Text(bytes.to_ascii_uppercase()), Disguises::FOLD))
         }
-        b"trim" => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), How::FOLD)),
+        b"trim" => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), Disguises::FOLD)),
         b"trimStart" | b"trimLeft" => {
-            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), How::FOLD))
+            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), Disguises::FOLD))
         }
-        b"trimEnd" | b"trimRight" => Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), How::FOLD)),
+        b"trimEnd" | b"trimRight" => {
+            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), Disguises::FOLD))
+        }
         _ => None,
     }
 }
 
-fn repeat(bytes: &[u8], times: i64) -> Option<(ConstantValue, How)> {
+fn repeat(bytes: &[u8], times: i64) -> Option<(ConstantValue, Disguises)> {
     let times = usize::try_from(times).ok()?;
     let fits = bytes.len().checked_mul(times)? <= LONGEST;
-    fits.then(|| (ConstantValue::Text(bytes.repeat(times)), How::FOLD))
+    fits.then(|| (ConstantValue::Text(bytes.repeat(times)), Disguises::FOLD))
 }
 
-fn method_of_python(name: &[u8], bytes: &[u8], arguments: &[ConstantValue]) -> Option<(ConstantValue, How)> {
+fn method_of_python(
+    name: &[u8],
+    bytes: &[u8],
+    arguments: &[ConstantValue],
+) -> Option<(ConstantValue, Disguises)> {
     let first = arguments.first();
     let first_text = first.and_then(text);
-    let folded = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), How::FOLD));
+    let folded = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), Disguises::FOLD));
     match name {
         b"join" => match first? {
-            ConstantValue::List(items) => Some((join(items, bytes)?, How::FOLD)),
+            ConstantValue::List(items) => Some((join(items, bytes)?, Disguises::FOLD)),
             ConstantValue::Text(inner) => {
                 let ConstantValue::List(items) = split(inner, Some(b"")) else { return None };
-                Some((join(&items, bytes)?, How::FOLD))
+                Some((join(&items, bytes)?, Disguises::FOLD))
             }
             ConstantValue::Number(_) => None,
         },
         b"decode" | b"encode" => match first_text {
-            None => Some((ConstantValue::Text(bytes.to_vec()), How::NONE)),
+            None => Some((ConstantValue::Text(bytes.to_vec()), Disguises::NONE)),
             Some(encoding) => {
                 let (bytes, how) = decoded(bytes, encoding)?;
                 Some((ConstantValue::Text(bytes), how))
             }
         },
         b"format" => format(bytes, arguments).and_then(folded),
-        b"split" | b"rsplit" => Some((split(bytes, first_text), How::NONE)),
-        b"splitlines" => Some((split(bytes, Some(b"\n")), How::NONE)),
-        b"strip" if first.is_none() => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), How::NONE)),
+        b"split" | b"rsplit" => Some((split(bytes, first_text), Disguises::NONE)),
+        b"splitlines" => Some((split(bytes, Some(b"\n")), Disguises::NONE)),
+        b"strip" if first.is_none() => {
+            Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), Disguises::NONE))
+        }
         b"lstrip" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), How::NONE))
+            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), Disguises::NONE))
         }
         b"rstrip" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), How::NONE))
+            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), Disguises::NONE))
         }
         b"lower" | b"casefold" => folded(bytes.to_ascii_lowercase()),
         b"upper" => folded(bytes.to_ascii_uppercase()),
@@ -449,10 +457,10 @@ fn method_of_python(name: &[u8], bytes: &[u8], arguments: &[ConstantValue]) -> O
         b"joinpath" => {
             let parts: Vec<ConstantValue> =
                 core::iter::once(ConstantValue::Text(bytes.to_vec())).chain(arguments.to_vec()).collect();
-            Some((join_paths(&parts)?, How::NONE))
+            Some((join_paths(&parts)?, Disguises::NONE))
         }
         b"expanduser" | b"absolute" | b"resolve" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.to_vec()), How::NONE))
+            Some((ConstantValue::Text(bytes.to_vec()), Disguises::NONE))
         }
         _ => None,
     }

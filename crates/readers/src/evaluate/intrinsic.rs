@@ -4,10 +4,10 @@ use super::call::CallSite;
 use super::constant::ConstantValue;
 use super::facts::Addition;
 use super::machine::{FieldOwner, Machine};
-use super::name::{Name, Names, Step};
+use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
-use super::{Argument, Language, Use, fold, javascript, python};
-use crate::view::How;
+use super::{Argument, Language, NameUse, fold, javascript, python};
+use crate::view::Disguises;
 
 /// The effect of an intrinsic on its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Machine<'_, '_> {
 
     /// Returns a name extended by a step. Members of an unknown name are members of the unknown object, which
     /// bounds the number of names.
-    pub(super) fn child(&mut self, parent: Name, step: Step, how: How) -> Name {
+    pub(super) fn child(&mut self, parent: Name, step: NamePart, how: Disguises) -> Name {
         let parent = if self.is_known(parent) { parent } else { Names::ANY };
         let child = self.facts.names.child(parent, step, how);
         self.is_known(child);
@@ -145,7 +145,7 @@ impl Machine<'_, '_> {
         if !self.is_known(name) {
             return OPEN;
         }
-        let result = self.facts.names.child(name, Step::Result, How::NONE);
+        let result = self.facts.names.child(name, NamePart::Result, Disguises::NONE);
         self.one(Atom::Name(result))
     }
 
@@ -155,9 +155,9 @@ impl Machine<'_, '_> {
         let mut at = name;
         for _ in 0..MOST_STEPS {
             let (step, text) = match self.facts.names.step(at) {
-                Step::Member(text) => ("", text),
-                Step::Module(text) => ("@", text),
-                Step::Global => {
+                NamePart::Member(text) => ("", text),
+                NamePart::Module(text) => ("@", text),
+                NamePart::Global => {
                     steps.reverse();
                     return Some(steps.join("."));
                 }
@@ -190,7 +190,8 @@ impl Machine<'_, '_> {
             Intrinsic::Load => self.load(place, arguments),
             Intrinsic::LoaderMaker => {
                 let require = self.facts.constants.known(b"require");
-                let require = self.facts.names.child(Names::GLOBAL, Step::Member(require), How::NONE);
+                let require =
+                    self.facts.names.child(Names::GLOBAL, NamePart::Member(require), Disguises::NONE);
                 self.one(Atom::Name(require))
             }
             Intrinsic::Apply | Intrinsic::Construct => self.apply(place, intrinsic, first, arguments),
@@ -207,7 +208,7 @@ impl Machine<'_, '_> {
             Intrinsic::Set => self.set_member(place, first, value(1), value(2), arguments),
             Intrinsic::Define => {
                 let key = self.facts.constants.known(b"value");
-                let described = self.member(value(2), key, How::NONE);
+                let described = self.member(value(2), key, Disguises::NONE);
                 self.set_member(place, first, value(1), described, arguments);
                 first
             }
@@ -243,9 +244,8 @@ impl Machine<'_, '_> {
         let value = if first.is_spread { self.element(first.value, None) } else { first.value };
         if self.is_report() {
             let built = self.facts.values.slice(value).iter().any(|atom| match atom {
-                Atom::Text(_, how) => {
-                    How::from_bits(*how).is_some_and(|how| how.has(How::FOLD) || how.has(How::DECODE))
-                }
+                Atom::Text(_, how) => Disguises::from_bits(*how)
+                    .is_some_and(|how| how.has(Disguises::FOLD) || how.has(Disguises::DECODE)),
                 _ => false,
             });
             if built {
@@ -307,7 +307,7 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(key).iter() {
             if let Atom::Text(text, how) = *atom {
                 is_constant = true;
-                let how = How::from_bits(how).unwrap_or(How::NONE);
+                let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
                 self.write(object, Some((text, how)), value, from, place.id);
             }
         }
@@ -324,10 +324,10 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(object).iter() {
             let Atom::Name(name) = *atom else { continue };
             let step = match self.facts.values.single(key) {
-                Some(Atom::Text(text, _)) => Step::Member(text),
-                _ => Step::Computed,
+                Some(Atom::Text(text, _)) => NamePart::Member(text),
+                _ => NamePart::Computed,
             };
-            let child = self.facts.names.child(name, step, How::NONE);
+            let child = self.facts.names.child(name, step, Disguises::NONE);
             self.analysis.remove(&self.facts, child, place.id);
         }
     }
@@ -346,9 +346,12 @@ impl Machine<'_, '_> {
                 }
                 Atom::Name(name) if self.is_report() => {
                     let proto = self.facts.constants.known(b"__proto__");
-                    let step =
-                        if intrinsic == Intrinsic::Copy { Step::Computed } else { Step::Member(proto) };
-                    let child = self.facts.names.child(name, step, How::NONE);
+                    let step = if intrinsic == Intrinsic::Copy {
+                        NamePart::Computed
+                    } else {
+                        NamePart::Member(proto)
+                    };
+                    let child = self.facts.names.child(name, step, Disguises::NONE);
                     self.analysis.write(&self.facts, child, None, place.id);
                 }
                 Atom::Name(name) => {
@@ -369,7 +372,7 @@ impl Machine<'_, '_> {
     /// Handles a function that returns a text, which is folded if its arguments are constant.
     fn text_of_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> Value {
         let folded = self.spelled(name).and_then(|path| {
-            let mut how = How::NONE;
+            let mut how = Disguises::NONE;
             let mut constants = Vec::new();
             for argument in arguments.iter().filter(|argument| argument.key.is_none()) {
                 let (constant, more) = self.constant(argument.value)?;
@@ -461,7 +464,7 @@ impl Machine<'_, '_> {
         if intrinsic == Intrinsic::MemberCaller {
             return self.invoke_all(place.inner(), value, earlier.get(1..).unwrap_or_default());
         }
-        self.read_as(place.id, value, Use::Value)
+        self.read_as(place.id, value, NameUse::Value)
     }
 }
 

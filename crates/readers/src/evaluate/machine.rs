@@ -8,15 +8,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::constant::{Constant, ConstantValue, Constants};
-use super::facts::Facts;
+use super::facts::Evaluation;
 use super::fold;
 use super::intrinsic::Intrinsic;
-use super::name::{Name, Names, Step};
-use super::value::{Atom, BOTTOM, Marks, OPEN, Value};
-use super::{Analysis, Language, Outcome, Round, Use};
+use super::name::{Name, NamePart, Names};
+use super::value::{Atom, BOTTOM, OPEN, Taint, Value};
+use super::{Analysis, Convergence, Language, NameUse, Round};
 use crate::hash::KeyedHash;
 use crate::program::{FunctionId, List, Node, NodeFlags, NodeId, Program, Text, Variable};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The most rounds until the variables converge. A round goes forward over the program and then backward over
 /// its bindings; real programs need few, and a limit is needed for hostile ones.
@@ -60,7 +60,7 @@ enum OuterName {
 }
 
 pub(super) struct Machine<'p, 'a> {
-    pub(super) facts: Facts<'p>,
+    pub(super) facts: Evaluation<'p>,
     pub(super) analysis: &'a mut dyn Analysis,
     pub(super) variables: Vec<Value>,
     pub(super) fields: HashMap<(FieldOwner, Constant), Value, KeyedHash>,
@@ -106,7 +106,7 @@ pub(super) struct Machine<'p, 'a> {
 impl<'p, 'a> Machine<'p, 'a> {
     pub(super) fn new(program: &'p Program, language: Language, analysis: &'a mut dyn Analysis) -> Self {
         let mut machine = Self {
-            facts: Facts::new(program, language),
+            facts: Evaluation::new(program, language),
             analysis,
             variables: vec![OPEN; program.variables()],
             fields: HashMap::default(),
@@ -141,22 +141,22 @@ impl<'p, 'a> Machine<'p, 'a> {
         machine
     }
 
-    pub(super) fn run(mut self) -> Outcome {
-        let mut outcome = Outcome::Unsettled;
+    pub(super) fn run(mut self) -> Convergence {
+        let mut outcome = Convergence::LimitReached;
         for count in 0..ROUNDS {
             (self.changed, self.count) = (false, count);
             self.analysis.round(Round::Settle);
             self.forward();
             self.backward();
             if !self.changed {
-                outcome = Outcome::Settled;
+                outcome = Convergence::Converged;
                 break;
             }
         }
         self.round = Round::Report;
         self.analysis.round(Round::Report);
         self.forward();
-        if self.is_over { Outcome::Unsettled } else { outcome }
+        if self.is_over { Convergence::LimitReached } else { outcome }
     }
 
     pub(super) fn is_report(&self) -> bool {
@@ -253,7 +253,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             Atom::Name(name) => {
                 self.intrinsics.get(name.index()).copied().flatten() == Some(Intrinsic::Unknown)
             }
-            Atom::Open | Atom::Many | Atom::Crowd | Atom::Marks(_) | Atom::Origin(_) => true,
+            Atom::Open | Atom::Many | Atom::Crowd | Atom::Taint(_) | Atom::Origin(_) => true,
             _ => false,
         };
         let is_value = |node: &NodeId| self.facts.values.slice(self.value(*node)).iter().all(is_plain);
@@ -349,13 +349,13 @@ impl<'p, 'a> Machine<'p, 'a> {
         values.into_iter().fold(BOTTOM, |sum, value| self.join(sum, value))
     }
 
-    pub(super) fn marked(&mut self, value: Value, marks: Marks) -> Value {
+    pub(super) fn marked(&mut self, value: Value, marks: Taint) -> Value {
         self.facts.values.mark(value, marks)
     }
 
     /// Returns a value without its taint.
     pub(super) fn unmarked(&mut self, value: Value) -> Value {
-        let is_mark = |atom: &Atom| matches!(atom, Atom::Marks(_) | Atom::Origin(_));
+        let is_mark = |atom: &Atom| matches!(atom, Atom::Taint(_) | Atom::Origin(_));
         if !self.facts.values.slice(value).iter().any(is_mark) {
             return value;
         }
@@ -367,17 +367,17 @@ impl<'p, 'a> Machine<'p, 'a> {
     /// Adds the taint of several expressions to a value.
     pub(super) fn marked_by(&mut self, value: Value, nodes: &[NodeId]) -> Value {
         nodes.iter().fold(value, |value, node| {
-            let marks = self.facts.marks(self.value(*node));
+            let marks = self.facts.taint(self.value(*node));
             self.marked(value, marks)
         })
     }
 
-    pub(super) fn how_of(&self, node: NodeId) -> How {
+    pub(super) fn how_of(&self, node: NodeId) -> Disguises {
         if !self.facts.program.flags(node).has(NodeFlags::ESCAPED) {
-            return How::NONE;
+            return Disguises::NONE;
         }
         let name = matches!(self.facts.program.node(node), Node::Text(_));
-        if self.facts.language == Language::Python && !name { How::UNICODE } else { How::ESCAPE }
+        if self.facts.language == Language::Python && !name { Disguises::UNICODE } else { Disguises::ESCAPE }
     }
 
     fn is_target(&self, node: NodeId) -> bool {
@@ -458,7 +458,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             }
             Node::Import(name) => self.import(id, self.value(name)),
             Node::Module(text) => {
-                let name = self.module(Constants::of(text), How::NONE);
+                let name = self.module(Constants::of(text), Disguises::NONE);
                 self.one(Atom::Name(name))
             }
         }
@@ -484,7 +484,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             value = self.facts.values.set(&atoms);
         }
         if self.positions.get(id.index()) == Some(&Position::All) {
-            value = self.read_as(id, value, Use::All);
+            value = self.read_as(id, value, NameUse::All);
         }
         value
     }
@@ -498,7 +498,8 @@ impl<'p, 'a> Machine<'p, 'a> {
             None if self.facts.program.file_variable(name) == Some(variable) => {}
             None => return OuterName::None,
         }
-        let global = self.facts.names.child(Names::GLOBAL, Step::Member(Constants::of(name)), How::NONE);
+        let global =
+            self.facts.names.child(Names::GLOBAL, NamePart::Member(Constants::of(name)), Disguises::NONE);
         if self.analysis.knows(&self.facts, global) { OuterName::Global(global) } else { OuterName::None }
     }
 
@@ -541,10 +542,10 @@ impl<'p, 'a> Machine<'p, 'a> {
     pub(super) fn read(&mut self, id: NodeId, value: Value) -> Value {
         let used = match self.positions.get(id.index()) {
             Some(Position::Callee) => return self.read_computed(id, value),
-            Some(Position::Object) => Use::Object,
-            Some(Position::All) => Use::All,
-            Some(Position::Operand) => Use::Operand,
-            Some(Position::Value) | None => Use::Value,
+            Some(Position::Object) => NameUse::Object,
+            Some(Position::All) => NameUse::All,
+            Some(Position::Operand) => NameUse::Operand,
+            Some(Position::Value) | None => NameUse::Value,
         };
         if self.is_target(id) {
             return value;
@@ -556,15 +557,15 @@ impl<'p, 'a> Machine<'p, 'a> {
     fn read_computed(&mut self, id: NodeId, value: Value) -> Value {
         if self.facts.language == Language::Python {
             for name in self.facts.names(value).collect::<Vec<_>>() {
-                if self.facts.names.step(name) == Step::Computed {
-                    self.analysis.read(&self.facts, name, id, Use::Value);
+                if self.facts.names.step(name) == NamePart::Computed {
+                    self.analysis.read(&self.facts, name, id, NameUse::Value);
                 }
             }
         }
         value
     }
 
-    pub(super) fn read_as(&mut self, id: NodeId, value: Value, used: Use) -> Value {
+    pub(super) fn read_as(&mut self, id: NodeId, value: Value, used: NameUse) -> Value {
         let mut result = value;
         for atom in self.facts.values.atoms(value).iter() {
             if let Atom::Name(name) = *atom {
@@ -576,7 +577,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns a global name, joined with the values that the file assigns to it.
-    fn global(&mut self, text: Constant, how: How) -> Value {
+    fn global(&mut self, text: Constant, how: Disguises) -> Value {
         let mut value = self.member_of_name(Names::GLOBAL, text, how);
         for (module, _) in self.stars.clone() {
             let member = self.member_of_name(module, text, how);
@@ -596,13 +597,13 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the name of a module's contents.
-    pub(super) fn module(&mut self, specifier: Constant, how: How) -> Name {
+    pub(super) fn module(&mut self, specifier: Constant, how: Disguises) -> Name {
         let bytes = self.facts.constants.bytes(specifier);
         if self.facts.language == Language::JavaScript {
             let bare = bytes.strip_prefix(b"node:").unwrap_or(bytes).to_vec();
             let text = self.facts.constants.known(&bare);
             if bare == b"process" {
-                return self.facts.names.child(Names::GLOBAL, Step::Member(text), how);
+                return self.facts.names.child(Names::GLOBAL, NamePart::Member(text), how);
             }
             return self.facts.names.module(text, how);
         }
@@ -618,7 +619,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         };
         for part in parts {
             let text = self.facts.constants.known(&part);
-            name = self.facts.names.child(name, Step::Member(text), How::NONE);
+            name = self.facts.names.child(name, NamePart::Member(text), Disguises::NONE);
         }
         name
     }
@@ -629,7 +630,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         let mut known = false;
         for atom in self.facts.values.atoms(specifier).iter() {
             let Atom::Text(text, how) = *atom else { continue };
-            let how = How::from_bits(how).unwrap_or(How::NONE);
+            let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
             known = true;
             if self.is_report() {
                 self.analysis.import(&self.facts, Some(text), how, id);
@@ -638,16 +639,16 @@ impl<'p, 'a> Machine<'p, 'a> {
             modules.push(Atom::Name(name));
         }
         let number = self.facts.values.slice(specifier).iter().all(|atom| matches!(atom, Atom::Number(_)));
-        let other = |atom: &Atom| !matches!(atom, Atom::Text(..) | Atom::Marks(_) | Atom::Origin(_));
+        let other = |atom: &Atom| !matches!(atom, Atom::Text(..) | Atom::Taint(_) | Atom::Origin(_));
         let open = specifier == BOTTOM || self.facts.values.slice(specifier).iter().any(other);
         if self.is_report() && open && (specifier == BOTTOM || !number) {
-            self.analysis.import(&self.facts, None, How::NONE, id);
+            self.analysis.import(&self.facts, None, Disguises::NONE, id);
         }
         if known || specifier != BOTTOM { self.facts.values.set(&modules) } else { BOTTOM }
     }
 
     /// Returns a folded text, or a partly unknown text if folding failed.
-    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(ConstantValue, How)>) -> Value {
+    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(ConstantValue, Disguises)>) -> Value {
         let atom =
             folded.and_then(|(constant, how)| self.atom_of(constant, how)).unwrap_or(Atom::Partial(id));
         let growing = self.count > GROWING
@@ -656,7 +657,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.one(if growing { Atom::Partial(id) } else { atom })
     }
 
-    pub(super) fn atom_of(&mut self, constant: ConstantValue, how: How) -> Option<Atom> {
+    pub(super) fn atom_of(&mut self, constant: ConstantValue, how: Disguises) -> Option<Atom> {
         match constant {
             ConstantValue::Text(bytes) => Some(Atom::Text(self.facts.constants.intern(&bytes)?, how.bits())),
             ConstantValue::Number(number) => Some(Atom::Number(i32::try_from(number).ok()?)),
@@ -689,7 +690,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         if !texts {
             return self.marked_by(OPEN, items);
         }
-        let mut joined = vec![(Vec::new(), How::NONE)];
+        let mut joined = vec![(Vec::new(), Disguises::NONE)];
         for item in items {
             let found = self.texts_of(*item);
             if found.is_empty() || joined.len().saturating_mul(found.len()) > MOST_JOINED {
@@ -703,7 +704,7 @@ impl<'p, 'a> Machine<'p, 'a> {
                 })
                 .collect();
         }
-        let fold = if items.len() > 1 { How::FOLD } else { How::NONE };
+        let fold = if items.len() > 1 { Disguises::FOLD } else { Disguises::NONE };
         let mut value = BOTTOM;
         for (text, how) in joined {
             let one = self.folded(id, Some((ConstantValue::Text(text), how.and(fold))));
@@ -716,15 +717,18 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the constant texts of an expression, or none if it may be anything else.
-    fn texts_of(&self, node: NodeId) -> Vec<(Vec<u8>, How)> {
+    fn texts_of(&self, node: NodeId) -> Vec<(Vec<u8>, Disguises)> {
         let mut found = Vec::new();
         for atom in self.facts.values.slice(self.value(node)) {
             match *atom {
                 Atom::Text(text, how) => {
-                    found.push((self.facts.bytes(text).to_vec(), How::from_bits(how).unwrap_or(How::NONE)));
+                    found.push((
+                        self.facts.bytes(text).to_vec(),
+                        Disguises::from_bits(how).unwrap_or(Disguises::NONE),
+                    ));
                 }
-                Atom::Number(number) => found.push((number.to_string().into_bytes(), How::NONE)),
-                Atom::Marks(_) | Atom::Origin(_) => {}
+                Atom::Number(number) => found.push((number.to_string().into_bytes(), Disguises::NONE)),
+                Atom::Taint(_) | Atom::Origin(_) => {}
                 _ => return Vec::new(),
             }
         }
@@ -735,7 +739,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         let result = if self.facts.has_text(self.value(template)) {
             let folded = self.constant(self.value(template)).and_then(|(template, how)| {
                 let (value, more) = self.constant(self.value(value))?;
-                Some((fold::percent(&template, &value)?, how.and(more).and(How::FOLD)))
+                Some((fold::percent(&template, &value)?, how.and(more).and(Disguises::FOLD)))
             });
             self.folded(id, folded)
         } else {
@@ -745,17 +749,17 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the constant of a value that has only one alternative.
-    pub(super) fn constant(&self, value: Value) -> Option<(ConstantValue, How)> {
+    pub(super) fn constant(&self, value: Value) -> Option<(ConstantValue, Disguises)> {
         let atom = self.facts.values.single(value)?;
-        let known = |how: u8| How::from_bits(how).unwrap_or(How::NONE);
+        let known = |how: u8| Disguises::from_bits(how).unwrap_or(Disguises::NONE);
         match atom {
             Atom::Text(text, how) => Some((ConstantValue::Text(self.facts.bytes(text).to_vec()), known(how))),
-            Atom::Number(number) => Some((ConstantValue::Number(i64::from(number)), How::NONE)),
+            Atom::Number(number) => Some((ConstantValue::Number(i64::from(number)), Disguises::NONE)),
             Atom::Sequence(sequence, how) => {
                 Some((ConstantValue::List(self.facts.constants.items(sequence).to_vec()), known(how)))
             }
             Atom::List(..) => {
-                let mut how = How::NONE;
+                let mut how = Disguises::NONE;
                 let mut items = Vec::new();
                 for item in self.facts.items(value) {
                     let (constant, more) = self.plain(item.value)?;
@@ -769,7 +773,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the text or number of a value that has only one alternative.
-    fn plain(&self, value: Value) -> Option<(ConstantValue, How)> {
+    fn plain(&self, value: Value) -> Option<(ConstantValue, Disguises)> {
         match self.facts.values.single(value)? {
             Atom::Text(..) | Atom::Number(_) => self.constant(value),
             _ => None,

@@ -5,11 +5,11 @@ use super::facts::{Addition, MOST_ITEMS};
 use super::fold;
 use super::intrinsic::{Intrinsic, MemberKind};
 use super::machine::{FieldOwner, Machine};
-use super::name::{Name, Names, Step};
-use super::value::{Atom, BOTTOM, Marks, OPEN, Value};
+use super::name::{Name, NamePart, Names};
+use super::value::{Atom, BOTTOM, OPEN, Taint, Value};
 use super::{Language, javascript, python};
 use crate::program::{List, Node, NodeFlags, NodeId};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The most inherited records in which a member is searched.
 const MOST_PARENTS: usize = 4;
@@ -18,7 +18,7 @@ const MOST_GROWN: usize = 64;
 
 impl Machine<'_, '_> {
     /// Returns a member with a constant name.
-    pub(super) fn member(&mut self, object: Value, key: Constant, how: How) -> Value {
+    pub(super) fn member(&mut self, object: Value, key: Constant, how: Disguises) -> Value {
         if object == BOTTOM && !self.is_report() {
             return BOTTOM;
         }
@@ -33,7 +33,7 @@ impl Machine<'_, '_> {
                     let made = self.maker(*atom, key);
                     found.or(made)
                 }
-                Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
+                Atom::Taint(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
                 _ => self.maker(*atom, key),
             };
             is_any |= found.is_none() || matches!(atom, Atom::Function(_));
@@ -48,7 +48,7 @@ impl Machine<'_, '_> {
             let any = self.member_of_name(Names::ANY, key, how);
             result = self.join(result, any);
         }
-        let marks = self.facts.marks(object);
+        let marks = self.facts.taint(object);
         let marks = self.analysis.part(&self.facts, key, marks);
         self.marked(result, marks)
     }
@@ -68,15 +68,15 @@ impl Machine<'_, '_> {
             _ => return None,
         };
         let text = self.facts.constants.known(maker);
-        let mut name = self.facts.names.child(Names::GLOBAL, Step::Member(text), How::NONE);
+        let mut name = self.facts.names.child(Names::GLOBAL, NamePart::Member(text), Disguises::NONE);
         if maker == b"function" {
-            name = self.facts.names.child(name, Step::Member(key), How::NONE);
+            name = self.facts.names.child(name, NamePart::Member(key), Disguises::NONE);
         }
         Some(self.one(Atom::Name(name)))
     }
 
     /// Returns a member of a name, joined with the values that the file assigns to it.
-    pub(super) fn member_of_name(&mut self, name: Name, key: Constant, how: How) -> Value {
+    pub(super) fn member_of_name(&mut self, name: Name, key: Constant, how: Disguises) -> Value {
         let bytes = self.facts.bytes(key);
         let special = match self.facts.language {
             Language::JavaScript => javascript::member(name, bytes),
@@ -86,13 +86,13 @@ impl Machine<'_, '_> {
             MemberKind::Global => return self.one(Atom::Name(Names::GLOBAL)),
             MemberKind::Same => return self.one(Atom::Name(name)),
             MemberKind::Default
-                if matches!(self.facts.names.step(name), Step::Module(_) | Step::Member(_)) =>
+                if matches!(self.facts.names.step(name), NamePart::Module(_) | NamePart::Member(_)) =>
             {
                 return self.one(Atom::Name(name));
             }
             _ => {}
         }
-        let child = self.child(name, Step::Member(key), how);
+        let child = self.child(name, NamePart::Member(key), how);
         // An unknown member of an unknown object can be anything.
         let is_open = name == Names::ANY && special == MemberKind::Plain && !self.is_known(child);
         let mut value = if is_open { OPEN } else { self.one(Atom::Name(child)) };
@@ -117,7 +117,7 @@ impl Machine<'_, '_> {
     }
 
     /// Returns a field of a record or of one that it inherits from; `None` if none of them has it.
-    fn field(&mut self, atom: Atom, key: Constant, how: How, depth: usize) -> Option<Value> {
+    fn field(&mut self, atom: Atom, key: Constant, how: Disguises, depth: usize) -> Option<Value> {
         let mut found = None;
         let node = match atom {
             Atom::Record(node) => node,
@@ -152,7 +152,7 @@ impl Machine<'_, '_> {
     }
 
     /// Returns a member of the object that a `with` statement binds.
-    fn entered(&mut self, atom: Atom, key: Constant, how: How) -> Option<Value> {
+    fn entered(&mut self, atom: Atom, key: Constant, how: Disguises) -> Option<Value> {
         let Atom::Instance(node) = atom else { return None };
         let name = self.facts.constants.find(b"__enter__")?;
         let method = self.fields.get(&(FieldOwner::Record(node), name)).copied()?;
@@ -268,14 +268,14 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(keys).iter() {
             let found = match *atom {
                 Atom::Text(text, how) => {
-                    let how = How::from_bits(how).unwrap_or(How::NONE);
-                    if self.is_report() && (how.has(How::FOLD) || how.has(How::DECODE)) {
+                    let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
+                    if self.is_report() && (how.has(Disguises::FOLD) || how.has(Disguises::DECODE)) {
                         self.analysis.build_name(&self.facts, id);
                     }
                     self.entry(object, text, how)
                 }
                 Atom::Number(number) => self.element(object, Some(number)),
-                Atom::Marks(_) | Atom::Origin(_) => continue,
+                Atom::Taint(_) | Atom::Origin(_) => continue,
                 _ => {
                     is_computed = true;
                     continue;
@@ -288,12 +288,12 @@ impl Machine<'_, '_> {
             result = self.join(result, found);
         }
         // A member with a constant name has a taint of its own.
-        let marks = if is_computed { self.facts.marks(object) } else { Marks::NONE };
+        let marks = if is_computed { self.facts.taint(object) } else { Taint::NONE };
         self.marked(result, marks)
     }
 
     /// Returns the entry of a collection with a constant key.
-    pub(super) fn entry(&mut self, object: Value, key: Constant, how: How) -> Value {
+    pub(super) fn entry(&mut self, object: Value, key: Constant, how: Disguises) -> Value {
         let mut modules = BOTTOM;
         for atom in self.facts.values.atoms(object).iter() {
             if let Atom::Name(name) = *atom
@@ -312,7 +312,7 @@ impl Machine<'_, '_> {
         let mut result = self.element(object, None);
         for atom in self.facts.values.atoms(object).iter() {
             if let Atom::Name(name) = *atom {
-                let child = self.child(name, Step::Computed, How::NONE);
+                let child = self.child(name, NamePart::Computed, Disguises::NONE);
                 let value = self.one(Atom::Name(child));
                 result = self.join(result, value);
             }
@@ -335,7 +335,7 @@ impl Machine<'_, '_> {
                         Some(index) => fold::at(items, i64::from(index)).cloned().into_iter().collect(),
                         None => items.iter().take(MOST_ITEMS).cloned().collect(),
                     };
-                    let how = How::from_bits(how).unwrap_or(How::NONE);
+                    let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
                     let atoms: Vec<Atom> =
                         chosen.into_iter().filter_map(|item| self.atom_of(item, how)).collect();
                     self.facts.values.set(&atoms)
@@ -353,12 +353,12 @@ impl Machine<'_, '_> {
                     let own = self.one(*atom);
                     self.join(own, OPEN)
                 }
-                Atom::Marks(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
+                Atom::Taint(_) | Atom::Origin(_) | Atom::Parameter(_) => continue,
                 _ => OPEN,
             };
             result = self.join(result, found);
         }
-        let marks = self.facts.marks(collection);
+        let marks = self.facts.taint(collection);
         let result = if result == BOTTOM { OPEN } else { result };
         self.marked(result, marks)
     }
@@ -406,7 +406,7 @@ impl Machine<'_, '_> {
         let Some((constant, how)) = self.constant(value) else { return value };
         let [start, end, step] = parts.as_slice() else { return value };
         let folded = fold::slice(&constant, *start, *end, *step);
-        let atom = folded.and_then(|folded| self.atom_of(folded, how.and(How::FOLD)));
+        let atom = folded.and_then(|folded| self.atom_of(folded, how.and(Disguises::FOLD)));
         atom.map_or(value, |atom| self.one(atom))
     }
 

@@ -25,12 +25,12 @@ mod value;
 mod tests;
 
 pub use constant::Constant;
-pub use facts::{Alternative, Collection, Facts, Item};
-pub use name::{Name, Step};
-pub use value::{Marks, Value};
+pub use facts::{Alternative, Collection, Evaluation, Item};
+pub use name::{Name, NamePart};
+pub use value::{Taint, Value};
 
 use crate::program::{CallKind, NodeId, Program};
-use crate::view::How;
+use crate::view::Disguises;
 use machine::Machine;
 
 /// The language of a program, which selects the intrinsics and built-in names.
@@ -56,7 +56,7 @@ pub enum Round {
 /// The use of a name that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an analysis handles every use")]
-pub enum Use {
+pub enum NameUse {
     /// The value is bound, passed or returned.
     Value,
     /// One of its members is read.
@@ -86,7 +86,7 @@ pub struct Argument {
 #[non_exhaustive]
 pub struct Call<'c, 'p> {
     /// The facts of the evaluation.
-    pub facts: &'c Facts<'p>,
+    pub facts: &'c Evaluation<'p>,
     /// The called name.
     pub name: Name,
     /// The arguments, in order.
@@ -107,42 +107,42 @@ pub trait Analysis {
     /// Starts a round.
     fn round(&mut self, round: Round);
     /// Handles a read of a name. Returns the taint of its value.
-    fn read(&mut self, facts: &Facts<'_>, name: Name, node: NodeId, used: Use) -> Marks;
+    fn read(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId, used: NameUse) -> Taint;
     /// Returns `true` if the analysis knows a name or a longer one that begins with it.
     ///
     /// If the file assigns to an unknown name, the name stands for the assigned values only.
-    fn knows(&mut self, facts: &Facts<'_>, name: Name) -> bool;
+    fn knows(&mut self, facts: &Evaluation<'_>, name: Name) -> bool;
     /// Handles a call of a name. Returns the taint of the result, besides that of the receiver and the
     /// arguments.
-    fn call(&mut self, call: &Call<'_, '_>) -> Marks;
+    fn call(&mut self, call: &Call<'_, '_>) -> Taint;
     /// Returns `true` if the result of a call depends on the arguments and so inherits their taint.
-    fn passes(&self, _facts: &Facts<'_>, _name: Name) -> bool {
+    fn passes(&self, _facts: &Evaluation<'_>, _name: Name) -> bool {
         true
     }
     /// Returns the taint of one member of an object.
-    fn part(&self, _facts: &Facts<'_>, _member: Constant, marks: Marks) -> Marks {
+    fn part(&self, _facts: &Evaluation<'_>, _member: Constant, marks: Taint) -> Taint {
         marks
     }
     /// Handles a write to a name.
-    fn write(&mut self, facts: &Facts<'_>, name: Name, value: Option<Value>, node: NodeId);
+    fn write(&mut self, facts: &Evaluation<'_>, name: Name, value: Option<Value>, node: NodeId);
     /// Handles the removal of a name.
-    fn remove(&mut self, facts: &Facts<'_>, name: Name, node: NodeId);
+    fn remove(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId);
     /// Handles an import. `module` is `None` if its name is not constant.
-    fn import(&mut self, facts: &Facts<'_>, module: Option<Constant>, how: How, node: NodeId);
+    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, how: Disguises, node: NodeId);
     /// Handles the name of a member or module that is concatenated from constants, which is a form of
     /// obfuscation.
-    fn build_name(&mut self, facts: &Facts<'_>, node: NodeId);
+    fn build_name(&mut self, facts: &Evaluation<'_>, node: NodeId);
 }
 
 /// Whether an evaluation converged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "there are two outcomes")]
-pub enum Outcome {
+pub enum Convergence {
     /// All values converged; more rounds would report the same.
-    Settled,
+    Converged,
     /// A limit was reached; more rounds might report more.
-    Unsettled,
+    LimitReached,
 }
 
 /// Evaluates a program and reports its facts to an analysis.
@@ -155,6 +155,6 @@ pub enum Outcome {
 /// # Examples
 ///
 /// The front page of this crate evaluates a program.
-pub fn evaluate(program: &Program, language: Language, analysis: &mut dyn Analysis) -> Outcome {
+pub fn evaluate(program: &Program, language: Language, analysis: &mut dyn Analysis) -> Convergence {
     Machine::new(program, language, analysis).run()
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::constant::Constant;
 use crate::hash::KeyedHash;
-use crate::view::How;
+use crate::view::Disguises;
 
 /// A name, as an index into the table of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub struct Name(u32);
 /// The last part of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "an analysis handles every step")]
-pub enum Step {
+pub enum NamePart {
     /// The object that contains all global names: `globalThis`, Python's `builtins`. Has no parent.
     Global,
     /// An unknown object. Has no parent.
@@ -36,8 +36,8 @@ pub enum Step {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     parent: Name,
-    step: Step,
-    how: How,
+    step: NamePart,
+    how: Disguises,
     depth: u8,
 }
 
@@ -48,7 +48,7 @@ const DEEPEST: u8 = 10;
 #[derive(Debug)]
 pub(crate) struct Names {
     entries: Vec<Entry>,
-    ids: HashMap<(Name, Step, u8), Name, KeyedHash>,
+    ids: HashMap<(Name, NamePart, u8), Name, KeyedHash>,
 }
 
 impl Names {
@@ -58,36 +58,37 @@ impl Names {
     pub(crate) const ANY: Name = Name(1);
 
     pub(crate) fn new() -> Self {
-        let root = |step| Entry { parent: Self::GLOBAL, step, how: How::NONE, depth: 0 };
-        Self { entries: vec![root(Step::Global), root(Step::Any)], ids: HashMap::default() }
+        let root = |step| Entry { parent: Self::GLOBAL, step, how: Disguises::NONE, depth: 0 };
+        Self { entries: vec![root(NamePart::Global), root(NamePart::Any)], ids: HashMap::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub(crate) fn step(&self, name: Name) -> Step {
-        self.entries.get(name.0 as usize).map_or(Step::Any, |entry| entry.step)
+    pub(crate) fn step(&self, name: Name) -> NamePart {
+        self.entries.get(name.0 as usize).map_or(NamePart::Any, |entry| entry.step)
     }
 
     /// Returns the obfuscation that was undone to read the name.
-    pub(crate) fn how(&self, name: Name) -> How {
-        self.entries.get(name.0 as usize).map_or(How::NONE, |entry| entry.how)
+    pub(crate) fn how(&self, name: Name) -> Disguises {
+        self.entries.get(name.0 as usize).map_or(Disguises::NONE, |entry| entry.how)
     }
 
     pub(crate) fn parent(&self, name: Name) -> Option<Name> {
         let entry = self.entries.get(name.0 as usize)?;
-        (!matches!(entry.step, Step::Global | Step::Any | Step::Module(_))).then_some(entry.parent)
+        (!matches!(entry.step, NamePart::Global | NamePart::Any | NamePart::Module(_)))
+            .then_some(entry.parent)
     }
 
-    pub(crate) fn module(&mut self, specifier: Constant, how: How) -> Name {
-        self.intern(Self::GLOBAL, Step::Module(specifier), how, 0)
+    pub(crate) fn module(&mut self, specifier: Constant, how: Disguises) -> Name {
+        self.intern(Self::GLOBAL, NamePart::Module(specifier), how, 0)
     }
 
     /// Returns a name extended by a step.
-    pub(crate) fn child(&mut self, parent: Name, step: Step, how: How) -> Name {
+    pub(crate) fn child(&mut self, parent: Name, step: NamePart, how: Disguises) -> Name {
         let known = self.entries.get(parent.0 as usize).copied();
-        let (depth, before) = known.map_or((0, How::NONE), |entry| (entry.depth, entry.how));
+        let (depth, before) = known.map_or((0, Disguises::NONE), |entry| (entry.depth, entry.how));
         if depth >= DEEPEST {
             return self.intern(Self::ANY, step, how, 1);
         }
@@ -95,7 +96,7 @@ impl Names {
     }
 
     /// Returns the same name with additional obfuscation.
-    pub(crate) fn with_how(&mut self, name: Name, how: How) -> Name {
+    pub(crate) fn with_how(&mut self, name: Name, how: Disguises) -> Name {
         match self.entries.get(name.0 as usize).copied() {
             Some(entry) if name != Self::GLOBAL && name != Self::ANY => {
                 self.intern(entry.parent, entry.step, entry.how.and(how), entry.depth)
@@ -104,7 +105,7 @@ impl Names {
         }
     }
 
-    fn intern(&mut self, parent: Name, step: Step, how: How, depth: u8) -> Name {
+    fn intern(&mut self, parent: Name, step: NamePart, how: Disguises, depth: u8) -> Name {
         let key = (parent, step, how.bits());
         if let Some(known) = self.ids.get(&key) {
             return *known;

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::{
-    Alternative, Analysis, Call, Constant, Facts, Language, Marks, Name, Outcome, Round, Step, Use, Value,
-    evaluate,
+    Alternative, Analysis, Call, Constant, Convergence, Evaluation, Language, Name, NamePart, NameUse, Round,
+    Taint, Value, evaluate,
 };
 use crate::program::{CallKind, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// Records facts as lines; `source()` returns tainted data.
 #[derive(Default)]
@@ -16,24 +16,24 @@ struct Recorder {
     lines: Vec<String>,
 }
 
-fn path(facts: &Facts<'_>, name: Name) -> String {
+fn path(facts: &Evaluation<'_>, name: Name) -> String {
     let text = |constant: Constant| String::from_utf8_lossy(facts.bytes(constant)).into_owned();
     let own = match facts.step(name) {
-        Step::Global => "global".to_owned(),
-        Step::Any => "*".to_owned(),
-        Step::Module(module) => format!("@{}", text(module)),
-        Step::Member(member) => text(member),
-        Step::Computed => "[]".to_owned(),
-        Step::Result => "()".to_owned(),
+        NamePart::Global => "global".to_owned(),
+        NamePart::Any => "*".to_owned(),
+        NamePart::Module(module) => format!("@{}", text(module)),
+        NamePart::Member(member) => text(member),
+        NamePart::Computed => "[]".to_owned(),
+        NamePart::Result => "()".to_owned(),
     };
     match facts.parent(name) {
         None => own,
-        Some(parent) if facts.step(parent) == Step::Global => own,
+        Some(parent) if facts.step(parent) == NamePart::Global => own,
         Some(parent) => format!("{}.{own}", path(facts, parent)),
     }
 }
 
-fn shown(facts: &Facts<'_>, value: Value) -> String {
+fn shown(facts: &Evaluation<'_>, value: Value) -> String {
     let mut all: Vec<String> = facts
         .alternatives(value)
         .map(|one| match one {
@@ -44,7 +44,7 @@ fn shown(facts: &Facts<'_>, value: Value) -> String {
         })
         .collect();
     all.extend(facts.is_open(value).then(|| "?".to_owned()));
-    let marks = facts.marks(value).bits;
+    let marks = facts.taint(value).bits;
     all.join("|") + &(if marks == 0 { String::new() } else { format!("#{marks}") })
 }
 
@@ -61,38 +61,38 @@ impl Analysis for Recorder {
         self.is_report = round == Round::Report;
     }
 
-    fn read(&mut self, facts: &Facts<'_>, name: Name, _: NodeId, used: Use) -> Marks {
+    fn read(&mut self, facts: &Evaluation<'_>, name: Name, _: NodeId, used: NameUse) -> Taint {
         self.line(format!("read {} {used:?}", path(facts, name)));
-        Marks::NONE
+        Taint::NONE
     }
 
-    fn knows(&mut self, _: &Facts<'_>, _: Name) -> bool {
+    fn knows(&mut self, _: &Evaluation<'_>, _: Name) -> bool {
         true
     }
 
-    fn call(&mut self, call: &Call<'_, '_>) -> Marks {
+    fn call(&mut self, call: &Call<'_, '_>) -> Taint {
         let arguments: Vec<String> =
             call.arguments.iter().map(|argument| shown(call.facts, argument.value)).collect();
         let name = path(call.facts, call.name);
-        let marks = if name == "source" { Marks { bits: 1, origin: Some(call.node) } } else { Marks::NONE };
+        let marks = if name == "source" { Taint { bits: 1, origin: Some(call.node) } } else { Taint::NONE };
         self.line(format!("call {name}({})", arguments.join(", ")));
         marks
     }
 
-    fn write(&mut self, facts: &Facts<'_>, name: Name, _: Option<Value>, _: NodeId) {
+    fn write(&mut self, facts: &Evaluation<'_>, name: Name, _: Option<Value>, _: NodeId) {
         self.line(format!("write {}", path(facts, name)));
     }
 
-    fn remove(&mut self, facts: &Facts<'_>, name: Name, _: NodeId) {
+    fn remove(&mut self, facts: &Evaluation<'_>, name: Name, _: NodeId) {
         self.line(format!("remove {}", path(facts, name)));
     }
 
-    fn import(&mut self, facts: &Facts<'_>, module: Option<Constant>, _: How, _: NodeId) {
+    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, _: Disguises, _: NodeId) {
         let module = module.map(|module| String::from_utf8_lossy(facts.bytes(module)).into_owned());
         self.line(format!("import {}", module.unwrap_or_default()));
     }
 
-    fn build_name(&mut self, _: &Facts<'_>, _: NodeId) {
+    fn build_name(&mut self, _: &Evaluation<'_>, _: NodeId) {
         self.line("build".to_owned());
     }
 }
@@ -163,7 +163,7 @@ impl Source {
     fn lines(self, language: Language) -> Vec<String> {
         let program = self.0.finish();
         let mut recorder = Recorder::default();
-        assert_eq!(evaluate(&program, language, &mut recorder), Outcome::Settled);
+        assert_eq!(evaluate(&program, language, &mut recorder), Convergence::Converged);
         recorder.lines
     }
 }
@@ -317,7 +317,7 @@ proptest! {
         let program = random(&steps);
         for language in [Language::JavaScript, Language::Python] {
             let mut recorder = Recorder::default();
-            let _outcome: Outcome = evaluate(&program, language, &mut recorder);
+            let _outcome: Convergence = evaluate(&program, language, &mut recorder);
             // Each expression reports a bounded number of facts.
             prop_assert!(recorder.lines.len() <= program.len().saturating_mul(400).saturating_add(400));
         }

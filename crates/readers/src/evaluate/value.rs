@@ -19,14 +19,14 @@ use crate::program::{FunctionId, NodeId};
 /// An analysis assigns a meaning to each bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_structs, reason = "an analysis makes them")]
-pub struct Marks {
+pub struct Taint {
     /// The set of sources, as bits.
     pub bits: u32,
     /// The first expression that set one of the bits.
     pub origin: Option<NodeId>,
 }
 
-impl Marks {
+impl Taint {
     /// No source.
     pub const NONE: Self = Self { bits: 0, origin: None };
 }
@@ -61,7 +61,7 @@ pub(crate) enum Atom {
     Overflow,
     /// Any other value as well.
     Open,
-    Marks(u32),
+    Taint(u32),
     Origin(NodeId),
 }
 
@@ -84,7 +84,7 @@ impl Hash for Atom {
             Self::Overflow => (13, 0, 0),
             Self::Crowd => (17, 0, 0),
             Self::Open => (14, 0, 0),
-            Self::Marks(bits) => (15, 0, bits as usize),
+            Self::Taint(bits) => (15, 0, bits as usize),
             Self::Origin(id) => (16, 0, id.index()),
         };
         state.write_u64((id as u64) | (more << 32) | (kind << 56));
@@ -197,10 +197,10 @@ impl Values {
         self.slice(value).contains(&Atom::Overflow)
     }
 
-    pub(crate) fn marks(&self, value: Value) -> Marks {
-        self.slice(value).iter().fold(Marks::NONE, |marks, atom| match *atom {
-            Atom::Marks(bits) => Marks { bits, ..marks },
-            Atom::Origin(node) => Marks { origin: Some(node), ..marks },
+    pub(crate) fn taint(&self, value: Value) -> Taint {
+        self.slice(value).iter().fold(Taint::NONE, |marks, atom| match *atom {
+            Atom::Taint(bits) => Taint { bits, ..marks },
+            Atom::Origin(node) => Taint { origin: Some(node), ..marks },
             _ => marks,
         })
     }
@@ -208,7 +208,7 @@ impl Values {
     /// Returns the only alternative of a value.
     pub(crate) fn single(&self, value: Value) -> Option<Atom> {
         let mut atoms =
-            self.slice(value).iter().filter(|atom| !matches!(atom, Atom::Marks(_) | Atom::Origin(_)));
+            self.slice(value).iter().filter(|atom| !matches!(atom, Atom::Taint(_) | Atom::Origin(_)));
         let first = atoms.next().copied();
         if atoms.next().is_some() { None } else { first }
     }
@@ -266,11 +266,11 @@ impl Values {
     }
 
     /// Adds taint to a value.
-    pub(crate) fn mark(&mut self, value: Value, marks: Marks) -> Value {
+    pub(crate) fn mark(&mut self, value: Value, marks: Taint) -> Value {
         if marks.bits == 0 {
             return value;
         }
-        let bits = Atom::Marks(marks.bits);
+        let bits = Atom::Taint(marks.bits);
         let origin = marks.origin.map(Atom::Origin);
         let other = match origin {
             Some(origin) => self.set(&[bits, origin]),
@@ -328,11 +328,11 @@ impl Values {
         }
         let over = self.reduce_names(all);
         let bits =
-            all.iter().fold(0, |sum, atom| if let Atom::Marks(bits) = atom { sum | bits } else { sum });
+            all.iter().fold(0, |sum, atom| if let Atom::Taint(bits) = atom { sum | bits } else { sum });
         if bits != 0 {
             let origin = all.iter().find(|atom| matches!(atom, Atom::Origin(_))).copied();
-            all.retain(|atom| !matches!(atom, Atom::Marks(_) | Atom::Origin(_)));
-            all.push(Atom::Marks(bits));
+            all.retain(|atom| !matches!(atom, Atom::Taint(_) | Atom::Origin(_)));
+            all.push(Atom::Taint(bits));
             all.extend(origin);
         }
         if many || over || bits != 0 {

@@ -1,7 +1,7 @@
 //! What the rules are told about the arguments of a call.
 
 use plugward_readers::{
-    Alternative, Argument, Call, CallKind, Facts, Item, Language, Node, NodeId, Step, Value,
+    Alternative, Argument, Call, CallKind, Evaluation, Item, Language, Node, NodeId, NamePart, Value,
 };
 
 use super::watched::Groups;
@@ -69,7 +69,7 @@ impl RuleAnalysis<'_, '_, '_> {
     /// A write of a constant: the rules are told as if the name were called with it.
     pub(super) fn tell_written(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &Evaluation<'_>,
         resolved: Resolved,
         value: Value,
         span: (usize, usize),
@@ -85,12 +85,12 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns how many alternatives of the first argument are told one by one.
-    fn choices(facts: &Facts<'_>, arguments: &[Argument]) -> usize {
+    fn choices(facts: &Evaluation<'_>, arguments: &[Argument]) -> usize {
         let count = arguments.first().map_or(1, |first| facts.alternatives(first.value).count());
         count.clamp(1, MOST_CHOICES)
     }
 
-    fn first(&mut self, facts: &Facts<'_>, arguments: &[Argument]) -> FirstArg {
+    fn first(&mut self, facts: &Evaluation<'_>, arguments: &[Argument]) -> FirstArg {
         let Some(first) = arguments.iter().find(|argument| !(argument.is_spread && argument.key.is_some()))
         else {
             return FirstArg::None;
@@ -117,7 +117,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if a value certainly is a temporary directory that the file made, or a path in one.
-    pub(super) fn is_temporary(&mut self, facts: &Facts<'_>, value: Value) -> bool {
+    pub(super) fn is_temporary(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
         if facts.is_open(value) {
             return false;
         }
@@ -125,7 +125,7 @@ impl RuleAnalysis<'_, '_, '_> {
         let (Some(only), None) = (alternatives.next(), alternatives.next()) else { return false };
         match only {
             Alternative::Name(name) => {
-                let Some(parent) = facts.parent(name).filter(|_| facts.step(name) == Step::Result) else {
+                let Some(parent) = facts.parent(name).filter(|_| facts.step(name) == NamePart::Result) else {
                     return false;
                 };
                 let parent = self.resolve(facts, parent);
@@ -144,7 +144,7 @@ impl RuleAnalysis<'_, '_, '_> {
 
     fn write_arguments(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &Evaluation<'_>,
         arguments: &[Argument],
         receiver: Option<NodeId>,
         resolved: Resolved,
@@ -189,7 +189,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Writes the ninth argument of a process as its keyword.
-    fn write_shell(facts: &Facts<'_>, arguments: &[Argument], out: &mut Vec<u8>) {
+    fn write_shell(facts: &Evaluation<'_>, arguments: &[Argument], out: &mut Vec<u8>) {
         let placed = arguments.iter().take_while(|argument| argument.key.is_none() && !argument.is_spread);
         let Some(argument) = placed.into_iter().nth(SHELL_PLACE) else { return };
         let shown = facts.alternatives(argument.value).find_map(|one| match one {
@@ -208,7 +208,7 @@ impl RuleAnalysis<'_, '_, '_> {
 
     fn write_item(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &Evaluation<'_>,
         key: Option<&[u8]>,
         value: Value,
         depth: usize,
@@ -234,7 +234,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Writes the constants of a value.
-    fn write_value(&mut self, facts: &Facts<'_>, value: Value, depth: usize, out: &mut Written) {
+    fn write_value(&mut self, facts: &Evaluation<'_>, value: Value, depth: usize, out: &mut Written) {
         if depth > DEEPEST || out.text.len() > LONGEST {
             return;
         }
@@ -285,7 +285,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Writes the known parts of a text. Parts of a path have a slash between them.
-    fn write_parts(&mut self, facts: &Facts<'_>, node: NodeId, depth: usize, out: &mut Written) {
+    fn write_parts(&mut self, facts: &Evaluation<'_>, node: NodeId, depth: usize, out: &mut Written) {
         let is_path = matches!(facts.program().node(node), Node::Call { .. } | Node::Mix(_));
         for part in facts.parts(node) {
             if is_path && out.text.last().is_some_and(|last| *last != b'/') {
@@ -319,11 +319,11 @@ fn trim(text: &mut Vec<u8>) {
 }
 
 /// Returns the truth of `True`, `False` and their like.
-pub(super) fn truth(facts: &Facts<'_>, name: plugward_readers::Name) -> Option<bool> {
-    let Step::Member(text) = facts.step(name) else { return None };
+pub(super) fn truth(facts: &Evaluation<'_>, name: plugward_readers::Name) -> Option<bool> {
+    let NamePart::Member(text) = facts.step(name) else { return None };
     let parent = facts.parent(name)?;
     match facts.bytes(text) {
-        _ if facts.step(parent) != Step::Global => None,
+        _ if facts.step(parent) != NamePart::Global => None,
         b"True" | b"true" => Some(true),
         b"False" | b"None" | b"false" => Some(false),
         _ => None,

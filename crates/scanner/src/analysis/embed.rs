@@ -1,6 +1,6 @@
 //! Code in texts: commands for a shell, text that is evaluated.
 
-use plugward_readers::{Alternative, Argument, Call, Facts, Item, Language, Node, NodeId, Value};
+use plugward_readers::{Alternative, Argument, Call, Evaluation, Item, Language, Node, NodeId, Value};
 
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
@@ -57,7 +57,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn command_argument(facts: &Facts<'_>, arguments: &[Argument]) -> Option<Argument> {
+    fn command_argument(facts: &Evaluation<'_>, arguments: &[Argument]) -> Option<Argument> {
         let is_command = |argument: &&Argument| {
             argument.key.is_none_or(|key| matches!(facts.bytes(key), b"args" | b"cmd" | b"command"))
         };
@@ -65,7 +65,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Hands each text that a value may be on as code.
-    fn embed(&mut self, facts: &Facts<'_>, lens: Lens, value: Value, node: Option<NodeId>) {
+    fn embed(&mut self, facts: &Evaluation<'_>, lens: Lens, value: Value, node: Option<NodeId>) {
         let hole: &[u8] = if lens == Lens::Sh { b"${x}" } else { b"x_" };
         let all: Vec<Alternative<'_>> = facts.alternatives(value).collect();
         for alternative in all {
@@ -89,7 +89,7 @@ impl RuleAnalysis<'_, '_, '_> {
     /// Returns where a text is in the file as it is.
     fn range(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &Evaluation<'_>,
         text: &Alternative<'_>,
         node: Option<NodeId>,
     ) -> Option<(usize, usize)> {
@@ -102,7 +102,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns the expression that writes a text: the given one, or the first of the file.
-    fn origin(&mut self, facts: &Facts<'_>, bytes: &[u8], node: Option<NodeId>) -> Option<NodeId> {
+    fn origin(&mut self, facts: &Evaluation<'_>, bytes: &[u8], node: Option<NodeId>) -> Option<NodeId> {
         let program = facts.program();
         let is_own =
             |node: &NodeId| matches!(program.node(*node), Node::Text(text) if program.bytes(text) == bytes);
@@ -127,7 +127,7 @@ impl RuleAnalysis<'_, '_, '_> {
     /// Writes a text, with its places in the file as far as they are known.
     fn render(
         &mut self,
-        facts: &Facts<'_>,
+        facts: &Evaluation<'_>,
         text: &Alternative<'_>,
         node: Option<NodeId>,
         hole: &[u8],
@@ -187,7 +187,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Hands each list of words that a value may be on as a command.
-    fn command_lists(&mut self, facts: &Facts<'_>, value: Value, node: Option<NodeId>) {
+    fn command_lists(&mut self, facts: &Evaluation<'_>, value: Value, node: Option<NodeId>) {
         let all: Vec<Alternative<'_>> = facts.alternatives(value).collect();
         for alternative in all {
             if let Alternative::List(collection) | Alternative::Record(collection) = alternative {
@@ -198,7 +198,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// A program with its arguments, in a list or one by one.
-    fn program(&mut self, facts: &Facts<'_>, arguments: &[Argument], groups: Groups) {
+    fn program(&mut self, facts: &Evaluation<'_>, arguments: &[Argument], groups: Groups) {
         let mut words: Vec<Item> = Vec::new();
         for argument in arguments.iter().filter(|argument| argument.key.is_none()) {
             let is_list = facts.alternatives(argument.value).any(|one| matches!(one, Alternative::List(_)));
@@ -225,7 +225,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Hands words on as one command, once for each alternative of the first word that has several.
-    fn command(&mut self, facts: &Facts<'_>, words: &[Item], node: Option<NodeId>) {
+    fn command(&mut self, facts: &Evaluation<'_>, words: &[Item], node: Option<NodeId>) {
         if words.is_empty() {
             return;
         }
@@ -244,7 +244,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn word(&mut self, facts: &Facts<'_>, word: &Item, node: Option<NodeId>, choice: usize, line: &mut View) {
+    fn word(&mut self, facts: &Evaluation<'_>, word: &Item, node: Option<NodeId>, choice: usize, line: &mut View) {
         let own = word.node.or(node);
         let span = own.map_or((0, 0), |node| facts.program().span(node));
         if !line.is_empty() {

@@ -1,6 +1,6 @@
 //! Secrets and foreign code on their way through a program: from where they come to where they go.
 
-use plugward_readers::{Alternative, Call, Facts, Language, Marks, Name, Node, NodeId, Step, Value};
+use plugward_readers::{Alternative, Call, Evaluation, Language, Taint, Name, Node, NodeId, NamePart, Value};
 
 use super::RuleAnalysis;
 use crate::credentials;
@@ -169,16 +169,16 @@ const STEPS: usize = 6;
 
 impl RuleAnalysis<'_, '_, '_> {
     /// Returns the marks of what a call returns, and tells the rules where secrets and foreign code go.
-    pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Marks {
+    pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Taint {
         let facts = call.facts;
         let path = path(facts, call.name);
         let effect = self.effect(&path);
         let mut given = 0;
         let mut texts: Vec<u8> = Vec::new();
         for argument in call.arguments {
-            given |= facts.marks(argument.value).bits;
+            given |= facts.taint(argument.value).bits;
             for item in facts.items(argument.value) {
-                given |= facts.marks(item.value).bits;
+                given |= facts.taint(item.value).bits;
                 given |= environment(facts, item.value, if writes_text(&path) { ENVIRONMENT } else { 0 });
             }
             given |= environment(facts, argument.value, ENVIRONMENT);
@@ -221,21 +221,21 @@ impl RuleAnalysis<'_, '_, '_> {
         if path == "@os.getenv" && texts.get(1..).is_some_and(credentials::is_secret_name) {
             out |= NAMED;
         }
-        Marks { bits: out, origin: Some(call.node) }
+        Taint { bits: out, origin: Some(call.node) }
     }
 
     /// Returns the marks of one variable of the environment, and of the parts of an answer.
-    pub(super) fn read_marks(&self, facts: &Facts<'_>, name: Name) -> Marks {
-        let Step::Member(member) = facts.step(name) else { return Marks::NONE };
-        let answer = facts.parent(name).filter(|parent| facts.step(*parent) == Step::Result);
+    pub(super) fn read_marks(&self, facts: &Evaluation<'_>, name: Name) -> Taint {
+        let NamePart::Member(member) = facts.step(name) else { return Taint::NONE };
+        let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
         let called = answer.and_then(|answer| facts.parent(answer));
         if called.is_some_and(|called| self.effect(&path(facts, called)) == Effect::Sends) {
-            return Marks { bits: DOWNLOAD, origin: None };
+            return Taint { bits: DOWNLOAD, origin: None };
         }
         let secret = credentials::is_secret_name(facts.bytes(member));
         let of_environment =
             || facts.parent(name).is_some_and(|parent| ENVIRONMENTS.contains(&path(facts, parent).as_str()));
-        if secret && of_environment() { Marks { bits: NAMED, origin: None } } else { Marks::NONE }
+        if secret && of_environment() { Taint { bits: NAMED, origin: None } } else { Taint::NONE }
     }
 
     /// Returns `true` if the first argument is written with the name of a picture.
@@ -250,9 +250,9 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// `import()` runs what it is given as an address with the code in it.
-    pub(super) fn import_flow(&mut self, facts: &Facts<'_>, node: NodeId) {
+    pub(super) fn import_flow(&mut self, facts: &Evaluation<'_>, node: NodeId) {
         let Node::Import(module) = facts.program().node(node) else { return };
-        let marks = facts.marks(facts.value(module)).bits;
+        let marks = facts.taint(facts.value(module)).bits;
         if marks & DOWNLOAD != 0 {
             self.sink.shape("flow-download-run", Self::span(facts, node), How::NONE);
         } else if marks & DECODED != 0 {
@@ -261,7 +261,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if the result of a call depends on its arguments: output of a program does not.
-    pub(super) fn passes_on(&self, facts: &Facts<'_>, name: Name) -> bool {
+    pub(super) fn passes_on(&self, facts: &Evaluation<'_>, name: Name) -> bool {
         !matches!(self.effect(&path(facts, name)), Effect::Runs | Effect::Sends)
     }
 
@@ -291,7 +291,7 @@ impl RuleAnalysis<'_, '_, '_> {
             Effect::Runs => {
                 let is_function = matches!(path(call.facts, call.name).as_str(), "Function");
                 let code = if is_function { call.arguments.last() } else { call.arguments.first() };
-                let first = code.map_or(0, |code| call.facts.marks(code.value).bits);
+                let first = code.map_or(0, |code| call.facts.taint(code.value).bits);
                 // A command with an answer among its words runs its own program.
                 let is_command = ["@child_process.", "@subprocess.", "@os."]
                     .iter()
@@ -308,14 +308,14 @@ impl RuleAnalysis<'_, '_, '_> {
 }
 
 /// Returns the marks of one variable of a copy of the environment.
-pub(super) fn part(member: &[u8], marks: Marks) -> Marks {
+pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     let is_variable =
         member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
     if !is_variable || marks.bits & ENVIRONMENT == 0 {
         return marks;
     }
     let named = if credentials::is_secret_name(member) { NAMED } else { 0 };
-    Marks { bits: marks.bits & !ENVIRONMENT | named, ..marks }
+    Taint { bits: marks.bits & !ENVIRONMENT | named, ..marks }
 }
 
 /// Returns `true` if a call makes one text of all that it is given.
@@ -334,7 +334,7 @@ fn is_read(path: &str) -> bool {
 }
 
 /// Returns a mark if a value is the whole environment.
-fn environment(facts: &Facts<'_>, value: Value, mark: u32) -> u32 {
+fn environment(facts: &Evaluation<'_>, value: Value, mark: u32) -> u32 {
     if mark == 0 {
         return 0;
     }
@@ -343,19 +343,19 @@ fn environment(facts: &Facts<'_>, value: Value, mark: u32) -> u32 {
 }
 
 /// Returns a name as text: `@module.member().member`, `global.member`, `*.member`.
-fn path(facts: &Facts<'_>, name: Name) -> String {
+fn path(facts: &Evaluation<'_>, name: Name) -> String {
     let mut steps = Vec::new();
     let mut at = Some(name);
     while let Some(name) = at.filter(|_| steps.len() < STEPS) {
         let step = match facts.step(name) {
-            Step::Global => String::new(),
-            Step::Any | Step::Computed => "*".to_owned(),
-            Step::Module(module) => {
+            NamePart::Global => String::new(),
+            NamePart::Any | NamePart::Computed => "*".to_owned(),
+            NamePart::Module(module) => {
                 let text = String::from_utf8_lossy(facts.bytes(module)).into_owned();
                 format!("@{}", text.strip_prefix("node:").unwrap_or(&text))
             }
-            Step::Member(member) => format!(".{}", String::from_utf8_lossy(facts.bytes(member))),
-            Step::Result => "()".to_owned(),
+            NamePart::Member(member) => format!(".{}", String::from_utf8_lossy(facts.bytes(member))),
+            NamePart::Result => "()".to_owned(),
         };
         if step != ".default" {
             steps.push(step);

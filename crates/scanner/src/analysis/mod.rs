@@ -9,7 +9,7 @@ mod watched;
 pub(crate) use watched::{Watched, intern};
 
 use plugward_readers::{
-    Analysis, Call, Constant, Facts, Language, Marks, Name, Node, NodeId, Outcome, Program, Round, Step, Use,
+    Analysis, Call, Constant, Evaluation, Language, Taint, Name, Node, NodeId, Convergence, Program, Round, NamePart, NameUse,
     Value, evaluate,
 };
 
@@ -59,28 +59,28 @@ pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &
         origins: Vec::new(),
     };
     let outcome = evaluate(program, language, &mut analysis);
-    if outcome == Outcome::Unsettled {
+    if outcome == Convergence::LimitReached {
         sink.unread.push(Unread { start: 0, end: src.len() });
     }
 }
 
 impl RuleAnalysis<'_, '_, '_> {
-    fn resolve(&mut self, facts: &Facts<'_>, name: Name) -> Resolved {
+    fn resolve(&mut self, facts: &Evaluation<'_>, name: Name) -> Resolved {
         if let Some(Some(known)) = self.resolved.get(name.index()) {
             return *known;
         }
         // A name is longer than its parent, so this ends; names have few steps.
         let parent = facts.parent(name).map(|parent| self.resolve(facts, parent)).unwrap_or_default();
         let found = match facts.step(name) {
-            Step::Global => Resolved { node: ROOT, star: 0 },
-            Step::Any => Resolved::default(),
-            Step::Module(module) => Resolved { node: self.module(facts.bytes(module)), star: 0 },
-            Step::Member(member) => self.member(parent, facts.bytes(member)),
-            Step::Computed => Resolved {
+            NamePart::Global => Resolved { node: ROOT, star: 0 },
+            NamePart::Any => Resolved::default(),
+            NamePart::Module(module) => Resolved { node: self.module(facts.bytes(module)), star: 0 },
+            NamePart::Member(member) => self.member(parent, facts.bytes(member)),
+            NamePart::Computed => Resolved {
                 node: self.names.step(parent.node, self.names.computed),
                 star: self.names.step(parent.star, self.names.computed),
             },
-            Step::Result => {
+            NamePart::Result => {
                 let known = self.names.node(parent.node);
                 let is_module = known.is_some_and(|node| node.module);
                 let keeps = is_module || self.watched.of(parent.node).has(Groups::CLASS);
@@ -98,7 +98,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// `import(…)` is a call of a name as well.
-    fn dynamic_import(&mut self, facts: &Facts<'_>, node: NodeId, first: FirstArg, how: How) {
+    fn dynamic_import(&mut self, facts: &Evaluation<'_>, node: NodeId, first: FirstArg, how: How) {
         if self.language != Language::JavaScript || !matches!(facts.program().node(node), Node::Import(_)) {
             return;
         }
@@ -119,7 +119,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// `from urllib import request` asks for the module `urllib.request`, if it is one.
-    fn import_member(&mut self, facts: &Facts<'_>, name: Name, node: NodeId) {
+    fn import_member(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId) {
         let program = facts.program();
         let Node::Member { object, .. } = program.node(node) else { return };
         if self.language != Language::Python || !matches!(program.node(object), Node::Import(_)) {
@@ -176,11 +176,11 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns what a name stands for that is written: any member of the global object, besides the known ones.
-    fn written(&mut self, facts: &Facts<'_>, name: Name) -> Resolved {
+    fn written(&mut self, facts: &Evaluation<'_>, name: Name) -> Resolved {
         let resolved = self.resolve(facts, name);
         let Some(parent) = facts.parent(name) else { return resolved };
-        let is_computed = facts.step(name) == Step::Computed;
-        if !is_computed && (resolved.node != 0 || facts.step(parent) != Step::Global) {
+        let is_computed = facts.step(name) == NamePart::Computed;
+        if !is_computed && (resolved.node != 0 || facts.step(parent) != NamePart::Global) {
             return resolved;
         }
         let parent = self.resolve(facts, parent);
@@ -188,7 +188,7 @@ impl RuleAnalysis<'_, '_, '_> {
         Resolved { node: if any == 0 { resolved.node } else { any }, ..resolved }
     }
 
-    fn span(facts: &Facts<'_>, node: NodeId) -> (usize, usize) {
+    fn span(facts: &Evaluation<'_>, node: NodeId) -> (usize, usize) {
         facts.program().span(node)
     }
 
@@ -198,7 +198,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if a value may be one of a group of names.
-    fn is_in(&mut self, facts: &Facts<'_>, value: Value, group: Groups) -> bool {
+    fn is_in(&mut self, facts: &Evaluation<'_>, value: Value, group: Groups) -> bool {
         let names: Vec<Name> = facts.names(value).collect();
         names.into_iter().any(|name| {
             let resolved = self.resolve(facts, name);
@@ -212,7 +212,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         self.is_report = round == Round::Report;
     }
 
-    fn read(&mut self, facts: &Facts<'_>, name: Name, node: NodeId, used: Use) -> Marks {
+    fn read(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId, used: NameUse) -> Taint {
         let marks = self.read_marks(facts, name);
         if !self.is_report {
             return marks;
@@ -224,7 +224,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         }
         let groups = self.watched.of(resolved.node);
         // A comparison does not hand on what it compares.
-        if used == Use::Operand && !groups.has(Groups::ENVIRONMENT) {
+        if used == NameUse::Operand && !groups.has(Groups::ENVIRONMENT) {
             return marks;
         }
         let (span, how) = (Self::span(facts, node), facts.how(name));
@@ -237,12 +237,12 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         marks
     }
 
-    fn knows(&mut self, facts: &Facts<'_>, name: Name) -> bool {
+    fn knows(&mut self, facts: &Evaluation<'_>, name: Name) -> bool {
         let resolved = self.resolve(facts, name);
         resolved.node != 0 || resolved.star != 0
     }
 
-    fn call(&mut self, call: &Call<'_, '_>) -> Marks {
+    fn call(&mut self, call: &Call<'_, '_>) -> Taint {
         if self.is_report {
             let resolved = self.resolve(call.facts, call.name);
             if resolved.node != 0 || resolved.star != 0 {
@@ -252,15 +252,15 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         self.flow(call)
     }
 
-    fn passes(&self, facts: &Facts<'_>, name: Name) -> bool {
+    fn passes(&self, facts: &Evaluation<'_>, name: Name) -> bool {
         self.passes_on(facts, name)
     }
 
-    fn part(&self, facts: &Facts<'_>, member: Constant, marks: Marks) -> Marks {
+    fn part(&self, facts: &Evaluation<'_>, member: Constant, marks: Taint) -> Taint {
         flows::part(facts.bytes(member), marks)
     }
 
-    fn write(&mut self, facts: &Facts<'_>, name: Name, value: Option<Value>, node: NodeId) {
+    fn write(&mut self, facts: &Evaluation<'_>, name: Name, value: Option<Value>, node: NodeId) {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
@@ -271,7 +271,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn remove(&mut self, facts: &Facts<'_>, name: Name, node: NodeId) {
+    fn remove(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId) {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
@@ -279,7 +279,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn import(&mut self, facts: &Facts<'_>, module: Option<Constant>, how: How, node: NodeId) {
+    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, how: How, node: NodeId) {
         let span = Self::span(facts, node);
         let Some(module) = module else {
             self.import_flow(facts, node);
@@ -307,7 +307,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn build_name(&mut self, facts: &Facts<'_>, node: NodeId) {
+    fn build_name(&mut self, facts: &Evaluation<'_>, node: NodeId) {
         if self.language == Language::JavaScript {
             self.sink.shape("obf-name-building", Self::span(facts, node), How::NONE);
         }

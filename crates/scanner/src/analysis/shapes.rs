@@ -1,6 +1,6 @@
 //! Detectors that no list of names can express.
 
-use plugward_readers::{Alternative, Argument, Call, Facts, Item, Language, Node, NodeId, Step, Use, Value};
+use plugward_readers::{Alternative, Argument, Call, Evaluation, Item, Language, Node, NodeId, NamePart, NameUse, Value};
 
 use super::arguments::truth;
 use super::watched::Groups;
@@ -15,10 +15,10 @@ const SAFE_LOADERS: &[&[u8]] = &[b"SafeLoader", b"CSafeLoader", b"BaseLoader", b
 
 impl RuleAnalysis<'_, '_, '_> {
     /// The environment is read as a whole.
-    pub(super) fn environment(&mut self, used: Use, span: (usize, usize), how: How) {
+    pub(super) fn environment(&mut self, used: NameUse, span: (usize, usize), how: How) {
         match (self.language, used) {
-            (Language::JavaScript, Use::All) => self.sink.shape("js-env-bulk", span, how),
-            (Language::Python, Use::All | Use::Value) => self.sink.shape("py-env-bulk", span, how),
+            (Language::JavaScript, NameUse::All) => self.sink.shape("js-env-bulk", span, how),
+            (Language::Python, NameUse::All | NameUse::Value) => self.sink.shape("py-env-bulk", span, how),
             _ => {}
         }
     }
@@ -64,7 +64,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn loads_first(facts: &Facts<'_>, arguments: &[Argument]) -> bool {
+    fn loads_first(facts: &Evaluation<'_>, arguments: &[Argument]) -> bool {
         let is_option = |value: Value| {
             facts.alternatives(value).any(|one| match one {
                 Alternative::Text(bytes, _) => {
@@ -79,14 +79,14 @@ impl RuleAnalysis<'_, '_, '_> {
         })
     }
 
-    fn is_recursive(facts: &Facts<'_>, arguments: &[Argument]) -> bool {
+    fn is_recursive(facts: &Evaluation<'_>, arguments: &[Argument]) -> bool {
         arguments.iter().flat_map(|argument| facts.items(argument.value)).any(|item| {
             item.key.is_some_and(|key| facts.bytes(key) == b"recursive") && Self::is_true(facts, item.value)
         })
     }
 
     /// Returns `true` unless a value is certainly false.
-    fn is_true(facts: &Facts<'_>, value: Value) -> bool {
+    fn is_true(facts: &Evaluation<'_>, value: Value) -> bool {
         let mut all = facts.alternatives(value);
         let is_false = |one: Alternative<'_>| match one {
             Alternative::Number(0) => true,
@@ -97,7 +97,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if a directory is computed or outside the plugin. One that was made for the purpose is neither.
-    fn is_far(&mut self, facts: &Facts<'_>, value: Value) -> bool {
+    fn is_far(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
         if self.is_temporary(facts, value) {
             return false;
         }
@@ -115,7 +115,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if bytes are written out or decoded in the file.
-    fn is_inline(facts: &Facts<'_>, value: Value, node: Option<NodeId>, depth: usize) -> bool {
+    fn is_inline(facts: &Evaluation<'_>, value: Value, node: Option<NodeId>, depth: usize) -> bool {
         let is_data = |one: Alternative<'_>| matches!(one, Alternative::Text(..) | Alternative::List(_));
         if facts.alternatives(value).any(is_data) {
             return true;
@@ -129,7 +129,7 @@ impl RuleAnalysis<'_, '_, '_> {
             return Self::made_by(facts, value, depth);
         };
         let decodes = facts.names(facts.value(callee)).any(|name| {
-            let Step::Member(text) = facts.step(name) else { return false };
+            let NamePart::Member(text) = facts.step(name) else { return false };
             matches!(facts.bytes(text), b"atob" | b"decodeBase64" | b"base64Decode" | b"toByteArray")
         });
         let first = facts.program().items(arguments).first().copied();
@@ -142,9 +142,9 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Returns `true` if a name is a class of byte arrays, or a member of one.
-    fn is_buffer(facts: &Facts<'_>, name: plugward_readers::Name) -> bool {
+    fn is_buffer(facts: &Evaluation<'_>, name: plugward_readers::Name) -> bool {
         let is_class = |name| {
-            let Step::Member(text) = facts.step(name) else { return false };
+            let NamePart::Member(text) = facts.step(name) else { return false };
             matches!(
                 facts.bytes(text),
                 b"Uint8Array" | b"Int8Array" | b"Uint16Array" | b"Uint32Array" | b"Buffer" | b"DataView"
@@ -154,10 +154,10 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Looks for a call that makes the value of a variable.
-    fn made_by(facts: &Facts<'_>, value: Value, depth: usize) -> bool {
+    fn made_by(facts: &Evaluation<'_>, value: Value, depth: usize) -> bool {
         let program = facts.program();
         let is_result = |name| {
-            facts.step(name) == Step::Result
+            facts.step(name) == NamePart::Result
                 && facts.parent(name).is_some_and(|of| Self::is_buffer(facts, of))
         };
         if depth > 0 || !facts.names(value).any(is_result) {
@@ -195,17 +195,17 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn names_safe_loader(facts: &Facts<'_>, arguments: &[Argument]) -> bool {
+    fn names_safe_loader(facts: &Evaluation<'_>, arguments: &[Argument]) -> bool {
         arguments.iter().any(|argument| {
             facts.names(argument.value).any(|name| match facts.step(name) {
-                Step::Member(text) => SAFE_LOADERS.contains(&facts.bytes(text)),
+                NamePart::Member(text) => SAFE_LOADERS.contains(&facts.bytes(text)),
                 _ => false,
             })
         })
     }
 
     /// Commands of the plugin's own that an installation runs.
-    fn setup_classes(&mut self, facts: &Facts<'_>, arguments: &[Argument], how: How) {
+    fn setup_classes(&mut self, facts: &Evaluation<'_>, arguments: &[Argument], how: How) {
         let all = arguments.iter().flat_map(|argument| {
             if argument.key.is_some() { vec![facts.item(argument)] } else { facts.items(argument.value) }
         });

@@ -84,7 +84,7 @@ pub(super) enum Role {
     Binary(Binary),
     Minus,
     /// `++` and `--`.
-    Step,
+    NamePart,
     Delete,
     Typeof,
     /// Any other prefix operator.
@@ -152,7 +152,7 @@ impl Role {
     pub(super) const fn precedence(self) -> u8 {
         match self {
             Self::New | Self::Decorator(_) => 18,
-            Self::Minus | Self::Step | Self::Delete | Self::Typeof | Self::Prefix => 15,
+            Self::Minus | Self::NamePart | Self::Delete | Self::Typeof | Self::Prefix => 15,
             Self::Binary(binary) => binary.precedence(),
             Self::Then | Self::Else => CONDITION,
             Self::Assign(_) | Self::Arrow(_) | Self::Yield | Self::Spread => 2,

@@ -55,7 +55,7 @@ impl Parser<'_> {
                 self.open_group(Role::Element);
             }
             TokenKind::Minus => self.open(Role::Minus, 1),
-            TokenKind::IncDec => self.open(Role::Step, 1),
+            TokenKind::IncDec => self.open(Role::NamePart, 1),
             TokenKind::Plus | TokenKind::Bang | TokenKind::Op => self.open(Role::Prefix, 1),
             TokenKind::Ellipsis => self.open(Role::Spread, 1),
             TokenKind::At => self.open(Role::Decorator(State::Operand), 1),

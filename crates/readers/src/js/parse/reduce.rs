@@ -44,7 +44,7 @@ impl Parser<'_> {
             }
             (Role::Spread, _) => Node::Spread(operand),
             (Role::Delete, _) => Node::Delete(operand),
-            (Role::Step, _) => {
+            (Role::NamePart, _) => {
                 self.value(operand, start);
                 return self.step();
             }

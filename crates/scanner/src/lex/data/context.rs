@@ -2,7 +2,7 @@
 
 use super::scalar::Scalar;
 use crate::entry::Role;
-use crate::view::How;
+use crate::view::Disguises;
 
 /// A set of contexts that the enclosing keys and the file name establish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -205,7 +205,7 @@ pub(super) struct Fact {
     pub(super) scalar: Scalar,
     pub(super) span: (usize, usize),
     /// The obfuscation that was undone in the value and in the keys above it.
-    pub(super) how: How,
+    pub(super) how: Disguises,
 }
 
 /// The parts of a command that one map contains. Duplicate keys are kept, because hosts differ in which they

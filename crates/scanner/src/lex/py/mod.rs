@@ -13,7 +13,7 @@ use crate::entry::Lens;
 use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::Sink;
-use crate::view::{How, View};
+use crate::view::{Disguises, View};
 
 const WRITING: common::Writing =
     common::Writing { lens: Lens::Py, comment_marks: b"#!: \t", decode: py::decode_text };
@@ -37,7 +37,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
         }
         source::look(src, sink);
         if matches!(name.as_str(), "sitecustomize.py" | "usercustomize.py") {
-            sink.shape("py-setup-code", (0, src.len().min(16)), How::NONE);
+            sink.shape("py-setup-code", (0, src.len().min(16)), Disguises::NONE);
         }
     }
     let mut options = PyOptions::default();
@@ -72,7 +72,7 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
             let text = src.get(start..end).unwrap_or_default();
             let (open, close) = common::marks(text);
             let body = text.get(open..text.len().saturating_sub(close)).unwrap_or_default();
-            view.copy(body, start.saturating_add(open), How::NONE, 0);
+            view.copy(body, start.saturating_add(open), Disguises::NONE, 0);
             count = count.saturating_add(1);
         }
         last = end;

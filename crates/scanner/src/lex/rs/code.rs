@@ -4,7 +4,7 @@ use super::literal;
 use super::token::{Scanned, Token, TokenKind};
 use crate::lex::Lexed;
 use crate::text::Within;
-use crate::view::{How, View};
+use crate::view::{Disguises, View};
 
 pub(super) fn views(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     let mut wordy = false;
@@ -14,22 +14,22 @@ pub(super) fn views(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
         match token.kind {
             TokenKind::Word | TokenKind::Number | TokenKind::Lifetime => {
                 if wordy {
-                    out.code.put(b" ", (start, start), How::NONE, 0);
+                    out.code.put(b" ", (start, start), Disguises::NONE, 0);
                 }
-                out.code.copy(bytes, start, How::NONE, 0);
+                out.code.copy(bytes, start, Disguises::NONE, 0);
             }
             TokenKind::String => {
-                out.code.put(b"''", (start, end), How::NONE, 0);
+                out.code.put(b"''", (start, end), Disguises::NONE, 0);
                 string(src, token, out);
             }
-            TokenKind::Char => out.code.put(b"''", (start, end), How::NONE, 0),
-            TokenKind::Path | TokenKind::Mark(_) => out.code.copy(bytes, start, How::NONE, 0),
+            TokenKind::Char => out.code.put(b"''", (start, end), Disguises::NONE, 0),
+            TokenKind::Path | TokenKind::Mark(_) => out.code.copy(bytes, start, Disguises::NONE, 0),
         }
         wordy = matches!(token.kind, TokenKind::Word | TokenKind::Number | TokenKind::Lifetime);
     }
     for &(start, end) in &scanned.unsure {
         out.text.begin(Within::String, 0);
-        out.text.raw(src.get(start..end).unwrap_or_default(), start, How::NONE);
+        out.text.raw(src.get(start..end).unwrap_or_default(), start, Disguises::NONE);
     }
     comments(src, scanned, out);
 }
@@ -41,7 +41,7 @@ fn string(src: &[u8], token: Token, out: &mut Lexed) {
     }
     out.text.begin(Within::String, 0);
     if !text.is_escaped() {
-        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, How::NONE);
+        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, Disguises::NONE);
         return;
     }
     let mut view = View::default();
@@ -75,7 +75,7 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
             let from = at.saturating_add(marks);
             out.text.blank((at, from));
             crate::lex::order::part(line.get(marks..).unwrap_or_default(), from, &mut out.text);
-            out.text.raw(line.get(marks..).unwrap_or_default(), from, How::NONE);
+            out.text.raw(line.get(marks..).unwrap_or_default(), from, Disguises::NONE);
             at = at.saturating_add(line.len());
         }
         last_end = Some(end);

@@ -4,7 +4,7 @@
 
 use super::run::CommandWords;
 use super::{Parser, fetch, unpack, value, wrap};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The most downloaded files, and the longest file name, that are tracked per script. A script that exceeds
 /// them is reported as partly unread.
@@ -394,8 +394,8 @@ impl Parser<'_, '_, '_> {
             }
         }
         match self.run_file(name, args, own, fed) {
-            Some(Verification::Unverified) => self.sink.shape("sh-drop-run", own.span, How::NONE),
-            Some(Verification::Verified) => self.sink.shape("sh-drop-run-checked", own.span, How::NONE),
+            Some(Verification::Unverified) => self.sink.shape("sh-drop-run", own.span, Disguises::NONE),
+            Some(Verification::Verified) => self.sink.shape("sh-drop-run-checked", own.span, Disguises::NONE),
             None => {}
         }
     }

@@ -7,7 +7,7 @@ use super::word::{Joint, WordContext};
 use super::{Parser, TextOrigin, Word};
 use crate::entry::Lens;
 use crate::sink::EmbeddedText;
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The most words, and the most bytes, to which a brace list expands. `{a,b}{a,b}…` grows exponentially.
 const WORDS: usize = 256;
@@ -49,7 +49,7 @@ impl Parser<'_, '_, '_> {
             }
             _ => {
                 self.skip(1);
-                self.flat.plain(b"$", start, How::NONE);
+                self.flat.plain(b"$", start, Disguises::NONE);
             }
         }
     }
@@ -58,7 +58,7 @@ impl Parser<'_, '_, '_> {
     fn hole(&mut self, mark: &[u8], start: usize, piece: &mut Word) {
         self.note_hole(start, piece);
         self.joint = Joint::None;
-        self.flat.unit(mark, (start, self.pos), How::NONE);
+        self.flat.unit(mark, (start, self.pos), Disguises::NONE);
         piece.value_end = self.flat.len();
     }
 
@@ -67,7 +67,7 @@ impl Parser<'_, '_, '_> {
         // The value is the whole word even if quotes surround it: `"$x"`.
         let alone = self.flat.len() == piece.start || piece.value;
         piece.value = alone && start.saturating_sub(piece.span.0) <= 1;
-        self.out.code.put(b"$", (start, self.pos), How::NONE, 0);
+        self.out.code.put(b"$", (start, self.pos), Disguises::NONE, 0);
     }
 
     fn variable(&mut self, name: &[u8], start: usize, piece: &mut Word, place: WordContext) {
@@ -84,7 +84,7 @@ impl Parser<'_, '_, '_> {
         name: &[u8],
         value: Option<Vec<u8>>,
         start: usize,
-        how: How,
+        how: Disguises,
         piece: &mut Word,
         place: WordContext,
     ) {
@@ -132,7 +132,7 @@ impl Parser<'_, '_, '_> {
         if place == WordContext::Bare {
             self.split(start, piece);
         } else {
-            self.flat.unit(b" ", (start, self.pos), How::SHELL);
+            self.flat.unit(b" ", (start, self.pos), Disguises::SHELL);
         }
     }
 
@@ -141,7 +141,7 @@ impl Parser<'_, '_, '_> {
         if self.flat.len() > piece.start {
             let done = Word { end: self.flat.len(), ..*piece };
             self.words.push(Word { span: (piece.span.0, start), ..done });
-            self.flat.unit(b" ", (start, self.pos), How::SHELL);
+            self.flat.unit(b" ", (start, self.pos), Disguises::SHELL);
             *piece = Word {
                 start: self.flat.len(),
                 span: (start, start),
@@ -157,7 +157,7 @@ impl Parser<'_, '_, '_> {
         &mut self,
         text: &[u8],
         from: (usize, usize),
-        how: How,
+        how: Disguises,
         piece: &mut Word,
         place: WordContext,
     ) {
@@ -224,7 +224,7 @@ impl Parser<'_, '_, '_> {
         piece.sources |= ran;
         if let Some(program) = self.located.take().filter(|program| self.spend(program.len())) {
             piece.origin = TextOrigin::Located;
-            self.put_text(&program.bytes, (start, self.pos), How::NONE, piece, place);
+            self.put_text(&program.bytes, (start, self.pos), Disguises::NONE, piece, place);
             return;
         }
         if let Some(printed) = printed
@@ -233,7 +233,7 @@ impl Parser<'_, '_, '_> {
             let end =
                 // The shell drops line breaks at the end of a substitution.
                 printed.bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |at| at.saturating_add(1));
-            let how = printed.how(0, end).and(How::SHELL);
+            let how = printed.how(0, end).and(Disguises::SHELL);
             let text = printed.bytes.get(..end).unwrap_or_default();
             self.put_text(text, (start, self.pos), how, piece, place);
             return;
@@ -370,13 +370,13 @@ impl Parser<'_, '_, '_> {
         while at < end {
             let rest = self.src.get(at..end).unwrap_or_default();
             let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-            flat.plain(rest.get(..len).unwrap_or_default(), at, How::NONE);
+            flat.plain(rest.get(..len).unwrap_or_default(), at, Disguises::NONE);
             at = at.saturating_add(len);
             if matches!(rest.get(len.saturating_add(1)), Some(b'`' | b'\\' | b'$')) {
                 at = at.saturating_add(1);
             }
             let next = self.src.get(at..at.saturating_add(1).min(end)).unwrap_or_default();
-            flat.plain(next, at, How::NONE);
+            flat.plain(next, at, Disguises::NONE);
             at = at.saturating_add(1);
         }
         let view = flat.view(0, flat.len());
@@ -440,7 +440,7 @@ impl Parser<'_, '_, '_> {
     ) {
         // `${HOME:-x}` is ordinary in scripts, so an unknown uppercase variable is not obfuscation.
         let ordinary = name.iter().any(u8::is_ascii_uppercase) || matches!(name, [b'0'..=b'9'] | b"@" | b"*");
-        let how = if ordinary && value.is_none() { How::NONE } else { How::SHELL };
+        let how = if ordinary && value.is_none() { Disguises::NONE } else { Disguises::SHELL };
         if matches!(operator, b":=" | b"=") && value.as_ref().is_none_or(Vec::is_empty) {
             self.report_default(name, operand.as_deref().unwrap_or(b"$"), (start, self.pos));
         }
@@ -510,7 +510,7 @@ impl Parser<'_, '_, '_> {
             let rest = self.rest();
             let odd = |byte: &u8| matches!(byte, b'}' | b'$' | b'`' | b'\\' | b'\'' | b'"');
             let len = rest.iter().position(odd).unwrap_or(rest.len());
-            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, How::NONE);
+            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Disguises::NONE);
             self.skip(len);
             match self.peek() {
                 b'}' => {
@@ -523,7 +523,7 @@ impl Parser<'_, '_, '_> {
                     self.skip(1);
                     let next =
                         self.src.get(self.pos..self.pos.saturating_add(1).min(self.end)).unwrap_or_default();
-                    self.flat.plain(next, self.pos, How::NONE);
+                    self.flat.plain(next, self.pos, Disguises::NONE);
                     self.skip(1);
                 }
                 // Shells disagree on quotes in braces; skipping the quote alone reads the text in either
@@ -555,10 +555,10 @@ impl Parser<'_, '_, '_> {
         let span = (from, self.pos);
         for (text, index) in words.iter().zip(0_usize..) {
             if index > 0 {
-                self.flat.unit(b" ", span, How::NONE);
+                self.flat.unit(b" ", span, Disguises::NONE);
             }
             let start = self.flat.len();
-            self.flat.unit(text, span, How::SHELL);
+            self.flat.unit(text, span, Disguises::SHELL);
             self.words.push(Word { start, end: self.flat.len(), span, ..piece });
         }
     }

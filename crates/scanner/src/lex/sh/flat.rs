@@ -1,6 +1,6 @@
 //! Decoded text with a map to the source: words of commands, values, output of commands.
 
-use crate::view::{How, View};
+use crate::view::{Disguises, View};
 
 /// A segment that came from one range of the source.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +9,7 @@ struct Segment {
     at: u32,
     from: u32,
     to: u32,
-    how: How,
+    how: Disguises,
     /// Set if each byte came from one byte of the source.
     linear: bool,
 }
@@ -32,7 +32,7 @@ impl FlatText {
 
     /// Appends source bytes unchanged.
     #[inline]
-    pub(super) fn plain(&mut self, bytes: &[u8], from: usize, how: How) {
+    pub(super) fn plain(&mut self, bytes: &[u8], from: usize, how: Disguises) {
         if bytes.is_empty() {
             return;
         }
@@ -51,7 +51,7 @@ impl FlatText {
     }
 
     /// Appends bytes that replace a source range.
-    pub(super) fn unit(&mut self, bytes: &[u8], from: (usize, usize), how: How) {
+    pub(super) fn unit(&mut self, bytes: &[u8], from: (usize, usize), how: Disguises) {
         if bytes.is_empty() {
             return;
         }
@@ -81,7 +81,11 @@ impl FlatText {
     }
 
     /// Returns the segments of a range: bytes, source range, obfuscation, and whether they map byte for byte.
-    fn pieces(&self, start: usize, end: usize) -> impl Iterator<Item = (&[u8], (usize, usize), How, bool)> {
+    fn pieces(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl Iterator<Item = (&[u8], (usize, usize), Disguises, bool)> {
         let first = self.first(start);
         let segs = self.segs.get(first..).unwrap_or_default();
         segs.iter().enumerate().take_while(move |(_, seg)| (seg.at as usize) < end).map(
@@ -102,11 +106,11 @@ impl FlatText {
     }
 
     /// Returns the obfuscation that was undone in a range.
-    pub(super) fn how(&self, start: usize, end: usize) -> How {
+    pub(super) fn how(&self, start: usize, end: usize) -> Disguises {
         if start >= end {
-            return How::NONE;
+            return Disguises::NONE;
         }
-        self.pieces(start, end).fold(How::NONE, |sum, (_, _, how, _)| sum.and(how))
+        self.pieces(start, end).fold(Disguises::NONE, |sum, (_, _, how, _)| sum.and(how))
     }
 
     /// Maps a range to the source.

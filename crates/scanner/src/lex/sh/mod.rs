@@ -26,7 +26,7 @@ use super::Lexed;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
 use crate::text::Within;
-use crate::view::{How, View};
+use crate::view::{Disguises, View};
 use flat::FlatText;
 use func::FunctionEffect;
 
@@ -184,7 +184,7 @@ struct PipeInput {
     /// The taint bits of the programs earlier in the pipeline.
     from: u128,
     /// The obfuscation that was undone in them.
-    how: How,
+    how: Disguises,
     /// Set for all commands but the first.
     piped: bool,
 }
@@ -369,6 +369,6 @@ fn note(src: &[u8], (start, end): (usize, usize), noted: &mut usize, out: &mut L
     } else {
         out.text.begin(Within::Comment, 0);
     }
-    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), How::NONE);
+    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), Disguises::NONE);
     *noted = end;
 }

@@ -1,7 +1,7 @@
 //! Values of variables, and the expansions that transform them.
 
 use super::{Parser, TextOrigin, Variable};
-use crate::view::How;
+use crate::view::Disguises;
 
 /// The longest value that is tracked.
 const MAX: usize = 4096;
@@ -64,10 +64,10 @@ impl Parser<'_, '_, '_> {
 
     /// Returns the obfuscation in a variable's use. The path of a program, as from `command -v`, does not
     /// count.
-    pub(super) fn value_how(&self, name: &[u8]) -> How {
+    pub(super) fn value_how(&self, name: &[u8]) -> Disguises {
         match self.known.vars.get(name).map(|var| var.origin) {
-            Some(TextOrigin::Located) => How::NONE,
-            _ => How::SHELL,
+            Some(TextOrigin::Located) => Disguises::NONE,
+            _ => Disguises::SHELL,
         }
     }
 

@@ -4,7 +4,7 @@ use super::filter;
 use super::list::{Capture, ListEnd};
 use super::{Parser, PipeInput, Word};
 use crate::text::Within;
-use crate::view::How;
+use crate::view::Disguises;
 
 /// What separates two parts of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,30 +71,30 @@ impl Parser<'_, '_, '_> {
         let bytes = self.src.get(start..end).unwrap_or_default();
         let how = self.joined(bytes, word);
         if how.is_plain() {
-            self.flat.plain(bytes, start, How::NONE);
+            self.flat.plain(bytes, start, Disguises::NONE);
         } else if let Some((first, rest)) = bytes.split_first() {
             self.flat.plain(&[*first], start, how);
-            self.flat.plain(rest, start.saturating_add(1), How::NONE);
+            self.flat.plain(rest, start.saturating_add(1), Disguises::NONE);
         }
     }
 
     /// Appends bytes that replace a source range.
-    pub(super) fn add_unit(&mut self, bytes: &[u8], from: (usize, usize), how: How, word: usize) {
+    pub(super) fn add_unit(&mut self, bytes: &[u8], from: (usize, usize), how: Disguises, word: usize) {
         let how = how.and(self.joined(bytes, word));
         self.flat.unit(bytes, from, how);
     }
 
     /// Returns the obfuscation of a part that continues a name after a joint, as in `cu''rl`.
-    fn joined(&mut self, bytes: &[u8], word: usize) -> How {
-        let Some(first) = bytes.first() else { return How::NONE };
+    fn joined(&mut self, bytes: &[u8], word: usize) -> Disguises {
+        let Some(first) = bytes.first() else { return Disguises::NONE };
         let joint = core::mem::take(&mut self.joint);
         if joint == Joint::None {
-            return How::NONE;
+            return Disguises::NONE;
         }
         let before = self.flat.bytes.get(word..).and_then(<[u8]>::last);
         let letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let inside = before.is_some_and(letter) && letter(first);
-        if inside || (joint == Joint::Empty && letter(first)) { How::SHELL } else { How::NONE }
+        if inside || (joint == Joint::Empty && letter(first)) { Disguises::SHELL } else { Disguises::NONE }
     }
 
     /// Records a quote or backslash inside a word.
@@ -106,7 +106,7 @@ impl Parser<'_, '_, '_> {
 
     /// Starts a word.
     pub(super) fn begin(&mut self) -> Word {
-        self.flat.unit(b" ", (self.pos, self.pos), How::NONE);
+        self.flat.unit(b" ", (self.pos, self.pos), Disguises::NONE);
         self.joint = Joint::None;
         Word { start: self.flat.len(), end: self.flat.len(), span: (self.pos, self.pos), ..Word::default() }
     }
@@ -134,7 +134,7 @@ impl Parser<'_, '_, '_> {
             if plain > 0 {
                 let end = self.pos.saturating_add(plain);
                 self.add(self.pos, end, piece.start);
-                self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, How::NONE, 0);
+                self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, Disguises::NONE, 0);
                 self.pos = end;
             }
             let Some(&byte) = rest.get(plain) else { break };
@@ -225,8 +225,8 @@ impl Parser<'_, '_, '_> {
     fn one(&mut self) {
         let bytes = self.src.get(self.pos..self.pos.saturating_add(1)).unwrap_or_default();
         self.joint = Joint::None;
-        self.flat.plain(bytes, self.pos, How::NONE);
-        self.out.code.copy(bytes, self.pos, How::NONE, 0);
+        self.flat.plain(bytes, self.pos, Disguises::NONE);
+        self.out.code.copy(bytes, self.pos, Disguises::NONE, 0);
         self.skip(1);
     }
 
@@ -243,7 +243,7 @@ impl Parser<'_, '_, '_> {
         let start = self.pos.saturating_add(1);
         self.skip(2);
         self.add(start.min(self.end), self.pos, word);
-        self.out.code.put(b"''", (start.saturating_sub(1), self.pos), How::NONE, 0);
+        self.out.code.put(b"''", (start.saturating_sub(1), self.pos), Disguises::NONE, 0);
         self.seam(word);
     }
 
@@ -252,7 +252,7 @@ impl Parser<'_, '_, '_> {
         let text = self.src.get(start..end).unwrap_or_default();
         if !text.is_empty() {
             self.out.text.begin(Within::String, 0);
-            self.out.text.raw(text, start, How::NONE);
+            self.out.text.raw(text, start, Disguises::NONE);
             self.out.text.end();
         }
     }
@@ -273,7 +273,7 @@ impl Parser<'_, '_, '_> {
         }
         self.pos = end;
         self.skip(1);
-        self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
+        self.out.code.put(b"''", (open, self.pos), Disguises::NONE, 0);
     }
 
     /// Reads `"…"`, in which expansions apply.
@@ -290,7 +290,7 @@ impl Parser<'_, '_, '_> {
         } else {
             self.seam(piece.start);
         }
-        self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
+        self.out.code.put(b"''", (open, self.pos), Disguises::NONE, 0);
     }
 
     fn until_quote(&mut self, piece: &mut Word) {
@@ -299,7 +299,7 @@ impl Parser<'_, '_, '_> {
             let len =
                 rest.iter().position(|byte| matches!(byte, b'"' | b'$' | b'`' | b'\\')).unwrap_or(rest.len());
             let end = self.pos.saturating_add(len);
-            self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, How::NONE);
+            self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, Disguises::NONE);
             self.add(self.pos, end, piece.start);
             self.pos = end;
             match self.peek() {
@@ -322,13 +322,13 @@ impl Parser<'_, '_, '_> {
             b'"' | b'$' | b'`' | b'\\' => {
                 let start = self.pos.saturating_add(1);
                 self.skip(2);
-                self.out.text.raw(&[next], start, How::NONE);
+                self.out.text.raw(&[next], start, Disguises::NONE);
                 self.add(start, self.pos, word);
             }
             _ => {
                 let start = self.pos;
                 self.skip(1);
-                self.out.text.raw(b"\\", start, How::NONE);
+                self.out.text.raw(b"\\", start, Disguises::NONE);
                 self.add(start, self.pos, word);
             }
         }
@@ -347,7 +347,7 @@ impl Parser<'_, '_, '_> {
                 let tail = rest.get(1..).unwrap_or_default();
                 if let Some((value, len)) = filter::escape(tail) {
                     self.skip(len.saturating_add(1));
-                    let how = if filter::spelled(tail, &value) { How::SHELL } else { How::NONE };
+                    let how = if filter::spelled(tail, &value) { Disguises::SHELL } else { Disguises::NONE };
                     self.out.text.decoded(&value, (start, self.pos), how);
                     self.add_unit(&value, (start, self.pos), how, word);
                     continue;
@@ -358,13 +358,13 @@ impl Parser<'_, '_, '_> {
             }
             let len = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\')).unwrap_or(rest.len());
             self.skip(len);
-            self.out.text.raw(rest.get(..len).unwrap_or_default(), start, How::NONE);
+            self.out.text.raw(rest.get(..len).unwrap_or_default(), start, Disguises::NONE);
             self.add(start, self.pos, word);
         }
         self.out.text.end();
         self.skip(1);
         self.seam(word);
-        self.out.code.put(b"''", (open, self.pos), How::NONE, 0);
+        self.out.code.put(b"''", (open, self.pos), Disguises::NONE, 0);
     }
 
     /// Reads `<(…)`, whose output is input of the program.
@@ -390,7 +390,7 @@ impl Parser<'_, '_, '_> {
             self.printed.push(printed);
             piece.printed = super::flat::small(self.printed.len());
         }
-        self.flat.unit(b"<()", (start, self.pos), How::NONE);
+        self.flat.unit(b"<()", (start, self.pos), Disguises::NONE);
         piece.value_end = self.flat.len();
     }
 
@@ -445,15 +445,15 @@ impl Parser<'_, '_, '_> {
             self.set_text(&key, value, sources);
         }
         self.set_items(name, known.then_some(items), sources);
-        self.flat.unit(b"()", (start, self.pos), How::NONE);
+        self.flat.unit(b"()", (start, self.pos), Disguises::NONE);
         piece.open = true;
     }
 
     /// Separates words with a space in the code view.
     pub(super) fn code_word(&mut self, mark: &[u8]) {
         if self.out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            self.out.code.put(b" ", (self.pos, self.pos), How::NONE, 0);
+            self.out.code.put(b" ", (self.pos, self.pos), Disguises::NONE, 0);
         }
-        self.out.code.put(mark, (self.pos, self.pos.saturating_add(mark.len())), How::NONE, 0);
+        self.out.code.put(mark, (self.pos, self.pos.saturating_add(mark.len())), Disguises::NONE, 0);
     }
 }

@@ -6,7 +6,7 @@ use super::flat::FlatText;
 use super::run::CommandWords;
 use super::wrap::{self, CodeKind};
 use crate::entry::Lens;
-use crate::view::How;
+use crate::view::Disguises;
 
 /// Whether a write replaces or extends a file (`>` and `>>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Parser<'_, '_, '_> {
             *held = text;
         } else {
             if held.bytes.last().is_some_and(|last| *last != b'\n') {
-                held.unit(b"\n", own.span, How::NONE);
+                held.unit(b"\n", own.span, Disguises::NONE);
             }
             held.add(&text, 0, text.len());
         }
