@@ -5,8 +5,7 @@ pub(crate) mod allow;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use crate::FenceError;
-use crate::LintRule;
+use crate::{FenceError, LintRule};
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,16 +5,14 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
-use crate::FenceError;
-use crate::UndecidedReason;
 use crate::config::FenceConfig;
-use crate::input::disk;
 use crate::input::{
     Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind,
-    conventional_targets,
+    conventional_targets, disk,
 };
 use crate::report::error::FenceErrorKind;
 use crate::rules::manifest::dig;
+use crate::{FenceError, UndecidedReason};
 
 #[derive(Deserialize)]
 struct Metadata {

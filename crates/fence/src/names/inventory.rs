@@ -82,6 +82,14 @@ impl Inventory {
         self.types.get(id).map_or_else(String::new, |found| found.name.to_string())
     }
 
+    pub(crate) fn shape(&self, id: usize) -> Option<Shape> {
+        self.types.get(id)?.shape
+    }
+
+    pub(crate) fn has_variant(&self, id: usize, variant: &str) -> bool {
+        self.types.get(id).is_some_and(|ty| ty.variants.contains(variant))
+    }
+
     pub(crate) fn origin(&self, id: usize, function: &str) -> Option<Origin> {
         self.constructors.get(&id)?.get(function).copied()
     }
@@ -283,10 +291,8 @@ fn provided(resolver: &Resolver<'_>, scope: Scope<'_>, path: &Path) -> Vec<FnSig
 pub(crate) fn gives(ty: &KnownType, id: usize) -> bool {
     match ty {
         KnownType::Cap(found) => *found == id,
-        KnownType::Own { args, .. } | KnownType::Far { args, .. } => args.iter().any(|arg| gives(arg, id)),
-        KnownType::Tuple(parts) => parts.iter().any(|part| gives(part, id)),
-        KnownType::Array(inner) => gives(inner, id),
-        KnownType::Ref(_) | KnownType::Ptr(_) | KnownType::Infer | KnownType::Unknown => false,
+        KnownType::Ref(_) | KnownType::Ptr(_) => false,
+        _ => ty.parts().iter().any(|part| gives(part, id)),
     }
 }
 

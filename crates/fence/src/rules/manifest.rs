@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::LintRule;
-use crate::UndecidedReason;
 use crate::config::FenceConfig;
 use crate::input::{DependencyKind, FeatureResolver, Manifest, Package, Sources};
 use crate::names::modules::World;
 use crate::report::{LintFinding, Site};
+use crate::{LintRule, UndecidedReason};
 
 /// Returns the line of a byte offset, from 1.
 pub(crate) fn line_at(text: &str, offset: usize) -> u32 {

@@ -5,6 +5,7 @@
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Name, name};
 
 /// The position of a parameter in a macro's body.
@@ -27,6 +28,9 @@ pub(crate) enum ParamUse {
     /// `: $t = … name(…)` and `-> $t { … name(…) }`.
     Annotation(Name),
 }
+
+/// Keywords that define a type.
+pub(crate) const DEFINITIONS: NameList = NameList("struct enum union");
 
 /// All rules of the macros of one name.
 #[derive(Debug, Clone, Default)]
@@ -117,10 +121,7 @@ impl MacroArm {
         }
         let Some(TokenTree::Ident(ident)) = list.get(index.saturating_add(1)) else { return };
         let param = name(ident);
-        let before = index.checked_sub(1).and_then(|at| list.get(at));
-        if let Some(TokenTree::Ident(word)) = before
-            && (word == "struct" || word == "enum" || word == "union")
-        {
+        if is_word(before(list, index), DEFINITIONS) {
             self.builds.insert((param, ParamUse::Defines));
             return;
         }
@@ -136,7 +137,7 @@ impl MacroArm {
             self.builds.insert((Name::clone(&param), ParamUse::Annotation(function)));
         }
         // `<$t>::f` and `<$t as Trait>::f`.
-        if index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, '<')) {
+        if before(list, index).is_some_and(|token| is(token, '<')) {
             if let Some(function) = turbofish_before(list, index.saturating_sub(1)) {
                 self.builds.insert((param, ParamUse::Turbofish(function)));
                 return;
@@ -230,14 +231,11 @@ fn handed_to_method(list: &[TokenTree], index: usize) -> Option<Name> {
     }
 }
 
-/// Returns `true` if the tokens at `index` are the operand of `match`, `if`, `while` or `for … in`, so that
-/// the braces
-/// after them are a block and not a struct literal.
+/// Returns `true` if the tokens at `index` are the operand of `match`, `if`, `while` or `for … in`.
+///
+/// The braces after them are then a block and not a struct literal.
 fn is_looked_at(list: &[TokenTree], index: usize) -> bool {
-    index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|before| {
-        matches!(before, TokenTree::Ident(word)
-            if ["match", "if", "while", "in"].iter().any(|known| word == known))
-    })
+    is_word(before(list, index), NameList("match if while in"))
 }
 
 /// Returns the parameter in `($f)(..)`.
@@ -247,9 +245,7 @@ fn called_in_parentheses(list: &[TokenTree], index: usize) -> Option<Name> {
     };
     let both = callee.delimiter() == Delimiter::Parenthesis && args.delimiter() == Delimiter::Parenthesis;
     // `f($x)(..)` calls the result of `f`, and not `$x`.
-    let argument = index
-        .checked_sub(1)
-        .and_then(|at| list.get(at))
+    let argument = before(list, index)
         .is_some_and(|token| matches!(token, TokenTree::Ident(_) | TokenTree::Group(_)) || is(token, '!'));
     let inner: Vec<TokenTree> = callee.stream().into_iter().collect();
     match inner.as_slice() {
@@ -271,7 +267,7 @@ fn assigned(list: &[TokenTree], index: usize) -> bool {
 /// Returns `true` if `$t $arguments` at `index` is a value that is called.
 fn two_parameters(list: &[TokenTree], index: usize, next: usize) -> bool {
     let named = matches!(list.get(next.saturating_add(1)), Some(TokenTree::Ident(_)));
-    let typed = index.checked_sub(1).and_then(|at| list.get(at)).is_some_and(|token| is(token, ':'));
+    let typed = before(list, index).is_some_and(|token| is(token, ':'));
     named && !typed && !not_a_literal(list, index)
 }
 
@@ -452,6 +448,16 @@ pub(crate) fn is(token: &TokenTree, wanted: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
 }
 
+/// Returns the token before `index`.
+pub(crate) fn before(list: &[TokenTree], index: usize) -> Option<&TokenTree> {
+    list.get(index.checked_sub(1)?)
+}
+
+/// Returns `true` if a token is one of these words.
+pub(crate) fn is_word(token: Option<&TokenTree>, words: NameList) -> bool {
+    matches!(token, Some(TokenTree::Ident(ident)) if words.has_ident(ident))
+}
+
 /// Returns `true` if `::` starts at `index`.
 pub(crate) fn is_path_sep(list: &[TokenTree], index: usize, token: &TokenTree) -> bool {
     is(token, ':')
@@ -461,12 +467,10 @@ pub(crate) fn is_path_sep(list: &[TokenTree], index: usize, token: &TokenTree) -
 
 /// Returns `true` if the path at `index` is in the position of a type or a pattern.
 pub(crate) fn not_a_literal(list: &[TokenTree], index: usize) -> bool {
-    let Some(before) = index.checked_sub(1).and_then(|at| list.get(at)) else { return false };
-    match before {
-        TokenTree::Ident(ident) => {
-            ["for", "impl", "dyn", "let", "struct", "enum", "union", "as", "mod", "trait", "fn"]
-                .iter()
-                .any(|word| ident == word)
+    let Some(token) = before(list, index) else { return false };
+    match token {
+        TokenTree::Ident(_) => {
+            is_word(Some(token), NameList("for impl dyn let struct enum union as mod trait fn"))
         }
         TokenTree::Punct(punct) if punct.as_char() == '>' => {
             // `->` and the end of generics, but neither `=>` nor a comparison with a literal.

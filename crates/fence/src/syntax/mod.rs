@@ -2,5 +2,6 @@
 
 pub(crate) mod cfg;
 pub(crate) mod macro_rules;
+pub(crate) mod name_list;
 pub(crate) mod parse;
 pub(crate) mod written;

@@ -2,11 +2,8 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use crate::names::collect::BuildScope;
-use crate::names::collect::CfgFlag;
-use crate::names::collect::Include;
-use crate::names::collect::PathAttr;
 use crate::names::collect::items::{Collector, attrs_of};
+use crate::names::collect::{BuildScope, CfgFlag, Include, PathAttr};
 use crate::syntax::cfg;
 use crate::syntax::macro_rules::is;
 use crate::syntax::parse::{end, start};

@@ -3,21 +3,11 @@
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use crate::names::collect::Alias;
-use crate::names::collect::BuildScope;
-use crate::names::collect::CollectOptions;
-use crate::names::collect::FileTable;
-use crate::names::collect::FnSig;
-use crate::names::collect::ImplDef;
-use crate::names::collect::Import;
-use crate::names::collect::ModDecl;
-use crate::names::collect::NameInterner;
-use crate::names::collect::Shape;
-use crate::names::collect::Table;
-use crate::names::collect::TypeDef;
 use crate::names::collect::bodies::{Finder, includes_in, includes_in_tokens, path_attrs};
-use crate::names::collect::makers;
-use crate::names::collect::may_be_mistaken;
+use crate::names::collect::{
+    Alias, BuildScope, CollectOptions, FileTable, FnSig, ImplDef, Import, ModDecl, NameInterner, Shape,
+    Table, TypeDef, makers, may_be_mistaken,
+};
 use crate::syntax::macro_rules::MacroRules;
 use crate::syntax::written::{Name, Path, PathStart, WrittenType, bare, name};
 
@@ -395,22 +385,10 @@ fn signature(sig: &syn::Signature, test: BuildScope) -> FnSig {
 
 /// Returns the attributes of any item.
 pub(crate) fn attrs_of(item: &syn::Item) -> &[syn::Attribute] {
-    match item {
-        syn::Item::Const(one) => &one.attrs,
-        syn::Item::Enum(one) => &one.attrs,
-        syn::Item::ExternCrate(one) => &one.attrs,
-        syn::Item::Fn(one) => &one.attrs,
-        syn::Item::ForeignMod(one) => &one.attrs,
-        syn::Item::Impl(one) => &one.attrs,
-        syn::Item::Macro(one) => &one.attrs,
-        syn::Item::Mod(one) => &one.attrs,
-        syn::Item::Static(one) => &one.attrs,
-        syn::Item::Struct(one) => &one.attrs,
-        syn::Item::Trait(one) => &one.attrs,
-        syn::Item::TraitAlias(one) => &one.attrs,
-        syn::Item::Type(one) => &one.attrs,
-        syn::Item::Union(one) => &one.attrs,
-        syn::Item::Use(one) => &one.attrs,
-        _ => &[],
+    macro_rules! attrs {
+        ($($kind:ident)*) => { match item { $(syn::Item::$kind(one) => &one.attrs,)* _ => &[] } };
     }
+    attrs!(
+        Const Enum ExternCrate Fn ForeignMod Impl Macro Mod Static Struct Trait TraitAlias Type Union Use
+    )
 }

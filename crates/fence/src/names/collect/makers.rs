@@ -4,24 +4,14 @@ use std::collections::BTreeMap;
 
 use syn::visit::Visit;
 
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Name, WrittenType, bare, name};
 
 /// Traits whose functions make values. The constructor traits of a capability crate are added to these.
-const TRAITS: &[&str] = &[
-    "Default",
-    "From",
-    "TryFrom",
-    "FromStr",
-    "FromIterator",
-    "Deserialize",
-    "DeserializeOwned",
-    "Arbitrary",
-    "FromBytes",
-    "FromZeros",
-    "Zeroable",
-    "Pod",
-    "AnyBitPattern",
-];
+const TRAITS: NameList = NameList(
+    "Default From TryFrom FromStr FromIterator Deserialize DeserializeOwned Arbitrary FromBytes \
+     FromZeros Zeroable Pod AnyBitPattern",
+);
 
 /// A generic function that makes values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +24,7 @@ pub(crate) struct Maker {
 
 /// Returns `true` if a bound of this name lets a function make values.
 pub(crate) fn makes_by_bound(bound: &str) -> bool {
-    TRAITS.contains(&bound)
+    TRAITS.has(bound)
 }
 
 /// Reads a signature; `None` if it returns no type parameter that it could have made.

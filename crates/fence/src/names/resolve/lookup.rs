@@ -1,13 +1,7 @@
 //! Name lookup: enclosing blocks first, then the module with its imports and globs, then other crates.
 
 use crate::names::collect::{Import, Shape, TypeDef};
-use crate::names::resolve::Frame;
-use crate::names::resolve::FrameKind;
-use crate::names::resolve::NameBinding;
-use crate::names::resolve::Namespace;
-use crate::names::resolve::Resolver;
-use crate::names::resolve::Scope;
-use crate::names::resolve::block_table;
+use crate::names::resolve::{Frame, FrameKind, NameBinding, Namespace, Resolver, Scope, block_table};
 use crate::syntax::written::{Name, PathStart, Segment};
 
 /// The recursion limit of one lookup. Import cycles and generated code would otherwise exhaust the stack.

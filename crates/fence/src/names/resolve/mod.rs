@@ -367,14 +367,26 @@ impl KnownType {
         }
     }
 
+    /// Returns the types inside this one: type arguments, tuple parts, elements and pointer targets.
+    pub(crate) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Own { args, .. } | Self::Far { args, .. } | Self::Tuple(args) => args,
+            Self::Ref(inner) | Self::Ptr(inner) | Self::Array(inner) => std::slice::from_ref(&**inner),
+            Self::Cap(_) | Self::Infer | Self::Unknown => &[],
+        }
+    }
+
+    /// Returns the types inside this one by value, which excludes pointer targets and `PhantomData`.
+    pub(crate) fn owned_parts(&self) -> &[Self] {
+        match self {
+            Self::Ref(_) | Self::Ptr(_) => &[],
+            Self::Far { .. } if self.far_name() == Some("PhantomData") => &[],
+            _ => self.parts(),
+        }
+    }
+
     /// Returns `true` if the type contains a capability type anywhere, also behind references.
     pub(crate) fn names_a_capability(&self) -> bool {
-        match self {
-            Self::Cap(_) => true,
-            Self::Own { args, .. } | Self::Far { args, .. } => args.iter().any(Self::names_a_capability),
-            Self::Tuple(parts) => parts.iter().any(Self::names_a_capability),
-            Self::Ref(inner) | Self::Ptr(inner) | Self::Array(inner) => inner.names_a_capability(),
-            Self::Infer | Self::Unknown => false,
-        }
+        matches!(self, Self::Cap(_)) || self.parts().iter().any(Self::names_a_capability)
     }
 }

@@ -8,11 +8,11 @@ use crate::rules::source::Checker;
 use crate::rules::source::construct::general::any;
 use crate::rules::source::derives::words;
 use crate::syntax::cfg;
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Path, bare};
 
 /// Traits whose implementation makes or copies values.
-const OPEN_TRAITS: &[&str] =
-    &["Clone", "Copy", "Default", "Deserialize", "From", "TryFrom", "FromStr", "FromIterator"];
+const OPEN_TRAITS: NameList = NameList("Clone Copy Default Deserialize From TryFrom FromStr FromIterator");
 
 impl Checker<'_> {
     /// F07: reports a new type with the name of a capability.
@@ -73,7 +73,7 @@ impl Checker<'_> {
             _ => {}
         }
         for derive in self.derives(attrs) {
-            if OPEN_TRAITS.contains(&derive.name.as_str()) || self.makes_values(&derive.name) {
+            if OPEN_TRAITS.has(&derive.name) || self.makes_values(&derive.name) {
                 let message = format!("`{name}` derives `{}`, which makes values of it", derive.name);
                 self.report(LintRule::F09, "derive", derive.span, Some(id), message);
             }
@@ -135,7 +135,7 @@ impl Checker<'_> {
         }
         let KnownType::Cap(id) = own else { return self.conversion_definition(one, path) };
         let name = self.last_name(path);
-        if OPEN_TRAITS.contains(&name.as_str()) || self.makes_values(&name) {
+        if OPEN_TRAITS.has(&name) || self.makes_values(&name) {
             let ty = self.type_name(*id);
             let message = format!("`{ty}` implements `{name}`, which makes values of it");
             self.report(LintRule::F09, "impl", one.impl_token.span, Some(*id), message);

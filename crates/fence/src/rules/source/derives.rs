@@ -7,25 +7,14 @@ use crate::names::resolve::KnownType;
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::{any, by_default, empty_by_default};
 use crate::syntax::cfg;
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::bare;
 
 /// Derives that make values without a value of the field's type.
-const MAKERS: &[&str] = &[
-    "Deserialize",
-    "Arbitrary",
-    "FromBytes",
-    "TryFromBytes",
-    "FromZeros",
-    "FromZeroes",
-    "Zeroable",
-    "Pod",
-    "AnyBitPattern",
-    "CheckedBitPattern",
-    "Archive",
-    "BorshDeserialize",
-    "Decode",
-    "SmartDefault",
-];
+const MAKERS: NameList = NameList(
+    "Deserialize Arbitrary FromBytes TryFromBytes FromZeros FromZeroes Zeroable Pod AnyBitPattern \
+     CheckedBitPattern Archive BorshDeserialize Decode SmartDefault",
+);
 
 /// A derive: the last name of the path that it resolves to, and its position.
 pub(crate) struct DeriveUse {
@@ -81,7 +70,7 @@ impl Checker<'_> {
     }
 
     pub(crate) fn makes_values(&self, derive: &str) -> bool {
-        MAKERS.contains(&derive) || self.config.extra_derives.iter().any(|extra| extra == derive)
+        MAKERS.has(derive) || self.config.extra_derives.iter().any(|extra| extra == derive)
     }
 
     /// F06 on a struct or enum of a dependent.
@@ -157,14 +146,8 @@ fn has_parameter(field: &KnownType) -> bool {
         KnownType::Far { path, args } if args.is_empty() && path.len() == 1 => path
             .first()
             .is_some_and(|name| name.chars().all(|one| one.is_ascii_uppercase() || one.is_ascii_digit())),
-        KnownType::Far { args, .. } => !empty_by_default(field) && args.iter().any(has_parameter),
-        KnownType::Tuple(parts) => parts.iter().any(has_parameter),
-        KnownType::Array(inner) => has_parameter(inner),
-        KnownType::Own { .. }
-        | KnownType::Cap(_)
-        | KnownType::Ref(_)
-        | KnownType::Ptr(_)
-        | KnownType::Infer => false,
+        KnownType::Own { .. } => false,
+        _ => !empty_by_default(field) && field.owned_parts().iter().any(has_parameter),
     }
 }
 

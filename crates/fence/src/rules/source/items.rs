@@ -7,8 +7,7 @@ use crate::LintRule;
 use crate::names::collect::{self, CollectOptions, attrs_of};
 use crate::names::inventory::written_name;
 use crate::names::resolve::{Frame, FrameKind, KnownType, Meaning, Namespace};
-use crate::rules::source::Checker;
-use crate::rules::source::FnContext;
+use crate::rules::source::{Checker, FnContext};
 use crate::syntax::cfg;
 use crate::syntax::written::{Name, Path, WrittenType, bare, name};
 

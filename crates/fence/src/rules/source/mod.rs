@@ -19,9 +19,8 @@ use crate::names::inventory::Watched;
 use crate::names::resolve::{Frame, KnownType, Namespace, Resolution, Resolver, Scope};
 use crate::report::{LintFinding, Site};
 use crate::rules::DisabledRules;
-use crate::syntax::cfg;
-use crate::syntax::parse;
 use crate::syntax::written::{Name, Path, Segment, WrittenType};
+use crate::syntax::{cfg, parse};
 
 /// The rules that apply to the package of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +75,6 @@ pub(crate) struct Checker<'c> {
     locals: Vec<Local>,
     /// The index of this function's first local. Those before it belong to an enclosing function.
     floor: usize,
-    unsafe_depth: u32,
     /// Greater than zero in the initializer of a binding whose written type contains no capability.
     other_type: u32,
     /// The remaining nesting depth for macro arguments.
@@ -130,7 +128,6 @@ impl<'c> Checker<'c> {
             fns: Vec::new(),
             locals: Vec::new(),
             floor: 0,
-            unsafe_depth: 0,
             other_type: 0,
             budget: parse::MAX_CHAIN,
             route: None,
@@ -207,6 +204,28 @@ impl<'c> Checker<'c> {
         self.out.push(finding);
     }
 
+    /// Reports code of a dependent that makes a capability. `message` gets the name of the type.
+    fn report_made(
+        &mut self,
+        rule: LintRule,
+        route: &'static str,
+        span: Span,
+        made: Option<usize>,
+        message: impl FnOnce(&str) -> String,
+    ) {
+        if let Some(id) = made
+            && self.applies.dependent
+        {
+            let message = message(&self.type_name(id));
+            self.report(rule, route, span, made, message);
+        }
+    }
+
+    /// F03: reports a general constructor.
+    fn report_general(&mut self, route: &'static str, span: Span, made: Option<usize>, name: &str) {
+        self.report_made(LintRule::F03, route, span, made, |ty| format!("`{name}` makes a `{ty}` here"));
+    }
+
     fn finding(
         &self,
         rule: LintRule,
@@ -236,6 +255,12 @@ impl<'c> Checker<'c> {
             message,
             via,
         }
+    }
+
+    /// Returns `true` if an associated function of this name makes a value of a capability type.
+    fn constructs(&self, id: usize, function: &str) -> bool {
+        self.resolver.inventory.origin(id, function).is_some()
+            || construct::general::general(function).is_some()
     }
 
     fn type_name(&self, id: usize) -> String {

@@ -7,8 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use crate::names::resolve::KnownType;
-use crate::rules::source::Checker;
-use crate::rules::source::FnContext;
+use crate::rules::source::{Checker, FnContext};
 
 impl<'ast> Visit<'ast> for Checker<'_> {
     fn visit_item(&mut self, item: &'ast syn::Item) {
@@ -89,11 +88,6 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 visit::visit_expr_return(self, one);
             }
             syn::Expr::Macro(one) => self.call_of_macro(&one.mac, &one.attrs),
-            syn::Expr::Unsafe(one) => {
-                self.unsafe_depth = self.unsafe_depth.saturating_add(1);
-                visit::visit_expr_unsafe(self, one);
-                self.unsafe_depth = self.unsafe_depth.saturating_sub(1);
-            }
             syn::Expr::Async(one) => {
                 self.within(KnownType::Unknown, |this| visit::visit_expr_async(this, one));
             }
@@ -128,13 +122,6 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.race_names(&one.pat, &one.expr);
             }
             syn::Expr::Verbatim(tokens) => self.scan_tokens(tokens),
-            syn::Expr::Array(one) => visit::visit_expr_array(self, one),
-            syn::Expr::Await(one) => visit::visit_expr_await(self, one),
-            syn::Expr::Binary(one) => visit::visit_expr_binary(self, one),
-            syn::Expr::Block(one) => visit::visit_expr_block(self, one),
-            syn::Expr::Break(one) => visit::visit_expr_break(self, one),
-            syn::Expr::Const(one) => visit::visit_expr_const(self, one),
-            syn::Expr::Field(one) => visit::visit_expr_field(self, one),
             syn::Expr::ForLoop(one) => {
                 let locals = self.locals.len();
                 self.race_loop(&one.expr);
@@ -144,19 +131,27 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.visit_block(&one.body);
                 self.locals.truncate(locals);
             }
-            syn::Expr::Group(one) => visit::visit_expr_group(self, one),
-            syn::Expr::Index(one) => visit::visit_expr_index(self, one),
-            syn::Expr::Loop(one) => visit::visit_expr_loop(self, one),
-            syn::Expr::Paren(one) => visit::visit_expr_paren(self, one),
-            syn::Expr::Range(one) => visit::visit_expr_range(self, one),
-            syn::Expr::RawAddr(one) => visit::visit_expr_raw_addr(self, one),
-            syn::Expr::Reference(one) => visit::visit_expr_reference(self, one),
-            syn::Expr::Repeat(one) => visit::visit_expr_repeat(self, one),
-            syn::Expr::Try(one) => visit::visit_expr_try(self, one),
-            syn::Expr::TryBlock(one) => visit::visit_expr_try_block(self, one),
-            syn::Expr::Tuple(one) => visit::visit_expr_tuple(self, one),
-            syn::Expr::Unary(one) => visit::visit_expr_unary(self, one),
-            syn::Expr::Yield(one) => visit::visit_expr_yield(self, one),
+            syn::Expr::Array(_)
+            | syn::Expr::Await(_)
+            | syn::Expr::Binary(_)
+            | syn::Expr::Block(_)
+            | syn::Expr::Break(_)
+            | syn::Expr::Const(_)
+            | syn::Expr::Field(_)
+            | syn::Expr::Group(_)
+            | syn::Expr::Index(_)
+            | syn::Expr::Loop(_)
+            | syn::Expr::Paren(_)
+            | syn::Expr::Range(_)
+            | syn::Expr::RawAddr(_)
+            | syn::Expr::Reference(_)
+            | syn::Expr::Repeat(_)
+            | syn::Expr::Try(_)
+            | syn::Expr::TryBlock(_)
+            | syn::Expr::Tuple(_)
+            | syn::Expr::Unary(_)
+            | syn::Expr::Unsafe(_)
+            | syn::Expr::Yield(_) => visit::visit_expr(self, expr),
             syn::Expr::Continue(_) | syn::Expr::Infer(_) | syn::Expr::Lit(_) => {}
             other => self.unknown_node(other.span(), "expression"),
         }
@@ -166,17 +161,17 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         match ty {
             syn::Type::Macro(one) => self.call_of_macro(&one.mac, &[]),
             syn::Type::Verbatim(tokens) => self.scan_tokens(tokens),
-            syn::Type::Array(one) => visit::visit_type_array(self, one),
-            syn::Type::FnPtr(one) => visit::visit_type_fn_ptr(self, one),
-            syn::Type::Group(one) => visit::visit_type_group(self, one),
-            syn::Type::ImplTrait(one) => visit::visit_type_impl_trait(self, one),
-            syn::Type::Paren(one) => visit::visit_type_paren(self, one),
-            syn::Type::Path(one) => visit::visit_type_path(self, one),
-            syn::Type::Ptr(one) => visit::visit_type_ptr(self, one),
-            syn::Type::Reference(one) => visit::visit_type_reference(self, one),
-            syn::Type::Slice(one) => visit::visit_type_slice(self, one),
-            syn::Type::TraitObject(one) => visit::visit_type_trait_object(self, one),
-            syn::Type::Tuple(one) => visit::visit_type_tuple(self, one),
+            syn::Type::Array(_)
+            | syn::Type::FnPtr(_)
+            | syn::Type::Group(_)
+            | syn::Type::ImplTrait(_)
+            | syn::Type::Paren(_)
+            | syn::Type::Path(_)
+            | syn::Type::Ptr(_)
+            | syn::Type::Reference(_)
+            | syn::Type::Slice(_)
+            | syn::Type::TraitObject(_)
+            | syn::Type::Tuple(_) => visit::visit_type(self, ty),
             syn::Type::Infer(_) | syn::Type::Never(_) => {}
             other => self.unknown_node(other.span(), "type"),
         }
@@ -275,34 +270,26 @@ impl Checker<'_> {
         self.locals.truncate(locals);
     }
 
+    /// Checks `if` with its `else if` chain.
+    ///
+    /// A chain nests once per condition. The loop keeps the recursion depth constant.
     fn condition(&mut self, one: &syn::ExprIf) {
-        let branches = Branches {
-            then: Some(&one.then_branch),
-            otherwise: one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise),
-        };
-        self.race_condition(&one.cond, &branches);
-        let locals = self.locals.len();
-        self.visit_expr(&one.cond);
-        self.visit_block(&one.then_branch);
-        self.locals.truncate(locals);
-        // An `else if` chain nests once per condition. The loop keeps the recursion depth constant.
-        let mut rest = one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
-        while let Some(otherwise) = rest {
-            if let syn::Expr::If(next) = otherwise {
-                let branches = Branches {
-                    then: Some(&next.then_branch),
-                    otherwise: next.else_branch.as_ref().map(|(_, last)| &**last),
-                };
-                self.race_condition(&next.cond, &branches);
-                let locals = self.locals.len();
-                self.visit_expr(&next.cond);
-                self.visit_block(&next.then_branch);
-                self.locals.truncate(locals);
-                rest = next.else_branch.as_ref().map(|(_, last)| &**last);
-            } else {
-                self.visit_expr(otherwise);
-                rest = None;
-            }
+        let mut next = Some(one);
+        while let Some(one) = next {
+            let otherwise = one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
+            self.race_condition(&one.cond, &Branches { then: Some(&one.then_branch), otherwise });
+            let locals = self.locals.len();
+            self.visit_expr(&one.cond);
+            self.visit_block(&one.then_branch);
+            self.locals.truncate(locals);
+            next = match otherwise {
+                Some(syn::Expr::If(inner)) => Some(inner),
+                Some(other) => {
+                    self.visit_expr(other);
+                    None
+                }
+                None => None,
+            };
         }
     }
 
@@ -327,26 +314,10 @@ impl Checker<'_> {
     /// Checks the left side of an assignment, a pattern that syn parses as an expression.
     fn target(&mut self, left: &syn::Expr) {
         match left {
-            syn::Expr::Struct(one) => {
-                for field in &one.fields {
-                    self.target(&field.expr);
-                }
-            }
-            syn::Expr::Call(one) => {
-                for arg in &one.args {
-                    self.target(arg);
-                }
-            }
-            syn::Expr::Tuple(one) => {
-                for elem in &one.elems {
-                    self.target(elem);
-                }
-            }
-            syn::Expr::Array(one) => {
-                for elem in &one.elems {
-                    self.target(elem);
-                }
-            }
+            syn::Expr::Struct(one) => one.fields.iter().for_each(|field| self.target(&field.expr)),
+            syn::Expr::Call(one) => one.args.iter().for_each(|arg| self.target(arg)),
+            syn::Expr::Tuple(one) => one.elems.iter().for_each(|elem| self.target(elem)),
+            syn::Expr::Array(one) => one.elems.iter().for_each(|elem| self.target(elem)),
             syn::Expr::Paren(one) => self.target(&one.expr),
             syn::Expr::Path(_) | syn::Expr::Infer(_) => {}
             other => self.visit_expr(other),
@@ -432,46 +403,12 @@ fn leftmost(expr: &syn::Expr) -> &syn::Expr {
 
 /// Returns the attributes of any expression.
 fn attrs_of(expr: &syn::Expr) -> &[syn::Attribute] {
-    match expr {
-        syn::Expr::Array(one) => &one.attrs,
-        syn::Expr::Assign(one) => &one.attrs,
-        syn::Expr::Async(one) => &one.attrs,
-        syn::Expr::Await(one) => &one.attrs,
-        syn::Expr::Binary(one) => &one.attrs,
-        syn::Expr::Block(one) => &one.attrs,
-        syn::Expr::Break(one) => &one.attrs,
-        syn::Expr::Call(one) => &one.attrs,
-        syn::Expr::Cast(one) => &one.attrs,
-        syn::Expr::Closure(one) => &one.attrs,
-        syn::Expr::Const(one) => &one.attrs,
-        syn::Expr::Continue(one) => &one.attrs,
-        syn::Expr::Field(one) => &one.attrs,
-        syn::Expr::ForLoop(one) => &one.attrs,
-        syn::Expr::Group(one) => &one.attrs,
-        syn::Expr::If(one) => &one.attrs,
-        syn::Expr::Index(one) => &one.attrs,
-        syn::Expr::Infer(one) => &one.attrs,
-        syn::Expr::Let(one) => &one.attrs,
-        syn::Expr::Lit(one) => &one.attrs,
-        syn::Expr::Loop(one) => &one.attrs,
-        syn::Expr::Macro(one) => &one.attrs,
-        syn::Expr::Match(one) => &one.attrs,
-        syn::Expr::MethodCall(one) => &one.attrs,
-        syn::Expr::Paren(one) => &one.attrs,
-        syn::Expr::Path(one) => &one.attrs,
-        syn::Expr::Range(one) => &one.attrs,
-        syn::Expr::RawAddr(one) => &one.attrs,
-        syn::Expr::Reference(one) => &one.attrs,
-        syn::Expr::Repeat(one) => &one.attrs,
-        syn::Expr::Return(one) => &one.attrs,
-        syn::Expr::Struct(one) => &one.attrs,
-        syn::Expr::Try(one) => &one.attrs,
-        syn::Expr::TryBlock(one) => &one.attrs,
-        syn::Expr::Tuple(one) => &one.attrs,
-        syn::Expr::Unary(one) => &one.attrs,
-        syn::Expr::Unsafe(one) => &one.attrs,
-        syn::Expr::While(one) => &one.attrs,
-        syn::Expr::Yield(one) => &one.attrs,
-        _ => &[],
+    macro_rules! attrs {
+        ($($kind:ident)*) => { match expr { $(syn::Expr::$kind(one) => &one.attrs,)* _ => &[] } };
     }
+    attrs!(
+        Array Assign Async Await Binary Block Break Call Cast Closure Const Continue Field ForLoop Group If Index Infer
+        Let Lit Loop Macro Match MethodCall Paren Path Range RawAddr Reference Repeat Return Struct Try TryBlock Tuple
+        Unary Unsafe While Yield
+    )
 }

@@ -68,13 +68,7 @@ impl Checker<'_> {
                 other => general(other),
             };
             let made = kind.and_then(|kind| args.iter().find_map(|arg| kind.makes(arg)));
-            if let Some(id) = made
-                && self.applies.dependent
-            {
-                let ty = self.type_name(id);
-                let message = format!("`{name}` makes a `{ty}` here");
-                self.report(LintRule::F03, "turbofish", one.method.span(), Some(id), message);
-            }
+            self.report_general("turbofish", one.method.span(), made, &name);
             if let ("map" | "then" | "map_or" | "and_then", Some(asked), Some(function)) =
                 (name.as_str(), args.first(), one.args.last())
             {

@@ -1,6 +1,7 @@
 //! F03: general constructors such as `Default`, if the type that they make is known.
 
 use crate::names::resolve::KnownType;
+use crate::syntax::name_list::NameList;
 
 /// A constructor that many types have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,62 +47,31 @@ pub(crate) fn general(name: &str) -> Option<GeneralConstructor> {
 }
 
 /// Containers whose default is empty.
-const EMPTY_BY_DEFAULT: &[&str] = &[
-    "Option",
-    "Vec",
-    "VecDeque",
-    "HashMap",
-    "BTreeMap",
-    "HashSet",
-    "BTreeSet",
-    "LinkedList",
-    "BinaryHeap",
-    "IndexMap",
-    "IndexSet",
-    "PhantomData",
-    "Weak",
-    "OnceCell",
-    "OnceLock",
-    "Sender",
-    "Receiver",
-    "Result",
-];
+const EMPTY_BY_DEFAULT: NameList = NameList(
+    "Option Vec VecDeque HashMap BTreeMap HashSet BTreeSet LinkedList BinaryHeap IndexMap IndexSet \
+     PhantomData Weak OnceCell OnceLock Sender Receiver Result",
+);
 
 /// Returns a capability type that a type contains by value at any depth.
 pub(crate) fn any(ty: &KnownType) -> Option<usize> {
     match ty {
         KnownType::Cap(id) => Some(*id),
-        KnownType::Far { .. } if ty.far_name() == Some("PhantomData") => None,
-        KnownType::Own { args, .. } | KnownType::Far { args, .. } => args.iter().find_map(any),
-        KnownType::Tuple(parts) => parts.iter().find_map(any),
-        KnownType::Array(inner) => any(inner),
-        KnownType::Ref(_) | KnownType::Ptr(_) | KnownType::Infer | KnownType::Unknown => None,
+        _ => ty.owned_parts().iter().find_map(any),
     }
 }
 
 /// Returns `true` if the default value of a type is an empty container.
 pub(crate) fn empty_by_default(ty: &KnownType) -> bool {
-    ty.far_name().is_some_and(|name| EMPTY_BY_DEFAULT.contains(&name))
+    ty.far_name().is_some_and(|name| EMPTY_BY_DEFAULT.has(name))
 }
 
 /// Returns a capability type that the default value of a type would contain.
 pub(crate) fn by_default(ty: &KnownType) -> Option<usize> {
     match ty {
         KnownType::Cap(id) => Some(*id),
-        KnownType::Far { args, .. } => {
-            if empty_by_default(ty) {
-                None
-            } else {
-                args.iter().find_map(by_default)
-            }
-        }
-        KnownType::Tuple(parts) => parts.iter().find_map(by_default),
-        KnownType::Array(inner) => by_default(inner),
-        KnownType::Own { .. }
-        | KnownType::Ref(_)
-        | KnownType::Ptr(_)
-        | KnownType::Infer
-        | KnownType::Unknown => None,
+        KnownType::Own { .. } => None,
+        _ if empty_by_default(ty) => None,
+        _ => ty.owned_parts().iter().find_map(by_default),
     }
 }
 

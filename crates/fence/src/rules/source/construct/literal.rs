@@ -5,7 +5,7 @@ use syn::visit::Visit;
 
 use crate::LintRule;
 use crate::names::collect::Shape;
-use crate::names::inventory::Origin;
+use crate::names::inventory::{Origin, Watched};
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::{GeneralConstructor, any, general};
@@ -55,18 +55,13 @@ impl Checker<'_> {
     /// Reports a literal of the type, and in a capability crate requires the grant.
     fn literal(&mut self, id: usize, route: &'static str, span: Option<Span>) {
         let Some(span) = span else { return };
-        let name = self.type_name(id);
-        if self.applies.dependent {
-            let message = format!("a literal makes a `{name}`");
-            self.report(LintRule::F01, route, span, Some(id), message);
-        }
+        self.report_made(LintRule::F01, route, span, Some(id), |ty| format!("a literal makes a `{ty}`"));
         self.needs_grant(id, span);
     }
 
     fn variant(&mut self, id: usize, path: &syn::Path, used: usize, route: &'static str) {
         let variant = path.segments.iter().nth(used).map(|seg| bare(&seg.ident));
-        let known = self.resolver.inventory.types.get(id);
-        if !variant.is_some_and(|variant| known.is_some_and(|ty| ty.variants.contains(variant.as_str()))) {
+        if !variant.is_some_and(|variant| self.resolver.inventory.has_variant(id, &variant)) {
             return;
         }
         let at = used.checked_sub(1).and_then(|at| path.segments.iter().nth(at));
@@ -82,7 +77,7 @@ impl Checker<'_> {
         self.watched_path(&res, path);
         match res.what {
             Meaning::Type(KnownType::Cap(id)) if res.used == written.segs.len() => {
-                match self.resolver.inventory.types.get(id).and_then(|ty| ty.shape) {
+                match self.resolver.inventory.shape(id) {
                     Some(Shape::Tuple) => self.literal(id, "tuple", last),
                     Some(Shape::Unit) => self.literal(id, "unit", last),
                     Some(Shape::Braced) | None => {}
@@ -128,34 +123,27 @@ impl Checker<'_> {
     ) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
         let name = bare(function);
-        let ty = self.type_name(id);
         let origin = self.resolver.inventory.origin(id, &name);
-        let qualified = of_trait.is_some();
-        if origin == Some(Origin::Inherent) && !qualified {
-            self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
+        let route = if of_trait.is_some() { "qualified" } else { "associated" };
+        if origin == Some(Origin::Inherent) && of_trait.is_none() {
+            self.constructor(id, named, &name, route);
         } else if general(&name).is_some_and(|kind| !matches!(kind, GeneralConstructor::Take)) {
-            if self.applies.dependent {
-                let message = format!("`{name}` makes a `{ty}` here");
-                let route = if qualified { "qualified" } else { "associated" };
-                self.report(LintRule::F03, route, function.span(), Some(id), message);
-            }
+            self.report_general(route, function.span(), Some(id), &name);
         } else if crate::rules::source::construct::raw_memory::is_unsafe("", &name) {
             self.unsafely("associated", function.span(), id, &format!("`{name}`"));
         } else if origin.is_some() {
-            self.constructor(id, named, &name, if qualified { "qualified" } else { "associated" });
+            self.constructor(id, named, &name, route);
         } else {
             self.variant(id, path, used, "variant");
         }
     }
 
-    fn constructor(&mut self, id: usize, span: Option<Span>, function: &str, route: &'static str) {
-        if let Some(span) = span
-            && self.applies.dependent
-        {
-            let ty = self.type_name(id);
-            let message = format!("`{function}` is a constructor of `{ty}`");
-            self.report(LintRule::F02, route, span, Some(id), message);
-        }
+    /// F02: reports a constructor.
+    pub(crate) fn constructor(&mut self, id: usize, span: Option<Span>, function: &str, route: &'static str) {
+        let Some(span) = span else { return };
+        self.report_made(LintRule::F02, route, span, Some(id), |ty| {
+            format!("`{function}` is a constructor of `{ty}`")
+        });
     }
 
     /// Checks `<T as Trait>::f` and `<X as Into<T>>::into`.
@@ -183,18 +171,7 @@ impl Checker<'_> {
             Some(kind) => kind.makes(own),
             None => None,
         };
-        if let Some(id) = made
-            && self.applies.dependent
-        {
-            let ty = self.type_name(id);
-            self.report(
-                LintRule::F03,
-                "qualified",
-                function.span(),
-                Some(id),
-                format!("`{name}` makes a `{ty}` here"),
-            );
-        }
+        self.report_general("qualified", function.span(), made, &name);
         self.unsafe_path(own, function);
     }
 
@@ -209,18 +186,7 @@ impl Checker<'_> {
             let later = || asked.iter().find_map(|arg| kind.makes(arg));
             kind.makes(own).or_else(|| if matches!(kind, GeneralConstructor::Take) { None } else { later() })
         });
-        if let Some(id) = made
-            && self.applies.dependent
-        {
-            let ty = self.type_name(id);
-            self.report(
-                LintRule::F03,
-                "container",
-                function.span(),
-                Some(id),
-                format!("`{name}` makes a `{ty}` here"),
-            );
-        }
+        self.report_general("container", function.span(), made, &name);
         self.unsafe_path(own, function);
     }
 
@@ -229,42 +195,34 @@ impl Checker<'_> {
         let Some(seg) = path.segments.iter().nth(used) else { return };
         let name = bare(&seg.ident);
         let args = self.segment_args(seg);
-        if let KnownType::Own { place, .. } = own
-            && self.applies.dependent
-            && let Some(id) =
-                self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()))
-        {
-            let ty = self.type_name(*id);
-            let message = format!("`{name}` returns a `{ty}` and takes none");
-            self.report(LintRule::F02, "factory", seg.ident.span(), Some(*id), message);
+        if let KnownType::Own { place, .. } = own {
+            let made = self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()));
+            self.report_factory("factory", seg.ident.span(), made.copied(), &name);
         }
         self.method_maker(&name, &args, seg.ident.span());
     }
 
     fn free_function(&mut self, module: usize, name: &Name, span: Option<Span>) {
-        if !self.applies.dependent {
-            return;
+        let made = self.free_constructor(module, name);
+        if let Some(span) = span {
+            self.report_factory("free", span, made, name);
         }
-        let Some(info) = self.resolver.world.modules.get(module) else { return };
-        let found = self.resolver.inventory.free.iter().find(|((home, function), _)| {
-            function == name
-                && self
-                    .resolver
-                    .world
-                    .modules
-                    .get(*home)
-                    .is_some_and(|home| home.file == info.file && home.table == info.table)
+    }
+
+    /// Returns the capability type that a free function constructs.
+    pub(crate) fn free_constructor(&self, module: usize, name: &Name) -> Option<usize> {
+        let world = self.resolver.world;
+        let here = world.modules.get(module)?;
+        self.resolver.inventory.free.iter().find_map(|((home, function), id)| {
+            let home = world.modules.get(*home)?;
+            (function == name && home.file == here.file && home.table == here.table).then_some(*id)
+        })
+    }
+
+    fn report_factory(&mut self, route: &'static str, span: Span, made: Option<usize>, name: &str) {
+        self.report_made(LintRule::F02, route, span, made, |ty| {
+            format!("`{name}` returns a `{ty}` and takes none")
         });
-        if let (Some((_, id)), Some(span)) = (found, span) {
-            let ty = self.type_name(*id);
-            self.report(
-                LintRule::F02,
-                "free",
-                span,
-                Some(*id),
-                format!("`{name}` returns a `{ty}` and takes none"),
-            );
-        }
     }
 
     /// Checks a function of a crate that is not scanned, by its type arguments.
@@ -287,13 +245,7 @@ impl Checker<'_> {
             if made.is_none() && (!matches!(kind, GeneralConstructor::Take) || is_mem_take(full)) {
                 made = args.iter().find_map(|arg| kind.makes(arg));
             }
-            if let Some(id) = made
-                && self.applies.dependent
-            {
-                let ty = self.type_name(id);
-                let message = format!("`{last}` makes a `{ty}` here");
-                self.report(LintRule::F03, "turbofish", seg.ident.span(), Some(id), message);
-            }
+            self.report_general("turbofish", seg.ident.span(), made, last);
         }
         args.extend(before);
         self.unsafe_function(&before_name, last, &args, seg.ident.span());
@@ -327,29 +279,41 @@ impl Checker<'_> {
     /// F12: checks a function of a watched type.
     pub(crate) fn watched_function(&mut self, own: &KnownType, function: &proc_macro2::Ident) {
         let Some(place) = self.place_of(own) else { return };
-        let name = bare(function);
-        let hit = self
-            .watched
-            .iter()
-            .find(|watched| {
-                watched.owner.as_ref() == Some(&place) && watched.functions.contains(name.as_str())
-            })
-            .copied();
-        if let Some(watched) = hit {
-            self.caller(watched, &name, function.span(), "path");
-        }
+        self.watched_call(&bare(function), function.span(), "path", |watched, name| {
+            watched.owner.as_ref() == Some(&place) && watched.functions.contains(name)
+        });
     }
 
     fn watched_free(&mut self, module: usize, name: &Name, path: &syn::Path) {
         let Some(info) = self.resolver.world.modules.get(module) else { return };
-        let here = (info.file, info.table);
-        let hit = self
-            .watched
-            .iter()
-            .find(|watched| watched.module == Some(here) && watched.functions.contains(name))
-            .copied();
-        if let (Some(watched), Some(last)) = (hit, path.segments.last()) {
-            self.caller(watched, name, last.ident.span(), "path");
+        let (here, last) = ((info.file, info.table), path.segments.last());
+        let Some(span) = last.map(|seg| seg.ident.span()) else { return };
+        self.watched_call(name, span, "path", |watched, name| {
+            watched.module == Some(here) && watched.functions.contains(name)
+        });
+    }
+
+    /// F12: checks a method call by the method's name, in packages that see the owner.
+    pub(crate) fn watched_method(&mut self, method: &proc_macro2::Ident) {
+        self.watched_call(&bare(method), method.span(), "method", |watched, name| {
+            watched.methods.contains(name)
+        });
+    }
+
+    fn watched_call(
+        &mut self,
+        name: &str,
+        span: Span,
+        route: &'static str,
+        matches: impl Fn(&Watched, &str) -> bool,
+    ) {
+        let Some(watched) = self.watched.iter().find(|watched| matches(watched, name)).copied() else {
+            return;
+        };
+        let item = self.item_path();
+        if !crate::names::callers::is_caller(&item, &watched.callers) {
+            let message = format!("`{item}` is not a listed caller of `{}::{name}`", watched.shown);
+            self.report(LintRule::F12, route, span, None, message);
         }
     }
 
@@ -362,29 +326,6 @@ impl Checker<'_> {
                 Some((info.file, info.table, Name::clone(&found.name)))
             }
             _ => None,
-        }
-    }
-
-    /// F12: checks a method call by the method's name, in packages that see the owner.
-    pub(crate) fn watched_method(&mut self, method: &proc_macro2::Ident) {
-        let name = bare(method);
-        let hit = self.watched.iter().find(|watched| watched.methods.contains(name.as_str())).copied();
-        if let Some(watched) = hit {
-            self.caller(watched, &name, method.span(), "method");
-        }
-    }
-
-    fn caller(
-        &mut self,
-        watched: &crate::names::inventory::Watched,
-        name: &str,
-        span: Span,
-        route: &'static str,
-    ) {
-        let item = self.item_path();
-        if !crate::names::callers::is_caller(&item, &watched.callers) {
-            let message = format!("`{item}` is not a listed caller of `{}::{name}`", watched.shown);
-            self.report(LintRule::F12, route, span, None, message);
         }
     }
 }

@@ -7,84 +7,50 @@ use crate::LintRule;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::literal::last_span;
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Path, bare};
 
 /// Functions that count by name alone.
-const ANYWHERE: &[&str] = &[
-    "transmute",
-    "transmute_copy",
-    "transmute_unchecked",
-    "zeroed",
-    "new_zeroed",
-    "assume_init",
-    "assume_init_read",
-    "read_from_bytes",
-    "pod_read_unaligned",
-    "must_cast",
-];
+const ANYWHERE: NameList = NameList(
+    "transmute transmute_copy transmute_unchecked zeroed new_zeroed assume_init assume_init_read \
+     read_from_bytes pod_read_unaligned must_cast",
+);
 /// Functions that count in a module or on a type.
-const BELOW: &[(&str, &str)] = &[
-    ("mem", "uninitialized"),
-    ("MaybeUninit", "uninit"),
-    ("ptr", "read"),
-    ("ptr", "read_unaligned"),
-    ("ptr", "read_volatile"),
-    ("ptr", "null"),
-    ("ptr", "null_mut"),
-    ("ptr", "dangling"),
-    ("ptr", "dangling_mut"),
-    ("ptr", "without_provenance"),
-    ("ptr", "without_provenance_mut"),
-    ("ptr", "with_exposed_provenance"),
-    ("ptr", "with_exposed_provenance_mut"),
-    ("ptr", "slice_from_raw_parts"),
-    ("ptr", "slice_from_raw_parts_mut"),
-    ("ptr", "replace"),
-    ("ptr", "copy"),
-    ("ptr", "copy_nonoverlapping"),
-    ("Box", "from_raw"),
-    ("Box", "from_raw_in"),
-    ("Box", "from_non_null"),
-    ("Box", "new_uninit"),
-    ("Box", "new_zeroed"),
-    ("Box", "new_uninit_slice"),
-    ("Box", "new_zeroed_slice"),
-    ("ManuallyDrop", "take"),
-    ("Rc", "from_raw"),
-    ("Rc", "new_uninit"),
-    ("Rc", "new_zeroed"),
-    ("Rc", "new_uninit_slice"),
-    ("Rc", "new_zeroed_slice"),
-    ("Arc", "from_raw"),
-    ("Arc", "new_uninit"),
-    ("Arc", "new_zeroed"),
-    ("Arc", "new_uninit_slice"),
-    ("Arc", "new_zeroed_slice"),
-    ("Weak", "from_raw"),
-    ("Vec", "from_raw_parts"),
-    ("Vec", "from_raw_parts_in"),
-    ("NonNull", "new"),
-    ("NonNull", "new_unchecked"),
-    ("NonNull", "dangling"),
-    ("NonNull", "from_raw_parts"),
-    ("slice", "from_raw_parts"),
-    ("slice", "from_raw_parts_mut"),
-    ("bytemuck", "cast"),
-    ("bytemuck", "cast_ref"),
-    ("bytemuck", "cast_mut"),
-    ("bytemuck", "cast_slice"),
-    ("bytemuck", "try_cast"),
-    ("bytemuck", "from_bytes"),
+const BELOW: &[(&str, NameList)] = &[
+    ("mem", NameList("uninitialized")),
+    ("MaybeUninit", NameList("uninit")),
+    (
+        "ptr",
+        NameList(
+            "read read_unaligned read_volatile null null_mut dangling dangling_mut without_provenance \
+             without_provenance_mut with_exposed_provenance with_exposed_provenance_mut \
+             slice_from_raw_parts slice_from_raw_parts_mut replace copy copy_nonoverlapping",
+        ),
+    ),
+    (
+        "Box",
+        NameList(
+            "from_raw from_raw_in from_non_null new_uninit new_zeroed new_uninit_slice new_zeroed_slice",
+        ),
+    ),
+    ("ManuallyDrop", NameList("take")),
+    ("Rc", NameList("from_raw new_uninit new_zeroed new_uninit_slice new_zeroed_slice")),
+    ("Arc", NameList("from_raw new_uninit new_zeroed new_uninit_slice new_zeroed_slice")),
+    ("Weak", NameList("from_raw")),
+    ("Vec", NameList("from_raw_parts from_raw_parts_in")),
+    ("NonNull", NameList("new new_unchecked dangling from_raw_parts")),
+    ("slice", NameList("from_raw_parts from_raw_parts_mut")),
+    ("bytemuck", NameList("cast cast_ref cast_mut cast_slice try_cast from_bytes")),
 ];
 /// Methods of a pointer or a `MaybeUninit`.
-const METHODS: &[&str] = &["assume_init", "assume_init_read", "read", "read_unaligned", "read_volatile"];
+const METHODS: NameList = NameList("assume_init assume_init_read read read_unaligned read_volatile");
 
 pub(crate) fn is_unsafe_name(name: &str) -> bool {
-    ANYWHERE.contains(&name) || BELOW.iter().any(|(_, known)| *known == name)
+    ANYWHERE.has(name) || BELOW.iter().any(|(_, names)| names.has(name))
 }
 
 pub(crate) fn is_unsafe(before: &str, name: &str) -> bool {
-    ANYWHERE.contains(&name) || BELOW.contains(&(before, name))
+    ANYWHERE.has(name) || BELOW.iter().any(|(owner, names)| *owner == before && names.has(name))
 }
 
 impl Checker<'_> {
@@ -133,7 +99,7 @@ impl Checker<'_> {
     pub(crate) fn unsafe_method(&mut self, one: &syn::ExprMethodCall, wanted: &KnownType) {
         let name = bare(&one.method);
         let uninit = matches!(name.as_str(), "assume_init" | "assume_init_read");
-        if (uninit || reads_a_pointer(one) && METHODS.contains(&name.as_str()))
+        if (uninit || reads_a_pointer(one) && METHODS.has(&name))
             && let Some(id) = self.held(wanted)
         {
             self.unsafely("annotation", one.method.span(), id, &format!("`{name}`"));
@@ -192,15 +158,10 @@ impl Checker<'_> {
 
     /// Returns the capability inside a `MaybeUninit` at any depth.
     fn uninit(&self, ty: &KnownType) -> Option<usize> {
-        match ty {
-            KnownType::Far { .. } if ty.far_name() == Some("MaybeUninit") => self.held(ty),
-            KnownType::Far { args, .. } | KnownType::Own { args, .. } => {
-                args.iter().find_map(|arg| self.uninit(arg))
-            }
-            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.uninit(part)),
-            KnownType::Array(inner) | KnownType::Ref(inner) | KnownType::Ptr(inner) => self.uninit(inner),
-            KnownType::Cap(_) | KnownType::Infer | KnownType::Unknown => None,
+        if ty.far_name() == Some("MaybeUninit") {
+            return self.held(ty);
         }
+        ty.parts().iter().find_map(|part| self.uninit(part))
     }
 
     /// Checks `*p` that has to be a capability or a reference to one, if `p` is a cast.

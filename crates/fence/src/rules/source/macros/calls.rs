@@ -8,98 +8,37 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 
 use crate::LintRule;
+use crate::names::collect::Shape;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::general;
 use crate::syntax::macro_rules::{ParamUse, is, split_commas};
+use crate::syntax::name_list::NameList;
 use crate::syntax::parse;
 use crate::syntax::written::{Name, Path, bare};
 
 /// Macros whose arguments are never code.
-const CLEAN: &[&str] = &[
-    "stringify",
-    "concat",
-    "include_str",
-    "include_bytes",
-    "env",
-    "option_env",
-    "cfg",
-    "line",
-    "file",
-    "column",
-    "module_path",
-    "include",
-];
+const CLEAN: NameList = NameList(
+    "stringify concat include_str include_bytes env option_env cfg line file column module_path include",
+);
 /// Macros whose second argument is a pattern.
-const PATTERNS: &[&str] = &["matches", "assert_matches", "debug_assert_matches", "assert_let", "if_let"];
+const PATTERNS: NameList = NameList("matches assert_matches debug_assert_matches assert_let if_let");
 /// Macros that keep their arguments as tokens.
-const QUOTES: &[&str] = &["quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "format_ident"];
+const QUOTES: NameList = NameList("quote quote_spanned parse_quote parse_quote_spanned format_ident");
 /// Attributes whose arguments never become code that makes a value.
-const PLAIN_ATTRIBUTES: &[&str] = &[
-    "doc",
-    "cfg",
-    "cfg_attr",
-    "derive",
-    "allow",
-    "warn",
-    "deny",
-    "forbid",
-    "expect",
-    "inline",
-    "must_use",
-    "deprecated",
-    "repr",
-    "path",
-    "macro_use",
-    "macro_export",
-    "test",
-    "bench",
-    "ignore",
-    "should_panic",
-    "no_mangle",
-    "export_name",
-    "link",
-    "link_name",
-    "link_section",
-    "cold",
-    "track_caller",
-    "target_feature",
-    "non_exhaustive",
-    "automatically_derived",
-    "feature",
-    "rustfmt",
-    "clippy",
-    "recursion_limit",
-    "no_std",
-    "no_core",
-    "crate_type",
-    "crate_name",
-    "proc_macro",
-    "proc_macro_derive",
-    "proc_macro_attribute",
-];
+const PLAIN_ATTRIBUTES: NameList = NameList(
+    "doc cfg cfg_attr derive allow warn deny forbid expect inline must_use deprecated repr path \
+     macro_use macro_export test bench ignore should_panic no_mangle export_name link link_name \
+     link_section cold track_caller target_feature non_exhaustive automatically_derived feature rustfmt \
+     clippy recursion_limit no_std no_core crate_type crate_name proc_macro proc_macro_derive \
+     proc_macro_attribute",
+);
 
 /// Macros of the standard library whose arguments are values. A path in them is not the mention of a type.
-const VALUES: &[&str] = &[
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "dbg",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "eprint",
-    "eprintln",
-    "format",
-    "panic",
-    "print",
-    "println",
-    "todo",
-    "unreachable",
-    "vec",
-    "write",
-    "writeln",
-];
+const VALUES: NameList = NameList(
+    "assert assert_eq assert_ne dbg debug_assert debug_assert_eq debug_assert_ne eprint eprintln format \
+     panic print println todo unreachable vec write writeln",
+);
 
 /// The meaning of an argument that is only a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,19 +117,19 @@ impl Checker<'_> {
             return;
         }
         let ours = self.macros.find(self.resolver.world.package_of(self.module), &known);
-        if ours.is_none() && CLEAN.contains(&known.as_str()) {
+        if ours.is_none() && CLEAN.has(&known) {
             return;
         }
-        if ours.is_none() && QUOTES.contains(&known.as_str()) {
+        if ours.is_none() && QUOTES.has(&known) {
             self.scan_tokens(&mac.tokens);
             return;
         }
-        if PATTERNS.contains(&known.as_str()) {
+        if PATTERNS.has(&known) {
             self.matching(&mac.tokens);
             return;
         }
         self.handed_types(&known, &mac.tokens);
-        let values = ours.is_none() && VALUES.contains(&known.as_str());
+        let values = ours.is_none() && VALUES.has(&known);
         self.arguments(&mac.tokens, if values { PathArgument::Value } else { PathArgument::Mention });
     }
 
@@ -335,23 +274,16 @@ impl Checker<'_> {
 
     /// Returns `true` if the use of a macro parameter makes a value of this type.
     fn makes(&self, id: usize, build: &ParamUse, call: &TokenStream) -> bool {
-        let known =
-            |name: &str| self.resolver.inventory.origin(id, name).is_some() || general(name).is_some();
         match build {
             ParamUse::Literal | ParamUse::Call => true,
             ParamUse::Defines => false,
             ParamUse::Value => {
-                let shape = self.resolver.inventory.types.get(id).and_then(|ty| ty.shape);
-                matches!(
-                    shape,
-                    Some(crate::names::collect::Shape::Tuple | crate::names::collect::Shape::Unit)
-                )
+                matches!(self.resolver.inventory.shape(id), Some(Shape::Tuple | Shape::Unit))
             }
             ParamUse::Assoc(name) => {
-                known(name)
-                    || self.resolver.inventory.types.get(id).is_some_and(|ty| ty.variants.contains(name))
+                self.constructs(id, name) || self.resolver.inventory.has_variant(id, name)
             }
-            ParamUse::AssocParam => idents(call).iter().any(|ident| known(ident)),
+            ParamUse::AssocParam => idents(call).iter().any(|ident| self.constructs(id, ident)),
             ParamUse::Turbofish(name) => {
                 general(name).is_some()
                     || crate::rules::source::construct::raw_memory::is_unsafe_name(name)
@@ -380,7 +312,7 @@ impl Checker<'_> {
 
     fn meta(&mut self, meta: &syn::Meta) {
         let first = meta.path().segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
-        if PLAIN_ATTRIBUTES.contains(&first.as_str()) || !self.applies.dependent {
+        if PLAIN_ATTRIBUTES.has(&first) || !self.applies.dependent {
             return;
         }
         let syn::Meta::List(list) = meta else { return };
@@ -422,10 +354,7 @@ impl Checker<'_> {
             (
                 Meaning::Type(KnownType::Cap(id)) | Meaning::Qualified { own: KnownType::Cap(id), .. },
                 Some(name),
-            ) => {
-                let known = self.resolver.inventory.origin(*id, name).is_some() || general(name).is_some();
-                known.then_some(*id)
-            }
+            ) => self.constructs(*id, name).then_some(*id),
             (Meaning::Value { module, name }, _) => self.free_constructor(*module, name),
             _ => None,
         };
@@ -434,14 +363,6 @@ impl Checker<'_> {
             let message = format!("serde makes a `{ty}` with the function named here");
             self.report(LintRule::F02, "serde", span, Some(id), message);
         }
-    }
-
-    fn free_constructor(&self, module: usize, name: &Name) -> Option<usize> {
-        let info = self.resolver.world.modules.get(module)?;
-        self.resolver.inventory.free.iter().find_map(|((home, function), id)| {
-            let home = self.resolver.world.modules.get(*home)?;
-            (function == name && home.file == info.file && home.table == info.table).then_some(*id)
-        })
     }
 }
 

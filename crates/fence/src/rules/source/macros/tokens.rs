@@ -7,7 +7,9 @@ use crate::names::collect::Shape;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::general;
-use crate::syntax::macro_rules::{ends_in_rest, is, is_path_sep, not_a_literal, pattern_follows};
+use crate::syntax::macro_rules::{
+    DEFINITIONS, ends_in_rest, is, is_path_sep, not_a_literal, pattern_follows,
+};
 use crate::syntax::written::{Name, Path, PathStart, Segment, bare, name};
 
 /// A path in tokens, with the index of the token after it.
@@ -111,7 +113,7 @@ impl Checker<'_> {
 
     /// Reports `struct XCapability` in tokens as a look-alike.
     fn token_definition(&mut self, list: &[TokenTree], index: usize, ident: &proc_macro2::Ident) {
-        if (ident == "struct" || ident == "enum" || ident == "union")
+        if DEFINITIONS.has_ident(ident)
             && let Some(TokenTree::Ident(name)) = list.get(index.saturating_add(1))
         {
             self.look_alike(name);
@@ -148,23 +150,16 @@ impl Checker<'_> {
         let Some(span) = named else { return };
         if let Some(function) = found.idents.get(used) {
             let function = bare(function);
-            let variant = self
-                .resolver
-                .inventory
-                .types
-                .get(id)
-                .is_some_and(|ty| ty.variants.contains(function.as_str()));
-            if variant {
+            if self.resolver.inventory.has_variant(id, &function) {
                 self.token_variant(id, list, start, found.next, Some(span));
-            } else if self.resolver.inventory.origin(id, &function).is_some() || general(&function).is_some()
-            {
+            } else if self.constructs(id, &function) {
                 self.in_tokens(id, span, "constructor", &format!("`{function}`"));
             }
             return;
         }
         if let Some(function) = qualified(list, start, found.next) {
             let name = bare(function);
-            if self.resolver.inventory.origin(id, &name).is_some() || general(&name).is_some() {
+            if self.constructs(id, &name) {
                 self.in_tokens(id, span, "constructor", &format!("`{name}`"));
             }
             return;
@@ -211,12 +206,8 @@ impl Checker<'_> {
     ) {
         let Some(span) = span else { return };
         let Some(TokenTree::Group(group)) = list.get(next) else { return };
-        let tuple = self
-            .resolver
-            .inventory
-            .types
-            .get(id)
-            .is_some_and(|ty| ty.shape != Some(Shape::Braced) && ty.shape != Some(Shape::Unit));
+        let shape = self.resolver.inventory.shape(id);
+        let tuple = !matches!(shape, Some(Shape::Braced | Shape::Unit));
         let fits = match group.delimiter() {
             Delimiter::Brace => true,
             Delimiter::Parenthesis => tuple,

@@ -10,6 +10,7 @@ use crate::LintRule;
 use crate::config::RaceConfig;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Path, bare};
 
 /// A call whose result may report a race.
@@ -20,38 +21,16 @@ pub(crate) struct RaceCall {
 }
 
 /// Methods that keep the result, or change only its value.
-const KEEPS: &[&str] = &[
-    "map",
-    "and_then",
-    "as_ref",
-    "as_mut",
-    "inspect",
-    "inspect_err",
-    "context",
-    "with_context",
-    "copied",
-    "cloned",
-    "as_deref",
-    "and",
-];
+const KEEPS: NameList = NameList(
+    "map and_then as_ref as_mut inspect inspect_err context with_context copied cloned as_deref and",
+);
 /// Methods that discard the error.
-const DROPS: &[&str] = &[
-    "unwrap",
-    "expect",
-    "ok",
-    "unwrap_or",
-    "unwrap_or_default",
-    "is_ok",
-    "is_err",
-    "is_ok_and",
-    "map_or",
-    "unwrap_unchecked",
-    "iter",
-    "into_iter",
-    "or",
-];
+const DROPS: NameList = NameList(
+    "unwrap expect ok unwrap_or unwrap_or_default is_ok is_err is_ok_and map_or unwrap_unchecked iter \
+     into_iter or",
+);
 /// Methods that pass the error to a closure.
-const CLOSURES: &[&str] = &["map_err", "unwrap_or_else", "or_else", "map_or_else", "is_err_and"];
+const CLOSURES: NameList = NameList("map_err unwrap_or_else or_else map_or_else is_err_and");
 
 impl Checker<'_> {
     /// Returns `true` if rule E01 applies to this package.
@@ -96,7 +75,7 @@ impl Checker<'_> {
                 {
                     return Some(RaceCall { span: expr.span(), method });
                 }
-                if KEEPS.contains(&method.as_str()) { self.race_call(&one.receiver) } else { None }
+                if KEEPS.has(&method) { self.race_call(&one.receiver) } else { None }
             }
             syn::Expr::Call(one) => {
                 let path = match called(&one.func) {
@@ -207,8 +186,8 @@ impl Checker<'_> {
             return;
         }
         let method = bare(&one.method);
-        let drops = DROPS.contains(&method.as_str());
-        let by_closure = CLOSURES.contains(&method.as_str()) && one.args.first().is_some_and(ignored);
+        let drops = DROPS.has(&method);
+        let by_closure = CLOSURES.has(&method) && one.args.first().is_some_and(ignored);
         if (drops || by_closure)
             && let Some(call) = self.race_call(&one.receiver)
         {
@@ -270,8 +249,8 @@ impl Checker<'_> {
         if owner != "Result" {
             return;
         }
-        let drops = DROPS.contains(&method.as_str());
-        let by_closure = CLOSURES.contains(&method.as_str()) && args.iter().nth(1).is_some_and(ignored);
+        let drops = DROPS.has(&method);
+        let by_closure = CLOSURES.has(&method) && args.iter().nth(1).is_some_and(ignored);
         if (drops || by_closure)
             && let Some(call) = args.first().and_then(|arg| self.race_call(arg))
         {

@@ -20,40 +20,23 @@ impl Checker<'_> {
     pub(crate) fn reached(&self, ty: &KnownType) -> Option<usize> {
         match ty {
             KnownType::Ptr(inner) | KnownType::Ref(inner) | KnownType::Array(inner) => self.reached(inner),
-            KnownType::Far { args, .. } if ty.far_name() != Some("PhantomData") => {
-                args.iter().find_map(|arg| self.reached(arg))
+            KnownType::Far { .. } | KnownType::Tuple(_) => {
+                ty.owned_parts().iter().find_map(|part| self.reached(part))
             }
-            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.reached(part)),
             _ => self.held(ty),
         }
     }
 
     fn held_in(&self, ty: &KnownType, seen: &mut BTreeSet<TypeLocation>) -> Option<usize> {
-        if ty.far_name() == Some("PhantomData") {
-            return None;
-        }
-        if let Some(id) = any(ty) {
-            return Some(id);
-        }
-        match ty {
-            KnownType::Own { place, args } => {
-                if let Some(id) = args.iter().find_map(|arg| self.held_in(arg, seen)) {
-                    return Some(id);
+        any(ty).or_else(|| {
+            let inside = ty.owned_parts().iter().find_map(|part| self.held_in(part, seen));
+            inside.or_else(|| match ty {
+                KnownType::Own { place, .. } if seen.len() < MOST && seen.insert(place.clone()) => {
+                    self.fields_of(place).iter().find_map(|field| self.held_in(field, seen))
                 }
-                if seen.len() >= MOST || !seen.insert(place.clone()) {
-                    return None;
-                }
-                self.fields_of(place).iter().find_map(|field| self.held_in(field, seen))
-            }
-            KnownType::Far { args, .. } => args.iter().find_map(|arg| self.held_in(arg, seen)),
-            KnownType::Tuple(parts) => parts.iter().find_map(|part| self.held_in(part, seen)),
-            KnownType::Array(inner) => self.held_in(inner, seen),
-            KnownType::Cap(_)
-            | KnownType::Ref(_)
-            | KnownType::Ptr(_)
-            | KnownType::Infer
-            | KnownType::Unknown => None,
-        }
+                _ => None,
+            })
+        })
     }
 
     /// Returns the table that defines a workspace type, and the scope for the names in it.

@@ -4,40 +4,20 @@
 
 use syn::visit::Visit;
 
-use crate::LintRule;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::{GeneralConstructor, general};
 use crate::rules::source::construct::raw_memory;
-use crate::rules::source::types::expressions::SAME_ITEMS;
+use crate::rules::source::types::expressions::{SAME_ITEMS, is_map};
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Name, Path, bare, generic_args};
 
 /// Methods that return their receiver, or the value inside it.
-const LOOK_THROUGH: &[&str] = &[
-    "unwrap",
-    "expect",
-    "ok",
-    "unwrap_or",
-    "unwrap_or_else",
-    "map_err",
-    "context",
-    "with_context",
-    "ok_or",
-    "ok_or_else",
-    "or",
-    "or_else",
-    "unwrap_unchecked",
-    "inspect_err",
-    "inspect",
-    "into_inner",
-    "transpose",
-    "expect_err",
-    "unwrap_or_default",
-    "boxed",
-    "into_iter",
-    "into_boxed_slice",
-    "flatten",
-];
+const LOOK_THROUGH: NameList = NameList(
+    "unwrap expect ok unwrap_or unwrap_or_else map_err context with_context ok_or ok_or_else or or_else \
+     unwrap_unchecked inspect_err inspect into_inner transpose expect_err unwrap_or_default boxed \
+     into_iter into_boxed_slice flatten",
+);
 
 /// The limit of nested expressions into which a type is passed down.
 const MAX_STEPS: u32 = 256;
@@ -267,9 +247,7 @@ impl Checker<'_> {
                     && inventory.origin(id, &function).is_some()
                     && self.resolver.world.files.get(place.0).is_some()
                 {
-                    let ty = self.type_name(id);
-                    let message = format!("`{function}` is a constructor of `{ty}`");
-                    self.report(LintRule::F02, "trait", last.ident.span(), Some(id), message);
+                    self.constructor(id, Some(last.ident.span()), &function, "trait");
                 }
             }
             _ => {}
@@ -299,7 +277,7 @@ impl Checker<'_> {
             self.expect_items(&one.receiver, &element(wanted), steps);
         }
         self.unsafe_method(one, wanted);
-        if LOOK_THROUGH.contains(&name.as_str()) {
+        if LOOK_THROUGH.has(&name) {
             self.expect(&one.receiver, wanted, steps);
         }
         let inner = match wanted {
@@ -349,7 +327,7 @@ impl Checker<'_> {
                             }
                             return;
                         }
-                        _ if SAME_ITEMS.contains(&name.as_str()) => rest = &one.receiver,
+                        _ if SAME_ITEMS.has(&name) => rest = &one.receiver,
                         _ => return,
                     }
                 }
@@ -381,11 +359,7 @@ impl Checker<'_> {
         name: &str,
         span: proc_macro2::Span,
     ) {
-        if let Some(id) = kind.makes(wanted) {
-            let ty = self.type_name(id);
-            let message = format!("`{name}` makes a `{ty}` here");
-            self.report(LintRule::F03, "annotation", span, Some(id), message);
-        }
+        self.report_general("annotation", span, kind.makes(wanted), name);
     }
 }
 
@@ -413,9 +387,7 @@ fn called_for(wanted: &KnownType) -> Option<KnownType> {
 fn element(wanted: &KnownType) -> KnownType {
     match wanted {
         KnownType::Far { args, .. } => match args.as_slice() {
-            [key, value, ..] if matches!(wanted.far_name(), Some("HashMap" | "BTreeMap" | "IndexMap")) => {
-                KnownType::Tuple(vec![key.clone(), value.clone()])
-            }
+            [key, value, ..] if is_map(wanted) => KnownType::Tuple(vec![key.clone(), value.clone()]),
             [first, ..] => element(first),
             [] => KnownType::Unknown,
         },

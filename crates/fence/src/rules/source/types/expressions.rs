@@ -6,100 +6,41 @@
 use crate::names::collect::FnSig;
 use crate::names::resolve::{KnownType, Meaning, Namespace, Resolution, Scope, TypeLocation};
 use crate::rules::source::Checker;
+use crate::syntax::name_list::NameList;
 use crate::syntax::written::{Name, Path, bare, name};
 
 /// Types that behave as the type inside.
-const TRANSPARENT: &[&str] = &[
-    "Box",
-    "Rc",
-    "Arc",
-    "Cow",
-    "Ref",
-    "RefMut",
-    "ManuallyDrop",
-    "MutexGuard",
-    "RwLockReadGuard",
-    "RwLockWriteGuard",
-    "LazyLock",
-    "LazyCell",
-    "Lazy",
-    "Pin",
-];
+const TRANSPARENT: NameList = NameList(
+    "Box Rc Arc Cow Ref RefMut ManuallyDrop MutexGuard RwLockReadGuard RwLockWriteGuard LazyLock \
+     LazyCell Lazy Pin",
+);
+/// Types with one element type, which is their first type argument.
+const ONE_ITEM: NameList =
+    NameList("Vec VecDeque Option Result HashSet BTreeSet SmallVec LinkedList BinaryHeap");
+/// Types with a key and a value type.
+const MAPS: NameList = NameList("HashMap BTreeMap IndexMap");
 /// Methods that return their receiver, or a reference to it.
-const SAME: &[&str] = &[
-    "clone",
-    "as_ref",
-    "as_mut",
-    "as_deref",
-    "as_deref_mut",
-    "borrow",
-    "borrow_mut",
-    "to_owned",
-    "map_err",
-    "context",
-    "with_context",
-    "deref",
-    "deref_mut",
-    "cloned",
-    "copied",
-    "ok",
-    "inspect",
-    "inspect_err",
-    "take",
-    "by_ref",
-];
+const SAME: NameList = NameList(
+    "clone as_ref as_mut as_deref as_deref_mut borrow borrow_mut to_owned map_err context with_context \
+     deref deref_mut cloned copied ok inspect inspect_err take by_ref",
+);
 /// Methods that return the value inside an `Option` or a `Result`.
-const OUT: &[&str] = &["unwrap", "expect", "unwrap_or_else", "unwrap_or", "unwrap_or_default"];
+const OUT: NameList = NameList("unwrap expect unwrap_or_else unwrap_or unwrap_or_default");
 /// Methods that return one element of a collection.
-const WITHIN: &[&str] =
-    &["get", "get_mut", "first", "last", "pop", "next", "remove", "swap_remove", "pop_front", "pop_back"];
+const WITHIN: NameList = NameList("get get_mut first last pop next remove swap_remove pop_front pop_back");
 /// Methods that iterate over a collection.
 const WALKS: &[&str] = &["iter", "iter_mut", "into_iter", "drain"];
 /// Iterator adapters that keep the items as they are.
-pub(crate) const SAME_ITEMS: &[&str] = &[
-    "skip",
-    "filter",
-    "rev",
-    "inspect",
-    "fuse",
-    "peekable",
-    "step_by",
-    "take_while",
-    "skip_while",
-    "by_ref",
-    "chain",
-    "cycle",
-    "cloned",
-    "copied",
-    "take",
-];
+pub(crate) const SAME_ITEMS: NameList = NameList(
+    "skip filter rev inspect fuse peekable step_by take_while skip_while by_ref chain cycle cloned \
+     copied take",
+);
 /// Methods that pass an item, or the value inside an `Option` or a `Result`, to a function.
-const GIVES_ITEM: &[&str] = &[
-    "map",
-    "filter_map",
-    "flat_map",
-    "for_each",
-    "any",
-    "all",
-    "find",
-    "find_map",
-    "filter",
-    "map_while",
-    "take_while",
-    "skip_while",
-    "try_for_each",
-    "inspect",
-    "position",
-    "partition",
-    "is_some_and",
-    "is_ok_and",
-    "and_then",
-    "map_or",
-    "map_or_else",
-    "retain",
-    "max_by_key",
-    "min_by_key",
-];
+const GIVES_ITEM: NameList = NameList(
+    "map filter_map flat_map for_each any all find find_map filter map_while take_while skip_while \
+     try_for_each inspect position partition is_some_and is_ok_and and_then map_or map_or_else retain \
+     max_by_key min_by_key",
+);
 
 impl Checker<'_> {
     /// Returns `true` if a rule needs the types of expressions in this package.
@@ -171,11 +112,11 @@ impl Checker<'_> {
             return self.in_home(place, &sig.output, &receiver);
         }
         let method = method.as_str();
-        if OUT.contains(&method) {
+        if OUT.has(method) {
             taken_out(&receiver)
-        } else if WITHIN.contains(&method) {
+        } else if WITHIN.has(method) {
             inside(receiver)
-        } else if SAME.contains(&method) || WALKS.contains(&method) && is_collection(&receiver) {
+        } else if SAME.has(method) || WALKS.contains(&method) && is_collection(&receiver) {
             receiver
         } else {
             KnownType::Infer
@@ -327,7 +268,7 @@ impl Checker<'_> {
                         let walked = self.type_at(receiver, steps);
                         if is_collection(&walked) { item(&walked) } else { KnownType::Infer }
                     }
-                    same if SAME_ITEMS.contains(&same) => {
+                    same if SAME_ITEMS.has(same) => {
                         let known = self.item_at(receiver, steps);
                         if matches!(known, KnownType::Infer | KnownType::Unknown) {
                             self.held_item(expr, steps)
@@ -351,7 +292,7 @@ impl Checker<'_> {
     /// Returns the type of the first argument of a function that is passed to a method.
     pub(crate) fn given_to_function(&self, one: &syn::ExprMethodCall) -> KnownType {
         let method = bare(&one.method);
-        if GIVES_ITEM.contains(&method.as_str()) { self.item_of(&one.receiver) } else { KnownType::Unknown }
+        if GIVES_ITEM.has(&method) { self.item_of(&one.receiver) } else { KnownType::Unknown }
     }
 }
 
@@ -390,31 +331,14 @@ fn place_of(ty: &KnownType) -> Option<&TypeLocation> {
 }
 
 pub(crate) fn is_transparent(ty: &KnownType) -> bool {
-    ty.far_name().is_some_and(|name| TRANSPARENT.contains(&name))
+    ty.far_name().is_some_and(|name| TRANSPARENT.has(name))
 }
 
 /// Returns `true` if iteration over a value of this type yields its elements.
 fn is_collection(ty: &KnownType) -> bool {
-    match bottom(ty) {
-        KnownType::Array(_) => true,
-        far => matches!(
-            far.far_name(),
-            Some(
-                "Vec"
-                    | "VecDeque"
-                    | "Option"
-                    | "Result"
-                    | "HashSet"
-                    | "BTreeSet"
-                    | "SmallVec"
-                    | "LinkedList"
-                    | "BinaryHeap"
-                    | "HashMap"
-                    | "BTreeMap"
-                    | "IndexMap"
-            )
-        ),
-    }
+    let ty = bottom(ty);
+    matches!(ty, KnownType::Array(_))
+        || ty.far_name().is_some_and(|name| ONE_ITEM.has(name) || MAPS.has(name))
 }
 
 /// Returns the type that `Some(..)` or `Ok(..)` takes out of a value of this type.
@@ -431,12 +355,15 @@ pub(crate) fn taken_out(ty: &KnownType) -> KnownType {
 /// Returns the item type of a collection. The items of a map are pairs.
 fn item(ty: &KnownType) -> KnownType {
     let ty = bottom(ty);
-    match (ty, ty.far_name()) {
-        (KnownType::Far { args, .. }, Some("HashMap" | "BTreeMap" | "IndexMap")) => {
-            KnownType::Tuple(args.clone())
-        }
+    match ty {
+        KnownType::Far { args, .. } if is_map(ty) => KnownType::Tuple(args.clone()),
         _ => inside(ty.clone()),
     }
+}
+
+/// Returns `true` for maps, whose items are pairs.
+pub(crate) fn is_map(ty: &KnownType) -> bool {
+    ty.far_name().is_some_and(|name| MAPS.has(name))
 }
 
 /// Returns the element type of a collection, an `Option` or a `Result`; other types are returned unchanged.
@@ -445,11 +372,8 @@ pub(crate) fn inside(ty: KnownType) -> KnownType {
         KnownType::Ref(inner) => inside(*inner),
         KnownType::Array(inner) => *inner,
         KnownType::Far { ref args, .. } => match ty.far_name() {
-            Some(
-                "Vec" | "VecDeque" | "Option" | "Result" | "HashSet" | "BTreeSet" | "SmallVec" | "LinkedList"
-                | "BinaryHeap",
-            ) => args.first().cloned().unwrap_or(KnownType::Unknown),
-            Some("HashMap" | "BTreeMap" | "IndexMap") => args.get(1).cloned().unwrap_or(KnownType::Unknown),
+            Some(name) if ONE_ITEM.has(name) => args.first().cloned().unwrap_or(KnownType::Unknown),
+            Some(name) if MAPS.has(name) => args.get(1).cloned().unwrap_or(KnownType::Unknown),
             Some(_) if is_transparent(&ty) => args.first().cloned().map_or(KnownType::Unknown, inside),
             _ => ty,
         },
