@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use plugward_redact::{Firewall, Raw, Rules, Settings};
+use plugward_redact::{Firewall, Raw, RuleSelection, Settings};
 
 static FIREWALL: LazyLock<Firewall> =
-    LazyLock::new(|| Firewall::new(Rules::all(), Settings::reference()).unwrap());
+    LazyLock::new(|| Firewall::new(RuleSelection::all(), Settings::reference()).unwrap());
 
 /// Any bytes: no panic, findings lie in the output, and what no finding names is the input.
 pub(crate) fn redact(data: &[u8]) {

@@ -30,7 +30,8 @@ use plugward_loader::hook_events::{
 };
 use plugward_loader::manifest::Dialect;
 use plugward_loader::redact::{
-    Firewall, Raw, Request, Rules, SafeProvider, Settings, Transport, TransportError, TransportErrorKind,
+    Firewall, ModelRequest, Raw, RuleSelection, SafeProvider, Settings, Transport, TransportError,
+    TransportErrorKind,
 };
 use plugward_loader::sha256;
 use serde_json::{Value, json};
@@ -1143,7 +1144,7 @@ impl PermissionRule for AllowAll {
 struct NoReply;
 
 impl Transport for NoReply {
-    fn send(&self, _: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, _: &ModelRequest) -> Result<Raw<String>, TransportError> {
         Err(TransportError::new(TransportErrorKind::Unreachable))
     }
 }
@@ -1158,7 +1159,7 @@ fn codes_of_hosts_that_embed_the_crates() {
         plan.file(Scope::User, Dialect::Gnoma, "hooks.toml", text.as_bytes());
         plan.build()
     };
-    let firewall = Arc::new(Firewall::new(Rules::all(), Settings::reference()).unwrap());
+    let firewall = Arc::new(Firewall::new(RuleSelection::all(), Settings::reference()).unwrap());
     let bare = || HookServices::new(Arc::clone(&firewall), Arc::new(AllowAll));
     let model = || Arc::new(SafeProvider::new(Arc::clone(&firewall), NoReply));
     for (kind, services, code) in [

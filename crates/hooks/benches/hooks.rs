@@ -17,7 +17,9 @@ use plugward_hooks::{
     Nesting, PermissionRule, Plan, RawOutput, Scope, StartDirectly, ToolCall,
 };
 use plugward_manifest::Dialect;
-use plugward_redact::{Content, Ended, Firewall, LocalOnly, Output, Raw, Rules, Settings};
+use plugward_redact::{
+    Firewall, LocalProof, Output, OutputContent, Raw, RuleSelection, Settings, ToolStatus,
+};
 use serde_json::json;
 
 const ROUNDS: usize = 400;
@@ -34,7 +36,7 @@ impl PermissionRule for Allow {
 struct Look;
 
 impl LocalHook for Look {
-    fn look(&self, output: &Raw<Output>, _proof: &LocalOnly<'_>) -> LocalReply {
+    fn look(&self, output: &Raw<Output>, _proof: &LocalProof<'_>) -> LocalReply {
         assert!(!output.is_empty());
         LocalReply::Keep
     }
@@ -55,7 +57,7 @@ fn context() -> FireContext {
 }
 
 fn services() -> HookServices {
-    let firewall = Arc::new(Firewall::new(Rules::all(), Settings::reference()).unwrap());
+    let firewall = Arc::new(Firewall::new(RuleSelection::all(), Settings::reference()).unwrap());
     HookServices::new(firewall, Arc::new(Allow)).start(Arc::new(StartDirectly))
 }
 
@@ -123,8 +125,8 @@ fn local_hooks() {
     let at = context();
     let tool = ToolCall { tool: "Bash".to_owned(), args: json!({"command": "ls"}) };
     let run = |dispatcher: &Dispatcher| {
-        let content = Content::Text("total 0\ndrwxr-xr-x 2 app app 40 Nov 21 10:00 src\n".to_owned());
-        let output = Raw::new(Output { content, metadata: json!({}), ended: Ended::Ok });
+        let content = OutputContent::Text("total 0\ndrwxr-xr-x 2 app app 40 Nov 21 10:00 src\n".to_owned());
+        let output = Raw::new(Output { content, metadata: json!({}), ended: ToolStatus::Ok });
         timed(|| drop(dispatcher.post_tool_use(&tool, output, &at)))
     };
     let (mut ten, mut zero) = (Vec::new(), Vec::new());

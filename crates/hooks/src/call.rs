@@ -1,9 +1,9 @@
-//! What fires: a tool call or an event with data, and what the host knows around it.
+//! The payloads of events, and the state of the host when an event fires.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::Dialect;
-use plugward_redact::{Content, Output};
+use plugward_redact::{Output, OutputContent};
 use serde_json::{Map, Value, json};
 
 use crate::event::{Event, MatchKey};
@@ -23,13 +23,13 @@ pub struct GateCall {
 }
 
 impl GateCall {
-    /// Describes the call of a tool, for `pre_tool_use` and `permission_request`.
+    /// Creates the payload for the call of a tool, for `pre_tool_use` and `permission_request`.
     #[must_use]
     pub const fn tool(event: Event, tool: String, args: Value) -> Self {
         Self { event, payload: Payload::Tool { tool, args } }
     }
 
-    /// Describes any other event by the object that the host sends to hooks.
+    /// Creates the payload for any other event from the object that the host sends to hooks.
     #[must_use]
     pub const fn data(event: Event, data: Value) -> Self {
         Self { event, payload: Payload::Data(data) }
@@ -101,11 +101,11 @@ impl core::fmt::Debug for GateCall {
 
 /// The call of a tool that has ended.
 #[derive(Clone, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "a further part of a call must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must set a new part of a call")]
 pub struct ToolCall {
     /// The name of the tool.
     pub tool: String,
-    /// The arguments that it got.
+    /// The arguments of the call.
     pub args: Value,
 }
 
@@ -115,43 +115,44 @@ impl core::fmt::Debug for ToolCall {
     }
 }
 
-/// Whether the host is already inside of an agent hook.
+/// Whether the host is already running an agent hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a host is inside or it is not")]
+#[expect(clippy::exhaustive_enums, reason = "an event fires inside an agent hook or outside")]
 pub enum Nesting {
-    /// It is not.
+    /// The event fires outside an agent hook.
     Outside,
-    /// It is: prompt and agent hooks fail with `hook/depth`, so that they cannot fire each other forever.
+    /// The event fires inside an agent hook. Prompt and agent hooks fail with `hook/depth`, so that they
+    /// cannot fire each other forever.
     InsideAgentHook,
 }
 
-/// What the host knows at the moment of an event.
+/// The state of the host when an event fires.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "a further part must be chosen by every host")]
+#[expect(clippy::exhaustive_structs, reason = "every host must set a new part")]
 pub struct FireContext {
     /// The working directory of the session, as an absolute path. Commands start in it.
     pub directory: String,
     /// The root of the project: `CLAUDE_PROJECT_DIR`.
     pub project: String,
-    /// The environment that hooks can get variables from. PATH, HOME, USER, LANG, `LC_*`, TZ, TMPDIR and TERM are
-    /// passed on if they are in it.
+    /// The environment from which hooks get variables. PATH, HOME, USER, LANG, `LC_*`, TZ, TMPDIR and TERM
+    /// are always passed on if they are set.
     pub env: BTreeMap<String, String>,
-    /// The further variables that hooks of projects and plugins get if they request them. Managed and user hooks get
-    /// all that they request.
+    /// Other variables that project and plugin hooks get if they request them. Managed and user hooks get
+    /// all the variables they request.
     pub granted_env: BTreeSet<String>,
     /// The id of the session.
     pub session: String,
-    /// The path of the session's transcript. The file must hold redacted text only.
+    /// The path of the session's transcript. The file must contain redacted text only.
     pub transcript: Option<String>,
     /// The permission mode of Claude Code, such as `default`.
     pub permission_mode: String,
-    /// Whether the host is inside of an agent hook.
+    /// Whether the event fires inside an agent hook.
     pub nesting: Nesting,
-    /// How often in a row hooks made the agent go on by denying a stop.
+    /// The number of consecutive stops that hooks have denied, which keeps the agent working.
     pub stop_denials: u32,
 }
 
-/// The result of a tool, as hooks get it.
+/// The result of a tool, as hooks receive it.
 pub(crate) struct ResultView<'a> {
     pub(crate) output: &'a Output,
     pub(crate) failed: bool,
@@ -161,7 +162,7 @@ pub(crate) struct ResultView<'a> {
 const HEAD: [&str; 6] =
     ["cwd", "event", "hook_event_name", "permission_mode", "session_id", "transcript_path"];
 
-/// Writes the object that a hook reads on standard input. It is built anew for each hook.
+/// Builds the object that a hook reads on standard input. Each hook gets its own.
 pub(crate) fn envelope(
     dialect: Dialect,
     event: Event,
@@ -180,7 +181,7 @@ pub(crate) fn envelope(
             members.insert(if gnoma { "args" } else { "tool_input" }.to_owned(), args.clone());
         }
         Payload::Data(Value::Object(data)) => {
-            // What the host says about the event itself is not the data's to say.
+            // The data of an event must not replace what the host states about the event.
             for (name, value) in data.iter().filter(|(name, _)| !HEAD.contains(&name.as_str())) {
                 members.insert(name.clone(), value.clone());
             }
@@ -189,8 +190,8 @@ pub(crate) fn envelope(
     }
     if let Some(result) = result {
         let output = match &result.output.content {
-            Content::Text(text) => json!(text),
-            Content::Json(value) => value.clone(),
+            OutputContent::Text(text) => json!(text),
+            OutputContent::Json(value) => value.clone(),
         };
         if gnoma {
             let metadata = &result.output.metadata;

@@ -1,6 +1,6 @@
 //! Runs the hooks of one event in order.
 
-use plugward_redact::{Content, Ended, Found, Known, Output, Raw, Redacted};
+use plugward_redact::{KnownSecrets, Output, OutputContent, Raw, Redacted, SecretFinding, ToolStatus};
 use serde_json::{Map, Value};
 
 use crate::call::{FireContext, GateCall, Nesting, Payload, ResultView, ToolCall, envelope};
@@ -18,18 +18,19 @@ use crate::rewrite::rewritten;
 use crate::services::{HookServices, LendCheck, LocalReply};
 use crate::{command as program, local};
 
-/// The longest reason, message or context of one hook, in characters.
+/// The limit for a reason, message or context of a hook, in characters.
 const LONGEST_TEXT: usize = 10_000;
-/// The most that a hook gets on standard input: a payload of 16 MiB, and what the host adds to it.
+/// The limit for the standard input of a hook: a payload of 16 MiB, and the host's additions.
 const STDIN_BYTES: usize = (16 << 20) + (64 << 10);
-/// The number of consecutive stops that hooks can deny; the next one is allowed.
+/// The number of consecutive stops that hooks can deny. The next stop is allowed, so that a hook cannot
+/// keep the agent working forever.
 const STOP_DENIALS: u32 = 8;
 
 /// Runs the hooks of a plan.
 ///
 /// # Guarantees
-/// Hooks run one after another in the order of the plan. Raw output reaches only hooks whose view is raw, and never a
-/// model. A gate that fails denies, unless its definition says otherwise.
+/// Hooks run one after another in the order of the plan. Raw output reaches only hooks whose view is raw,
+/// and never a model. A gate that fails denies, unless its definition says otherwise.
 #[derive(Debug, Clone)]
 pub struct Dispatcher {
     plan: Plan,
@@ -37,10 +38,11 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Takes a plan and what runs it.
+    /// Creates a dispatcher for a plan.
     ///
     /// # Errors
-    /// [`HookError`] if a hook has nothing to run it: `hook/no-starter`, `hook/no-model` or `hook/no-agent`.
+    /// [`HookError`] if the services cannot run a hook of the plan: `hook/no-starter`, `hook/no-model` or
+    /// `hook/no-agent`.
     pub fn new(plan: Plan, services: HookServices) -> Result<Self, HookError> {
         for hook in plan.hooks() {
             let lacks = match &hook.handler {
@@ -66,16 +68,16 @@ impl Dispatcher {
 
     /// Runs the hooks of a gate event, and returns the strictest answer.
     ///
-    /// After a rewrite, hooks that answered about other arguments are asked again about the final ones, without the
-    /// right to rewrite. The host's rule answers about the first and the final arguments.
+    /// After a rewrite, hooks that answered about earlier arguments answer again about the final ones, and
+    /// cannot rewrite them. The host's rule answers about both.
     pub fn gate(&self, call: &GateCall, at: &FireContext) -> GateReport {
         let mut firing = Firing::new(self, call.event, at);
         firing.learn(call.value());
         let rule = &self.services.permission;
         let mut host = rule.answer(call);
-        let all = self.hooks(call.event, Ended::Ok);
+        let all = self.hooks(call.event, ToolStatus::Ok);
         let mut current = call.clone();
-        // Which version of the arguments each hook answered about.
+        // The version of the arguments about which each hook answered.
         let mut answered: Vec<Option<usize>> = vec![None; all.len()];
         let (mut version, mut value) = (0_usize, None);
         for (place, hook) in all.iter().enumerate() {
@@ -92,11 +94,12 @@ impl Dispatcher {
             if let Some(new) = reply.args.take().filter(|new| new != current.value()) {
                 current = current.with_value(new);
                 firing.writer = Some(hook.id.clone());
-                // Before the new arguments are known: an encoded secret in them is reported once.
+                // This comes before the new arguments are learned, so that an encoded secret in them is
+                // reported once.
                 let _reported = firing.redacted(current.value());
                 firing.learn(current.value());
                 version = version.saturating_add(1);
-                // Its own answer was about the arguments that it wrote.
+                // A hook's answer is about the arguments that it wrote.
                 if let Some(slot) = answered.get_mut(place) {
                     *slot = Some(version);
                 }
@@ -123,9 +126,9 @@ impl Dispatcher {
 
     /// Runs the hooks of `post_tool_use` and, after a failure, of `post_tool_use_failure`.
     ///
-    /// ADR-004: hooks see the output as the tool left it, and the scan of the firewall runs after the transform step.
-    /// The raw output is consumed: only what the firewall let through comes back. A deny counts as skip, since the
-    /// tool has run.
+    /// Hooks see the output as the tool left it, and the firewall scans it after the transform step
+    /// (ADR-004 in `docs/source-documents.md`). The raw output is consumed, and only the redacted output is
+    /// returned. A deny counts as skip, since the tool has already run.
     pub fn post_tool_use(&self, call: &ToolCall, output: Raw<Output>, at: &FireContext) -> PostToolReport {
         let ended = local::ended(&output);
         let payload = Payload::Tool { tool: call.tool.clone(), args: call.args.clone() };
@@ -137,7 +140,7 @@ impl Dispatcher {
         let mut current = Current { raw: output, scanned: None };
         for (place, hook) in all.iter().enumerate() {
             if hook.step == Step::Judge {
-                // The firewall step: from here on, hooks see what is redacted by now.
+                // The firewall step: hooks after this point see redacted output.
                 firing.scan(&mut current, None);
             }
             if !is_first_match(&all, place, &call, at) {
@@ -160,13 +163,13 @@ impl Dispatcher {
         PostToolReport { hooks: firing.report, output }
     }
 
-    /// Runs the hooks of a notice. Its answer is skip; for a gate event, which belongs to [`Dispatcher::gate`], it is the
-    /// strictest one of the hooks.
+    /// Runs the hooks of a notice. The answer is skip. For a gate event, which should go to
+    /// [`Dispatcher::gate`], it is the strictest answer of the hooks.
     #[must_use]
     pub fn notify(&self, call: &GateCall, at: &FireContext) -> HookReport {
         let mut firing = Firing::new(self, call.event, at);
         firing.learn(call.value());
-        let all = self.hooks(call.event, Ended::Ok);
+        let all = self.hooks(call.event, ToolStatus::Ok);
         for (place, hook) in all.iter().enumerate() {
             if is_first_match(&all, place, call, at) {
                 firing.ask(hook, call, None, Rewrites::Ignored);
@@ -176,22 +179,22 @@ impl Dispatcher {
         firing.report
     }
 
-    /// Returns the hooks of an event in order. Of Claude's hooks, those of the other result of a tool are left out.
-    fn hooks(&self, event: Event, ended: Ended) -> Vec<&Hook> {
+    /// Returns the hooks of an event in order. Claude's hooks for the other result of a tool are left out.
+    fn hooks(&self, event: Event, ended: ToolStatus) -> Vec<&Hook> {
         use plugward_manifest::Dialect::Claude;
         let fires = |hook: &&Hook| match (hook.event, event) {
-            (Event::PostToolUse, Event::PostToolUse) => hook.dialect != Claude || ended == Ended::Ok,
-            (Event::PostToolUseFailure, Event::PostToolUse) => ended == Ended::Failed,
+            (Event::PostToolUse, Event::PostToolUse) => hook.dialect != Claude || ended == ToolStatus::Ok,
+            (Event::PostToolUseFailure, Event::PostToolUse) => ended == ToolStatus::Failed,
             (own, fired) => own == fired,
         };
         let mut hooks: Vec<&Hook> = self.plan.hooks().iter().filter(fires).collect();
-        // Both events of a failed tool are one event here.
+        // Both events of a failed tool count as one event here.
         hooks.sort_by(|a, b| a.order().cmp(&b.order()));
         hooks
     }
 }
 
-/// Returns `true` if a hook is meant for the call, and no earlier hook of its source runs the same thing.
+/// Returns `true` if a hook applies to the call, and no earlier hook of its source runs the same command.
 fn is_first_match(all: &[&Hook], place: usize, call: &GateCall, at: &FireContext) -> bool {
     let Some(hook) = all.get(place) else { return false };
     let earlier = all.iter().take(place);
@@ -200,14 +203,14 @@ fn is_first_match(all: &[&Hook], place: usize, call: &GateCall, at: &FireContext
 }
 
 fn matches(hook: &Hook, call: &GateCall, at: &FireContext) -> bool {
-    // Without the part that a matcher is about, a hook runs: a gate that does not run has not agreed.
+    // A hook runs if the payload lacks the matched part: a gate that does not run has not agreed.
     if call.matched().is_some_and(|name| !hook.matcher.matches(name)) {
         return false;
     }
     match (&hook.condition, &call.payload) {
         (None, _) => true,
         (Some(condition), Payload::Tool { tool, args }) => condition.holds(tool, args, &at.project),
-        // Outside of tool events a hook with `if` never runs.
+        // A hook with `if` never runs outside tool events.
         (Some(_), Payload::Data(_)) => false,
     }
 }
@@ -219,13 +222,13 @@ enum Rewrites {
     Ignored,
 }
 
-/// The output of a tool as it stands, and what a scan let through of it.
+/// The present output of a tool, with the result of its scan.
 struct Current {
     raw: Raw<Output>,
     scanned: Option<Redacted<Output>>,
 }
 
-/// What a hook wants, after its shape was checked.
+/// The checked changes that a hook requests.
 #[derive(Default)]
 struct Wanted {
     args: Option<Value>,
@@ -233,16 +236,16 @@ struct Wanted {
     value: Option<Value>,
 }
 
-/// One event while its hooks run.
+/// An event while its hooks run.
 struct Firing<'d> {
     dispatcher: &'d Dispatcher,
     at: &'d FireContext,
-    /// The secrets of the payload, to be found again in what hooks print.
-    known: Known,
-    /// The hook that wrote the arguments as they stand.
+    /// The secrets of the payload, which are searched for in the output of hooks.
+    known: KnownSecrets,
+    /// The hook that wrote the present arguments.
     writer: Option<String>,
-    /// What the last hook that wrote the output had in another encoding.
-    output_laundered: Vec<Found>,
+    /// The encoded secrets in the output of the last hook that replaced it.
+    output_laundered: Vec<SecretFinding>,
     report: HookReport,
 }
 
@@ -251,20 +254,20 @@ impl<'d> Firing<'d> {
         Self {
             dispatcher,
             at,
-            known: Known::new(),
+            known: KnownSecrets::new(),
             writer: None,
             output_laundered: Vec::new(),
             report: HookReport::new(event),
         }
     }
 
-    /// Remembers the secrets of arguments or data.
+    /// Stores the secrets of arguments or data.
     fn learn(&mut self, value: &Value) {
         self.dispatcher.services.firewall.remember(&as_output(value.clone()), &mut self.known);
     }
 
-    /// Redacts arguments or data. A secret of the payload is found without its name and in other encodings too; then
-    /// the hook that wrote the arguments is reported.
+    /// Redacts arguments or data. Secrets of the payload are found without their names and in other
+    /// encodings too, and are reported for the hook that wrote the arguments.
     fn redacted(&mut self, value: &Value) -> Value {
         let firewall = &self.dispatcher.services.firewall;
         let (redacted, laundered) = firewall.redact_output(as_output(value.clone()), &self.known);
@@ -272,12 +275,12 @@ impl<'d> Firing<'d> {
             self.laundered(&writer, &laundered);
         }
         match redacted.into_value().content {
-            Content::Json(value) => value,
-            Content::Text(text) => Value::String(text),
+            OutputContent::Json(value) => value,
+            OutputContent::Text(text) => Value::String(text),
         }
     }
 
-    /// Returns a call as hooks see it that must not see raw text. A tool's name can be a secret too.
+    /// Returns the call for hooks that must not see raw text. The name of a tool can be a secret too.
     fn redacted_call(&mut self, call: &GateCall) -> GateCall {
         let name = call.tool_name().unwrap_or_default().to_owned();
         let name = self.dispatcher.services.firewall.redact(Raw::new(name)).into_value();
@@ -285,7 +288,7 @@ impl<'d> Firing<'d> {
         call.with_value(value).with_tool(name)
     }
 
-    /// Scans the output as it stands, if it was not scanned. Laundered values are those of the hook that wrote it.
+    /// Scans the present output, once. Encoded secrets are reported for the hook that wrote the output.
     fn scan(&mut self, current: &mut Current, writer: Option<&str>) {
         if current.scanned.is_some() {
             return;
@@ -293,21 +296,21 @@ impl<'d> Firing<'d> {
         let copy = local::copy(&current.raw);
         let (redacted, laundered) = self.dispatcher.services.firewall.redact_output(copy, &self.known);
         if let Some(hook) = writer {
-            // What an earlier hook printed and this one kept is not of this one.
+            // A secret that an earlier hook printed is not reported again for this one.
             let mut before = core::mem::take(&mut self.output_laundered);
-            let is_new = |found: &&Found| {
+            let is_new = |found: &&SecretFinding| {
                 let same =
                     before.iter().position(|old| old.kind == found.kind && old.raw_len == found.raw_len);
                 same.map(|at| before.swap_remove(at)).is_none()
             };
-            let new: Vec<Found> = laundered.iter().filter(is_new).cloned().collect();
+            let new: Vec<SecretFinding> = laundered.iter().filter(is_new).cloned().collect();
             self.laundered(hook, &new);
             self.output_laundered = laundered;
         }
         current.scanned = Some(redacted);
     }
 
-    fn laundered(&mut self, hook: &str, found: &[Found]) {
+    fn laundered(&mut self, hook: &str, found: &[SecretFinding]) {
         let kinds: Vec<String> = found.iter().map(|found| found.kind.as_str().to_owned()).collect();
         if kinds.is_empty() {
             return;
@@ -332,13 +335,13 @@ impl<'d> Firing<'d> {
         }
     }
 
-    /// Redacts what a hook printed, looks for secrets of the payload in it, and cuts it.
+    /// Redacts a hook's output, searches it for secrets of the payload, and truncates it.
     fn clean(&mut self, hook: &str, text: String) -> Redacted {
         let firewall = &self.dispatcher.services.firewall;
         let (mut redacted, laundered) = firewall.redact_transformed(Raw::new(text), &self.known);
         self.laundered(hook, &laundered);
         if let Some((end, _)) = redacted.as_str().char_indices().nth(LONGEST_TEXT) {
-            // Cut after the scan, or half of a secret would no longer look like one.
+            // Truncating comes after the scan, since half a secret is not recognized.
             redacted = firewall.redact(Raw::new(redacted.as_str().get(..end).unwrap_or_default().to_owned()));
         }
         redacted
@@ -355,7 +358,7 @@ impl<'d> Firing<'d> {
         new
     }
 
-    /// Runs one hook and takes up its answer. Returns what it wants, if it answered.
+    /// Runs one hook and applies its answer. Returns the changes it requests, if it answered.
     fn ask(
         &mut self,
         hook: &Hook,
@@ -402,7 +405,7 @@ impl<'d> Firing<'d> {
         }
     }
 
-    /// Checks what a hook wants instead of what it saw.
+    /// Checks the changes that a hook requests.
     fn take(
         &mut self,
         rewrite: Rewrite,
@@ -435,7 +438,7 @@ impl<'d> Firing<'d> {
         rewritten(call.value(), seen.as_ref(), new)
     }
 
-    /// Takes up a reply. Returns the answer that counts, and the reason.
+    /// Applies a reply. Returns the answer that counts, and the reason.
     fn take_reply(&mut self, hook: &Hook, reply: Reply) -> (Answer, Option<Redacted>) {
         let has_say = hook.event.class() == EventClass::Gate && hook.step != Step::Observe;
         let answer = if has_say { reply.answer } else { Answer::Skip };
@@ -456,9 +459,10 @@ impl<'d> Firing<'d> {
         (answer, reason)
     }
 
-    /// Takes up a failure, and returns what follows from it.
+    /// Applies a failure, and returns its consequence.
     fn fail(&mut self, hook: &Hook, saw: View, failure: Failure) -> OnFailure {
-        // A replacement with another shape could have been meant to hide something, so the output does not go on.
+        // A replacement of the wrong shape may have been meant to hide something, so the output is
+        // withheld.
         let creates = matches!(hook.event, Event::WorktreeCreate | Event::WorktreeRemove);
         let withholds =
             hook.step == Step::Transform && hook.on_failure.is_none() && failure.code == "hook/bad-shape";
@@ -479,7 +483,7 @@ impl<'d> Firing<'d> {
         action
     }
 
-    /// Runs a command with what it can see.
+    /// Runs a command with the input that it is allowed to see.
     fn command(
         &mut self,
         hook: &Hook,
@@ -494,7 +498,7 @@ impl<'d> Firing<'d> {
             let result = local::with_envelope(hook, call, raw, self.at, |input| self.run(hook, form, input));
             return (View::Raw, result, note);
         }
-        // A grant belongs to a plugin. A project hook cannot get it by a name that looks like the plugin's.
+        // A grant belongs to a plugin. A project hook must not get it by a similar name.
         let grants = services.grants.as_ref().filter(|_| hook.scope == Scope::Plugin);
         if let (Some(grants), Some(tool)) = (grants, call.tool_name()) {
             let mut result = None;
@@ -525,13 +529,13 @@ impl<'d> Firing<'d> {
 
     fn run(&self, hook: &Hook, form: &CommandForm, input: &[u8]) -> Result<Reply, Failure> {
         if hook.scope == Scope::Plugin && hook.directories.is_none() {
-            return Err(Failure::new("hook/seal", "there is no private copy of the plugin"));
+            return Err(Failure::new("hook/seal", "the plugin has no private copy"));
         }
         if input.len() > STDIN_BYTES {
             return Err(Failure::new("hook/oversize", "the payload has more than 16 MiB"));
         }
         let Some(start) = &self.dispatcher.services.start else {
-            return Err(Failure::new("hook/no-starter", "nothing starts commands"));
+            return Err(Failure::new("hook/no-starter", "no `Start` is set"));
         };
         let command = command(hook, form, self.at);
         let ran = program::run(start.as_ref(), &command, input, hook.timeout).map_err(|error| {
@@ -547,7 +551,7 @@ impl<'d> Firing<'d> {
         reply::read(hook.dialect, hook.event, form, &ran)
     }
 
-    /// Asks a model about redacted text.
+    /// Sends redacted text to a model.
     fn model(
         &mut self,
         hook: &Hook,
@@ -556,10 +560,10 @@ impl<'d> Firing<'d> {
     ) -> Result<Reply, Failure> {
         let services = &self.dispatcher.services;
         if self.at.nesting == Nesting::InsideAgentHook {
-            return Err(Failure::new("hook/depth", "a hook inside of an agent hook cannot ask a model"));
+            return Err(Failure::new("hook/depth", "a hook inside an agent hook cannot ask a model"));
         }
         let Some(model) = &services.model else {
-            return Err(Failure::new("hook/no-model", "there is no model"));
+            return Err(Failure::new("hook/no-model", "no model is set"));
         };
         let call = self.redacted_call(call);
         let output = current.and_then(|current| {
@@ -577,7 +581,7 @@ impl<'d> Firing<'d> {
             }
             (Handler::Agent(template), _) => {
                 let Some(agent) = &services.agent else {
-                    return Err(Failure::new("hook/no-agent", "there is no agent"));
+                    return Err(Failure::new("hook/no-agent", "no agent is set"));
                 };
                 let request = judge::request(&services.firewall, template, &subject, self.at)?;
                 judge::agent(agent, model, request, dialect, event, timeout)
@@ -587,7 +591,7 @@ impl<'d> Firing<'d> {
         }
     }
 
-    /// Turns the answers of a gate into the one of the event.
+    /// Combines the answers of a gate event.
     fn settle_gate(&mut self, call: &GateCall, host: Answer) {
         let event = call.event;
         let report = &mut self.report;
@@ -602,16 +606,16 @@ impl<'d> Firing<'d> {
                     step.code = Some("hook/stop-loop");
                 }
             } else if managed {
-                // The settings of the organization apply, whatever a hook wants.
+                // The settings of the organization apply, regardless of hooks.
                 report.answer = Answer::Allow;
             } else if event.prolongs() && report.stop_turn {
-                // The agent cannot both go on and stop.
+                // The agent cannot both continue and stop.
                 report.answer = Answer::Allow;
             } else if event == Event::PostToolBatch {
                 report.stop_turn = true;
             }
         }
-        // Nothing that hooks say is stronger than the host's own rule.
+        // Hooks cannot override the host's own rule.
         if matches!(host, Answer::Ask | Answer::Defer | Answer::Deny) && host >= report.answer {
             let reason = format!("the host's own rule answers {}", host.as_str());
             let reason = self.dispatcher.services.firewall.redact(Raw::new(reason));
@@ -625,15 +629,15 @@ impl<'d> Firing<'d> {
 }
 
 fn as_output(value: Value) -> Raw<Output> {
-    Raw::new(Output { content: Content::Json(value), metadata: Value::Null, ended: Ended::Ok })
+    Raw::new(Output { content: OutputContent::Json(value), metadata: Value::Null, ended: ToolStatus::Ok })
 }
 
-/// A step of a hook that had nothing to say yet.
+/// Returns the report of a hook that has not answered.
 fn row(hook: &Hook) -> StepReport {
     let result = StepResult::Answered(Answer::Skip);
     StepReport { hook: hook.id.clone(), step: hook.step, saw: hook.view, result, code: None, message: None }
 }
 
 fn view(output: &Output) -> ResultView<'_> {
-    ResultView { output, failed: output.ended == Ended::Failed }
+    ResultView { output, failed: output.ended == ToolStatus::Failed }
 }

@@ -1,10 +1,11 @@
-//! The only code that sees raw output: it feeds programs and hooks on this machine, and compares shapes.
+//! The only module that sees raw output. It passes the output to programs and hooks on this machine, and
+//! compares shapes.
 //!
-//! ADR-004: hooks see the output as the tool left it, and the secret scan runs after the transform step. What a hook
-//! is lent here must not reach a model. Nothing in this module has an `LlmAccess`, and the fence allows
-//! `Raw::expose` and `on_this_machine` nowhere else.
+//! Hooks see the output as the tool left it, and the secret scan runs after the transform step (ADR-004 in
+//! `docs/source-documents.md`). Raw output must not reach a model: no code in this module has an
+//! `LlmAccess`, and the fence allows `Raw::expose` and `on_this_machine` in no other module.
 
-use plugward_redact::{Content, Ended, Output, Raw, on_this_machine};
+use plugward_redact::{Output, OutputContent, Raw, ToolStatus, on_this_machine};
 use serde_json::{Map, Value};
 
 use crate::call::{FireContext, GateCall, ResultView, envelope};
@@ -12,20 +13,21 @@ use crate::hook::Hook;
 use crate::reply::Failure;
 use crate::services::{LocalHook, LocalReply};
 
-/// What takes the place of an output that is withheld.
+/// The text that replaces a withheld output.
 const WITHHELD: &str = "[REDACTED:withheld]";
 
-/// Returns how the tool ended, which is not a secret.
-pub(crate) fn ended(output: &Raw<Output>) -> Ended {
+/// Returns whether the tool failed, which is not a secret.
+pub(crate) fn ended(output: &Raw<Output>) -> ToolStatus {
     on_this_machine(|proof| output.expose(proof).ended)
 }
 
-/// Returns a copy, for a scan that consumes it.
+/// Returns a copy for a scan, which consumes it.
 pub(crate) fn copy(output: &Raw<Output>) -> Raw<Output> {
     on_this_machine(|proof| Raw::new(output.expose(proof).clone()))
 }
 
-/// Lends the raw envelope of a hook to code that starts a program on this machine. The copy is wiped afterwards.
+/// Calls `run` with the raw envelope of a hook, to start a program on this machine. The copy is wiped
+/// afterwards.
 pub(crate) fn with_envelope<R>(
     hook: &Hook,
     call: &GateCall,
@@ -36,7 +38,7 @@ pub(crate) fn with_envelope<R>(
     on_this_machine(|proof| {
         let result = output.map(|output| {
             let output = output.expose(proof);
-            ResultView { output, failed: output.ended == Ended::Failed }
+            ResultView { output, failed: output.ended == ToolStatus::Failed }
         });
         let value = Raw::new(envelope(hook.dialect, hook.event, call, result.as_ref(), at));
         let bytes = Raw::new(value.expose(proof).to_string().into_bytes());
@@ -45,12 +47,12 @@ pub(crate) fn with_envelope<R>(
     })
 }
 
-/// Runs a hook of the host's own.
+/// Runs an in-process hook of the host.
 pub(crate) fn look(hook: &dyn LocalHook, output: &Raw<Output>) -> LocalReply {
     on_this_machine(|proof| hook.look(output, proof))
 }
 
-/// Replaces an output, if the replacement has its type and keys.
+/// Replaces an output, if the replacement has the same type and keys.
 pub(crate) fn replace(
     output: &Raw<Output>,
     new: Value,
@@ -59,8 +61,8 @@ pub(crate) fn replace(
     on_this_machine(|proof| {
         let old = output.expose(proof);
         let content = match (&old.content, new) {
-            (Content::Text(_), Value::String(text)) => Content::Text(text),
-            (Content::Json(old), new) if same_shape(old, &new) => Content::Json(new),
+            (OutputContent::Text(_), Value::String(text)) => OutputContent::Text(text),
+            (OutputContent::Json(old), new) if same_shape(old, &new) => OutputContent::Json(new),
             _ => {
                 return Err(Failure::new(
                     "hook/bad-shape",
@@ -83,10 +85,10 @@ pub(crate) fn replace(
     })
 }
 
-/// Returns what takes the place of an output after a failed hook that says so.
-pub(crate) fn withheld(ended: Ended) -> Raw<Output> {
+/// Returns the output that replaces a withheld one.
+pub(crate) fn withheld(ended: ToolStatus) -> Raw<Output> {
     let metadata = Value::Object(Map::new());
-    Raw::new(Output { content: Content::Text(WITHHELD.to_owned()), metadata, ended })
+    Raw::new(Output { content: OutputContent::Text(WITHHELD.to_owned()), metadata, ended })
 }
 
 /// Returns `true` if two values have the same JSON type and, as objects, the same keys.

@@ -1,6 +1,6 @@
 //! Payloads that a host sends as JSON.
 
-use plugward_redact::{Content, Ended, Output, Raw};
+use plugward_redact::{Output, OutputContent, Raw, ToolStatus};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -8,10 +8,10 @@ use crate::call::{GateCall, ToolCall};
 use crate::event::{Event, EventClass};
 use crate::strict;
 
-/// What a host sends with an event.
+/// The payload of an event.
 #[derive(Debug)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "each class of events has its payload")]
+#[expect(clippy::exhaustive_enums, reason = "each class of events has its own payload")]
 pub enum Payloads {
     /// A gate event, for [`Dispatcher::gate`](crate::Dispatcher::gate).
     Gate(GateCall),
@@ -21,9 +21,9 @@ pub enum Payloads {
     Notice(GateCall),
 }
 
-/// A payload that cannot be read. It repeats no word of the payload.
+/// An invalid payload. The error repeats no word of it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("read the payload of `{event}`: {message}")]
+#[error("invalid payload of `{event}`: {message}")]
 pub struct PayloadError {
     event: Event,
     message: String,
@@ -36,18 +36,19 @@ impl PayloadError {
         "hook/payload"
     }
 
-    /// Returns what to do about it.
+    /// Returns the help for the code.
     #[must_use]
     pub fn help(&self) -> &'static str {
         crate::help(self.code())
     }
 }
 
-/// Reads `{"tool", "args", "result"?: {"output", "metadata"?, "failed"?}}` of a tool event, or `{"data"}` of another.
+/// Parses `{"tool", "args", "result"?: {"output", "metadata"?, "failed"?}}` for a tool event, or `{"data"}`
+/// for another.
 ///
 /// # Errors
-/// The bytes are not one JSON object, have more than 16 MiB, are nested deeper than 128, repeat a key, or have other
-/// keys than the event.
+/// [`PayloadError`] if the bytes are not one JSON object, exceed 16 MiB, are nested deeper than 128 levels,
+/// repeat a key, or have keys that the event does not have.
 pub fn read_payload(event: Event, bytes: &[u8]) -> Result<Payloads, PayloadError> {
     let error = |message: String| PayloadError { event, message };
     let mut members = strict::object(bytes, &strict::PAYLOAD).map_err(error)?;
@@ -93,12 +94,12 @@ fn output(event: Event, mut result: Map<String, Value>) -> Result<Raw<Output>, S
         (Some(_), _) => return Err("expected `result.failed` as true or false".to_owned()),
     };
     let content = match result.remove("output") {
-        Some(Value::String(text)) => Content::Text(text),
-        Some(value) => Content::Json(value),
+        Some(Value::String(text)) => OutputContent::Text(text),
+        Some(value) => OutputContent::Json(value),
         None => return Err("expected `result.output`, found none".to_owned()),
     };
     let metadata = result.remove("metadata").unwrap_or_else(|| Value::Object(Map::new()));
-    let ended = if failed { Ended::Failed } else { Ended::Ok };
+    let ended = if failed { ToolStatus::Failed } else { ToolStatus::Ok };
     Ok(Raw::new(Output { content, metadata, ended }))
 }
 

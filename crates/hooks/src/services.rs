@@ -1,10 +1,11 @@
-//! What a host provides: starting commands, models, agents, grants, its permission rule, and hooks of its own.
+//! The services of a host: starting commands, models, agents, grants, its permission rule, and its own
+//! hooks.
 
 use std::io;
 use std::process::Child;
 use std::sync::Arc;
 
-use plugward_redact::{Firewall, LlmAccess, LocalOnly, Output, Raw, Redacted, Request, TransportError};
+use plugward_redact::{Firewall, LlmAccess, LocalProof, ModelRequest, Output, Raw, Redacted, TransportError};
 
 use crate::call::GateCall;
 use crate::hook::Hook;
@@ -12,13 +13,14 @@ use crate::report::Answer;
 
 /// Starts the command of a hook.
 ///
-/// A host can start it with less access than it has itself. The child needs three pipes and a process group of its
-/// own: plugward writes, reads, waits, and signals the group.
+/// A host can start it with less access than its own. The child process needs three pipes and its own
+/// process group: the dispatcher writes, reads, waits, and signals the group.
 pub trait Start: Send + Sync {
     /// Starts a command.
     ///
     /// # Errors
-    /// The system's own. [`io::ErrorKind::NotFound`] becomes `hook/not-found`, every other kind `hook/spawn`.
+    /// The system error. [`io::ErrorKind::NotFound`] becomes `hook/not-found`, every other kind
+    /// `hook/spawn`.
     fn start(&self, command: &HookCommand) -> io::Result<Child>;
 }
 
@@ -30,13 +32,13 @@ pub struct HookCommand {
     pub argv: Vec<String>,
     /// The working directory, as an absolute path.
     pub directory: String,
-    /// The whole environment; nothing is inherited.
+    /// The whole environment. Nothing is inherited.
     pub env: Vec<(String, String)>,
 }
 
 /// Starts commands with the privileges of this process.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a name for one way to start")]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct StartDirectly;
 
 impl Start for StartDirectly {
@@ -46,10 +48,7 @@ impl Start for StartDirectly {
         let Some((program, arguments)) = command.argv.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "this is the implementation that starts commands itself"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "this type starts commands itself")]
         let mut child = std::process::Command::new(program);
         child.args(arguments).current_dir(&command.directory).env_clear();
         child.envs(command.env.iter().map(|(name, value)| (name, value)));
@@ -57,16 +56,16 @@ impl Start for StartDirectly {
     }
 }
 
-/// The result of asking to lend raw text to a hook.
+/// The result of lending raw text to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum LendCheck {
     /// The use was recorded, and `lend` was called.
     Lent,
-    /// There is no grant for the hook and the tool; `lend` was not called.
+    /// There is no grant for the hook and the tool. `lend` was not called.
     NotGranted,
-    /// The use could not be recorded; `lend` was not called.
+    /// The use could not be recorded. `lend` was not called.
     Unrecorded,
 }
 
@@ -78,7 +77,7 @@ pub trait RawGrants: Send + Sync {
 
 /// The host's own rule about tool calls. It counts as an answer, so a hook cannot allow what it denies.
 pub trait PermissionRule: Send + Sync {
-    /// Returns the answer for a call as it stands now.
+    /// Returns the answer for a call with its present arguments.
     fn answer(&self, call: &GateCall) -> Answer;
 }
 
@@ -87,41 +86,42 @@ pub trait PermissionRule: Send + Sync {
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "an agent is done or it is not")]
 pub enum AgentRound {
-    /// The agent is done, and this is its last reply. If it is not a verdict, there is another round.
+    /// The last reply of the agent. If it is not a verdict, there is another round.
     Done(Redacted),
-    /// The agent wants another round with this request.
-    Continue(Request),
+    /// The request for another round.
+    Continue(ModelRequest),
 }
 
-/// The agent of the host that works on agent hooks.
+/// The host's agent for agent hooks.
 pub trait AgentLoop: Send + Sync {
     /// Runs one round. It is called at most five times for a hook.
     ///
     /// # Errors
     /// [`TransportError`] if the model did not reply.
-    fn round(&self, request: Request, model: &dyn LlmAccess) -> Result<AgentRound, TransportError>;
+    fn round(&self, request: ModelRequest, model: &dyn LlmAccess) -> Result<AgentRound, TransportError>;
 }
 
-/// What an in-process hook wants with the output.
+/// The reply of an in-process hook.
 #[derive(Debug)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "an output is replaced or it is not")]
 pub enum LocalReply {
-    /// The output stays.
+    /// The output is not changed.
     Keep,
     /// The output is replaced.
     Replace(Output),
 }
 
-/// A hook of the host that runs in its process and sees raw output.
+/// An in-process hook of the host that sees raw output.
 ///
-/// It cannot send the output to a model: it gets no [`LlmAccess`], and nothing that it is lent outlives the call.
+/// It cannot send the output to a model: it gets no [`LlmAccess`], and its references do not outlive the
+/// call.
 pub trait LocalHook: Send + Sync {
-    /// Looks at the output of a tool.
-    fn look(&self, output: &Raw<Output>, proof: &LocalOnly<'_>) -> LocalReply;
+    /// Inspects the output of a tool.
+    fn look(&self, output: &Raw<Output>, proof: &LocalProof<'_>) -> LocalReply;
 }
 
-/// A hook of the host that runs in its process and asks a model. It sees redacted output only.
+/// An in-process hook of the host that asks a model. It sees redacted output only.
 pub trait JudgeHook: Send + Sync {
     /// Judges the output of a tool; returned text is a message for the user.
     ///
@@ -134,7 +134,7 @@ pub trait JudgeHook: Send + Sync {
     ) -> Result<Option<Redacted>, TransportError>;
 }
 
-/// What a dispatcher works with. A firewall is required: there is no state in which output is not scanned.
+/// The services of a dispatcher. A firewall is required, so output is always scanned.
 #[derive(Clone)]
 pub struct HookServices {
     pub(crate) firewall: Arc<Firewall>,
@@ -146,27 +146,28 @@ pub struct HookServices {
 }
 
 impl HookServices {
-    /// Starts with a firewall and the host's permission rule, and nothing that runs hooks.
+    /// Creates services with a firewall and the host's permission rule. Without more services, no hook can
+    /// run.
     #[must_use]
     pub fn new(firewall: Arc<Firewall>, permission: Arc<dyn PermissionRule>) -> Self {
         Self { firewall, permission, start: None, model: None, agent: None, grants: None }
     }
 
-    /// Sets what starts commands.
+    /// Sets the service that starts commands.
     #[must_use]
     pub fn start(mut self, start: Arc<dyn Start>) -> Self {
         self.start = Some(start);
         self
     }
 
-    /// Sets the model that prompt and agent hooks ask.
+    /// Sets the model for prompt and agent hooks.
     #[must_use]
     pub fn model(mut self, model: Arc<dyn LlmAccess>) -> Self {
         self.model = Some(model);
         self
     }
 
-    /// Sets the agent that works on agent hooks.
+    /// Sets the agent for agent hooks.
     #[must_use]
     pub fn agent(mut self, agent: Arc<dyn AgentLoop>) -> Self {
         self.agent = Some(agent);

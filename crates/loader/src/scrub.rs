@@ -1,17 +1,17 @@
-//! Secrets out of what the ledger keeps.
+//! Removes secrets from what the ledger stores.
 
 use plugward_capability::Scrub;
-use plugward_redact::{Firewall, Raw, Rules, Settings};
+use plugward_redact::{Firewall, Raw, RuleSelection, Settings};
 
-/// Takes out what the redaction rules know, before a detail is written down.
+/// Removes known secrets from a detail before it is stored.
 #[derive(Debug)]
 pub(crate) struct SecretsOut(Firewall);
 
 impl SecretsOut {
     pub(crate) fn new() -> Result<Self, String> {
-        Firewall::new(Rules::all(), Settings::reference())
+        Firewall::new(RuleSelection::all(), Settings::reference())
             .map(Self)
-            .map_err(|error| format!("make the rules of redaction: {error} ({})", error.code()))
+            .map_err(|error| format!("failed to compile the redaction rules: {error} ({})", error.code()))
     }
 }
 

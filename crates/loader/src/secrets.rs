@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use plugward_redact::{Did, Firewall, Found, Rules, Settings, Views};
+use plugward_redact::{Firewall, RedactAction, RuleSelection, SecretFinding, Settings, ViewMode};
 use plugward_scanner::{Content, Entry, ScanReport, State};
 use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
 
@@ -12,8 +12,8 @@ fn firewall() -> Result<&'static Firewall, String> {
     static FIREWALL: OnceLock<Result<Firewall, String>> = OnceLock::new();
     let made = FIREWALL.get_or_init(|| {
         // Encodings are not decoded here: encoded payloads are for the scanner.
-        let settings = Settings { views: Views::Plain, ..Settings::reference() };
-        Firewall::new(Rules::all(), settings)
+        let settings = Settings { views: ViewMode::Plain, ..Settings::reference() };
+        Firewall::new(RuleSelection::all(), settings)
             .map_err(|error| format!("failed to compile the redaction rules: {error} ({})", error.code()))
     });
     made.as_ref().map_err(Clone::clone)
@@ -54,7 +54,7 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
 fn found(
     path: &str,
     (bytes, digest): (&[u8], Digest),
-    all: &[Found],
+    all: &[SecretFinding],
     known: &[Span],
     out: &mut Vec<Finding>,
 ) -> Result<(), String> {
@@ -62,7 +62,7 @@ fn found(
     for one in all {
         let span = Span::new(one.at.start, one.at.end);
         let listed = known.iter().any(|known| known.start < span.end && span.start < known.end);
-        if listed || one.did != Did::Cut {
+        if listed || one.action != RedactAction::Removed {
             continue;
         }
         let rule: RuleId = format!("redact/{}", one.kind)

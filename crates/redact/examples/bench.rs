@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use plugward_redact::bench::{Corpus, corpus, found_lines};
-use plugward_redact::{Firewall, Raw, Rules, Settings, Views};
+use plugward_redact::{Firewall, Raw, RuleSelection, Settings, ViewMode};
 
 type Lines = BTreeSet<(usize, usize)>;
 
@@ -57,8 +57,8 @@ fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
 
 /// Scans files, and prints file and lines of each finding.
 fn own(views: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
-    let views = if views == "decode" { Views::Decode } else { Views::Plain };
-    let firewall = Firewall::new(Rules::all(), Settings { views, ..Settings::reference() })?;
+    let views = if views == "decode" { ViewMode::Decode } else { ViewMode::Plain };
+    let firewall = Firewall::new(RuleSelection::all(), Settings { views, ..Settings::reference() })?;
     for (index, path) in files.iter().enumerate() {
         let text = std::fs::read(path)?;
         let redacted = firewall.redact_bytes(Raw::new(text.clone()));

@@ -2,11 +2,12 @@
 
 use std::io::{Read as _, Write as _};
 
-use plugward_redact::{Firewall, Rules, Settings};
+use plugward_redact::{Firewall, RuleSelection, Settings};
 
 #[expect(clippy::print_stderr, reason = "the report of a filter goes to standard error")]
 fn main() -> std::io::Result<()> {
-    let firewall = Firewall::new(Rules::all(), Settings::reference()).map_err(std::io::Error::other)?;
+    let firewall =
+        Firewall::new(RuleSelection::all(), Settings::reference()).map_err(std::io::Error::other)?;
     let mut stream = firewall.stream();
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let (mut chunk, mut sink) = (vec![0; 64 * 1024], Vec::new());

@@ -4,15 +4,15 @@
 use core::ops::Range;
 
 use crate::bytes::{HEX, PLUS_SLASH, U64, at, before, is, part, run};
-use crate::found::{ChecksumCheck, Did, Via};
+use crate::found::{ChecksumCheck, LayerStack, RedactAction};
 use crate::kind::rank;
 use crate::proof::entropy;
 use crate::rules::special::is_uuid;
 use crate::rules::{Hit, Look, Wide};
-use crate::settings::Entropy;
+use crate::settings::EntropyMode;
 
 /// Checks every token of at least 20 bytes of `[A-Za-z0-9_/-]`.
-pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits: &mut Vec<Hit>) {
+pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: EntropyMode, hits: &mut Vec<Hit>) {
     let text = look.text;
     let class = U64 | PLUS_SLASH;
     let mut place = range.start;
@@ -27,15 +27,16 @@ pub(crate) fn find(look: &Look<'_>, range: Range<usize>, setting: Entropy, hits:
             // 4.5 bits per byte is what random base64 of this length reaches and identifiers do not.
             && entropy(token) >= 4.5
         {
-            let did = if setting == Entropy::Note { Did::Noted } else { Did::Cut };
-            let (sum, via) = (ChecksumCheck::None, Via::default());
+            let action =
+                if setting == EntropyMode::Note { RedactAction::Noted } else { RedactAction::Removed };
+            let (sum, via) = (ChecksumCheck::None, LayerStack::default());
             hits.push(Hit {
                 at: place..place + length,
                 rank: rank("entropy"),
                 sum,
                 via,
                 wide: Wide::Bytes,
-                did,
+                action,
                 known: false,
             });
         }

@@ -7,14 +7,14 @@ use std::sync::{Arc, OnceLock};
 use zeroize::Zeroize as _;
 
 use crate::error::RedactError;
-use crate::found::{ChecksumCheck, Did, Found, Via};
-use crate::known::Known;
+use crate::found::{ChecksumCheck, LayerStack, RedactAction, SecretFinding};
+use crate::known::KnownSecrets;
 use crate::marker;
 use crate::pass::{Core, Rest};
 use crate::raw::Raw;
 use crate::redacted::Redacted;
 use crate::rules::{RuleSet, Wide};
-use crate::settings::{Rules, Settings};
+use crate::settings::{RuleSelection, Settings};
 use crate::stream::RedactStream;
 
 /// Numbers the firewalls of a process, so that a redacted value can name the one that made it.
@@ -22,12 +22,12 @@ static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Removes secrets from text. The only type that creates a [`Redacted`].
 ///
-/// # Examples
+/// # ExampleMode
 ///
 /// ```
-/// use plugward_redact::{Firewall, Raw, Rules, Settings};
+/// use plugward_redact::{Firewall, Raw, RuleSelection, Settings};
 ///
-/// let firewall = Firewall::new(Rules::all(), Settings::reference())?;
+/// let firewall = Firewall::new(RuleSelection::all(), Settings::reference())?;
 /// let redacted = firewall.redact(Raw::new("curl -u bob:tR4-qu!ckBr0wn https://example.com".to_owned()));
 /// assert_eq!(redacted.as_str(), "curl -u bob:[REDACTED:cli] https://example.com");
 /// # Ok::<(), plugward_redact::RedactError>(())
@@ -36,7 +36,7 @@ pub struct Firewall {
     pub(crate) rules: Arc<RuleSet>,
     pub(crate) settings: Settings,
     generation: u64,
-    built_in: Rules,
+    built_in: RuleSelection,
 }
 
 /// Returns the compiled set of all built-in rules. Compiling takes milliseconds, so firewalls share one copy.
@@ -45,7 +45,7 @@ fn built_in() -> Result<Arc<RuleSet>, RedactError> {
     if let Some(known) = BUILT_IN.get() {
         return Ok(Arc::clone(known));
     }
-    let made = Arc::new(RuleSet::new(&Rules::all(), &[])?);
+    let made = Arc::new(RuleSet::new(&RuleSelection::all(), &[])?);
     Ok(Arc::clone(BUILT_IN.get_or_init(|| made)))
 }
 
@@ -58,7 +58,7 @@ impl Firewall {
     /// - `redact/rule-name`: the name of a custom rule is taken or invalid.
     ///
     /// A dead rule is an error, because a host that added a rule expects it to apply.
-    pub fn new(rules: Rules, settings: Settings) -> Result<Self, RedactError> {
+    pub fn new(rules: RuleSelection, settings: Settings) -> Result<Self, RedactError> {
         let compiled = if rules.is_all() && settings.custom.is_empty() {
             built_in()?
         } else {
@@ -102,21 +102,21 @@ impl Firewall {
     ///
     /// # Guarantees
     ///
-    /// The findings are those of `redact_bytes`, in the same order, but [`Found::at`], [`Found::line`] and
-    /// [`Found::column`] refer to the input: `at` is the range of the bytes that would be removed.
+    /// The findings are those of `redact_bytes`, in the same order, but [`SecretFinding::at`], [`SecretFinding::line`] and
+    /// [`SecretFinding::column`] refer to the input: `at` is the range of the bytes that would be removed.
     ///
-    /// # Examples
+    /// # ExampleMode
     ///
     /// ```
-    /// use plugward_redact::{Firewall, Rules, Settings};
+    /// use plugward_redact::{Firewall, RuleSelection, Settings};
     ///
-    /// let firewall = Firewall::new(Rules::all(), Settings::reference())?;
+    /// let firewall = Firewall::new(RuleSelection::all(), Settings::reference())?;
     /// let found = firewall.find(b"user=app password=\"tR4-qu!ckBr0wn\" done");
     /// assert_eq!((found[0].kind.as_str(), found[0].at.clone()), ("generic", 19..33));
     /// # Ok::<(), plugward_redact::RedactError>(())
     /// ```
     #[must_use]
-    pub fn find(&self, bytes: &[u8]) -> Vec<Found> {
+    pub fn find(&self, bytes: &[u8]) -> Vec<SecretFinding> {
         let mut core = Core::finding(self);
         let mut nothing = Vec::new();
         while core.block(bytes, 0, Rest::None, &mut nothing) {}
@@ -154,7 +154,7 @@ impl Firewall {
     }
 
     /// Adds the secrets of a text to `known`, so that they are found again after a transform.
-    pub fn remember_text(&self, text: &Raw<String>, known: &mut Known) {
+    pub fn remember_text(&self, text: &Raw<String>, known: &mut KnownSecrets) {
         self.learn(text.inside().as_bytes(), known);
     }
 
@@ -163,14 +163,18 @@ impl Firewall {
     /// The second part lists the laundered values: secrets that the transform encoded, or moved away from the
     /// name that identified them.
     #[must_use]
-    pub fn redact_transformed(&self, text: Raw<String>, known: &Known) -> (Redacted, Vec<Found>) {
+    pub fn redact_transformed(
+        &self,
+        text: Raw<String>,
+        known: &KnownSecrets,
+    ) -> (Redacted, Vec<SecretFinding>) {
         let redacted = self.bytes(text.inside().as_bytes(), Some(known)).into_text();
         drop(text);
         let laundered = redacted.findings.iter().filter(|found| is_laundered(found)).cloned().collect();
         (redacted, laundered)
     }
 
-    pub(crate) fn bytes(&self, text: &[u8], known: Option<&Known>) -> Redacted<Vec<u8>> {
+    pub(crate) fn bytes(&self, text: &[u8], known: Option<&KnownSecrets>) -> Redacted<Vec<u8>> {
         let mut core = Core::new(self, known);
         let mut value = Vec::with_capacity(text.len().saturating_add(text.len() / 16).saturating_add(64));
         while core.block(text, 0, Rest::None, &mut value) {}
@@ -185,7 +189,7 @@ impl Firewall {
     }
 
     /// Stores the values of all matches.
-    pub(crate) fn learn(&self, text: &[u8], known: &mut Known) {
+    pub(crate) fn learn(&self, text: &[u8], known: &mut KnownSecrets) {
         let mut core = Core::learning(self);
         let mut sink = Vec::new();
         while core.block(text, 0, Rest::None, &mut sink) {
@@ -197,7 +201,7 @@ impl Firewall {
 
     /// Finds everything in a text that is in memory as a whole.
     #[cfg(feature = "json")]
-    pub(crate) fn hits(&self, text: &[u8], known: Option<&Known>) -> Vec<crate::rules::Hit> {
+    pub(crate) fn hits(&self, text: &[u8], known: Option<&KnownSecrets>) -> Vec<crate::rules::Hit> {
         let mut hits =
             crate::scan::Scan::new(&self.rules, &self.settings, known, text.len()).text(text, 0..text.len());
         for hit in &mut hits {
@@ -208,21 +212,21 @@ impl Firewall {
 }
 
 /// Returns the finding for a text that is withheld as a whole.
-pub(crate) fn withheld(firewall: &Firewall, rank: u16, raw_len: usize, marker: usize) -> Found {
-    Found {
+pub(crate) fn withheld(firewall: &Firewall, rank: u16, raw_len: usize, marker: usize) -> SecretFinding {
+    SecretFinding {
         kind: firewall.rules.kind(rank),
         at: 0..marker,
         raw_len,
-        via: Via::default(),
+        via: LayerStack::default(),
         checksum: ChecksumCheck::None,
-        did: Did::Withheld,
+        action: RedactAction::Withheld,
         line: 1,
         column: 1,
         pointer: String::new(),
     }
 }
 
-pub(crate) fn is_laundered(found: &Found) -> bool {
+pub(crate) fn is_laundered(found: &SecretFinding) -> bool {
     found.via.layers().any(|layer| layer == crate::Layer::Laundered)
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use crate::Kind;
+use crate::SecretKind;
 
 /// The result of verifying the checksum that some kinds of keys contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,11 +83,11 @@ impl Layer {
 
 /// The encodings that were undone to read a value, outermost first. Empty for a value in plain text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Via {
+pub struct LayerStack {
     layers: [Option<Layer>; Self::MOST],
 }
 
-impl Via {
+impl LayerStack {
     /// The maximum number of layers. Deeper nesting is rare, and each layer multiplies the work.
     pub const MOST: usize = 4;
 
@@ -123,7 +123,7 @@ impl Via {
     }
 }
 
-impl fmt::Display for Via {
+impl fmt::Display for LayerStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.depth() == 0 {
             return f.write_str("plain");
@@ -138,7 +138,7 @@ impl fmt::Display for Via {
     }
 }
 
-impl fmt::Debug for Via {
+impl fmt::Debug for LayerStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -148,9 +148,9 @@ impl fmt::Debug for Via {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
-pub enum Did {
+pub enum RedactAction {
     /// The value was replaced by a marker.
-    Cut,
+    Removed,
     /// The value was kept, because it is a documented example key and the settings keep those.
     KeptExample,
     /// The value was kept, because the rule only notes.
@@ -159,12 +159,12 @@ pub enum Did {
     Withheld,
 }
 
-impl Did {
+impl RedactAction {
     /// Returns the identifier used in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Cut => "cut",
+            Self::Removed => "cut",
             Self::KeptExample => "kept-example",
             Self::Noted => "noted",
             Self::Withheld => "withheld",
@@ -175,20 +175,20 @@ impl Did {
 /// A secret that was found: its kind and place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct SecretFinding {
     /// The kind of secret.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// The range of the marker, or of the kept value, in the output. For JSON: in the string at
-    /// [`Found::pointer`].
+    /// [`SecretFinding::pointer`].
     pub at: Range<usize>,
     /// The length of the value in bytes.
     pub raw_len: usize,
     /// The layers that were undone to read it.
-    pub via: Via,
+    pub via: LayerStack,
     /// The result of verifying its checksum.
     pub checksum: ChecksumCheck,
     /// The effect on the text.
-    pub did: Did,
+    pub action: RedactAction,
     /// The line in the output, from 1. For JSON: always 1.
     pub line: usize,
     /// The column in the output in bytes, from 1. For JSON: in the string.
@@ -197,19 +197,19 @@ pub struct Found {
     pub pointer: String,
 }
 
-impl Found {
+impl SecretFinding {
     /// Returns the stable code, as listed in [`CODES`](crate::CODES).
     #[must_use]
     pub fn code(&self) -> &'static str {
         if self.kind.as_str() == "unscanned" {
             "redact/unscanned"
         } else {
-            match self.did {
-                Did::Cut if self.via.count(Layer::Laundered) > 0 => "redact/laundered",
-                Did::Cut => "redact/found",
-                Did::KeptExample => "redact/example",
-                Did::Noted => "redact/noted",
-                Did::Withheld => "redact/withheld",
+            match self.action {
+                RedactAction::Removed if self.via.count(Layer::Laundered) > 0 => "redact/laundered",
+                RedactAction::Removed => "redact/found",
+                RedactAction::KeptExample => "redact/example",
+                RedactAction::Noted => "redact/noted",
+                RedactAction::Withheld => "redact/withheld",
             }
         }
     }
@@ -229,7 +229,7 @@ impl Found {
             self.raw_len,
             self.via,
             self.checksum.as_str(),
-            self.did.as_str(),
+            self.action.as_str(),
         );
         if !self.pointer.is_empty() {
             line.push_str(",\"pointer\":\"");

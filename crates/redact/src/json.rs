@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::bytes::part;
-use crate::found::{Did, Found};
-use crate::known::Known;
+use crate::found::{RedactAction, SecretFinding};
+use crate::known::KnownSecrets;
 use crate::marker;
 use crate::merge::merge;
 use crate::raw::{Raw, Wipe, sealed};
@@ -28,17 +28,17 @@ use crate::{Firewall, firewall::is_laundered};
 )]
 pub struct Output {
     /// The output, or the error text.
-    pub content: Content,
+    pub content: OutputContent,
     /// The metadata that the tool returned.
     pub metadata: Value,
     /// Whether the tool succeeded.
-    pub ended: Ended,
+    pub ended: ToolStatus,
 }
 
 /// The content of a tool's output.
 #[derive(Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a further form must stop every host from building")]
-pub enum Content {
+pub enum OutputContent {
     /// Plain text.
     Text(String),
     /// A JSON value.
@@ -48,7 +48,7 @@ pub enum Content {
 /// Whether a tool succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a further end must stop every host from building")]
-pub enum Ended {
+pub enum ToolStatus {
     /// The tool succeeded.
     Ok,
     /// The tool failed, and the content is its error text.
@@ -61,7 +61,7 @@ impl fmt::Debug for Output {
     }
 }
 
-impl fmt::Debug for Content {
+impl fmt::Debug for OutputContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text(_) => "Text(..)",
@@ -99,16 +99,16 @@ impl Wipe for Value {
 impl Wipe for Output {
     fn wipe(&mut self) {
         match &mut self.content {
-            Content::Text(text) => text.zeroize(),
-            Content::Json(value) => value.wipe(),
+            OutputContent::Text(text) => text.zeroize(),
+            OutputContent::Json(value) => value.wipe(),
         }
         self.metadata.wipe();
     }
 
     fn size(&self) -> usize {
         let content = match &self.content {
-            Content::Text(text) => text.len(),
-            Content::Json(value) => value.size(),
+            OutputContent::Text(text) => text.len(),
+            OutputContent::Json(value) => value.size(),
         };
         content + self.metadata.size()
     }
@@ -168,7 +168,7 @@ impl Document {
     }
 
     /// Assigns each leaf the parts of the matches that are in it.
-    fn search(&mut self, firewall: &Firewall, known: Option<&Known>) {
+    fn search(&mut self, firewall: &Firewall, known: Option<&KnownSecrets>) {
         let mut hits = firewall.hits(&self.text, known);
         for leaf in &self.leaves {
             let bytes = part(&self.text, leaf.at.clone());
@@ -200,10 +200,10 @@ impl Document {
 /// Writes the leaves of a document back into a value.
 struct Writer<'d> {
     firewall: &'d Firewall,
-    known: Option<&'d Known>,
+    known: Option<&'d KnownSecrets>,
     text: &'d [u8],
     leaves: core::slice::Iter<'d, Leaf>,
-    findings: Vec<Found>,
+    findings: Vec<SecretFinding>,
 }
 
 impl Writer<'_> {
@@ -251,7 +251,7 @@ impl Writer<'_> {
         let mut from = leaf.at.start;
         let mut cut = false;
         for hit in &leaf.hits {
-            if hit.did == Did::Cut {
+            if hit.action == RedactAction::Removed {
                 out.extend_from_slice(part(self.text, from..hit.at.start));
                 let start = out.len();
                 let kind = self.firewall.rules.kind(hit.rank);
@@ -272,12 +272,12 @@ impl Writer<'_> {
     fn found(&mut self, hit: &Hit, at: Range<usize>, pointer: &str) {
         let raw = part(self.text, hit.at.clone());
         let via = crate::merge::via_of(hit, raw, self.known);
-        self.findings.push(Found {
+        self.findings.push(SecretFinding {
             kind: self.firewall.rules.kind(hit.rank),
             raw_len: hit.at.len(),
             via,
             checksum: hit.sum,
-            did: hit.did,
+            action: hit.action,
             line: 1,
             column: at.start + 1,
             pointer: pointer.to_owned(),
@@ -301,12 +301,12 @@ impl Firewall {
     }
 
     /// Adds the secrets of an output to `known`, so that they are found again after a transform.
-    pub fn remember(&self, output: &Raw<Output>, known: &mut Known) {
+    pub fn remember(&self, output: &Raw<Output>, known: &mut KnownSecrets) {
         let output = output.inside();
         let mut document = Document::default();
         match &output.content {
-            Content::Text(text) => self.learn(text.as_bytes(), known),
-            Content::Json(value) => document.add(value),
+            OutputContent::Text(text) => self.learn(text.as_bytes(), known),
+            OutputContent::Json(value) => document.add(value),
         }
         document.add(&output.metadata);
         self.learn(&document.text, known);
@@ -317,16 +317,20 @@ impl Firewall {
     /// The second part lists the laundered values: secrets in `known` that a transform encoded, or moved away
     /// from the name that identified them.
     #[must_use]
-    pub fn redact_output(&self, output: Raw<Output>, known: &Known) -> (Redacted<Output>, Vec<Found>) {
+    pub fn redact_output(
+        &self,
+        output: Raw<Output>,
+        known: &KnownSecrets,
+    ) -> (Redacted<Output>, Vec<SecretFinding>) {
         let raw = output.inside();
         let (content, mut findings) = match &raw.content {
-            Content::Text(text) => {
+            OutputContent::Text(text) => {
                 let text = self.bytes(text.as_bytes(), Some(known)).into_text();
-                (Content::Text(text.value), text.findings)
+                (OutputContent::Text(text.value), text.findings)
             }
-            Content::Json(value) => {
+            OutputContent::Json(value) => {
                 let value = self.json(value, Some(known), "");
-                (Content::Json(value.value), value.findings)
+                (OutputContent::Json(value.value), value.findings)
             }
         };
         let metadata = self.json(&raw.metadata, Some(known), "/metadata");
@@ -338,12 +342,15 @@ impl Firewall {
         (Redacted { value, generation: self.generation(), findings }, laundered)
     }
 
-    fn json(&self, value: &Value, known: Option<&Known>, pointer: &str) -> Redacted<Value> {
+    fn json(&self, value: &Value, known: Option<&KnownSecrets>, pointer: &str) -> Redacted<Value> {
         let mut document = Document::default();
         document.add(value);
         document.search(self, known);
-        let withheld =
-            document.leaves.iter().flat_map(|leaf| &leaf.hits).find(|hit| hit.did == Did::Withheld);
+        let withheld = document
+            .leaves
+            .iter()
+            .flat_map(|leaf| &leaf.hits)
+            .find(|hit| hit.action == RedactAction::Withheld);
         if let Some(hit) = withheld {
             let mut out = Vec::new();
             let kind = self.rules.kind(hit.rank);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A kind of secret: `github`, `pem`, `generic`, the name of a custom rule, or `unscanned`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind(Name);
+pub struct SecretKind(Name);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Name {
@@ -13,7 +13,7 @@ enum Name {
     Custom(Arc<str>),
 }
 
-impl Kind {
+impl SecretKind {
     pub(crate) const fn own(name: &'static str) -> Self {
         Self(Name::Own(name))
     }
@@ -32,13 +32,13 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -10,7 +10,7 @@ use std::hash::DefaultHasher;
 use zeroize::Zeroizing;
 
 use crate::bytes::part;
-use crate::found::{ChecksumCheck, Did, Via};
+use crate::found::{ChecksumCheck, LayerStack, RedactAction};
 use crate::index::Index;
 use crate::kind::rank;
 use crate::rules::{Hit, Wide};
@@ -29,16 +29,16 @@ const LONGEST: usize = 8 * 1024;
 ///
 /// The type is not `Clone`, its `Debug` prints a count, and the values are wiped when it is dropped. It
 /// stores at most 4,096 values or 1 MiB; beyond that the oldest are dropped and counted by
-/// [`Known::dropped`]. Only the first 8 KiB of a longer value are searched for.
+/// [`KnownSecrets::dropped`]. Only the first 8 KiB of a longer value are searched for.
 #[derive(Default)]
-pub struct Known {
+pub struct KnownSecrets {
     values: Kept,
     /// The removed bytes as they were in the text.
     raws: Kept,
     index: Index,
 }
 
-impl Known {
+impl KnownSecrets {
     /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
@@ -92,23 +92,23 @@ impl Known {
     /// Finds the values, in any spelling, of which a piece ends in a range of a text.
     pub(crate) fn find(&self, text: &[u8], range: Range<usize>, hits: &mut Vec<Hit>) {
         self.index.find(text, range, |at| {
-            let (sum, via) = (ChecksumCheck::None, Via::default());
+            let (sum, via) = (ChecksumCheck::None, LayerStack::default());
             hits.push(Hit {
                 at,
                 rank: rank("known"),
                 sum,
                 via,
                 wide: Wide::Bytes,
-                did: Did::Cut,
+                action: RedactAction::Removed,
                 known: true,
             });
         });
     }
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for KnownSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Known").field("values", &self.len()).finish_non_exhaustive()
+        f.debug_struct("KnownSecrets").field("values", &self.len()).finish_non_exhaustive()
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         format!("v{:08x}!{:08X}", mixed >> 32, mixed & 0xffff_ffff)
     }
 
-    fn found(known: &Known, text: &str) -> Vec<Range<usize>> {
+    fn found(known: &KnownSecrets, text: &str) -> Vec<Range<usize>> {
         let mut hits = Vec::new();
         known.find(text.as_bytes(), 0..text.len(), &mut hits);
         hits.into_iter().map(|hit| hit.at).collect()
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_latest_four_thousand_are_found_and_the_dropped_ones_counted() {
-        let mut known = Known::new();
+        let mut known = KnownSecrets::new();
         for index in 0..5000 {
             known.add(value(index).as_bytes());
             known.add(value(index).as_bytes());
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_mebibyte_is_kept() {
-        let mut known = Known::new();
+        let mut known = KnownSecrets::new();
         let text = "qX9!vbnm12-Az".repeat(700);
         for index in 0..200 {
             known.add(format!("{index:05}{text}").as_bytes());
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn armor_is_no_value() {
-        let mut known = Known::new();
+        let mut known = KnownSecrets::new();
         let armor = |word: &str| format!("-----{word} PRIVATE KEY-----");
         known.add(format!("{}\nqX9vbnm12AzWe4rty56uiO\n{}", armor("BEGIN"), armor("END")).as_bytes());
         assert!(found(&known, &armor("BEGIN")).is_empty());

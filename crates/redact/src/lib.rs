@@ -32,16 +32,20 @@ mod wiped;
 
 pub use error::{CODES, RedactError, RedactErrorKind};
 pub use firewall::Firewall;
-pub use found::{ChecksumCheck, Did, Found, Layer, Via};
+pub use found::{ChecksumCheck, Layer, LayerStack, RedactAction, SecretFinding};
 #[cfg(feature = "json")]
-pub use json::{Content, Ended, Output};
-pub use kind::{KINDS, Kind};
-pub use known::Known;
+pub use json::{Output, OutputContent, ToolStatus};
+pub use kind::{KINDS, SecretKind};
+pub use known::KnownSecrets;
 pub use provider::{
-    LlmAccess, Request, RequestPart, Role, SafeProvider, Transport, TransportError, TransportErrorKind,
+    LlmAccess, ModelRequest, RequestPart, RequestRole, SafeProvider, Transport, TransportError,
+    TransportErrorKind,
 };
-pub use raw::{LocalOnly, Raw, Wipe, on_this_machine};
+pub use raw::{LocalProof, Raw, Wipe, on_this_machine};
 pub use redacted::Redacted;
-pub use rules::examples::{EXAMPLES, Example};
-pub use settings::{Custom, CustomAction, Entropy, Examples, Marker, Pack, Rules, Settings, Views};
+pub use rules::examples::{EXAMPLES, ExampleKey};
+pub use settings::{
+    CustomAction, CustomRule, EntropyMode, ExampleMode, MarkerStyle, RulePack, RuleSelection, Settings,
+    ViewMode,
+};
 pub use stream::RedactStream;

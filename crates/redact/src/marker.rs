@@ -2,7 +2,7 @@
 
 use crate::bytes::{BLANK, DIGIT, LOWER, at, is, part, skip};
 use crate::rules::Wide;
-use crate::settings::Marker;
+use crate::settings::MarkerStyle;
 
 const OPEN: &[u8] = b"[REDACTED";
 
@@ -43,10 +43,10 @@ pub(crate) fn is_marker(value: &[u8]) -> bool {
 }
 
 /// Writes a marker in the surrounding encoding and returns its length.
-pub(crate) fn write(out: &mut Vec<u8>, marker: Marker, kind: &str, wide: Wide) -> usize {
+pub(crate) fn write(out: &mut Vec<u8>, marker: MarkerStyle, kind: &str, wide: Wide) -> usize {
     let text = match marker {
-        Marker::Kind => format!("[REDACTED:{kind}]"),
-        Marker::Plain => "[REDACTED]".to_owned(),
+        MarkerStyle::Kind => format!("[REDACTED:{kind}]"),
+        MarkerStyle::Plain => "[REDACTED]".to_owned(),
     };
     let before = out.len();
     for byte in text.bytes() {
@@ -86,7 +86,7 @@ mod tests {
         assert!(is_marker(b"[REDACTED:github]"));
         assert!(is_marker(b"[REDACTED] [REDACTED:jwt]"));
         assert!(!is_marker(b"[REDACTED:github]x"));
-        assert!(!is_marker(b"[REDACTED:Not A Kind]"));
+        assert!(!is_marker(b"[REDACTED:Not A SecretKind]"));
         assert!(!is_marker(b""));
     }
 

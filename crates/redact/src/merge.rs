@@ -1,9 +1,9 @@
 //! Orders matches, aligns them to characters, and joins the ones that overlap.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one text stay below isize::MAX")]
 
-use crate::found::{Did, Via};
+use crate::found::{LayerStack, RedactAction};
 use crate::kind::rank;
-use crate::known::Known;
+use crate::known::KnownSecrets;
 use crate::rules::{Hit, Wide};
 
 /// Moves the ends of a match outwards to the borders of characters.
@@ -21,13 +21,18 @@ pub(crate) fn to_characters(text: &[u8], hit: &mut Hit) {
 /// Sorts matches and joins the ones that overlap. A kept match is dropped if something is removed there.
 pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits.sort_by_key(|hit| (hit.at.start, hit.rank, hit.via.depth(), hit.at.end));
-    let stay: Vec<Hit> =
-        hits.iter().filter(|hit| !matches!(hit.did, Did::Cut | Did::Withheld)).cloned().collect();
+    let stay: Vec<Hit> = hits
+        .iter()
+        .filter(|hit| !matches!(hit.action, RedactAction::Removed | RedactAction::Withheld))
+        .cloned()
+        .collect();
     // A part of a documented example key is as public as the whole key.
-    let examples: Vec<&Hit> = stay.iter().filter(|hit| hit.did == Did::KeptExample).collect();
+    let examples: Vec<&Hit> = stay.iter().filter(|hit| hit.action == RedactAction::KeptExample).collect();
     let inside =
         |hit: &Hit| examples.iter().any(|own| own.at.start <= hit.at.start && hit.at.end <= own.at.end);
-    hits.retain(|hit| hit.did == Did::Withheld || hit.did == Did::Cut && !inside(hit));
+    hits.retain(|hit| {
+        hit.action == RedactAction::Withheld || hit.action == RedactAction::Removed && !inside(hit)
+    });
     // In place, because a block can have thousands of matches.
     hits.dedup_by(|hit, last| {
         let overlap = hit.at.start < last.at.end;
@@ -54,17 +59,23 @@ pub(crate) fn merge(mut hits: Vec<Hit>) -> Vec<Hit> {
 fn join(last: &mut Hit, hit: &Hit) {
     let at = last.at.start..last.at.end.max(hit.at.end);
     let known = last.known || hit.known;
-    let withheld = last.did == Did::Withheld || hit.did == Did::Withheld;
+    let withheld = last.action == RedactAction::Withheld || hit.action == RedactAction::Withheld;
     let first = (hit.rank, hit.via.depth()) < (last.rank, last.via.depth());
     let told = if first { hit.clone() } else { last.clone() };
     // UTF-16 text can match in another view too, one that drops the NUL bytes. The marker must be UTF-16 in
     // either case.
     let wide = if last.wide == Wide::Bytes { hit.wide } else { last.wide };
-    *last = Hit { at, known, wide, did: if withheld { Did::Withheld } else { Did::Cut }, ..told };
+    *last = Hit {
+        at,
+        known,
+        wide,
+        action: if withheld { RedactAction::Withheld } else { RedactAction::Removed },
+        ..told
+    };
 }
 
 /// Returns the layers of a match. A known value that is now written differently was laundered.
-pub(crate) fn via_of(hit: &Hit, raw: &[u8], known: Option<&Known>) -> Via {
+pub(crate) fn via_of(hit: &Hit, raw: &[u8], known: Option<&KnownSecrets>) -> LayerStack {
     let same = hit.rank != rank("known") && known.is_some_and(|known| known.is_raw(raw));
     if hit.known && !same { hit.via.laundered() } else { hit.via }
 }

@@ -11,10 +11,10 @@ use zeroize::Zeroizing;
 
 use crate::bytes::part;
 use crate::firewall::Firewall;
-use crate::found::{Did, Found};
+use crate::found::{RedactAction, SecretFinding};
 use crate::hold;
 use crate::kind::rank;
-use crate::known::Known;
+use crate::known::KnownSecrets;
 use crate::marker;
 use crate::merge::{merge, to_characters, via_of};
 use crate::repeats::{LONGEST, Repeats};
@@ -50,7 +50,7 @@ pub(crate) enum Product {
 
 /// A match whose marker is written but whose end has not arrived.
 struct Open {
-    found: Found,
+    found: SecretFinding,
     pem: bool,
     /// The text before BEGIN on its line.
     prefix: Zeroizing<Vec<u8>>,
@@ -59,7 +59,7 @@ struct Open {
 /// The state of one pass over one text.
 pub(crate) struct Core<'f> {
     firewall: &'f Firewall,
-    known: Option<&'f Known>,
+    known: Option<&'f KnownSecrets>,
     /// The offset up to which keywords were searched.
     scanned: usize,
     /// The offset up to which output was written.
@@ -74,7 +74,7 @@ pub(crate) struct Core<'f> {
     out_at: usize,
     line: usize,
     column: usize,
-    pub(crate) findings: Vec<Found>,
+    pub(crate) findings: Vec<SecretFinding>,
     /// The values of matches, if the caller wants them.
     pub(crate) learned: Vec<Zeroizing<Vec<u8>>>,
     /// The removed bytes as they were in the text.
@@ -85,7 +85,7 @@ pub(crate) struct Core<'f> {
 }
 
 impl<'f> Core<'f> {
-    pub(crate) fn new(firewall: &'f Firewall, known: Option<&'f Known>) -> Self {
+    pub(crate) fn new(firewall: &'f Firewall, known: Option<&'f KnownSecrets>) -> Self {
         Self {
             firewall,
             known,
@@ -265,7 +265,8 @@ impl<'f> Core<'f> {
         let groups = merge(core::mem::take(&mut self.pending));
         self.findings.reserve_exact(groups.len());
         for group in groups {
-            let reaches = rest == Rest::ToCome && group.at.end >= ahead && group.did == Did::Cut;
+            let reaches =
+                rest == Rest::ToCome && group.at.end >= ahead && group.action == RedactAction::Removed;
             if group.at.start >= limit && !reaches {
                 self.pending.push(group);
                 continue;
@@ -275,7 +276,7 @@ impl<'f> Core<'f> {
             }
             let start = group.at.start.max(self.emitted);
             self.between(text, low, start, start, out);
-            if group.did != Did::Cut && group.did != Did::Withheld {
+            if group.action != RedactAction::Removed && group.action != RedactAction::Withheld {
                 self.note(&group);
                 continue;
             }
@@ -286,7 +287,7 @@ impl<'f> Core<'f> {
             let found = self.mark(&group, start, raw, out);
             self.emitted = group.at.end;
             self.repeats.add(&group, raw);
-            if group.did == Did::Withheld {
+            if group.action == RedactAction::Withheld {
                 self.withheld = Some(group.rank);
                 self.findings.push(found);
                 self.pending.clear();
@@ -348,7 +349,7 @@ impl<'f> Core<'f> {
     }
 
     /// Writes the marker of a match.
-    fn mark(&mut self, group: &Hit, start: usize, raw: &[u8], out: &mut Vec<u8>) -> Found {
+    fn mark(&mut self, group: &Hit, start: usize, raw: &[u8], out: &mut Vec<u8>) -> SecretFinding {
         if self.product == Product::Findings {
             let mut found = self.found(group, self.out_at..self.out_at + raw.len(), group.at.end - start);
             found.via = via_of(group, raw, self.known);
@@ -377,14 +378,14 @@ impl<'f> Core<'f> {
         self.findings.push(found);
     }
 
-    fn found(&self, group: &Hit, at: Range<usize>, raw_len: usize) -> Found {
+    fn found(&self, group: &Hit, at: Range<usize>, raw_len: usize) -> SecretFinding {
         let kind = self.firewall.rules.kind(group.rank);
-        Found {
+        SecretFinding {
             kind,
             raw_len,
             via: group.via,
             checksum: group.sum,
-            did: group.did,
+            action: group.action,
             line: self.line,
             column: self.column + (at.start - self.out_at),
             pointer: String::new(),

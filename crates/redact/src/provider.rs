@@ -10,7 +10,7 @@ use crate::{Firewall, Raw, Redacted};
 /// The author of a part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new role must stop every transport from building")]
-pub enum Role {
+pub enum RequestRole {
     /// The instructions of the host.
     System,
     /// A person, or a host that asks on behalf of one.
@@ -28,14 +28,14 @@ pub enum Role {
 /// One part of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestPart {
-    role: Role,
+    role: RequestRole,
     text: Redacted,
 }
 
 impl RequestPart {
     /// Returns the author of the part.
     #[must_use]
-    pub const fn role(&self) -> Role {
+    pub const fn role(&self) -> RequestRole {
         self.role
     }
 
@@ -48,11 +48,11 @@ impl RequestPart {
 
 /// A request to a model. Each part is [`Redacted`]; there is no method that adds other text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Request {
+pub struct ModelRequest {
     parts: Vec<RequestPart>,
 }
 
-impl Request {
+impl ModelRequest {
     /// Creates an empty request.
     #[must_use]
     pub const fn new() -> Self {
@@ -61,7 +61,7 @@ impl Request {
 
     /// Adds a part.
     #[must_use]
-    pub fn with(mut self, role: Role, text: Redacted) -> Self {
+    pub fn with(mut self, role: RequestRole, text: Redacted) -> Self {
         self.parts.push(RequestPart { role, text });
         self
     }
@@ -80,7 +80,7 @@ pub trait Transport: Send + Sync {
     /// # Errors
     ///
     /// [`TransportError`] if there was no reply. The error contains no text of the request or the reply.
-    fn send(&self, request: &Request) -> Result<Raw<String>, TransportError>;
+    fn send(&self, request: &ModelRequest) -> Result<Raw<String>, TransportError>;
 }
 
 /// The error of a request that got no reply. Contains no text of the request or the reply.
@@ -104,7 +104,7 @@ pub enum TransportErrorKind {
         status: u16,
     },
     /// The reply did not arrive in time.
-    #[error("model provider did not reply in time")]
+    #[error("model provider action not reply in time")]
     TimedOut,
     /// The reply was not understood.
     #[error("reply of the model provider is unreadable")]
@@ -155,7 +155,7 @@ pub trait LlmAccess: Send + Sync + sealed::Sealed {
     /// # Errors
     ///
     /// [`TransportError`] if there was no reply.
-    fn ask(&self, request: Request) -> Result<Redacted, TransportError>;
+    fn ask(&self, request: ModelRequest) -> Result<Redacted, TransportError>;
 }
 
 /// A model connection behind a firewall.
@@ -181,10 +181,10 @@ impl<T: Transport> SafeProvider<T> {
 impl<T: Transport> sealed::Sealed for SafeProvider<T> {}
 
 impl<T: Transport> LlmAccess for SafeProvider<T> {
-    fn ask(&self, request: Request) -> Result<Redacted, TransportError> {
+    fn ask(&self, request: ModelRequest) -> Result<Redacted, TransportError> {
         let parts = request.parts.into_iter();
         let fresh = parts.map(|part| RequestPart { role: part.role, text: self.firewall.refresh(part.text) });
-        let reply = self.transport.send(&Request { parts: fresh.collect() })?;
+        let reply = self.transport.send(&ModelRequest { parts: fresh.collect() })?;
         Ok(self.firewall.redact(reply))
     }
 }

@@ -52,7 +52,7 @@ impl Wipe for Vec<u8> {
 /// prints `Raw(..)`. Its bytes are overwritten when it is dropped. Copies that the caller made before are
 /// not.
 ///
-/// # Examples
+/// # ExampleMode
 ///
 /// ```
 /// use plugward_redact::{Raw, on_this_machine};
@@ -89,8 +89,8 @@ impl<T: Wipe> Raw<T> {
     /// # Guarantees
     ///
     /// The reference cannot outlive the proof, which cannot outlive its call of [`on_this_machine`].
-    pub fn expose<'a>(&'a self, proof: &'a LocalOnly<'_>) -> &'a T {
-        let LocalOnly { _call: PhantomData } = proof;
+    pub fn expose<'a>(&'a self, proof: &'a LocalProof<'_>) -> &'a T {
+        let LocalProof { _call: PhantomData } = proof;
         &self.value
     }
 
@@ -112,14 +112,14 @@ impl<T: Wipe> fmt::Debug for Raw<T> {
 }
 
 /// Proof that code runs inside a call of [`on_this_machine`], which alone can create one.
-pub struct LocalOnly<'a> {
+pub struct LocalProof<'a> {
     // Invariant in its lifetime, so that the proof of one call is not accepted as that of a longer one.
     _call: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
-impl fmt::Debug for LocalOnly<'_> {
+impl fmt::Debug for LocalProof<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LocalOnly")
+        f.write_str("LocalProof")
     }
 }
 
@@ -127,8 +127,8 @@ impl fmt::Debug for LocalOnly<'_> {
 ///
 /// The compiler enforces that nothing lent is kept. It cannot enforce that the code keeps the text on this
 /// machine: that is a promise of the caller. The fence checks the list of callers.
-pub fn on_this_machine<R>(code: impl for<'a> FnOnce(&LocalOnly<'a>) -> R) -> R {
-    code(&LocalOnly { _call: PhantomData })
+pub fn on_this_machine<R>(code: impl for<'a> FnOnce(&LocalProof<'a>) -> R) -> R {
+    code(&LocalProof { _call: PhantomData })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Text after redaction, which only a firewall creates.
 
-use crate::Found;
+use crate::SecretFinding;
 
 /// A value that a [`Firewall`](crate::Firewall) redacted.
 ///
@@ -12,13 +12,13 @@ use crate::Found;
 pub struct Redacted<T = String> {
     pub(crate) value: T,
     pub(crate) generation: u64,
-    pub(crate) findings: Vec<Found>,
+    pub(crate) findings: Vec<SecretFinding>,
 }
 
 impl<T> Redacted<T> {
     /// Returns the findings in the order of the text.
     #[must_use]
-    pub fn findings(&self) -> &[Found] {
+    pub fn findings(&self) -> &[SecretFinding] {
         &self.findings
     }
 

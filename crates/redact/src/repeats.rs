@@ -7,7 +7,7 @@ use core::ops::Range;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::bytes::{DIGIT, LINE, is, part};
-use crate::found::{ChecksumCheck, Did, Via};
+use crate::found::{ChecksumCheck, LayerStack, RedactAction};
 use crate::kind::rank;
 use crate::rules::{Hit, Wide};
 
@@ -50,7 +50,7 @@ impl Repeats {
     /// Stores the value of a match.
     pub(crate) fn add(&mut self, hit: &Hit, value: &[u8]) {
         let fits = (LEAST..=LONGEST).contains(&value.len())
-            && hit.did == Did::Cut
+            && hit.action == RedactAction::Removed
             && hit.via.depth() == 0
             && ![rank("unscanned"), rank("k8s-secret")].contains(&hit.rank);
         let telling = || {
@@ -190,9 +190,9 @@ fn hit(at: Range<usize>, rank: u16) -> Hit {
         at,
         rank,
         sum: ChecksumCheck::None,
-        via: Via::default(),
+        via: LayerStack::default(),
         wide: Wide::Bytes,
-        did: Did::Cut,
+        action: RedactAction::Removed,
         known: false,
     }
 }
@@ -284,7 +284,7 @@ mod tests {
             repeats.add(&hit(0..1, 5), value.as_bytes());
             assert_eq!(repeats.next(value.as_bytes(), 0), None, "{value}");
         }
-        let decoded = Hit { via: Via::default().laundered(), ..hit(0..1, 5) };
+        let decoded = Hit { via: LayerStack::default().laundered(), ..hit(0..1, 5) };
         repeats.add(&decoded, b"qX9!vbnm12-qX9!vbnm12");
         assert_eq!(repeats.next(b"qX9!vbnm12-qX9!vbnm12", 0), None);
     }

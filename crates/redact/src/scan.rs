@@ -7,12 +7,12 @@ use core::ops::Range;
 use zeroize::Zeroizing;
 
 use crate::bytes::{TOKEN, at, is, part, run, run_back};
-use crate::found::{ChecksumCheck, Did, Layer, Via};
+use crate::found::{ChecksumCheck, Layer, LayerStack, RedactAction};
 use crate::kind::rank;
-use crate::known::Known;
+use crate::known::KnownSecrets;
 use crate::rules::special::{Near, airtable, discord};
 use crate::rules::{Hit, Look, Memo, RuleSet, Wide};
-use crate::settings::{Entropy, Pack, Settings, Views};
+use crate::settings::{EntropyMode, RulePack, Settings, ViewMode};
 use crate::views;
 
 /// Keywords are searched in parts of this size.
@@ -22,7 +22,7 @@ const PART: usize = 32 * 1024;
 pub(crate) struct Scan<'a> {
     pub(crate) rules: &'a RuleSet,
     pub(crate) settings: &'a Settings,
-    pub(crate) known: Option<&'a Known>,
+    pub(crate) known: Option<&'a KnownSecrets>,
     /// The number of bytes of views that can still be decoded. It bounds the work that nested encodings
     /// cause.
     budget: Cell<usize>,
@@ -43,7 +43,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn new(
         rules: &'a RuleSet,
         settings: &'a Settings,
-        known: Option<&'a Known>,
+        known: Option<&'a KnownSecrets>,
         size: usize,
     ) -> Self {
         let budget = Cell::new((size * 8).max(64 * 1024));
@@ -52,21 +52,23 @@ impl<'a> Scan<'a> {
 
     /// Finds everything in a text whose keywords end in the range.
     pub(crate) fn text(&self, text: &[u8], range: Range<usize>) -> Vec<Hit> {
-        self.layer(text, range, Via::default(), Depth::All)
+        self.layer(text, range, LayerStack::default(), Depth::All)
     }
 
-    fn layer(&self, text: &[u8], range: Range<usize>, via: Via, depth: Depth) -> Vec<Hit> {
+    fn layer(&self, text: &[u8], range: Range<usize>, via: LayerStack, depth: Depth) -> Vec<Hit> {
         let mut hits = Vec::new();
         let backwards = self.plain(text, range, depth, &mut hits);
         for hit in &mut hits {
             hit.via = via;
         }
         if let Some(learned) = &self.learned {
-            let values =
-                hits.iter().filter(|hit| hit.did == Did::Cut).map(|hit| part(text, hit.at.clone()).to_vec());
+            let values = hits
+                .iter()
+                .filter(|hit| hit.action == RedactAction::Removed)
+                .map(|hit| part(text, hit.at.clone()).to_vec());
             learned.borrow_mut().extend(values.map(Zeroizing::new));
         }
-        if self.settings.views == Views::Plain || via.depth() >= Via::MOST {
+        if self.settings.views == ViewMode::Plain || via.depth() >= LayerStack::MOST {
             return hits;
         }
         let mut covered: Vec<Range<usize>> = hits.iter().map(|hit| hit.at.clone()).collect();
@@ -93,7 +95,7 @@ impl<'a> Scan<'a> {
                 sum,
                 via,
                 wide: Wide::Bytes,
-                did: Did::Cut,
+                action: RedactAction::Removed,
                 known: false,
             });
         }
@@ -133,7 +135,7 @@ impl<'a> Scan<'a> {
             text,
             examples: self.settings.examples,
             prefixed_only: depth == Depth::PrefixedOnly,
-            hashes: self.settings.packs.contains(&Pack::Hashes),
+            hashes: self.settings.packs.contains(&RulePack::Hashes),
             memo: Memo::default(),
         };
         let mut marks = Vec::new();
@@ -155,7 +157,7 @@ impl<'a> Scan<'a> {
         if let Some(known) = self.known {
             known.find(text, range.clone(), hits);
         }
-        if self.settings.entropy != Entropy::Off && depth == Depth::All {
+        if self.settings.entropy != EntropyMode::Off && depth == Depth::All {
             crate::entropy::find(&look, range, self.settings.entropy, hits);
         }
         backwards

@@ -7,7 +7,7 @@ use crate::kind::{KINDS, rank};
 /// The format of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new marker must stop every host from building")]
-pub enum Marker {
+pub enum MarkerStyle {
     /// `[REDACTED:github]`.
     Kind,
     /// `[REDACTED]`.
@@ -17,7 +17,7 @@ pub enum Marker {
 /// The treatment of documented example keys and placeholders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
-pub enum Examples {
+pub enum ExampleMode {
     /// They are kept. A documented key is reported as kept.
     Keep,
     /// They are removed like any other match.
@@ -27,7 +27,7 @@ pub enum Examples {
 /// The treatment of tokens of high entropy that no rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
-pub enum Entropy {
+pub enum EntropyMode {
     /// They are not searched for.
     Off,
     /// They are reported and kept.
@@ -39,7 +39,7 @@ pub enum Entropy {
 /// Whether encodings are undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
-pub enum Views {
+pub enum ViewMode {
     /// Up to four layers are undone and searched.
     Decode,
     /// Only the text itself is searched.
@@ -49,7 +49,7 @@ pub enum Views {
 /// Rules that are off by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Pack {
+pub enum RulePack {
     /// Password hashes: crypt, bcrypt, argon2, scrypt.
     Hashes,
 }
@@ -69,7 +69,7 @@ pub enum CustomAction {
 /// A rule that the host adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a rule is these four things")]
-pub struct Custom {
+pub struct CustomRule {
     /// The name in markers and reports: at most 40 lowercase letters, digits and hyphens.
     pub name: String,
     /// A linear-time regex over bytes. It sees at least 4 KiB before and after a keyword.
@@ -85,17 +85,17 @@ pub struct Custom {
 #[expect(clippy::exhaustive_structs, reason = "a new setting must be chosen by every host")]
 pub struct Settings {
     /// The format of markers.
-    pub marker: Marker,
+    pub marker: MarkerStyle,
     /// The treatment of example keys.
-    pub examples: Examples,
+    pub examples: ExampleMode,
     /// The treatment of tokens of high entropy.
-    pub entropy: Entropy,
+    pub entropy: EntropyMode,
     /// Whether encodings are undone.
-    pub views: Views,
+    pub views: ViewMode,
     /// Packs of rules to turn on.
-    pub packs: Vec<Pack>,
+    pub packs: Vec<RulePack>,
     /// Rules that the host adds.
-    pub custom: Vec<Custom>,
+    pub custom: Vec<CustomRule>,
 }
 
 impl Settings {
@@ -106,10 +106,10 @@ impl Settings {
     #[must_use]
     pub const fn reference() -> Self {
         Self {
-            marker: Marker::Kind,
-            examples: Examples::Keep,
-            entropy: Entropy::Off,
-            views: Views::Decode,
+            marker: MarkerStyle::Kind,
+            examples: ExampleMode::Keep,
+            entropy: EntropyMode::Off,
+            views: ViewMode::Decode,
             packs: Vec::new(),
             custom: Vec::new(),
         }
@@ -118,11 +118,11 @@ impl Settings {
 
 /// The built-in rules of one firewall.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Rules {
+pub struct RuleSelection {
     without: Vec<u16>,
 }
 
-impl Rules {
+impl RuleSelection {
     /// Selects every built-in rule.
     #[must_use]
     pub const fn all() -> Self {
@@ -149,10 +149,10 @@ impl Rules {
     }
 }
 
-impl fmt::Debug for Rules {
+impl fmt::Debug for RuleSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names =
             self.without.iter().filter_map(|rank| KINDS.get(usize::from(*rank)).map(|(name, _)| *name));
-        f.debug_struct("Rules").field("without", &names.collect::<Vec<_>>()).finish()
+        f.debug_struct("RuleSelection").field("without", &names.collect::<Vec<_>>()).finish()
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use std::collections::VecDeque;
 
 use crate::firewall::Firewall;
-use crate::found::Found;
+use crate::found::SecretFinding;
 use crate::pass::{Core, OVERLAP, ROOM, Rest};
 use crate::wiped::Wiped;
 
@@ -27,12 +27,12 @@ const SMALL: usize = 16 * 1024;
 /// written. The stream keeps at most 192 KiB of text, and up to eight times that while it undoes encodings.
 /// Its buffer is wiped when it is dropped.
 ///
-/// # Examples
+/// # ExampleMode
 ///
 /// ```
-/// use plugward_redact::{Firewall, Rules, Settings};
+/// use plugward_redact::{Firewall, RuleSelection, Settings};
 ///
-/// let firewall = Firewall::new(Rules::all(), Settings::reference())?;
+/// let firewall = Firewall::new(RuleSelection::all(), Settings::reference())?;
 /// let (mut stream, mut out) = (firewall.stream(), Vec::new());
 /// stream.push(b"password=\"tR4-qu!", &mut out);
 /// stream.push(b"ckBr0wn\"\n", &mut out);
@@ -103,13 +103,13 @@ impl<'f> RedactStream<'f> {
 
     /// Ends the text: appends the rest to the sink and returns the findings.
     #[must_use]
-    pub fn finish(mut self, sink: &mut Vec<u8>) -> Vec<Found> {
+    pub fn finish(mut self, sink: &mut Vec<u8>) -> Vec<SecretFinding> {
         self.work(Rest::None, sink);
         self.core.findings
     }
 
     /// Takes the findings so far, so that a long stream need not keep them in memory.
-    pub fn take_findings(&mut self) -> Vec<Found> {
+    pub fn take_findings(&mut self) -> Vec<SecretFinding> {
         core::mem::take(&mut self.core.findings)
     }
 }

@@ -27,7 +27,7 @@ use std::process::Command;
 
 use plant::{MAKERS, Rng};
 use plant_encode::{base64, hex};
-use plugward_redact::{Custom, CustomAction, Firewall, Known, Raw, Rules, Settings};
+use plugward_redact::{CustomAction, CustomRule, Firewall, KnownSecrets, Raw, RuleSelection, Settings};
 
 /// What is looked for is kept under this mask, so that looking for it does not put it there.
 const MASK: u8 = 0xa5;
@@ -186,21 +186,21 @@ fn planted(write: Write, shapes: &[&str]) -> (Vec<u8>, Vec<u8>) {
 
 fn look_for_left_overs(how: &str, case: &Path) {
     let pieces = fs::read(case.with_extension("pieces")).unwrap();
-    let custom = Custom {
+    let custom = CustomRule {
         name: "last-line".to_owned(),
         pattern: "job in 12 ms".to_owned(),
         keywords: vec!["job in 12".to_owned()],
         action: CustomAction::Withhold,
     };
     let custom = if how == "withheld" { vec![custom] } else { Vec::new() };
-    let firewall = Firewall::new(Rules::all(), Settings { custom, ..Settings::reference() }).unwrap();
+    let firewall = Firewall::new(RuleSelection::all(), Settings { custom, ..Settings::reference() }).unwrap();
     let mut out = Vec::with_capacity(1 << 20);
     match how {
         "once" | "withheld" => {
             out = firewall.redact_bytes(Raw::new(fs::read(case).unwrap())).into_value();
         }
         "known" => {
-            let mut known = Known::new();
+            let mut known = KnownSecrets::new();
             let text = || Raw::new(read_text(case));
             firewall.remember_text(&text(), &mut known);
             let (redacted, _) = firewall.redact_transformed(text(), &known);
@@ -316,7 +316,7 @@ fn bounded(folder: &Path) -> usize {
 
 /// Streams a text over and over, and tells by how much the high-water mark of this process rose.
 fn stream_memory(case: &Path) {
-    let firewall = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    let firewall = Firewall::new(RuleSelection::all(), Settings::reference()).unwrap();
     let text = fs::read(case).unwrap();
     let mut out = Vec::with_capacity(CHUNK * 4);
     let mut stream = firewall.stream();

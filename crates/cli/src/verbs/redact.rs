@@ -3,7 +3,7 @@
 use std::io::{self, Read as _, Write as _};
 
 use anyhow::anyhow;
-use plugward_loader::redact::{Firewall, Found, Rules, Settings};
+use plugward_loader::redact::{Firewall, RuleSelection, SecretFinding, Settings};
 
 use crate::args::RedactArgs;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ const SETTLED: usize = 160 << 10;
 const REPORT: usize = 16 << 20;
 
 pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
-    let firewall = Firewall::new(Rules::all(), Settings::reference())
+    let firewall = Firewall::new(RuleSelection::all(), Settings::reference())
         .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
     let mut stream = firewall.stream();
     let mut report = Report { lines: args.report.as_ref().map(|_| String::new()), ..Report::default() };
@@ -79,7 +79,7 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, found: Vec<Found>) {
+    fn add(&mut self, found: Vec<SecretFinding>) {
         for one in found {
             self.count = self.count.saturating_add(1);
             let Some(lines) = &mut self.lines else { continue };

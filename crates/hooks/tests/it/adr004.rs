@@ -8,8 +8,8 @@ use plugward_hooks::{
 };
 use plugward_manifest::Dialect;
 use plugward_redact::{
-    Content, Ended, Firewall, LlmAccess, LocalOnly, Output, Raw, Request, Role, Rules, SafeProvider,
-    Settings, TransportError,
+    Firewall, LlmAccess, LocalProof, ModelRequest, Output, OutputContent, Raw, RequestRole, RuleSelection,
+    SafeProvider, Settings, ToolStatus, TransportError,
 };
 use serde_json::{Value, json};
 
@@ -59,8 +59,8 @@ fn adr004_one_event() {
 struct Length(std::sync::Mutex<Vec<usize>>);
 
 impl LocalHook for Length {
-    fn look(&self, output: &Raw<Output>, proof: &LocalOnly<'_>) -> LocalReply {
-        if let Content::Text(text) = &output.expose(proof).content {
+    fn look(&self, output: &Raw<Output>, proof: &LocalProof<'_>) -> LocalReply {
+        if let OutputContent::Text(text) = &output.expose(proof).content {
             self.0.lock().unwrap().push(text.len());
         }
         LocalReply::Keep
@@ -160,9 +160,11 @@ fn leaky(form: Form) -> (ToolCall, Raw<Output>) {
     let args = json!({"command": format!("curl -H 'x-api-key: {key}' https://a.example"), "n": 1});
     let inner = json!({"inside": format!("line 1\nkey {key}")}).to_string();
     let (content, ended) = match form {
-        Form::Text => (Content::Text(format!("first {key} and {inner}")), Ended::Ok),
-        Form::Json => (Content::Json(json!({"body": inner, "list": [key, 2], &key: "as a name"})), Ended::Ok),
-        Form::Error => (Content::Text(format!("error: refused {key}")), Ended::Failed),
+        Form::Text => (OutputContent::Text(format!("first {key} and {inner}")), ToolStatus::Ok),
+        Form::Json => {
+            (OutputContent::Json(json!({"body": inner, "list": [key, 2], &key: "as a name"})), ToolStatus::Ok)
+        }
+        Form::Error => (OutputContent::Text(format!("error: refused {key}")), ToolStatus::Failed),
     };
     let metadata = json!({"header": format!("Bearer {key}"), "plain": "stays"});
     (ToolCall { tool: "Bash".to_owned(), args }, Raw::new(Output { content, metadata, ended }))
@@ -202,7 +204,9 @@ fn adr004_prompt_hook_is_redacted() {
         assert_eq!(steps(&report.hooks), ["user:judge judge redacted skip -"]);
         let requests = model.requests.lock().unwrap().clone();
         let [parts] = &requests[..] else { panic!("{form:?}: {requests:?}") };
-        let [(Role::System, system), (Role::User, user)] = &parts[..] else { panic!("{parts:?}") };
+        let [(RequestRole::System, system), (RequestRole::User, user)] = &parts[..] else {
+            panic!("{parts:?}")
+        };
         assert!(!system.contains(&secret()));
         assert_eq!(*user, format!("post_tool_use|Bash|{ARGS}|{}", expected_result(form)), "{form:?}");
     }
@@ -255,20 +259,23 @@ fn adr004_prompt_hook_is_redacted_in_template_and_gate() {
 struct Quotes(Firewall);
 
 impl AgentLoop for Quotes {
-    fn round(&self, request: Request, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
+    fn round(&self, request: ModelRequest, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
         let reply = model.ask(request.clone())?;
         if request.parts().len() > 2 {
             return Ok(AgentRound::Done(reply));
         }
         let quote = self.0.redact(Raw::new(format!("the file says {}", secret())));
         assert!(quote.as_str().contains("api03"), "the weaker firewall lets it through");
-        Ok(AgentRound::Continue(request.with(Role::Assistant, reply).with(Role::ToolResult, quote)))
+        Ok(AgentRound::Continue(
+            request.with(RequestRole::Assistant, reply).with(RequestRole::ToolResult, quote),
+        ))
     }
 }
 
 #[test]
 fn adr004_agent_hook_is_redacted() {
-    let weaker = Firewall::new(Rules::all().without("anthropic").unwrap(), Settings::reference()).unwrap();
+    let weaker =
+        Firewall::new(RuleSelection::all().without("anthropic").unwrap(), Settings::reference()).unwrap();
     let loops: [(Arc<dyn AgentLoop>, Vec<String>); 2] = [
         (Arc::new(AskUntilVerdict), vec![format!("I see {MARKER}")]),
         (Arc::new(Quotes(weaker)), vec![format!("I see {MARKER}"), format!("the file says {MARKER}")]),
@@ -478,11 +485,12 @@ fn adr004_reopen_conditions() {
 
 #[test]
 fn adr004_provider_scans_alone() {
-    let weaker = Firewall::new(Rules::all().without("anthropic").unwrap(), Settings::reference()).unwrap();
+    let weaker =
+        Firewall::new(RuleSelection::all().without("anthropic").unwrap(), Settings::reference()).unwrap();
     let weaker = Arc::new(weaker);
     let (room, model) = (Room::new(), Recorder::new(&[OK, OK]));
     let services = HookServices::new(Arc::clone(&weaker), Arc::new(Permit(Answer::Allow)));
-    let all = Arc::new(Firewall::new(Rules::all(), Settings::reference()).unwrap());
+    let all = Arc::new(Firewall::new(RuleSelection::all(), Settings::reference()).unwrap());
     let services = services.model(Arc::new(SafeProvider::new(all, model.clone())));
     let text = [
         prompt_entry("after", "post_tool_use", "prompt", "{{.Result}}"),
@@ -503,12 +511,12 @@ fn adr004_the_event_fires_after_a_failed_tool() {
         (Scope::User, Dialect::Gnoma, &entry("g", "post_tool_use", "cat > gnoma.json")),
         (Scope::User, Dialect::Codex, &crate::common::command("PostToolUse", "cat > codex.json")),
     ]);
-    let failed = output(Content::Text(format!("no such key {}", secret())), Ended::Failed);
+    let failed = output(OutputContent::Text(format!("no such key {}", secret())), ToolStatus::Failed);
     let report = dispatcher(plan).post_tool_use(&ran(), failed, &room.at());
     assert_eq!(room.json("gnoma.json")["result"]["failed"], json!(true));
     assert_eq!(room.json("gnoma.json")["result"]["output"], json!(format!("no such key {}", secret())));
     assert!(room.text("codex.json").contains("no such key"));
     assert_eq!(out(&report), format!("no such key {MARKER}"));
-    assert_eq!(report.output.as_ref().ended, Ended::Failed);
+    assert_eq!(report.output.as_ref().ended, ToolStatus::Failed);
     assert!(report.hooks.steps.iter().all(|step| step.step == Step::Transform));
 }

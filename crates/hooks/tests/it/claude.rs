@@ -1,7 +1,7 @@
 //! Replies of Claude Code's JSON form.
 
 use plugward_hooks::{Answer, Dispatcher, Event, GateCall, GateReport, HookReport};
-use plugward_redact::{Content, Ended};
+use plugward_redact::{OutputContent, ToolStatus};
 use serde_json::{Value, json};
 
 use crate::common::{Room, after, bash, claude, command, dispatcher, out, output, ran, services, steps};
@@ -104,7 +104,7 @@ fn continue_false_stops_the_turn() {
 
     let room = Room::new();
     let text = command("PostToolUseFailure", "echo '{\"continue\": false}'");
-    let failed = output(Content::Text("e".to_owned()), Ended::Failed);
+    let failed = output(OutputContent::Text("e".to_owned()), ToolStatus::Failed);
     let report = dispatcher(claude(&text)).post_tool_use(&ran(), failed, &room.at());
     assert!(report.hooks.stop_turn, "it counts after a failed tool");
     let report = reply(&GateCall::data(Event::PostToolBatch, json!({})), &json!({"decision": "block"}), 0);
@@ -319,17 +319,17 @@ fn after_success_and_after_failure_are_two_events_for_claude() {
         "PostToolUseFailure": [{"hooks": [{"type": "command", "command": "cat > failed.json"}]}],
     }});
     for (ended, written, other) in
-        [(Ended::Ok, "ok.json", "failed.json"), (Ended::Failed, "failed.json", "ok.json")]
+        [(ToolStatus::Ok, "ok.json", "failed.json"), (ToolStatus::Failed, "failed.json", "ok.json")]
     {
         let room = Room::new();
-        let value = output(Content::Text("what happened".to_owned()), ended);
+        let value = output(OutputContent::Text("what happened".to_owned()), ended);
         let report = dispatcher(claude(&text.to_string())).post_tool_use(&ran(), value, &room.at());
         assert_eq!(report.hooks.steps.len(), 1, "{ended:?}");
         assert_eq!(room.text(other), "", "{ended:?}");
         let input = room.json(written);
         let (event, key, absent) = match ended {
-            Ended::Ok => ("PostToolUse", "tool_response", "error"),
-            Ended::Failed => ("PostToolUseFailure", "error", "tool_response"),
+            ToolStatus::Ok => ("PostToolUse", "tool_response", "error"),
+            ToolStatus::Failed => ("PostToolUseFailure", "error", "tool_response"),
         };
         assert_eq!((&input["hook_event_name"], &input[key]), (&json!(event), &json!("what happened")));
         assert!(input.get(absent).is_none());
@@ -343,7 +343,7 @@ fn an_updated_tool_output_replaces_the_output() {
         room.write("reply", specific(Event::PostToolUse, &json!({key: "new"})).to_string());
         let report = after(claude(&command("PostToolUse", "cat reply")), &room, "old");
         assert_eq!((out(&report).as_str(), report.hooks.answer), ("new", Answer::Skip), "{key}");
-        let old = output(Content::Json(json!({"stdout": "a", "code": 1})), Ended::Ok);
+        let old = output(OutputContent::Json(json!({"stdout": "a", "code": 1})), ToolStatus::Ok);
         room.write(
             "reply",
             specific(Event::PostToolUse, &json!({key: {"stdout": "b", "code": 1}})).to_string(),

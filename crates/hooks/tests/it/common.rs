@@ -12,15 +12,15 @@ use plugward_hooks::{
 };
 use plugward_manifest::Dialect;
 use plugward_redact::{
-    Content, Ended, Firewall, Output, Raw, Request, Role, Rules, SafeProvider, Settings, Transport,
-    TransportError, TransportErrorKind,
+    Firewall, ModelRequest, Output, OutputContent, Raw, RequestRole, RuleSelection, SafeProvider, Settings,
+    ToolStatus, Transport, TransportError, TransportErrorKind,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The reference firewall, compiled once.
 pub(crate) static FIREWALL: LazyLock<Arc<Firewall>> = LazyLock::new(|| {
-    Arc::new(Firewall::new(Rules::all(), Settings::reference()).expect("the built-in rules compile"))
+    Arc::new(Firewall::new(RuleSelection::all(), Settings::reference()).expect("the built-in rules compile"))
 });
 
 /// Writes bytes as hexadecimal digits.
@@ -68,7 +68,7 @@ impl PermissionRule for DenyWord {
 }
 
 /// The parts of a request.
-pub(crate) type Parts = Vec<(Role, String)>;
+pub(crate) type Parts = Vec<(RequestRole, String)>;
 
 /// A model that records each request, and replies from a list. Without a reply left it is unreachable.
 #[derive(Clone, Default)]
@@ -96,7 +96,7 @@ impl Recorder {
 }
 
 impl Transport for Recorder {
-    fn send(&self, request: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, request: &ModelRequest) -> Result<Raw<String>, TransportError> {
         let parts = request.parts().iter().map(|part| (part.role(), part.text().to_owned())).collect();
         self.requests.lock().unwrap().push(parts);
         let reply = self.replies.lock().unwrap().pop_front();
@@ -289,10 +289,10 @@ pub(crate) fn ran() -> ToolCall {
 
 /// The output of a tool.
 pub(crate) fn text_output(text: &str) -> Raw<Output> {
-    output(Content::Text(text.to_owned()), Ended::Ok)
+    output(OutputContent::Text(text.to_owned()), ToolStatus::Ok)
 }
 
-pub(crate) fn output(content: Content, ended: Ended) -> Raw<Output> {
+pub(crate) fn output(content: OutputContent, ended: ToolStatus) -> Raw<Output> {
     Raw::new(Output { content, metadata: json!({}), ended })
 }
 
@@ -309,8 +309,8 @@ pub(crate) fn after(plan: Plan, room: &Room, text: &str) -> PostToolReport {
 /// Returns the output that goes on, as text.
 pub(crate) fn out(report: &PostToolReport) -> String {
     match &report.output.as_ref().content {
-        Content::Text(text) => text.clone(),
-        Content::Json(value) => value.to_string(),
+        OutputContent::Text(text) => text.clone(),
+        OutputContent::Json(value) => value.to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plugward_hooks::{Answer, Scope};
 use plugward_manifest::Dialect;
-use plugward_redact::{Content, Ended, Output, Raw};
+use plugward_redact::{Output, OutputContent, Raw, ToolStatus};
 use serde_json::json;
 
 use crate::common::{
@@ -79,7 +79,7 @@ fn a_project_transform_works_on_redacted_text() {
 fn metadata_is_replaced_if_it_has_the_same_keys() {
     let value = || {
         let metadata = json!({"lines": 1, "path": secret()});
-        Raw::new(Output { content: Content::Text("x".to_owned()), metadata, ended: Ended::Ok })
+        Raw::new(Output { content: OutputContent::Text("x".to_owned()), metadata, ended: ToolStatus::Ok })
     };
     for (reply, expected) in [
         (json!({"output": "y"}), json!({"lines": 1, "path": MARKER})),

@@ -8,8 +8,8 @@ use plugward_hooks::{
     LocalHook, LocalReply, LocalStep, Nesting, Plan, RawOutput,
 };
 use plugward_redact::{
-    Content, LlmAccess, LocalOnly, Output, Raw, Redacted, Request, Role, SafeProvider, Transport,
-    TransportError,
+    LlmAccess, LocalProof, ModelRequest, Output, OutputContent, Raw, Redacted, RequestRole, SafeProvider,
+    Transport, TransportError,
 };
 use serde_json::json;
 
@@ -112,7 +112,7 @@ fn a_model_hook_inside_an_agent_hook_fails() {
 struct Hanging(Arc<(Mutex<bool>, Condvar)>);
 
 impl Transport for Hanging {
-    fn send(&self, _: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, _: &ModelRequest) -> Result<Raw<String>, TransportError> {
         let (over, signal) = &*self.0;
         let _over = signal.wait_while(over.lock().unwrap(), |over| !*over).unwrap();
         Ok(Raw::new("{\"ok\": true}".to_owned()))
@@ -155,7 +155,7 @@ fn a_model_that_hangs_is_left_after_the_timeout() {
 struct Panics;
 
 impl Transport for Panics {
-    fn send(&self, _: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, _: &ModelRequest) -> Result<Raw<String>, TransportError> {
         panic!("this transport is broken")
     }
 }
@@ -236,9 +236,9 @@ impl JudgeHook for Quotes {
         output: &Redacted<Output>,
         model: &dyn LlmAccess,
     ) -> Result<Option<Redacted>, TransportError> {
-        let Content::Text(text) = &output.as_ref().content else { return Ok(None) };
+        let OutputContent::Text(text) = &output.as_ref().content else { return Ok(None) };
         let part = FIREWALL.redact(Raw::new(text.clone()));
-        model.ask(Request::new().with(Role::User, part)).map(Some)
+        model.ask(ModelRequest::new().with(RequestRole::User, part)).map(Some)
     }
 }
 
@@ -265,10 +265,10 @@ fn a_judge_of_the_host_sees_redacted_output() {
 struct Adds;
 
 impl LocalHook for Adds {
-    fn look(&self, output: &Raw<Output>, proof: &LocalOnly<'_>) -> LocalReply {
+    fn look(&self, output: &Raw<Output>, proof: &LocalProof<'_>) -> LocalReply {
         let output = output.expose(proof);
-        let Content::Text(text) = &output.content else { return LocalReply::Keep };
-        let content = Content::Text(format!("{text} {}", secret()));
+        let OutputContent::Text(text) = &output.content else { return LocalReply::Keep };
+        let content = OutputContent::Text(format!("{text} {}", secret()));
         LocalReply::Replace(Output { content, metadata: output.metadata.clone(), ended: output.ended })
     }
 }
@@ -289,9 +289,9 @@ fn what_a_local_hook_writes_is_scanned_and_what_an_observer_writes_is_not_used()
 struct GivesUp;
 
 impl AgentLoop for GivesUp {
-    fn round(&self, request: Request, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
+    fn round(&self, request: ModelRequest, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
         let reply = model.ask(request.clone())?;
-        Ok(AgentRound::Continue(request.with(Role::Assistant, reply)))
+        Ok(AgentRound::Continue(request.with(RequestRole::Assistant, reply)))
     }
 }
 

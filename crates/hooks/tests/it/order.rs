@@ -2,7 +2,7 @@
 
 use plugward_hooks::{Answer, Plan, RawOutput, Scope, Step};
 use plugward_manifest::Dialect;
-use plugward_redact::{Content, Ended};
+use plugward_redact::{OutputContent, ToolStatus};
 use serde_json::json;
 
 use crate::common::{
@@ -150,7 +150,7 @@ fn both_words_for_a_failed_tool_are_one_event() {
         (Scope::User, Dialect::Claude, &claude),
         (Scope::Project, Dialect::Gnoma, &early),
     ]);
-    let failed = output(Content::Text("e".to_owned()), Ended::Failed);
+    let failed = output(OutputContent::Text("e".to_owned()), ToolStatus::Failed);
     let _report = dispatcher(plan).post_tool_use(&ran(), failed, &room.at());
     assert_eq!(room.text("log"), "early\nclaude\nlate\n");
 }

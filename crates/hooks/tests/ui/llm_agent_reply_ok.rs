@@ -1,10 +1,10 @@
 use plugward_hooks::{AgentLoop, AgentRound};
-use plugward_redact::{LlmAccess, Request, TransportError};
+use plugward_redact::{LlmAccess, ModelRequest, TransportError};
 
 struct Agent;
 
 impl AgentLoop for Agent {
-    fn round(&self, request: Request, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
+    fn round(&self, request: ModelRequest, model: &dyn LlmAccess) -> Result<AgentRound, TransportError> {
         let reply = model.ask(request)?;
         Ok(AgentRound::Done(reply))
     }

@@ -1,16 +1,16 @@
 use std::sync::Arc;
 
 use plugward_hooks::HookServices;
-use plugward_redact::{LlmAccess, Redacted, Request, TransportError};
+use plugward_redact::{LlmAccess, Redacted, ModelRequest, TransportError};
 
 struct Client;
 
 trait Other {
-    fn ask(&self, request: Request) -> Result<Redacted, TransportError>;
+    fn ask(&self, request: ModelRequest) -> Result<Redacted, TransportError>;
 }
 
 impl Other for Client {
-    fn ask(&self, _: Request) -> Result<Redacted, TransportError> {
+    fn ask(&self, _: ModelRequest) -> Result<Redacted, TransportError> {
         unimplemented!()
     }
 }

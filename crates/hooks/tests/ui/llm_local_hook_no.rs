@@ -1,10 +1,10 @@
 use plugward_hooks::{LocalHook, LocalReply};
-use plugward_redact::{LlmAccess, LocalOnly, Output, Raw};
+use plugward_redact::{LlmAccess, LocalProof, Output, Raw};
 
 struct Hook;
 
 impl LocalHook for Hook {
-    fn look(&self, _: &Raw<Output>, _: &LocalOnly<'_>, _: &dyn LlmAccess) -> LocalReply {
+    fn look(&self, _: &Raw<Output>, _: &LocalProof<'_>, _: &dyn LlmAccess) -> LocalReply {
         LocalReply::Keep
     }
 }

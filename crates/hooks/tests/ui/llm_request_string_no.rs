@@ -1,5 +1,5 @@
 use plugward_hooks::JudgeHook;
-use plugward_redact::{LlmAccess, Output, Raw, Redacted, Request, Role, TransportError};
+use plugward_redact::{LlmAccess, Output, Raw, Redacted, ModelRequest, RequestRole, TransportError};
 
 struct Judge(Redacted);
 
@@ -10,7 +10,7 @@ impl JudgeHook for Judge {
         model: &dyn LlmAccess,
     ) -> Result<Option<Redacted>, TransportError> {
         let part = self.0.as_str().to_owned();
-        model.ask(Request::new().with(Role::User, part)).map(Some)
+        model.ask(ModelRequest::new().with(RequestRole::User, part)).map(Some)
     }
 }
 

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use plugward_hooks::HookServices;
-use plugward_redact::{Firewall, Raw, Request, SafeProvider, Transport, TransportError};
+use plugward_redact::{Firewall, Raw, ModelRequest, SafeProvider, Transport, TransportError};
 
 struct Client;
 
 impl Transport for Client {
-    fn send(&self, _: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, _: &ModelRequest) -> Result<Raw<String>, TransportError> {
         unimplemented!()
     }
 }

@@ -1,12 +1,12 @@
 use std::sync::Mutex;
 
 use plugward_hooks::{LocalHook, LocalReply};
-use plugward_redact::{LocalOnly, Output, Raw};
+use plugward_redact::{LocalProof, Output, Raw};
 
 struct Keeper(Mutex<usize>);
 
 impl LocalHook for Keeper {
-    fn look(&self, output: &Raw<Output>, proof: &LocalOnly<'_>) -> LocalReply {
+    fn look(&self, output: &Raw<Output>, proof: &LocalProof<'_>) -> LocalReply {
         let lent: &Output = output.expose(proof);
         *self.0.lock().unwrap() = size_of_val(lent);
         LocalReply::Keep

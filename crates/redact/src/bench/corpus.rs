@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::plant::{MAKERS, Rng};
 use super::plant_encode::{base64, hex};
-use crate::Found;
+use crate::SecretFinding;
 
 /// A planted secret.
 #[derive(Debug, Clone)]
@@ -519,7 +519,7 @@ pub fn corpus(seed: u64, size: usize) -> Corpus {
 
 /// Returns the lines of the raw text that have findings, from the offsets in the output.
 #[must_use]
-pub fn found_lines(raw: &[u8], findings: &[Found]) -> Vec<Range<usize>> {
+pub fn found_lines(raw: &[u8], findings: &[SecretFinding]) -> Vec<Range<usize>> {
     // Markers may be longer than what stood there: the raw text is counted on its own.
     let (mut raw_at, mut out_at) = (0_usize, 0_usize);
     let (mut line, mut counted) = (1, 0);
@@ -531,7 +531,7 @@ pub fn found_lines(raw: &[u8], findings: &[Found]) -> Vec<Range<usize>> {
         counted = start.max(counted);
         let inside = raw.get(start..start + found.raw_len).unwrap_or_default();
         lines.push(line..line + memchr::memchr_iter(b'\n', inside).count() + 1);
-        if found.did == crate::Did::Cut {
+        if found.action == crate::RedactAction::Removed {
             let mut colors = Vec::new();
             crate::marker::keep_colors(&mut colors, inside);
             raw_at = start + found.raw_len;

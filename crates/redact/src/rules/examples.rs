@@ -4,10 +4,10 @@
 //! Each row has the key, split in two so that no scanner reports this file, and the document that prints it.
 
 /// A published example key: two halves and the document that prints it.
-pub type Example = (&'static str, &'static str, &'static str);
+pub type ExampleKey = (&'static str, &'static str, &'static str);
 
 /// The published example keys, which the setting `examples` can keep.
-pub const EXAMPLES: &[Example] = &[
+pub const EXAMPLES: &[ExampleKey] = &[
     ("AKIAIOSFODNN7", "EXAMPLE", "AWS documentation, access keys"),
     ("AKIAI44QH8DHB", "EXAMPLE", "AWS documentation, IAM user guide"),
     ("ASIAIOSFODNN7", "EXAMPLE", "AWS documentation, temporary credentials"),

@@ -24,8 +24,8 @@ use core::cell::{Cell, RefCell};
 use core::ops::Range;
 
 use crate::bytes::{Class, part};
-use crate::found::{ChecksumCheck, Did, Via};
-use crate::settings::Examples;
+use crate::found::{ChecksumCheck, LayerStack, RedactAction};
+use crate::settings::ExampleMode;
 pub(crate) use set::RuleSet;
 
 /// The text under the matchers, with the settings that apply to them.
@@ -33,7 +33,7 @@ pub(crate) use set::RuleSet;
 pub(crate) struct Look<'t> {
     pub(crate) text: &'t [u8],
     /// Whether documented example keys and masked values are kept.
-    pub(crate) examples: Examples,
+    pub(crate) examples: ExampleMode,
     /// Whether only prefixed keys are searched. Set for views that join text, where a name and a value can
     /// meet by chance.
     pub(crate) prefixed_only: bool,
@@ -130,9 +130,9 @@ pub(crate) struct Hit {
     pub(crate) at: Range<usize>,
     pub(crate) rank: u16,
     pub(crate) sum: ChecksumCheck,
-    pub(crate) via: Via,
+    pub(crate) via: LayerStack,
     pub(crate) wide: Wide,
-    pub(crate) did: Did,
+    pub(crate) action: RedactAction,
     /// Whether it is at a value that was known before.
     pub(crate) known: bool,
 }
@@ -140,7 +140,7 @@ pub(crate) struct Hit {
 impl Look<'_> {
     /// Returns `true` if documented example keys and placeholders are kept.
     pub(crate) fn keeps(&self) -> bool {
-        self.examples == Examples::Keep
+        self.examples == ExampleMode::Keep
     }
 
     /// Returns `true` if a value is a documented example key that is kept.
@@ -154,8 +154,8 @@ impl Look<'_> {
             return;
         }
         let example = self.documented(part(self.text, at.clone()));
-        let did = if example { Did::KeptExample } else { Did::Cut };
-        out.push(Hit { at, rank, sum, via: Via::default(), wide: Wide::Bytes, did, known: false });
+        let action = if example { RedactAction::KeptExample } else { RedactAction::Removed };
+        out.push(Hit { at, rank, sum, via: LayerStack::default(), wide: Wide::Bytes, action, known: false });
     }
 
     /// Adds a match without a checksum to the list.

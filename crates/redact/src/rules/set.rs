@@ -13,9 +13,9 @@ use super::{
 };
 use crate::bytes::has_exact;
 use crate::error::{RedactError, RedactErrorKind};
-use crate::found::{ChecksumCheck, Did, Via};
-use crate::kind::{KINDS, Kind, rank};
-use crate::settings::{Custom, CustomAction, Rules};
+use crate::found::{ChecksumCheck, LayerStack, RedactAction};
+use crate::kind::{KINDS, SecretKind, rank};
+use crate::settings::{CustomAction, CustomRule, RuleSelection};
 
 /// How far a custom regex reads before and after its keyword: twice the documented reach, so that windows
 /// overlap.
@@ -33,9 +33,9 @@ enum Action {
     Custom(usize),
 }
 
-struct CustomRule {
+struct CompiledRule {
     expression: Regex,
-    did: Did,
+    action: RedactAction,
 }
 
 /// The compiled rules of a firewall.
@@ -44,8 +44,8 @@ pub(crate) struct RuleSet {
     longest: usize,
     actions: Vec<Vec<Action>>,
     keys: Vec<Prefixed>,
-    custom: Vec<CustomRule>,
-    kinds: Vec<Kind>,
+    custom: Vec<CompiledRule>,
+    kinds: Vec<SecretKind>,
 }
 
 /// The offset at which a keyword ends, and the automaton state, which identifies the keyword.
@@ -120,7 +120,7 @@ pub(crate) fn literals() -> impl Iterator<Item = &'static str> {
 
 impl RuleSet {
     /// Compiles the rules.
-    pub(crate) fn new(rules: &Rules, custom: &[Custom]) -> Result<Self, RedactError> {
+    pub(crate) fn new(rules: &RuleSelection, custom: &[CustomRule]) -> Result<Self, RedactError> {
         let mut plan = Plan::default();
         let mut keys = Vec::new();
         for row in
@@ -144,7 +144,7 @@ impl RuleSet {
             let backwards: Vec<u8> = head.bytes().rev().collect();
             plan.add(&backwards, Action::Backwards);
         }
-        let mut kinds: Vec<Kind> = KINDS.iter().map(|(name, _)| Kind::own(name)).collect();
+        let mut kinds: Vec<SecretKind> = KINDS.iter().map(|(name, _)| SecretKind::own(name)).collect();
         let mut compiled = Vec::new();
         for rule in custom {
             if kinds.iter().any(|kind| kind.as_str() == rule.name) || !good_name(&rule.name) {
@@ -154,7 +154,7 @@ impl RuleSet {
                 plan.add(word.as_bytes(), Action::Custom(compiled.len()));
             }
             compiled.push(compile(rule)?);
-            kinds.push(Kind::custom(&rule.name));
+            kinds.push(SecretKind::custom(&rule.name));
         }
         let automaton = Automaton::new(&plan.words)
             .map_err(|why| RedactError::because(RedactErrorKind::DeadRule, "keywords", why))?;
@@ -168,8 +168,8 @@ impl RuleSet {
     }
 
     /// Returns the kind of a rank.
-    pub(crate) fn kind(&self, rank: u16) -> Kind {
-        self.kinds.get(usize::from(rank)).cloned().unwrap_or(Kind::own("unscanned"))
+    pub(crate) fn kind(&self, rank: u16) -> SecretKind {
+        self.kinds.get(usize::from(rank)).cloned().unwrap_or(SecretKind::own("unscanned"))
     }
 
     /// Finds the offsets at which keywords end in a range of the text.
@@ -301,14 +301,14 @@ impl RuleSet {
         let rank = u16::try_from(KINDS.len().saturating_add(index)).unwrap_or(u16::MAX);
         for found in rule.expression.find_iter(input).filter(|found| !found.is_empty()) {
             if !crate::marker::is_marker(crate::bytes::part(look.text, found.range())) {
-                let (sum, via) = (ChecksumCheck::None, Via::default());
+                let (sum, via) = (ChecksumCheck::None, LayerStack::default());
                 hits.push(Hit {
                     at: found.range(),
                     rank,
                     sum,
                     via,
                     wide: Wide::Bytes,
-                    did: rule.did,
+                    action: rule.action,
                     known: false,
                 });
             }
@@ -327,7 +327,7 @@ fn good_name(name: &str) -> bool {
     fits && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
-fn compile(rule: &Custom) -> Result<CustomRule, RedactError> {
+fn compile(rule: &CustomRule) -> Result<CompiledRule, RedactError> {
     if rule.keywords.is_empty() || rule.keywords.iter().any(|word| word.len() < 2 || word.len() > 64) {
         let why = "it needs at least one keyword of 2 to 64 bytes".to_owned();
         return Err(RedactError::because(RedactErrorKind::DeadRule, &rule.name, why));
@@ -339,10 +339,10 @@ fn compile(rule: &Custom) -> Result<CustomRule, RedactError> {
         .configure(config)
         .build(&rule.pattern)
         .map_err(|error| RedactError::because(RedactErrorKind::DeadRule, &rule.name, error.to_string()))?;
-    let did = match rule.action {
-        CustomAction::Redact => Did::Cut,
-        CustomAction::Note => Did::Noted,
-        CustomAction::Withhold => Did::Withheld,
+    let action = match rule.action {
+        CustomAction::Redact => RedactAction::Removed,
+        CustomAction::Note => RedactAction::Noted,
+        CustomAction::Withhold => RedactAction::Withheld,
     };
-    Ok(CustomRule { expression, did })
+    Ok(CompiledRule { expression, action })
 }

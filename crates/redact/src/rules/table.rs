@@ -269,7 +269,7 @@ mod tests {
     use crate::bytes::is;
     use crate::rules::set::RuleSet;
     use crate::rules::{Hit, Look, Memo};
-    use crate::settings::{Examples, Rules};
+    use crate::settings::{ExampleMode, RuleSelection};
 
     /// A value that has the shape of a row; `less` bytes of its last run are left out.
     fn sample(row: &Prefixed, mut seed: u64, less: usize) -> String {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     fn look(text: &str) -> Look<'_> {
-        let (examples, memo) = (Examples::Keep, Memo::default());
+        let (examples, memo) = (ExampleMode::Keep, Memo::default());
         Look { text: text.as_bytes(), examples, prefixed_only: false, hashes: false, memo }
     }
 
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn every_row_finds_what_it_describes_whole_and_names_it() {
-        let rules = RuleSet::new(&Rules::all(), &[]).unwrap();
+        let rules = RuleSet::new(&RuleSelection::all(), &[]).unwrap();
         for row in GROUPS.iter().flat_map(|group| group.iter()) {
             let seed = fit(row).unwrap_or_else(|| panic!("{} never hits", row.literal));
             let value = sample(row, seed * 7919, 0);

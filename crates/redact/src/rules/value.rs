@@ -5,7 +5,7 @@ use super::placeholder::{is_masked, is_placeholder, is_template};
 use super::shape::entropy_at_least;
 use super::special::{changes, is_uuid};
 use crate::bytes::{ALPHA, AN, DIGIT, HEX, LOWER, UPPER, has, is, part};
-use crate::settings::Examples;
+use crate::settings::ExampleMode;
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ fn is_quoted_byte(byte: u8) -> bool {
 }
 
 /// Returns `true` if a value looks like a secret.
-pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -> bool {
+pub(crate) fn looks_secret(value: &[u8], written: Written, examples: ExampleMode) -> bool {
     if !(8..=200).contains(&value.len()) {
         return false;
     }
@@ -58,7 +58,8 @@ pub(crate) fn looks_secret(value: &[u8], written: Written, examples: Examples) -
     if blanks > 0 && (written == Written::Bare || is_prose(value, blanks)) {
         return false;
     }
-    let stays = is_plain_thing(value) || is_template(value) || (examples == Examples::Keep && example(value));
+    let stays =
+        is_plain_thing(value) || is_template(value) || (examples == ExampleMode::Keep && example(value));
     !stays && entropy_at_least(value, 3.0)
 }
 

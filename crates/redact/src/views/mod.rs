@@ -18,7 +18,7 @@ use core::ops::Range;
 pub(crate) use map::View;
 pub(crate) use strip::hidden;
 
-use crate::found::{Layer, Via};
+use crate::found::{Layer, LayerStack};
 use crate::rules::Hit;
 use crate::scan::Scan;
 
@@ -28,7 +28,7 @@ pub(crate) const WHOLE: usize = 16 * 1024;
 /// The results of the views of one text.
 pub(crate) struct Wanted {
     /// The layers above.
-    pub(crate) via: Via,
+    pub(crate) via: LayerStack,
     pub(crate) hits: Vec<Hit>,
     /// Parts that exceeded a limit.
     pub(crate) failed: Vec<Range<usize>>,

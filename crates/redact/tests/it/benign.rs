@@ -170,7 +170,7 @@ fn lock_files_of_all_tools_with_hundreds_of_entries() {
             &hex[..32]
         );
         files[8] += &format!(
-            "{hex}  secret-tool_{seed}.deb\n{} *token_{seed}.iso\nETag: \"{}\"\nDocker-Content-Digest: sha256:{hex}\n",
+            "{hex}  secret-tool_{seed}.deb\n{} *token_{seed}.iso\nETag: \"{}\"\nDocker-OutputContent-Digest: sha256:{hex}\n",
             &hex[..32],
             &hex[..32]
         );

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::common::{FIREWALL, bytes};
 use crate::plant::{MAKERS, Rng};
 
-fn streamed(text: &[u8], cuts: &[usize]) -> (Vec<u8>, Vec<plugward_redact::Found>) {
+fn streamed(text: &[u8], cuts: &[usize]) -> (Vec<u8>, Vec<plugward_redact::SecretFinding>) {
     let mut stream = FIREWALL.stream();
     let mut out = Vec::new();
     let mut from = 0;

@@ -1,14 +1,15 @@
 //! One `check`: text in, text and kinds out.
 
-use plugward_redact::{Firewall, Found, Raw, Rules, Settings};
+use plugward_redact::{Firewall, Raw, RuleSelection, SecretFinding, Settings};
 use std::sync::LazyLock;
 
 /// The reference firewall, made once.
-pub(crate) static FIREWALL: LazyLock<Firewall> =
-    LazyLock::new(|| Firewall::new(Rules::all(), Settings::reference()).expect("the built-in rules compile"));
+pub(crate) static FIREWALL: LazyLock<Firewall> = LazyLock::new(|| {
+    Firewall::new(RuleSelection::all(), Settings::reference()).expect("the built-in rules compile")
+});
 
 /// Redacts bytes.
-pub(crate) fn bytes(text: &[u8]) -> (Vec<u8>, Vec<Found>) {
+pub(crate) fn bytes(text: &[u8]) -> (Vec<u8>, Vec<SecretFinding>) {
     let redacted = FIREWALL.redact_bytes(Raw::new(text.to_vec()));
     let found = redacted.findings().to_vec();
     (redacted.into_value(), found)

@@ -1,15 +1,15 @@
 //! Rules that could never fire are errors.
 
-use plugward_redact::{CODES, Custom, CustomAction, Firewall, Raw, RedactError, Rules, Settings};
+use plugward_redact::{CODES, CustomAction, CustomRule, Firewall, Raw, RedactError, RuleSelection, Settings};
 
 fn custom(name: &str, pattern: &str, keywords: &[&str], action: CustomAction) -> Settings {
     let keywords = keywords.iter().map(|word| (*word).to_owned()).collect();
-    let rule = Custom { name: name.to_owned(), pattern: pattern.to_owned(), keywords, action };
+    let rule = CustomRule { name: name.to_owned(), pattern: pattern.to_owned(), keywords, action };
     Settings { custom: vec![rule], ..Settings::reference() }
 }
 
 fn fails(settings: Settings) -> RedactError {
-    Firewall::new(Rules::all(), settings).expect_err("a dead rule")
+    Firewall::new(RuleSelection::all(), settings).expect_err("a dead rule")
 }
 
 #[test]
@@ -32,8 +32,9 @@ fn dead_rules_are_errors_with_a_code_and_help() {
 #[test]
 fn custom_rules_redact_note_and_withhold() {
     let text = || Raw::new("before PROJ-1234567 after\n".to_owned());
-    let make =
-        |action| Firewall::new(Rules::all(), custom("ticket", "PROJ-[0-9]{7}", &["proj-"], action)).unwrap();
+    let make = |action| {
+        Firewall::new(RuleSelection::all(), custom("ticket", "PROJ-[0-9]{7}", &["proj-"], action)).unwrap()
+    };
     assert_eq!(make(CustomAction::Redact).redact(text()).as_str(), "before [REDACTED:ticket] after\n");
     let noted = make(CustomAction::Note).redact(text());
     assert_eq!((noted.as_str(), noted.findings()[0].code()), ("before PROJ-1234567 after\n", "redact/noted"));
@@ -46,7 +47,7 @@ fn custom_rules_redact_note_and_withhold() {
 #[test]
 fn the_list_of_codes_is_what_is_emitted() {
     use crate::plant::{MAKERS, Rng};
-    use plugward_redact::{Known, TransportError, TransportErrorKind};
+    use plugward_redact::{KnownSecrets, TransportError, TransportErrorKind};
     use std::collections::BTreeSet;
     let mut emitted = BTreeSet::new();
     emitted.insert(fails(custom("a", "(", &["abc"], CustomAction::Redact)).code());
@@ -66,19 +67,20 @@ fn the_list_of_codes_is_what_is_emitted() {
     };
     let (_, _, make) = MAKERS.iter().find(|(name, ..)| *name == "stripe live").unwrap();
     let key = make(&mut Rng::new(1)).secret;
-    let reference = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    let reference = Firewall::new(RuleSelection::all(), Settings::reference()).unwrap();
     text(&reference, &key);
     text(&reference, concat!("k sk_te", "st_4eC39HqLyjWDarjtT1zdp7dc\n"));
     text(&reference, &crate::hostile::bomb());
     for action in [CustomAction::Note, CustomAction::Withhold] {
         let firewall =
-            Firewall::new(Rules::all(), custom("ticket", "PROJ-[0-9]{7}", &["proj-"], action)).unwrap();
+            Firewall::new(RuleSelection::all(), custom("ticket", "PROJ-[0-9]{7}", &["proj-"], action))
+                .unwrap();
         text(&firewall, "before PROJ-1234567 after\n");
     }
-    let mut known = Known::new();
+    let mut known = KnownSecrets::new();
     reference.remember_text(&Raw::new("password=\"tR4-qu!ckBr0wn\"\n".to_owned()), &mut known);
     let (_, laundered) = reference.redact_transformed(Raw::new("nw0rBkc!uq-4Rt\n".to_owned()), &known);
-    emitted.extend(laundered.iter().map(plugward_redact::Found::code));
+    emitted.extend(laundered.iter().map(plugward_redact::SecretFinding::code));
     assert_eq!(emitted, CODES.iter().map(|(code, _)| *code).collect::<BTreeSet<_>>());
     let named = [
         "redact/dead-rule",
@@ -100,12 +102,12 @@ fn the_list_of_codes_is_what_is_emitted() {
 /// Nothing that holds text prints it: not the raw text, not the stream, not what was learned, not an error.
 #[test]
 fn nothing_that_holds_a_value_prints_it() {
-    use plugward_redact::Known;
-    let firewall = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    use plugward_redact::KnownSecrets;
+    let firewall = Firewall::new(RuleSelection::all(), Settings::reference()).unwrap();
     let value = "tR4-qu!ckBr0wn";
     let text = format!("password=\"{value}\"\n");
     let raw = Raw::new(text.clone());
-    let mut known = Known::new();
+    let mut known = KnownSecrets::new();
     firewall.remember_text(&raw, &mut known);
     let mut stream = firewall.stream();
     stream.push(text.as_bytes(), &mut Vec::new());

@@ -1,7 +1,8 @@
 //! Findings without an output are those of the output, and count in the input.
 
 use plugward_redact::{
-    Custom, CustomAction, Did, Entropy, Examples, Firewall, Found, Raw, Rules, Settings, Views,
+    CustomAction, CustomRule, EntropyMode, ExampleMode, Firewall, Raw, RedactAction, RuleSelection,
+    SecretFinding, Settings, ViewMode,
 };
 use proptest::prelude::*;
 
@@ -10,18 +11,18 @@ use crate::common::FIREWALL;
 use crate::plant::{MAKERS, Rng};
 
 /// Where a finding is, and all else that it says.
-fn split(found: &Found) -> (core::ops::Range<usize>, impl PartialEq + core::fmt::Debug + use<>) {
+fn split(found: &SecretFinding) -> (core::ops::Range<usize>, impl PartialEq + core::fmt::Debug + use<>) {
     let rest =
-        (found.kind.clone(), found.raw_len, found.via, found.checksum, found.did, found.pointer.clone());
+        (found.kind.clone(), found.raw_len, found.via, found.checksum, found.action, found.pointer.clone());
     (found.at.clone(), rest)
 }
 
-fn check(firewall: &Firewall, text: &[u8]) -> Result<Vec<Found>, TestCaseError> {
+fn check(firewall: &Firewall, text: &[u8]) -> Result<Vec<SecretFinding>, TestCaseError> {
     let output = firewall.redact_bytes(Raw::new(text.to_vec()));
     let found = firewall.find(text);
     prop_assert_eq!(found.len(), output.findings().len());
     if let [only] = found.as_slice()
-        && only.did == Did::Withheld
+        && only.action == RedactAction::Withheld
     {
         prop_assert_eq!(&only.at, &(0..text.len()));
         prop_assert_eq!(split(only).1, split(&output.findings()[0]).1);
@@ -32,7 +33,7 @@ fn check(firewall: &Firewall, text: &[u8]) -> Result<Vec<Found>, TestCaseError> 
         let ((at, own_rest), (out_at, other_rest)) = (split(own), split(other));
         prop_assert_eq!(own_rest, other_rest);
         prop_assert!(read <= at.start && at.start <= at.end && at.end <= text.len(), "{own:?}");
-        if own.did == Did::Cut {
+        if own.action == RedactAction::Removed {
             prop_assert_eq!(at.len(), own.raw_len);
         } else {
             prop_assert_eq!(&text[at.clone()], &output.as_ref()[out_at.clone()]);
@@ -51,10 +52,11 @@ fn check(firewall: &Firewall, text: &[u8]) -> Result<Vec<Found>, TestCaseError> 
 }
 
 fn firewalls() -> Vec<Firewall> {
-    let plain = Settings { views: Views::Plain, ..Settings::reference() };
-    let noting = Settings { entropy: Entropy::Note, examples: Examples::Redact, ..Settings::reference() };
+    let plain = Settings { views: ViewMode::Plain, ..Settings::reference() };
+    let noting =
+        Settings { entropy: EntropyMode::Note, examples: ExampleMode::Redact, ..Settings::reference() };
     [Settings::reference(), plain, noting]
-        .map(|settings| Firewall::new(Rules::all(), settings).unwrap())
+        .map(|settings| Firewall::new(RuleSelection::all(), settings).unwrap())
         .into()
 }
 
@@ -88,17 +90,17 @@ fn a_key_block_longer_than_any_window_is_one_range() {
 
 #[test]
 fn a_text_that_a_rule_withholds_is_one_range() {
-    let rule = Custom {
+    let rule = CustomRule {
         name: "top".to_owned(),
         pattern: "TOP SECRET".to_owned(),
         keywords: vec!["TOP SECRET".to_owned()],
         action: CustomAction::Withhold,
     };
     let settings = Settings { custom: vec![rule], ..Settings::reference() };
-    let firewall = Firewall::new(Rules::all(), settings).unwrap();
+    let firewall = Firewall::new(RuleSelection::all(), settings).unwrap();
     let text = format!("{}TOP SECRET\n", "a quiet line\n".repeat(30_000));
     let found = check(&firewall, text.as_bytes()).unwrap();
-    assert_eq!((found.len(), found[0].did), (1, Did::Withheld));
+    assert_eq!((found.len(), found[0].action), (1, RedactAction::Withheld));
 }
 
 proptest! {

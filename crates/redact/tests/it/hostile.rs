@@ -152,7 +152,7 @@ fn nothing_of_a_value_is_in_a_report() {
         let planted = make(&mut Rng::new(6));
         let (_, found) = bytes(planted.text().as_bytes());
         let report: String =
-            found.iter().map(plugward_redact::Found::to_json_line).collect::<Vec<_>>().join("\n");
+            found.iter().map(plugward_redact::SecretFinding::to_json_line).collect::<Vec<_>>().join("\n");
         for piece in planted.secret.as_bytes().windows(8) {
             assert!(!report.as_bytes().windows(8).any(|w| w == piece), "{name}");
         }

@@ -1,6 +1,6 @@
 //! JSON in, JSON out.
 
-use plugward_redact::{Content, Ended, Known, Output, Raw};
+use plugward_redact::{KnownSecrets, Output, OutputContent, Raw, ToolStatus};
 use serde_json::{Value, json};
 
 use crate::common::FIREWALL;
@@ -79,22 +79,22 @@ fn two_names_that_become_one_marker_are_both_kept() {
 fn an_output_is_redacted_in_content_and_metadata_and_tells_what_was_laundered() {
     let key = MAKERS.iter().find(|(name, ..)| *name == "anthropic").unwrap().2(&mut Rng::new(3)).secret;
     let output = |content: &str| Output {
-        content: Content::Text(content.to_owned()),
+        content: OutputContent::Text(content.to_owned()),
         metadata: json!({"cmd": format!("curl -H 'x-api-key: {key}'")}),
-        ended: Ended::Failed,
+        ended: ToolStatus::Failed,
     };
-    let mut known = Known::new();
+    let mut known = KnownSecrets::new();
     FIREWALL.remember(&Raw::new(output(&format!("key {key}\npassword: \"tR4-qu!ckBr0wn\"\n"))), &mut known);
     let spelled = base64(b"note: tR4-qu!ckBr0wn!");
     let (redacted, laundered) =
         FIREWALL.redact_output(Raw::new(output(&format!("key {key} and {spelled}\n"))), &known);
     let out = redacted.as_ref();
     assert!(
-        out.content == Content::Text("key [REDACTED:anthropic] and [REDACTED:known]\n".to_owned()),
+        out.content == OutputContent::Text("key [REDACTED:anthropic] and [REDACTED:known]\n".to_owned()),
         "{:?}",
         redacted.findings()
     );
     assert_eq!(out.metadata, json!({"cmd": "curl -H 'x-api-key: [REDACTED:anthropic]'"}));
-    assert_eq!((out.ended, laundered.len()), (Ended::Failed, 1));
+    assert_eq!((out.ended, laundered.len()), (ToolStatus::Failed, 1));
     assert_eq!(format!("{out:?}"), "Output { ended: Failed, .. }");
 }

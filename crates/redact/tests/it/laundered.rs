@@ -1,6 +1,6 @@
 //! Values that were found before a transform, behind what the transform made of them.
 
-use plugward_redact::{Known, Raw};
+use plugward_redact::{KnownSecrets, Raw};
 
 use crate::common::{FIREWALL, gone};
 use crate::plant::{MAKERS, Rng};
@@ -35,7 +35,7 @@ const LAUNDERS: &[Launder] = &[
 
 /// Redacts what a transform made of the value of `text`.
 fn transformed(text: &str, after: &str) -> (String, usize) {
-    let mut known = Known::new();
+    let mut known = KnownSecrets::new();
     FIREWALL.remember_text(&Raw::new(text.to_owned()), &mut known);
     assert!(!known.is_empty(), "{text}");
     let (redacted, laundered) = FIREWALL.redact_transformed(Raw::new(after.to_owned()), &known);
@@ -96,7 +96,7 @@ fn ordinary_text_beside_known_values_stays() {
 
 #[test]
 fn nothing_of_the_values_is_printed() {
-    let mut known = Known::new();
+    let mut known = KnownSecrets::new();
     FIREWALL.remember_text(&Raw::new("password=\"tR4-qu!ckBr0wn\"\n".to_owned()), &mut known);
-    assert_eq!(format!("{known:?}"), "Known { values: 1, .. }");
+    assert_eq!(format!("{known:?}"), "KnownSecrets { values: 1, .. }");
 }

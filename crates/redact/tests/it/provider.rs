@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use plugward_redact::{
-    Firewall, LlmAccess as _, Raw, Request, Role, Rules, SafeProvider, Settings, Transport, TransportError,
-    TransportErrorKind,
+    Firewall, LlmAccess as _, ModelRequest, Raw, RequestRole, RuleSelection, SafeProvider, Settings,
+    Transport, TransportError, TransportErrorKind,
 };
 
 /// Records what it is handed, and replies with a secret.
@@ -12,7 +12,7 @@ use plugward_redact::{
 struct Recorder(Arc<Mutex<Vec<String>>>);
 
 impl Transport for Recorder {
-    fn send(&self, request: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, request: &ModelRequest) -> Result<Raw<String>, TransportError> {
         let mut log = self.0.lock().unwrap();
         log.extend(request.parts().iter().map(|part| part.text().to_owned()));
         Ok(Raw::new(format!("the key is {}", secret())))
@@ -26,29 +26,32 @@ fn secret() -> String {
 
 #[test]
 fn the_adr004_key_reaches_the_model_only_redacted() {
-    let firewall = Arc::new(Firewall::new(Rules::all(), Settings::reference()).unwrap());
+    let firewall = Arc::new(Firewall::new(RuleSelection::all(), Settings::reference()).unwrap());
     let recorder = Recorder::default();
     let provider = SafeProvider::new(Arc::clone(&firewall), recorder.clone());
     let part = firewall.redact(Raw::new(format!("result: {}", secret())));
-    let reply = provider.ask(Request::new().with(Role::ToolResult, part)).unwrap();
+    let reply = provider.ask(ModelRequest::new().with(RequestRole::ToolResult, part)).unwrap();
     assert_eq!(*recorder.0.lock().unwrap(), ["result: [REDACTED:anthropic]"]);
     assert_eq!(reply.as_str(), "the key is [REDACTED:anthropic]");
 }
 
 #[test]
 fn text_of_a_firewall_with_fewer_rules_is_looked_at_again() {
-    let fewer = Firewall::new(Rules::all().without("anthropic").unwrap(), Settings::reference()).unwrap();
+    let fewer =
+        Firewall::new(RuleSelection::all().without("anthropic").unwrap(), Settings::reference()).unwrap();
     let part = fewer.redact(Raw::new(format!("result: {}", secret())));
     assert!(part.as_str().contains("abcdefghijkl"), "the first link alone lets it through");
     let recorder = Recorder::default();
-    let firewall = Arc::new(Firewall::new(Rules::all(), Settings::reference()).unwrap());
-    SafeProvider::new(firewall, recorder.clone()).ask(Request::new().with(Role::User, part)).unwrap();
+    let firewall = Arc::new(Firewall::new(RuleSelection::all(), Settings::reference()).unwrap());
+    SafeProvider::new(firewall, recorder.clone())
+        .ask(ModelRequest::new().with(RequestRole::User, part))
+        .unwrap();
     assert_eq!(*recorder.0.lock().unwrap(), ["result: [REDACTED:anthropic]"]);
 }
 
 #[test]
 fn what_this_firewall_made_is_not_looked_at_again() {
-    let firewall = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    let firewall = Firewall::new(RuleSelection::all(), Settings::reference()).unwrap();
     let text = firewall.redact(Raw::new("quiet".to_owned()));
     let again = firewall.refresh(text.clone());
     assert_eq!((again.generation(), &again), (firewall.generation(), &text));
@@ -56,7 +59,7 @@ fn what_this_firewall_made_is_not_looked_at_again() {
 
 #[test]
 fn a_seam_can_make_a_secret_and_a_join_finds_it() {
-    let firewall = Firewall::new(Rules::all(), Settings::reference()).unwrap();
+    let firewall = Firewall::new(RuleSelection::all(), Settings::reference()).unwrap();
     let whole = secret();
     let (left, right) = whole.split_at(20);
     let parts = [left, right].map(|half| firewall.redact(Raw::new(half.to_owned())));

@@ -48,7 +48,7 @@ fn near_misses_stay() {
 
 #[test]
 fn documented_examples_stay_and_are_reported() {
-    use plugward_redact::{Did, EXAMPLES};
+    use plugward_redact::{EXAMPLES, RedactAction};
     for (head, tail, source) in EXAMPLES {
         let key = format!("{head}{tail}");
         for text in
@@ -57,7 +57,7 @@ fn documented_examples_stay_and_are_reported() {
             let (out, found) = crate::common::bytes(text.as_bytes());
             assert_eq!(String::from_utf8_lossy(&out), text, "{source}");
             assert!(
-                found.iter().all(|f| f.did == Did::KeptExample && f.code() == "redact/example"),
+                found.iter().all(|f| f.action == RedactAction::KeptExample && f.code() == "redact/example"),
                 "{source}: {found:?}"
             );
         }

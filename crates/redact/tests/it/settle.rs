@@ -7,7 +7,7 @@ use crate::common::{FIREWALL, bytes};
 use crate::plant::{MAKERS, Rng};
 
 /// Pushes chunks, settles after each; gives the output, the findings and the most bytes that were held after a chunk.
-fn watched(chunks: &[&[u8]]) -> (Vec<u8>, Vec<plugward_redact::Found>, usize) {
+fn watched(chunks: &[&[u8]]) -> (Vec<u8>, Vec<plugward_redact::SecretFinding>, usize) {
     let mut stream = FIREWALL.stream();
     let (mut out, mut pushed, mut held) = (Vec::new(), 0, 0);
     let mut markers = 0;

@@ -1,13 +1,13 @@
-use plugward_redact::{LlmAccess, Redacted, Request, TransportError};
+use plugward_redact::{LlmAccess, Redacted, ModelRequest, TransportError};
 
 struct Mine;
 
 trait Other {
-    fn ask(&self, request: Request) -> Result<Redacted, TransportError>;
+    fn ask(&self, request: ModelRequest) -> Result<Redacted, TransportError>;
 }
 
 impl LlmAccess for Mine {
-    fn ask(&self, _: Request) -> Result<Redacted, TransportError> {
+    fn ask(&self, _: ModelRequest) -> Result<Redacted, TransportError> {
         unimplemented!()
     }
 }

@@ -1,7 +1,7 @@
-use plugward_redact::{LlmAccess, Redacted, Request, Role, TransportError};
+use plugward_redact::{LlmAccess, Redacted, ModelRequest, RequestRole, TransportError};
 
 fn judge(output: Redacted, llm: &dyn LlmAccess) -> Result<Redacted, TransportError> {
-    llm.ask(Request::new().with(Role::ToolResult, output))
+    llm.ask(ModelRequest::new().with(RequestRole::ToolResult, output))
 }
 
 fn main() {

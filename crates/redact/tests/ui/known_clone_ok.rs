@@ -1,6 +1,6 @@
-use plugward_redact::Known;
+use plugward_redact::KnownSecrets;
 
 fn main() {
-    let known = Known::new();
+    let known = KnownSecrets::new();
     let _ = known.len();
 }

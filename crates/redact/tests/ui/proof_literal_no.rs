@@ -1,7 +1,7 @@
-use plugward_redact::{LocalOnly, Raw};
+use plugward_redact::{LocalProof, Raw};
 
-fn look(raw: &Raw<String>, proof: &LocalOnly<'_>) -> usize {
-    raw.expose(&LocalOnly { _call: core::marker::PhantomData }).len()
+fn look(raw: &Raw<String>, proof: &LocalProof<'_>) -> usize {
+    raw.expose(&LocalProof { _call: core::marker::PhantomData }).len()
 }
 
 fn main() {

@@ -1,6 +1,6 @@
-use plugward_redact::{LocalOnly, Raw};
+use plugward_redact::{LocalProof, Raw};
 
-fn look(raw: &Raw<String>, proof: &LocalOnly<'_>) -> usize {
+fn look(raw: &Raw<String>, proof: &LocalProof<'_>) -> usize {
     raw.expose(proof).len()
 }
 

@@ -1,6 +1,6 @@
-use plugward_redact::{LlmAccess, Redacted, Request, SafeProvider, Transport, TransportError};
+use plugward_redact::{LlmAccess, Redacted, ModelRequest, SafeProvider, Transport, TransportError};
 
-fn ask<T: Transport>(provider: &SafeProvider<T>, request: Request) -> Result<Redacted, TransportError> {
+fn ask<T: Transport>(provider: &SafeProvider<T>, request: ModelRequest) -> Result<Redacted, TransportError> {
     provider.inner().ask(request)
 }
 
@@ -8,7 +8,7 @@ fn main() {
     let _: Option<&dyn LlmAccess> = None;
     struct Never;
     impl Transport for Never {
-        fn send(&self, _: &Request) -> Result<plugward_redact::Raw<String>, TransportError> {
+        fn send(&self, _: &ModelRequest) -> Result<plugward_redact::Raw<String>, TransportError> {
             unimplemented!()
         }
     }

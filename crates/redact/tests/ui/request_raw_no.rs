@@ -1,5 +1,5 @@
-use plugward_redact::{Request, Role};
+use plugward_redact::{ModelRequest, RequestRole};
 
 fn main() {
-    let _: fn(plugward_redact::Raw<String>) -> Request = |text| Request::new().with(Role::User, text);
+    let _: fn(plugward_redact::Raw<String>) -> ModelRequest = |text| ModelRequest::new().with(RequestRole::User, text);
 }

@@ -1,7 +1,7 @@
-use plugward_redact::{Firewall, Raw, Request, Role};
+use plugward_redact::{Firewall, Raw, ModelRequest, RequestRole};
 
-fn request(firewall: &Firewall, text: String) -> Request {
-    Request::new().with(Role::User, text)
+fn request(firewall: &Firewall, text: String) -> ModelRequest {
+    ModelRequest::new().with(RequestRole::User, text)
 }
 
 fn main() {

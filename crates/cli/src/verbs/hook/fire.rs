@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, anyhow};
 use camino::Utf8PathBuf;
-use plugward_loader::capability::{AnyScope, Outcome, RawScope, ScopeError, Workflow};
+use plugward_loader::capability::{AnyScope, UseOutcome, RawScope, ScopeError, Workflow};
 use plugward_loader::hook_events::{
     Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookCommand, HookReport,
     HookServices, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start,
     StartDirectly, StepReport, read_payload,
 };
 use plugward_loader::redact::{
-    Content, Firewall, Raw, Redacted, Rules, SafeProvider, Settings as RedactSettings,
+    Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
     DeclaredModules, Grants, HookPlugins, Host as Sides, NobodyThere, PinStatus, PluginKey, PluginReport,
@@ -211,7 +211,7 @@ impl Firing {
         plan: Plan,
         model: &Replay,
     ) -> Result<Answered, Failure> {
-        let firewall = Firewall::new(Rules::all(), RedactSettings::reference())
+        let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference())
             .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
         let firewall = Arc::new(firewall);
         let provider = SafeProvider::new(Arc::clone(&firewall), model.clone());
@@ -243,8 +243,8 @@ impl Firing {
                 let done = dispatcher.post_tool_use(&call, output, &at);
                 let output = done.output.into_value();
                 let content = match output.content {
-                    Content::Text(text) => Value::String(text),
-                    Content::Json(value) => value,
+                    OutputContent::Text(text) => Value::String(text),
+                    OutputContent::Json(value) => value,
                 };
                 let (output, metadata) = (Some(content), Some(output.metadata));
                 Answered { output, metadata, ..answered(done.hooks, Some(&call.tool)) }
@@ -266,7 +266,7 @@ impl Firing {
                 written.map_err(|failure| Failure::Store(anyhow!("record what a hook printed: {failure}")));
         }
         if let (Some(stores), Some(workflow)) = (&self.stores, self.workflow.take())
-            && let Err(failure) = stores.record.close(workflow, Outcome::Ok)
+            && let Err(failure) = stores.record.close(workflow, UseOutcome::Ok)
         {
             result = result.and(Err(Failure::Store(anyhow!("close the record: {failure}"))));
         }

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::Utf8Path;
-use plugward_loader::redact::{Raw, Request, Role, Transport, TransportError, TransportErrorKind};
+use plugward_loader::redact::{
+    ModelRequest, Raw, RequestRole, Transport, TransportError, TransportErrorKind,
+};
 use serde::Serialize;
 
 use crate::failure::{Failure, usage};
@@ -65,15 +67,15 @@ impl Replay {
 }
 
 impl Transport for Replay {
-    fn send(&self, request: &Request) -> Result<Raw<String>, TransportError> {
+    fn send(&self, request: &ModelRequest) -> Result<Raw<String>, TransportError> {
         let parts = request.parts().iter().map(|part| {
             let role = match part.role() {
-                Role::System => "system",
-                Role::User => "user",
-                Role::Assistant => "assistant",
-                Role::Thinking => "thinking",
-                Role::ToolCall => "tool_call",
-                Role::ToolResult => "tool_result",
+                RequestRole::System => "system",
+                RequestRole::User => "user",
+                RequestRole::Assistant => "assistant",
+                RequestRole::Thinking => "thinking",
+                RequestRole::ToolCall => "tool_call",
+                RequestRole::ToolResult => "tool_result",
             };
             PartRow { role, text: part.text() }
         });
