@@ -3,19 +3,19 @@
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_ledger::{
-    CODES, ChainCheck, Checkpoint, Durability, Folds, Ledger, LedgerFiles, LedgerId, Record, Timestamp,
-    Verifier, VerifyPlan,
+    CODES, ChainCheck, ChainVerifier, Checkpoint, Durability, Folds, Ledger, LedgerFiles, LedgerId,
+    LedgerRecord, Timestamp, VerifyPlan,
 };
 
 /// A line that is a record of a known type renders to a record that says the same.
 pub(crate) fn record(bytes: &[u8]) {
-    let Ok(record) = Record::parse(bytes) else { return };
+    let Ok(record) = LedgerRecord::parse(bytes) else { return };
     let Ok(line) = record.to_line() else {
         assert!(record.event().is_none() || bytes.len() > 60_000, "a record that was read can be written");
         return;
     };
     assert_eq!(line.last(), Some(&b'\n'));
-    assert_eq!(Record::parse(&line[..line.len() - 1]), Ok(record));
+    assert_eq!(LedgerRecord::parse(&line[..line.len() - 1]), Ok(record));
 }
 
 /// A text that is a checkpoint renders to its first three lines.
@@ -28,7 +28,7 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
 /// However the bytes are cut into pieces, the answer is the same.
 pub(crate) fn verify(bytes: &[u8]) {
     let check = |length: usize| {
-        let mut verifier = Verifier::new(VerifyPlan::new());
+        let mut verifier = ChainVerifier::new(VerifyPlan::new());
         bytes.chunks(length).for_each(|piece| verifier.feed(piece, &mut |_, _| ()));
         verifier.finish().check
     };

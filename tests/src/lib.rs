@@ -28,9 +28,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plugward_loader::capability::{
-    AnyScope, Budgets, Lifetime, Limit, NetScope, RawScope, RawWithNetwork, ScopeError, WorkflowId,
+    AnyScope, BudgetLimit, Budgets, Lifetime, NetScope, RawScope, RawWithNetwork, ScopeError, WorkflowId,
 };
-use plugward_loader::ledger::{Event, LedgerFiles, LedgerId, Timestamp as LedgerTime, VerifyPlan};
+use plugward_loader::ledger::{LedgerEvent, LedgerFiles, LedgerId, Timestamp as LedgerTime, VerifyPlan};
 use plugward_loader::pinstore::{Baselines, RevocationLists, Risk, StoreErrorRule, Timestamp};
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::state_file::Owner;
@@ -423,7 +423,7 @@ impl Bench {
 
     /// What the ledger says: each record's type and, where it has one, its plugin.
     #[must_use]
-    pub fn recorded(&self) -> Vec<Event> {
+    pub fn recorded(&self) -> Vec<LedgerEvent> {
         let state = Dir::open_ambient_dir(&self.state, ambient_authority()).unwrap();
         let mut events = Vec::new();
         let files = LedgerFiles::open(&state).unwrap();
@@ -452,7 +452,7 @@ pub fn owner() -> Owner {
 /// A ledger with a clock that stands still.
 #[must_use]
 pub fn record_options(run: &Run) -> RecordOptions {
-    let limit = Limit { max_mints: run.max_mints, max_uses: None, max_units: None };
+    let limit = BudgetLimit { max_mints: run.max_mints, max_uses: None, max_units: None };
     RecordOptions {
         new_id: LedgerId::from_bytes([7; 16]),
         clock: Box::new(|| LedgerTime::from_unix_micros(1_790_000_000_000_000).unwrap()),

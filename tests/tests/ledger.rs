@@ -3,7 +3,9 @@
 use plugward_loader::capability::{
     AnyCapability, AnyScope, Lifetime, ModuleOp, ModuleScope, ScopeError, UseCheck, review,
 };
-use plugward_loader::ledger::{Event, LedgerFiles, Outcome, Record as Line, Verdict, VerifyPlan};
+use plugward_loader::ledger::{
+    LedgerEvent, LedgerFiles, LedgerRecord as Line, LoadVerdict, UseOutcome, VerifyPlan,
+};
 use plugward_loader::{
     Checked, Decision, DeclaredModules, Dir, Grants, Loaded, Outcome as Checking, PluginReport, Record,
     Writes, ambient_authority,
@@ -39,8 +41,8 @@ fn loaded(checked: Checked) -> Vec<Loaded> {
     outcomes.collect()
 }
 
-fn types(events: &[Event]) -> Vec<&'static str> {
-    events.iter().map(Event::type_name).filter(|name| *name != "checkpoint").collect()
+fn types(events: &[LedgerEvent]) -> Vec<&'static str> {
+    events.iter().map(LedgerEvent::type_name).filter(|name| *name != "checkpoint").collect()
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn a_load_is_on_the_record_before_it_counts() {
         (granted[0].kind.as_str(), granted[0].scope.as_str(), granted[0].serial),
         ("host-module", r#"{"names":["fs","net"]}"#, 1)
     );
-    let Some(Event::PinEnrolled { plugin, digest, .. }) = events.get(5) else { panic!("{events:?}") };
+    let Some(LedgerEvent::PinEnrolled { plugin, digest, .. }) = events.get(5) else { panic!("{events:?}") };
     assert_eq!(*plugin, bench.key("plugins/b").to_string());
     assert!(bench.pins().unwrap().contains(digest.as_str()));
 }
@@ -83,7 +85,9 @@ fn a_change_is_recorded_with_both_digests_and_the_pin_stays() {
     assert_eq!((report.exit, bench.pins()), (4, pins.clone()));
     let events = bench.recorded();
     let refused = events.iter().find_map(|event| match event {
-        Event::PinRefused { plugin, digest, old } => Some((plugin.clone(), digest.clone(), old.clone())),
+        LedgerEvent::PinRefused { plugin, digest, old } => {
+            Some((plugin.clone(), digest.clone(), old.clone()))
+        }
         _ => None,
     });
     let (plugin, digest, old) = refused.unwrap();
@@ -91,7 +95,7 @@ fn a_change_is_recorded_with_both_digests_and_the_pin_stays() {
     assert_eq!(plugin, b);
     assert!(pins.unwrap().contains(&old.unwrap()) && digest.starts_with("pt1:"));
     let codes = events.iter().rev().find_map(|event| match event {
-        Event::Decision { plugin, codes, outcome: Verdict::Refuse, .. } if *plugin == b => {
+        LedgerEvent::Decision { plugin, codes, outcome: LoadVerdict::Refuse, .. } if *plugin == b => {
             Some(codes.clone())
         }
         _ => None,
@@ -227,12 +231,12 @@ fn what_was_minted_can_be_used_until_the_work_is_closed() {
         Some(&"capability_used"),
         "on the record before the operation"
     );
-    guard.end(Outcome::Ok, None).unwrap();
+    guard.end(UseOutcome::Ok, None).unwrap();
     let UseCheck::Refused(no) = trail.try_use(&module, ModuleOp::Register { name: "exec" }).unwrap() else {
         panic!("granted")
     };
     assert_eq!(no.code(), "use/not-covered");
-    stores.record.close(workflow, Outcome::Ok).unwrap();
+    stores.record.close(workflow, UseOutcome::Ok).unwrap();
     let UseCheck::Refused(no) = trail.try_use(&module, ModuleOp::Register { name: "fs" }).unwrap() else {
         panic!("granted")
     };
@@ -278,7 +282,9 @@ fn a_thousand_plugins_fit_in_records() {
     let lists: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::PluginsLoaded { plugins, registry_digest, .. } => Some((plugins.len(), *registry_digest)),
+            LedgerEvent::PluginsLoaded { plugins, registry_digest, .. } => {
+                Some((plugins.len(), *registry_digest))
+            }
             _ => None,
         })
         .collect();

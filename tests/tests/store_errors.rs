@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use plugward_loader::ledger::Event;
+use plugward_loader::ledger::LedgerEvent;
 use plugward_loader::{Decision, PinStatus, Report};
 use plugward_tests::{Bench, Bit, Run, Step};
 
@@ -106,7 +106,7 @@ fn every_combination_has_its_answer() {
                     let used = bench
                         .recorded()
                         .iter()
-                        .filter(|event| matches!(event, Event::ExceptionUsed { .. }))
+                        .filter(|event| matches!(event, LedgerEvent::ExceptionUsed { .. }))
                         .count();
                     out.push_str(&format!(
                         "{rule}, {trust}, {person}\n  {}\n  exceptions on the record: {used}\n",

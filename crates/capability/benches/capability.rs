@@ -11,8 +11,8 @@ use std::time::{Duration, Instant, SystemTime};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_capability::{
-    Budgets, EnvOp, EnvScope, Event, Lifetime, Limit, Mint, MintCheck, MintRules, Name, NoScrub, Outcome,
-    RawWithNetwork, Request, Trail, TrailRules, UseCheck, WorkflowId, folds,
+    BudgetLimit, Budgets, EnvOp, EnvScope, LedgerEvent, Lifetime, Mint, MintCheck, MintRules, NoScrub,
+    PluginName, RawWithNetwork, Request, Trail, TrailRules, UseCheck, UseOutcome, WorkflowId, folds,
 };
 use plugward_ledger::{Durability, Folds, Ledger, LedgerId, Timestamp};
 
@@ -41,7 +41,7 @@ fn best(mut f: impl FnMut() -> Duration) -> f64 {
 fn bare() -> Duration {
     let (_directory, dir) = directory();
     let ledger = open(&dir, Folds::none());
-    let used = || Event::CapabilityUsed {
+    let used = || LedgerEvent::CapabilityUsed {
         workflow: "wf-7".into(),
         plugin: "acme".into(),
         kind: "env-read".into(),
@@ -50,11 +50,11 @@ fn bare() -> Duration {
         detail: "HOME".into(),
         units: 1,
     };
-    let ended = |begun| Event::CapabilityUseEnded {
+    let ended = |begun| LedgerEvent::CapabilityUseEnded {
         workflow: "wf-7".into(),
         serial: 1,
         begun,
-        outcome: Outcome::Ok,
+        outcome: UseOutcome::Ok,
         code: None,
         millis: 0,
     };
@@ -70,12 +70,15 @@ fn uses() -> Duration {
     let (_directory, dir) = directory();
     let trail = Trail::open(open(&dir, folds()), TrailRules { scrub: Box::new(NoScrub) }).unwrap();
     let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
-    let limit =
-        Limit { max_mints: Some(1), max_uses: Some(u64::from(COUNT)), max_units: Some(u64::from(COUNT)) };
+    let limit = BudgetLimit {
+        max_mints: Some(1),
+        max_uses: Some(u64::from(COUNT)),
+        max_units: Some(u64::from(COUNT)),
+    };
     let workflow = trail.open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(limit)).unwrap();
     let scope = EnvScope::new(&["HOME"]).unwrap();
     let request = Request {
-        plugin: Name::new("acme").unwrap(),
+        plugin: PluginName::new("acme").unwrap(),
         workflow: &workflow,
         scope,
         lifetime: Lifetime::Workflow,
@@ -87,7 +90,7 @@ fn uses() -> Duration {
         else {
             panic!("refused")
         };
-        guard.end(Outcome::Ok, None).unwrap();
+        guard.end(UseOutcome::Ok, None).unwrap();
     }
     start.elapsed()
 }

@@ -2,13 +2,13 @@
 
 use plugward_ledger::BudgetLine;
 
-use crate::kind::Kind;
-use crate::name::Name;
+use crate::kind::CapabilityKind;
+use crate::name::PluginName;
 
 /// A limit on the use of capabilities. A number that is `None` does not limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a literal that names all three is the point")]
-pub struct Limit {
+pub struct BudgetLimit {
     /// The maximum number of grants.
     pub max_mints: Option<u64>,
     /// The maximum number of uses.
@@ -17,7 +17,7 @@ pub struct Limit {
     pub max_units: Option<u64>,
 }
 
-impl Limit {
+impl BudgetLimit {
     /// No limit. A named constant, so that a host that wants it has to say so.
     pub const NONE: Self = Self { max_mints: None, max_uses: None, max_units: None };
     /// A limit that allows nothing.
@@ -27,13 +27,13 @@ impl Limit {
 /// The plugins to which a limit applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the three ways of the format")]
-pub enum Per {
+pub enum LimitTarget {
     /// Each plugin separately.
     EachPlugin,
     /// All plugins of the workflow together.
     Workflow,
     /// One plugin.
-    Plugin(Name),
+    Plugin(PluginName),
 }
 
 /// The limits of one workflow. They are part of `workflow_opened`, so that every reader can recompute the
@@ -46,16 +46,16 @@ pub enum Per {
 /// # Examples
 ///
 /// ```
-/// use plugward_capability::{Budgets, Kind, Limit, Per};
+/// use plugward_capability::{Budgets, CapabilityKind, BudgetLimit, LimitTarget};
 ///
-/// let ten = Limit { max_mints: Some(1), max_uses: Some(10), max_units: None };
-/// let budgets = Budgets::otherwise(Limit::NOTHING).limit(Kind::GitLocalOps, &Per::EachPlugin, ten);
+/// let ten = BudgetLimit { max_mints: Some(1), max_uses: Some(10), max_units: None };
+/// let budgets = Budgets::otherwise(BudgetLimit::NOTHING).limit(CapabilityKind::GitLocalOps, &LimitTarget::EachPlugin, ten);
 /// assert_eq!(budgets.lines().len(), 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budgets {
     lines: Vec<BudgetLine>,
-    otherwise: Limit,
+    otherwise: BudgetLimit,
 }
 
 const EACH: &str = "each-plugin";
@@ -66,17 +66,17 @@ const OTHERWISE: &str = "otherwise";
 impl Budgets {
     /// Creates budgets with a limit for all plugins and kinds without an entry.
     #[must_use]
-    pub const fn otherwise(limit: Limit) -> Self {
+    pub const fn otherwise(limit: BudgetLimit) -> Self {
         Self { lines: Vec::new(), otherwise: limit }
     }
 
     /// Adds an entry. It replaces an earlier one for the same kind and plugins.
     #[must_use]
-    pub fn limit(mut self, kind: Kind, per: &Per, limit: Limit) -> Self {
+    pub fn limit(mut self, kind: CapabilityKind, per: &LimitTarget, limit: BudgetLimit) -> Self {
         let (word, plugin) = match per {
-            Per::EachPlugin => (EACH, None),
-            Per::Workflow => (WORKFLOW, None),
-            Per::Plugin(name) => (PLUGIN, Some(name.as_str())),
+            LimitTarget::EachPlugin => (EACH, None),
+            LimitTarget::Workflow => (WORKFLOW, None),
+            LimitTarget::Plugin(name) => (PLUGIN, Some(name.as_str())),
         };
         let line = line(kind.as_str(), word, plugin, limit);
         self.lines.retain(|other| {
@@ -96,15 +96,15 @@ impl Budgets {
     }
 }
 
-fn line(kind: &str, per: &str, plugin: Option<&str>, limit: Limit) -> BudgetLine {
-    let Limit { max_mints, max_uses, max_units } = limit;
+fn line(kind: &str, per: &str, plugin: Option<&str>, limit: BudgetLimit) -> BudgetLine {
+    let BudgetLimit { max_mints, max_uses, max_units } = limit;
     let (kind, per, plugin) = (kind.to_owned(), per.to_owned(), plugin.map(str::to_owned));
     BudgetLine { kind, per, plugin, max_mints, max_uses, max_units }
 }
 
 /// The counters that the applicable entry adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counts {
+pub(crate) enum CounterScope {
     /// The counters of the plugin.
     Plugin,
     /// The counters of all plugins of the workflow.
@@ -112,7 +112,7 @@ pub(crate) enum Counts {
 }
 
 /// Finds the applicable entry. A workflow without any entry is unlimited.
-pub(crate) fn deciding(lines: &[BudgetLine], plugin: &str, kind: &str) -> (Limit, Counts) {
+pub(crate) fn deciding(lines: &[BudgetLine], plugin: &str, kind: &str) -> (BudgetLimit, CounterScope) {
     let named = |line: &&BudgetLine| {
         line.per == PLUGIN && line.kind == kind && line.plugin.as_deref() == Some(plugin)
     };
@@ -123,8 +123,9 @@ pub(crate) fn deciding(lines: &[BudgetLine], plugin: &str, kind: &str) -> (Limit
         .or_else(|| lines.iter().find(per(EACH)))
         .or_else(|| lines.iter().find(per(WORKFLOW)))
         .or_else(|| lines.iter().find(|line| line.per == OTHERWISE));
-    let counts = if found.is_some_and(|line| line.per == WORKFLOW) { Counts::All } else { Counts::Plugin };
-    let limit = found.map_or(Limit::NONE, |line| Limit {
+    let counts =
+        if found.is_some_and(|line| line.per == WORKFLOW) { CounterScope::All } else { CounterScope::Plugin };
+    let limit = found.map_or(BudgetLimit::NONE, |line| BudgetLimit {
         max_mints: line.max_mints,
         max_uses: line.max_uses,
         max_units: line.max_units,

@@ -1,9 +1,9 @@
 //! Several capabilities that are granted together.
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::kind::sealed::Build as _;
-use crate::kind::{Kind, Scope as _};
+use crate::kind::{CapabilityKind, Scope as _};
 use crate::kinds::env::{EnvReadCapability, EnvScope};
 use crate::kinds::fs::{FsReadWriteCapability, FsScope};
 use crate::kinds::git::{GitLocalOpsCapability, GitScope};
@@ -41,11 +41,11 @@ macro_rules! any {
         impl AnyScope {
             /// Returns the kind of the scope.
             #[must_use]
-            pub const fn kind(&self) -> Kind {
-                match self { $( Self::$variant(_) => Kind::$variant ),* }
+            pub const fn kind(&self) -> CapabilityKind {
+                match self { $( Self::$variant(_) => CapabilityKind::$variant ),* }
             }
 
-            pub(crate) fn to_value(&self) -> Value {
+            pub(crate) fn to_value(&self) -> RecordValue {
                 match self { $( Self::$variant(scope) => scope.to_value() ),* }
             }
 
@@ -57,8 +57,8 @@ macro_rules! any {
         impl AnyCapability {
             /// Returns the kind of the capability.
             #[must_use]
-            pub const fn kind(&self) -> Kind {
-                match self { $( Self::$variant(_) => Kind::$variant ),* }
+            pub const fn kind(&self) -> CapabilityKind {
+                match self { $( Self::$variant(_) => CapabilityKind::$variant ),* }
             }
         }
 
@@ -117,7 +117,7 @@ impl CapabilityBundle {
     }
 
     /// Returns the kinds of the members, in the order of the request.
-    pub fn kinds(&self) -> impl Iterator<Item = Kind> {
+    pub fn kinds(&self) -> impl Iterator<Item = CapabilityKind> {
         self.members.iter().map(AnyCapability::kind)
     }
 }

@@ -230,7 +230,7 @@ pub(crate) const M_LIFETIME: Row =
     ("mint/lifetime", "use a lifetime above zero that ends before the year 10000");
 pub(crate) const M_CONFLICT: Row = (
     "mint/conflict",
-    "give raw hook output and network access to different plugins, or set `Record` and review the warning",
+    "give raw hook output and network access to different plugins, or set `LedgerRecord` and review the warning",
 );
 pub(crate) const M_BUNDLE: Row = ("mint/bundle", "request 1 to 64 distinct scopes");
 pub(crate) const U_TEST: Row = ("use/test-serial", "use a capability from `Mint`: this one is for tests");

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use plugward_ledger::{BudgetLine, Event, Fold, Record, Timestamp, Value};
+use plugward_ledger::{BudgetLine, Fold, LedgerEvent, LedgerRecord, RecordValue, Timestamp};
 
-use crate::budget::{Counts, above, deciding};
+use crate::budget::{CounterScope, above, deciding};
 use crate::error::{
     M_BUDGET, M_CLOSED, M_CONFLICT, Row, U_BUDGET, U_CLOSED, U_EXPIRED, U_REVOKED, U_UNKNOWN,
 };
-use crate::kind::Kind;
+use crate::kind::CapabilityKind;
 use crate::mint::RawWithNetwork;
 
 /// A granted capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Minted {
+pub(crate) struct GrantState {
     pub(crate) plugin: String,
     pub(crate) kind: String,
     /// The `seq` of its record.
@@ -32,22 +32,22 @@ pub(crate) struct Count {
 
 /// An open workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Open {
+pub(crate) struct OpenWorkflow {
     /// The `seq` of its `workflow_opened`.
     pub(crate) at: u64,
     pub(crate) budgets: Vec<BudgetLine>,
     last_serial: u64,
-    pub(crate) minted: BTreeMap<u64, Minted>,
+    pub(crate) minted: BTreeMap<u64, GrantState>,
     counts: BTreeMap<(String, String), Count>,
 }
 
 /// The open workflows of a ledger.
 #[derive(Debug, Default)]
 pub(crate) struct TrailFold {
-    pub(crate) open: BTreeMap<String, Open>,
+    pub(crate) open: BTreeMap<String, OpenWorkflow>,
 }
 
-impl Open {
+impl OpenWorkflow {
     pub(crate) fn new(at: u64, budgets: Vec<BudgetLine>) -> Self {
         Self { at, budgets, last_serial: 0, minted: BTreeMap::new(), counts: BTreeMap::new() }
     }
@@ -60,10 +60,10 @@ impl Open {
         self.counts.get(&(plugin.to_owned(), kind.to_owned())).copied().unwrap_or_default()
     }
 
-    fn budgeted(&self, counts: Counts, plugin: &str, kind: &str) -> Count {
+    fn budgeted(&self, counts: CounterScope, plugin: &str, kind: &str) -> Count {
         match counts {
-            Counts::Plugin => self.counted(plugin, kind),
-            Counts::All => self.counts.iter().filter(|((_, other), _)| other == kind).fold(
+            CounterScope::Plugin => self.counted(plugin, kind),
+            CounterScope::All => self.counts.iter().filter(|((_, other), _)| other == kind).fold(
                 Count::default(),
                 |sum, (_, count)| Count {
                     mints: sum.mints.saturating_add(count.mints),
@@ -82,25 +82,25 @@ impl Open {
     pub(crate) fn may_mint(
         &self,
         plugin: &str,
-        kind: Kind,
+        kind: CapabilityKind,
         rule: RawWithNetwork,
     ) -> Result<Option<&'static str>, Row> {
         let (limit, counts) = deciding(&self.budgets, plugin, kind.as_str());
         if above(limit.max_mints, self.budgeted(counts, plugin, kind.as_str()).mints, 1) {
             return Err(M_BUDGET);
         }
-        let others: &[Kind] = match kind {
-            Kind::HookRawOutput => &[Kind::NetConnect, Kind::LlmAccess],
-            Kind::NetConnect | Kind::LlmAccess => &[Kind::HookRawOutput],
-            Kind::NpmInstall
-            | Kind::FsReadWrite
-            | Kind::GitLocalOps
-            | Kind::ProcessSpawn
-            | Kind::EnvRead
-            | Kind::HostModule => &[],
+        let others: &[CapabilityKind] = match kind {
+            CapabilityKind::HookRawOutput => &[CapabilityKind::NetConnect, CapabilityKind::LlmAccess],
+            CapabilityKind::NetConnect | CapabilityKind::LlmAccess => &[CapabilityKind::HookRawOutput],
+            CapabilityKind::NpmInstall
+            | CapabilityKind::FsReadWrite
+            | CapabilityKind::GitLocalOps
+            | CapabilityKind::ProcessSpawn
+            | CapabilityKind::EnvRead
+            | CapabilityKind::HostModule => &[],
         };
         // Expired capabilities count too, because the plugin may still know what they showed.
-        let has = |other: &Kind| self.counted(plugin, other.as_str()).mints > 0;
+        let has = |other: &CapabilityKind| self.counted(plugin, other.as_str()).mints > 0;
         match (others.iter().any(has), rule) {
             (false, _) => Ok(None),
             (true, RawWithNetwork::Refuse) => Err(M_CONFLICT),
@@ -108,7 +108,7 @@ impl Open {
         }
     }
 
-    pub(crate) fn mint(&mut self, serial: u64, minted: Minted) {
+    pub(crate) fn mint(&mut self, serial: u64, minted: GrantState) {
         let count = self.count(&minted.plugin, &minted.kind);
         count.mints = count.mints.saturating_add(1);
         self.last_serial = self.last_serial.max(serial);
@@ -125,35 +125,35 @@ impl Open {
 
 /// The parameters of a requested use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct UseRequest<'a> {
     pub(crate) workflow: &'a str,
     pub(crate) serial: u64,
     pub(crate) minted: u64,
     pub(crate) plugin: &'a str,
     pub(crate) kind: &'a str,
-    pub(crate) covered: Covered,
+    pub(crate) covered: ScopeMatch,
     pub(crate) units: u64,
     pub(crate) now: Timestamp,
 }
 
 /// Whether the scope includes the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Covered {
-    Yes,
-    No,
+pub(crate) enum ScopeMatch {
+    Inside,
+    Outside,
 }
 
 impl TrailFold {
-    pub(crate) fn may_mint_in(&self, workflow: &str, at: u64) -> Result<&Open, Row> {
+    pub(crate) fn may_mint_in(&self, workflow: &str, at: u64) -> Result<&OpenWorkflow, Row> {
         self.open.get(workflow).filter(|open| open.at == at).ok_or(M_CLOSED)
     }
 
     /// Decides a use. If it is refused, the first applicable code is returned, in the order of the
     /// documentation.
-    pub(crate) fn may_use(&self, asked: &Asked<'_>) -> Result<(), Row> {
+    pub(crate) fn may_use(&self, asked: &UseRequest<'_>) -> Result<(), Row> {
         // A workflow id can be reused. What was granted before this opening belongs to the earlier workflow.
         let open = self.open.get(asked.workflow).filter(|open| open.at < asked.minted).ok_or(U_CLOSED)?;
-        let same = |minted: &&Minted| {
+        let same = |minted: &&GrantState| {
             minted.at == asked.minted && minted.plugin == asked.plugin && minted.kind == asked.kind
         };
         let minted = open.minted.get(&asked.serial).filter(same).ok_or(U_UNKNOWN)?;
@@ -163,7 +163,7 @@ impl TrailFold {
         if minted.expires.is_some_and(|expires| asked.now >= expires) {
             return Err(U_EXPIRED);
         }
-        if asked.covered == Covered::No {
+        if asked.covered == ScopeMatch::Outside {
             return Err(crate::error::U_COVERED);
         }
         open.may_use(asked.plugin, asked.kind, asked.units)
@@ -175,29 +175,30 @@ impl Fold for TrailFold {
         "trail"
     }
 
-    fn apply(&mut self, record: &Record) {
+    fn apply(&mut self, record: &LedgerRecord) {
         match record.event() {
-            Some(Event::WorkflowOpened { workflow, budgets }) => {
-                self.open.insert(workflow.clone(), Open::new(record.seq(), budgets.clone()));
+            Some(LedgerEvent::WorkflowOpened { workflow, budgets }) => {
+                self.open.insert(workflow.clone(), OpenWorkflow::new(record.seq(), budgets.clone()));
             }
-            Some(Event::WorkflowClosed { workflow, .. }) => {
+            Some(LedgerEvent::WorkflowClosed { workflow, .. }) => {
                 self.open.remove(workflow);
             }
-            Some(Event::CapabilityMinted { workflow, plugin, kind, serial, expires, .. }) => {
+            Some(LedgerEvent::CapabilityMinted { workflow, plugin, kind, serial, expires, .. }) => {
                 if let Some(open) = self.open.get_mut(workflow) {
                     let (plugin, kind) = (plugin.clone(), kind.clone());
-                    let minted = Minted { plugin, kind, at: record.seq(), expires: *expires, revoked: false };
+                    let minted =
+                        GrantState { plugin, kind, at: record.seq(), expires: *expires, revoked: false };
                     open.mint(*serial, minted);
                 }
             }
-            Some(Event::CapabilityUsed { workflow, plugin, kind, units, .. }) => {
+            Some(LedgerEvent::CapabilityUsed { workflow, plugin, kind, units, .. }) => {
                 if let Some(open) = self.open.get_mut(workflow) {
                     let count = open.count(plugin, kind);
                     count.uses = count.uses.saturating_add(1);
                     count.units = count.units.saturating_add(*units);
                 }
             }
-            Some(Event::CapabilityRevoked { workflow, serial, .. }) => {
+            Some(LedgerEvent::CapabilityRevoked { workflow, serial, .. }) => {
                 if let Some(minted) = self.open.get_mut(workflow).and_then(|open| open.minted.get_mut(serial))
                 {
                     minted.revoked = true;
@@ -207,12 +208,13 @@ impl Fold for TrailFold {
         }
     }
 
-    fn snapshot(&self) -> Value {
-        Value::Object(self.open.iter().map(|(name, open)| (name.clone(), open.snapshot())).collect())
+    fn snapshot(&self) -> RecordValue {
+        RecordValue::Object(self.open.iter().map(|(name, open)| (name.clone(), open.snapshot())).collect())
     }
 
-    fn restore(&mut self, state: &Value) -> Option<()> {
-        let restored = |(name, open): (&String, &Value)| Some((name.clone(), Open::restore(open)?));
+    fn restore(&mut self, state: &RecordValue) -> Option<()> {
+        let restored =
+            |(name, open): (&String, &RecordValue)| Some((name.clone(), OpenWorkflow::restore(open)?));
         self.open = state.as_object()?.iter().map(restored).collect::<Option<_>>()?;
         Some(())
     }
@@ -222,15 +224,15 @@ impl Fold for TrailFold {
     }
 }
 
-fn option(number: Option<u64>) -> Value {
-    Value::List(number.map(Value::Number).into_iter().collect())
+fn option(number: Option<u64>) -> RecordValue {
+    RecordValue::List(number.map(RecordValue::Number).into_iter().collect())
 }
 
 #[expect(
     clippy::option_option,
     reason = "the outer one is a snapshot of another form, the inner one an option of the record"
 )]
-fn option_of(value: &Value) -> Option<Option<u64>> {
+fn option_of(value: &RecordValue) -> Option<Option<u64>> {
     match value.as_list()? {
         [] => Some(None),
         [one] => one.as_number().map(Some),
@@ -238,56 +240,58 @@ fn option_of(value: &Value) -> Option<Option<u64>> {
     }
 }
 
-fn texts<const N: usize>(value: &Value) -> Option<([String; N], &[Value])> {
+fn texts<const N: usize>(value: &RecordValue) -> Option<([String; N], &[RecordValue])> {
     let (front, rest) = value.as_list()?.split_at_checked(N)?;
     let texts: Option<Vec<_>> = front.iter().map(|item| item.as_text().map(str::to_owned)).collect();
     Some((texts?.try_into().ok()?, rest))
 }
 
-impl Open {
-    fn snapshot(&self) -> Value {
+impl OpenWorkflow {
+    fn snapshot(&self) -> RecordValue {
         let budget = |line: &BudgetLine| {
-            let plugin = Value::List(line.plugin.iter().map(|name| Value::text(name)).collect());
-            Value::List(vec![
-                Value::text(&line.kind),
-                Value::text(&line.per),
+            let plugin = RecordValue::List(line.plugin.iter().map(|name| RecordValue::text(name)).collect());
+            RecordValue::List(vec![
+                RecordValue::text(&line.kind),
+                RecordValue::text(&line.per),
                 plugin,
                 option(line.max_mints),
                 option(line.max_uses),
                 option(line.max_units),
             ])
         };
-        let minted = |(serial, minted): (&u64, &Minted)| {
-            Value::List(vec![
-                Value::text(&minted.plugin),
-                Value::text(&minted.kind),
-                Value::Number(*serial),
-                Value::Number(minted.at),
-                Value::List(minted.expires.iter().map(|end| Value::Text(end.to_string())).collect()),
-                Value::Flag(minted.revoked),
+        let minted = |(serial, minted): (&u64, &GrantState)| {
+            RecordValue::List(vec![
+                RecordValue::text(&minted.plugin),
+                RecordValue::text(&minted.kind),
+                RecordValue::Number(*serial),
+                RecordValue::Number(minted.at),
+                RecordValue::List(
+                    minted.expires.iter().map(|end| RecordValue::Text(end.to_string())).collect(),
+                ),
+                RecordValue::Flag(minted.revoked),
             ])
         };
         let count = |((plugin, kind), count): (&(String, String), &Count)| {
-            Value::List(vec![
-                Value::text(plugin),
-                Value::text(kind),
-                Value::Number(count.mints),
-                Value::Number(count.uses),
+            RecordValue::List(vec![
+                RecordValue::text(plugin),
+                RecordValue::text(kind),
+                RecordValue::Number(count.mints),
+                RecordValue::Number(count.uses),
                 // A sum of units can exceed the numbers that the format allows.
-                Value::Text(count.units.to_string()),
+                RecordValue::Text(count.units.to_string()),
             ])
         };
-        Value::object([
-            ("at", Value::Number(self.at)),
-            ("budgets", Value::List(self.budgets.iter().map(budget).collect())),
-            ("last_serial", Value::Number(self.last_serial)),
-            ("minted", Value::List(self.minted.iter().map(minted).collect())),
-            ("counts", Value::List(self.counts.iter().map(count).collect())),
+        RecordValue::object([
+            ("at", RecordValue::Number(self.at)),
+            ("budgets", RecordValue::List(self.budgets.iter().map(budget).collect())),
+            ("last_serial", RecordValue::Number(self.last_serial)),
+            ("minted", RecordValue::List(self.minted.iter().map(minted).collect())),
+            ("counts", RecordValue::List(self.counts.iter().map(count).collect())),
         ])
     }
 
-    fn restore(value: &Value) -> Option<Self> {
-        let budget = |value: &Value| {
+    fn restore(value: &RecordValue) -> Option<Self> {
+        let budget = |value: &RecordValue| {
             let ([kind, per], rest) = texts(value)?;
             let [plugin, max_mints, max_uses, max_units] = rest else { return None };
             let plugin = match plugin.as_list()? {
@@ -298,18 +302,18 @@ impl Open {
             let (max_mints, max_uses) = (option_of(max_mints)?, option_of(max_uses)?);
             Some(BudgetLine { kind, per, plugin, max_mints, max_uses, max_units: option_of(max_units)? })
         };
-        let minted = |value: &Value| {
+        let minted = |value: &RecordValue| {
             let ([plugin, kind], rest) = texts(value)?;
-            let [serial, at, expires, Value::Flag(revoked)] = rest else { return None };
+            let [serial, at, expires, RecordValue::Flag(revoked)] = rest else { return None };
             let expires = match expires.as_list()? {
                 [] => None,
                 [end] => Some(end.as_text()?.parse::<Timestamp>().ok()?),
                 _ => return None,
             };
-            let minted = Minted { plugin, kind, at: at.as_number()?, expires, revoked: *revoked };
+            let minted = GrantState { plugin, kind, at: at.as_number()?, expires, revoked: *revoked };
             Some((serial.as_number()?, minted))
         };
-        let count = |value: &Value| {
+        let count = |value: &RecordValue| {
             let ([plugin, kind], rest) = texts(value)?;
             let [mints, uses, units] = rest else { return None };
             let units = units.as_text()?.parse().ok()?;

@@ -2,7 +2,7 @@
 
 use crate::error::{MESSAGE, NOT_BEGUN, PATHS, REVISION, ScopeError};
 use crate::kind::{Capability as _, Operation};
-use crate::kinds::fs::Place;
+use crate::kinds::fs::ScopeDirectory;
 use crate::kinds::git::{GitLocalOpsCapability, check_branch};
 use crate::trail::UseGuard;
 
@@ -284,7 +284,7 @@ impl GitLocalOpsCapability {
         &self,
         op: &GitOp<'_>,
         begun: &UseGuard<'_>,
-        place: &Place,
+        place: &ScopeDirectory,
         path: &str,
     ) -> Result<GitCommand, ScopeError> {
         if !begun.is_for(&self.key(), op.name(), &op.detail()) || !self.covers(op) {

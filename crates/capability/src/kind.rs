@@ -2,15 +2,15 @@
 
 use core::fmt;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::mint::{Grant, GrantKey};
-use crate::name::{Name, WorkflowId};
+use crate::name::{PluginName, WorkflowId};
 
 /// A kind of capability. A new kind is a breaking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "a new kind must stop every host from building")]
-pub enum Kind {
+pub enum CapabilityKind {
     /// Installing packages from one npm registry.
     NpmInstall,
     /// Use of the files in one directory.
@@ -31,7 +31,7 @@ pub enum Kind {
     LlmAccess,
 }
 
-impl Kind {
+impl CapabilityKind {
     /// All kinds, in the order of the documentation.
     pub const ALL: [Self; 9] = [
         Self::NpmInstall,
@@ -68,14 +68,14 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for CapabilityKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 pub(crate) mod sealed {
-    use super::{Grant, Value};
+    use super::{Grant, RecordValue};
 
     /// Sealed: only this crate has capabilities, and each has a grant.
     #[expect(unnameable_types, reason = "sealed: only this crate may name it")]
@@ -88,7 +88,7 @@ pub(crate) mod sealed {
     pub trait Build: Sized {
         type Made;
         fn build(self, grant: Grant) -> Self::Made;
-        fn value(&self) -> Value;
+        fn value(&self) -> RecordValue;
     }
 
     /// Sealed: only this crate has operations.
@@ -105,7 +105,7 @@ pub(crate) mod sealed {
 /// ways that it knows. Having a capability is not using it: see [`Trail::try_use`](crate::Trail::try_use).
 pub trait Capability: sealed::Granted + Send + Sync {
     /// The kind.
-    const KIND: Kind;
+    const KIND: CapabilityKind;
     /// The operations that are possible with it.
     type Op<'a>: Operation;
     /// The type of its scope.
@@ -118,7 +118,7 @@ pub trait Capability: sealed::Granted + Send + Sync {
     fn covers(&self, op: &Self::Op<'_>) -> bool;
 
     /// Returns the plugin that has the capability.
-    fn plugin(&self) -> &Name {
+    fn plugin(&self) -> &PluginName {
         self.grant().plugin()
     }
 
@@ -139,7 +139,7 @@ pub trait Scope: sealed::Build<Made = Self::Capability> + fmt::Debug + Send + Sy
     type Capability: Capability;
 
     /// Returns the canonical form for the ledger.
-    fn to_value(&self) -> Value {
+    fn to_value(&self) -> RecordValue {
         self.value()
     }
 }
@@ -175,7 +175,7 @@ macro_rules! common {
         }
 
         impl $crate::Capability for $capability {
-            const KIND: $crate::Kind = $crate::Kind::$kind;
+            const KIND: $crate::CapabilityKind = $crate::CapabilityKind::$kind;
             type Op<'a> = $op<'a>;
             type Scope = $scope;
 
@@ -190,7 +190,7 @@ macro_rules! common {
 
         impl core::fmt::Debug for $capability {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                self.grant.describe(f, stringify!($capability), $crate::Kind::$kind, &self.scope)
+                self.grant.describe(f, stringify!($capability), $crate::CapabilityKind::$kind, &self.scope)
             }
         }
     };

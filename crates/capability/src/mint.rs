@@ -3,13 +3,13 @@
 use core::fmt;
 use core::time::Duration;
 
-use plugward_ledger::{Event, LedgerId, Sum, Timestamp, Value};
+use plugward_ledger::{LedgerDigest, LedgerEvent, LedgerId, RecordValue, Timestamp};
 
 use crate::bundle::{AnyScope, CapabilityBundle};
 use crate::error::{M_BUNDLE, M_CLOSED, M_LIFETIME, Row, TrailError};
-use crate::fold::{Minted, TrailFold};
-use crate::kind::{Kind, Scope};
-use crate::name::{Name, WorkflowId};
+use crate::fold::{GrantState, TrailFold};
+use crate::kind::{CapabilityKind, Scope};
+use crate::name::{PluginName, WorkflowId};
 use crate::trail::{Trail, Workflow};
 
 /// The part of a capability that only this module can create.
@@ -17,7 +17,7 @@ use crate::trail::{Trail, Workflow};
 #[expect(unnameable_types, reason = "sealed: only this crate may name it, and only this module can make one")]
 pub struct Grant {
     key: GrantKey,
-    plugin: Name,
+    plugin: PluginName,
     expires: Option<Timestamp>,
 }
 
@@ -62,7 +62,7 @@ impl GrantKey {
 }
 
 impl Grant {
-    pub(crate) const fn plugin(&self) -> &Name {
+    pub(crate) const fn plugin(&self) -> &PluginName {
         &self.plugin
     }
 
@@ -85,7 +85,7 @@ impl Grant {
         &self,
         f: &mut fmt::Formatter<'_>,
         name: &str,
-        kind: Kind,
+        kind: CapabilityKind,
         scope: &dyn fmt::Debug,
     ) -> fmt::Result {
         f.debug_struct(name)
@@ -135,7 +135,7 @@ pub struct MintRules {
 #[expect(clippy::exhaustive_structs, reason = "all four parts are required")]
 pub struct Request<'w, S> {
     /// The plugin that would receive it.
-    pub plugin: Name,
+    pub plugin: PluginName,
     /// The workflow.
     pub workflow: &'w Workflow,
     /// The requested scope.
@@ -185,17 +185,17 @@ pub struct Mint {
     rules: MintRules,
 }
 
-struct Wish {
+struct MintRequest {
     plugin: String,
-    kind: Kind,
-    scope: Value,
+    kind: CapabilityKind,
+    scope: RecordValue,
     expires: Option<Timestamp>,
-    bundle: Option<Sum>,
+    bundle: Option<LedgerDigest>,
 }
 
-impl Wish {
-    fn minted(self, workflow: &WorkflowId, serial: u64, warning: Option<&'static str>) -> Event {
-        Event::CapabilityMinted {
+impl MintRequest {
+    fn minted(self, workflow: &WorkflowId, serial: u64, warning: Option<&'static str>) -> LedgerEvent {
+        LedgerEvent::CapabilityMinted {
             workflow: workflow.as_str().to_owned(),
             plugin: self.plugin,
             kind: self.kind.as_str().to_owned(),
@@ -234,7 +234,7 @@ impl Mint {
     ///
     /// # Guarantees
     ///
-    /// After `Minted` its `capability_minted` is in the ledger, on disk as far as the ledger's durability
+    /// After `GrantState` its `capability_minted` is in the ledger, on disk as far as the ledger's durability
     /// specifies. After `Refused` a `mint_refused` is. After `Err` there is no capability.
     ///
     /// # Errors
@@ -250,7 +250,7 @@ impl Mint {
                 .and_then(|(serial, warning)| Ok((serial, warning, end_of(lifetime, now)?)));
             match answer {
                 Ok((serial, warning, expires)) => {
-                    let wish = Wish {
+                    let wish = MintRequest {
                         plugin: plugin.as_str().to_owned(),
                         kind,
                         scope: value,
@@ -281,8 +281,8 @@ impl Mint {
         &self,
         fold: &TrailFold,
         workflow: &Workflow,
-        plugin: &Name,
-        kind: Kind,
+        plugin: &PluginName,
+        kind: CapabilityKind,
     ) -> Result<(u64, Option<&'static str>), Row> {
         if workflow.ledger() != self.trail.ledger_id() {
             return Err(M_CLOSED);
@@ -299,12 +299,12 @@ impl Mint {
     /// Those of [`Mint::mint`].
     pub fn bundle(
         &self,
-        plugin: &Name,
+        plugin: &PluginName,
         workflow: &Workflow,
         scopes: Vec<AnyScope>,
         lifetime: Lifetime,
     ) -> Result<MintCheck<CapabilityBundle>, TrailError> {
-        let members: Vec<(Kind, Value)> =
+        let members: Vec<(CapabilityKind, RecordValue)> =
             scopes.iter().map(|scope| (scope.kind(), scope.to_value())).collect();
         let digest = bundle_digest(plugin, &members);
         let decided = self.trail.append_if(|fold, now| {
@@ -313,9 +313,9 @@ impl Mint {
                 .and_then(|serials| Ok((serials, end_of(lifetime, now)?)));
             match answer {
                 Ok((serials, expires)) => {
-                    let wish = |(kind, scope): &(Kind, Value)| {
+                    let wish = |(kind, scope): &(CapabilityKind, RecordValue)| {
                         let (plugin, scope) = (plugin.as_str().to_owned(), scope.clone());
-                        Wish { plugin, kind: *kind, scope, expires, bundle: Some(digest) }
+                        MintRequest { plugin, kind: *kind, scope, expires, bundle: Some(digest) }
                     };
                     let minted = members.iter().zip(&serials);
                     let mut events: Vec<_> = minted
@@ -324,7 +324,7 @@ impl Mint {
                         })
                         .collect();
                     let serials: Vec<u64> = serials.into_iter().map(|(serial, _)| serial).collect();
-                    events.push(Event::BundleMinted {
+                    events.push(LedgerEvent::BundleMinted {
                         workflow: workflow.id().as_str().to_owned(),
                         plugin: plugin.as_str().to_owned(),
                         bundle_digest: digest,
@@ -361,8 +361,8 @@ impl Mint {
         &self,
         fold: &TrailFold,
         workflow: &Workflow,
-        plugin: &Name,
-        members: &[(Kind, Value)],
+        plugin: &PluginName,
+        members: &[(CapabilityKind, RecordValue)],
     ) -> Result<Vec<(u64, Option<&'static str>)>, Row> {
         if workflow.ledger() != self.trail.ledger_id() {
             return Err(M_CLOSED);
@@ -380,14 +380,14 @@ impl Mint {
             let serial = open.next_serial();
             serials.push((serial, warning));
             let (plugin, kind) = (plugin.as_str().to_owned(), kind.as_str().to_owned());
-            open.mint(serial, Minted { plugin, kind, at: 0, expires: None, revoked: false });
+            open.mint(serial, GrantState { plugin, kind, at: 0, expires: None, revoked: false });
         }
         Ok(serials)
     }
 }
 
-fn refused(workflow: &WorkflowId, plugin: &Name, kind: &str, row: Row) -> Event {
-    Event::MintRefused {
+fn refused(workflow: &WorkflowId, plugin: &PluginName, kind: &str, row: Row) -> LedgerEvent {
+    LedgerEvent::MintRefused {
         workflow: workflow.as_str().to_owned(),
         plugin: plugin.as_str().to_owned(),
         kind: kind.to_owned(),
@@ -396,17 +396,21 @@ fn refused(workflow: &WorkflowId, plugin: &Name, kind: &str, row: Row) -> Event 
 }
 
 /// Hashes a bundle without serials and times, so that equal requests have equal digests.
-fn bundle_digest(plugin: &Name, members: &[(Kind, Value)]) -> Sum {
-    let member = |(kind, scope): &(Kind, Value)| {
-        Value::object([("kind", Value::text(kind.as_str())), ("scope", scope.clone())])
+fn bundle_digest(plugin: &PluginName, members: &[(CapabilityKind, RecordValue)]) -> LedgerDigest {
+    let member = |(kind, scope): &(CapabilityKind, RecordValue)| {
+        RecordValue::object([("kind", RecordValue::text(kind.as_str())), ("scope", scope.clone())])
     };
-    let mut members: Vec<Value> = members.iter().map(member).collect();
-    members.sort_by_key(Value::render);
-    Value::object([("plugin", Value::text(plugin.as_str())), ("members", Value::List(members))]).digest()
+    let mut members: Vec<RecordValue> = members.iter().map(member).collect();
+    members.sort_by_key(RecordValue::render);
+    RecordValue::object([
+        ("plugin", RecordValue::text(plugin.as_str())),
+        ("members", RecordValue::List(members)),
+    ])
+    .digest()
 }
 
 /// Creates a grant. The fence checks that nothing else does.
-const fn grant(key: GrantKey, plugin: Name, expires: Option<Timestamp>) -> Grant {
+const fn grant(key: GrantKey, plugin: PluginName, expires: Option<Timestamp>) -> Grant {
     Grant { key, plugin, expires }
 }
 
@@ -417,7 +421,7 @@ const fn grant(key: GrantKey, plugin: Name, expires: Option<Timestamp>) -> Grant
 /// Never, because the two names are constants.
 #[cfg(feature = "test-util")]
 pub fn for_tests<S: Scope>(scope: S) -> S::Capability {
-    let names = WorkflowId::new("tests").and_then(|workflow| Ok((workflow, Name::new("tests")?)));
+    let names = WorkflowId::new("tests").and_then(|workflow| Ok((workflow, PluginName::new("tests")?)));
     #[expect(clippy::expect_used, reason = "the two names are valid constants")]
     let (workflow, plugin) = names.expect("both names are printable");
     let key = GrantKey { ledger: LedgerId::from_bytes([0; 16]), workflow, serial: 0, minted: None };

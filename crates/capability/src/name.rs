@@ -67,7 +67,7 @@ macro_rules! name {
 
 name! {
     /// The name of a plugin in the ledger, such as `claude:hookify@team`.
-    Name, "plugin name"
+    PluginName, "plugin name"
 }
 
 name! {

@@ -1,9 +1,12 @@
 //! The reports that the command line prints for a ledger.
 
-use plugward_ledger::{ChainCheck, Checkpoint, LedgerError, LedgerFiles, Sum, Value, Verified, VerifyPlan};
+use plugward_ledger::{
+    ChainCheck, ChainVerification, Checkpoint, LedgerDigest, LedgerError, LedgerFiles, RecordValue,
+    VerifyPlan,
+};
 
 use crate::budget::deciding;
-use crate::review::{Noticed, Review, Reviewer, TallyKey};
+use crate::review::{Review, ReviewItem, Reviewer, TallyKey};
 use crate::trail::folds;
 
 /// The result of a full verification: the chain, the checkpoints, and the review of grants and uses.
@@ -12,7 +15,7 @@ use crate::trail::folds;
 #[must_use]
 pub struct VerifyReport {
     /// The result for the chain.
-    pub chain: Verified,
+    pub chain: ChainVerification,
     /// The review of grants and uses.
     pub review: Review,
 }
@@ -89,7 +92,7 @@ impl VerifyReport {
     pub fn to_text(&self, names: &[(&str, &Checkpoint)]) -> String {
         let mut lines = vec![self.headline(), self.anchor_line(names)];
         for (word, list) in [("finding", &self.review.findings), ("note", &self.review.notes)] {
-            for Noticed { code, seq, workflow, detail } in list {
+            for ReviewItem { code, seq, workflow, detail } in list {
                 let workflow =
                     workflow.as_deref().map_or(String::new(), |id| format!(" in {}", id.escape_debug()));
                 lines.push(format!("{word} {code}: record {seq}{workflow}: {}", detail.escape_debug()));
@@ -102,81 +105,83 @@ impl VerifyReport {
     /// Returns the report as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let noticed = |list: &[Noticed]| {
-            let row = |noticed: &Noticed| {
-                let mut row = Value::object([
-                    ("code", Value::text(noticed.code)),
-                    ("seq", Value::Number(noticed.seq)),
-                    ("detail", Value::text(&noticed.detail)),
+        let noticed = |list: &[ReviewItem]| {
+            let row = |noticed: &ReviewItem| {
+                let mut row = RecordValue::object([
+                    ("code", RecordValue::text(noticed.code)),
+                    ("seq", RecordValue::Number(noticed.seq)),
+                    ("detail", RecordValue::text(&noticed.detail)),
                 ]);
-                put(&mut row, "workflow", noticed.workflow.as_deref().map(Value::text));
+                put(&mut row, "workflow", noticed.workflow.as_deref().map(RecordValue::text));
                 row
             };
-            Value::List(list.iter().map(row).collect())
+            RecordValue::List(list.iter().map(row).collect())
         };
-        let checkpoints = |list: &[Checkpoint]| Value::List(list.iter().map(checkpoint).collect());
-        let mut report = Value::object([
+        let checkpoints = |list: &[Checkpoint]| RecordValue::List(list.iter().map(checkpoint).collect());
+        let mut report = RecordValue::object([
             ("chain", self.chain_value()),
-            ("records", Value::Number(self.chain.records)),
-            ("first_seq", Value::Number(self.chain.first_seq)),
+            ("records", RecordValue::Number(self.chain.records)),
+            ("first_seq", RecordValue::Number(self.chain.first_seq)),
             ("anchored", checkpoints(&self.chain.anchored)),
             ("unchecked", checkpoints(&self.chain.unchecked)),
             ("findings", noticed(&self.review.findings)),
             ("notes", noticed(&self.review.notes)),
-            ("exit", Value::Number(u64::from(self.exit_code()))),
+            ("exit", RecordValue::Number(u64::from(self.exit_code()))),
         ]);
-        put(&mut report, "ledger", self.chain.ledger.map(|id| Value::Text(id.to_string())));
+        put(&mut report, "ledger", self.chain.ledger.map(|id| RecordValue::Text(id.to_string())));
         report.render()
     }
 
-    fn chain_value(&self) -> Value {
-        let sum = |sum: &Sum| Value::Text(sum.to_string());
+    fn chain_value(&self) -> RecordValue {
+        let sum = |sum: &LedgerDigest| RecordValue::Text(sum.to_string());
         match &self.chain.check {
-            ChainCheck::Whole { records, head, root } => Value::object([
-                ("check", Value::text("whole")),
-                ("records", Value::Number(*records)),
+            ChainCheck::Whole { records, head, root } => RecordValue::object([
+                ("check", RecordValue::text("whole")),
+                ("records", RecordValue::Number(*records)),
                 ("head", sum(head)),
                 ("root", sum(root)),
             ]),
-            ChainCheck::Torn { file, offset, bytes } => Value::object([
-                ("check", Value::text("torn")),
-                ("file", Value::text(file)),
-                ("offset", Value::Number(*offset)),
-                ("bytes", Value::Number(*bytes)),
+            ChainCheck::Torn { file, offset, bytes } => RecordValue::object([
+                ("check", RecordValue::text("torn")),
+                ("file", RecordValue::text(file)),
+                ("offset", RecordValue::Number(*offset)),
+                ("bytes", RecordValue::Number(*bytes)),
             ]),
-            ChainCheck::Broken { file, line, seq, why } => Value::object([
-                ("check", Value::text("broken")),
-                ("code", Value::text(why.code())),
-                ("file", Value::text(file)),
-                ("line", Value::Number(*line)),
-                ("seq", Value::Number(*seq)),
-                ("why", Value::Text(why.to_string())),
+            ChainCheck::Broken { file, line, seq, why } => RecordValue::object([
+                ("check", RecordValue::text("broken")),
+                ("code", RecordValue::text(why.code())),
+                ("file", RecordValue::text(file)),
+                ("line", RecordValue::Number(*line)),
+                ("seq", RecordValue::Number(*seq)),
+                ("why", RecordValue::Text(why.to_string())),
             ]),
-            ChainCheck::StartsLate { seq } => {
-                Value::object([("check", Value::text("starts-late")), ("seq", Value::Number(*seq))])
-            }
-            ChainCheck::Truncated { checkpoint: of, have } => Value::object([
-                ("check", Value::text("truncated")),
+            ChainCheck::StartsLate { seq } => RecordValue::object([
+                ("check", RecordValue::text("starts-late")),
+                ("seq", RecordValue::Number(*seq)),
+            ]),
+            ChainCheck::Truncated { checkpoint: of, have } => RecordValue::object([
+                ("check", RecordValue::text("truncated")),
                 ("checkpoint", checkpoint(of)),
-                ("have", Value::Number(*have)),
+                ("have", RecordValue::Number(*have)),
             ]),
-            ChainCheck::Diverged { checkpoint: of } => {
-                Value::object([("check", Value::text("diverged")), ("checkpoint", checkpoint(of))])
-            }
+            ChainCheck::Diverged { checkpoint: of } => RecordValue::object([
+                ("check", RecordValue::text("diverged")),
+                ("checkpoint", checkpoint(of)),
+            ]),
         }
     }
 }
 
-fn checkpoint(checkpoint: &Checkpoint) -> Value {
-    Value::object([
-        ("ledger", Value::Text(checkpoint.ledger().to_string())),
-        ("size", Value::Number(checkpoint.size())),
-        ("root", Value::Text(checkpoint.root().to_string())),
+fn checkpoint(checkpoint: &Checkpoint) -> RecordValue {
+    RecordValue::object([
+        ("ledger", RecordValue::Text(checkpoint.ledger().to_string())),
+        ("size", RecordValue::Number(checkpoint.size())),
+        ("root", RecordValue::Text(checkpoint.root().to_string())),
     ])
 }
 
-fn put(object: &mut Value, name: &str, value: Option<Value>) {
-    if let (Value::Object(members), Some(value)) = (object, value) {
+fn put(object: &mut RecordValue, name: &str, value: Option<RecordValue>) {
+    if let (RecordValue::Object(members), Some(value)) = (object, value) {
         members.insert(name.to_owned(), value);
     }
 }
@@ -202,7 +207,7 @@ pub struct BudgetRow {
     /// The counters.
     pub tally: crate::review::Tally,
     /// The applicable limit.
-    pub limit: crate::budget::Limit,
+    pub limit: crate::budget::BudgetLimit,
     /// The remaining grants, uses and units; `None` if unlimited.
     pub left: [Option<u64>; 3],
 }
@@ -272,17 +277,17 @@ impl BudgetReport {
     /// Returns the rows as JSON, with limits and remaining amounts.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let number = |number: Option<u64>| number.map(Value::Number);
+        let number = |number: Option<u64>| number.map(RecordValue::Number);
         let row = |row: &BudgetRow| {
-            let mut value = Value::object([
-                ("workflow", Value::text(&row.key.workflow)),
-                ("plugin", Value::text(&row.key.plugin)),
-                ("kind", Value::text(&row.key.kind)),
-                ("minted", Value::Number(row.tally.mints)),
-                ("used", Value::Number(row.tally.uses)),
-                ("units", Value::Number(row.tally.units)),
-                ("refused", Value::Number(row.tally.refused)),
-                ("open_uses", Value::Number(row.tally.open_uses)),
+            let mut value = RecordValue::object([
+                ("workflow", RecordValue::text(&row.key.workflow)),
+                ("plugin", RecordValue::text(&row.key.plugin)),
+                ("kind", RecordValue::text(&row.key.kind)),
+                ("minted", RecordValue::Number(row.tally.mints)),
+                ("used", RecordValue::Number(row.tally.uses)),
+                ("units", RecordValue::Number(row.tally.units)),
+                ("refused", RecordValue::Number(row.tally.refused)),
+                ("open_uses", RecordValue::Number(row.tally.open_uses)),
             ]);
             let [mints, uses, units] = row.left;
             put(&mut value, "opened", number(row.key.opened));
@@ -294,9 +299,9 @@ impl BudgetReport {
             put(&mut value, "units_left", number(units));
             value
         };
-        Value::object([
-            ("rows", Value::List(self.rows.iter().map(row).collect())),
-            ("exit", Value::Number(u64::from(self.exit_code()))),
+        RecordValue::object([
+            ("rows", RecordValue::List(self.rows.iter().map(row).collect())),
+            ("exit", RecordValue::Number(u64::from(self.exit_code()))),
         ])
         .render()
     }

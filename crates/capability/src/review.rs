@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_ledger::{BudgetLine, Event, Record, Timestamp};
+use plugward_ledger::{BudgetLine, LedgerEvent, LedgerRecord, Timestamp};
 
-use crate::budget::{Counts, above, deciding};
+use crate::budget::{CounterScope, above, deciding};
 
 /// The codes of findings: records that a trail would not have written.
 pub const FINDINGS: &[(&str, &str)] = &[
@@ -31,7 +31,7 @@ pub const NOTES: &[(&str, &str)] = &[
 /// One finding or note of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Noticed {
+pub struct ReviewItem {
     /// The code, one of [`FINDINGS`] or [`NOTES`].
     pub code: &'static str,
     /// The `seq` of the record.
@@ -77,9 +77,9 @@ pub struct Tally {
 #[non_exhaustive]
 pub struct Review {
     /// Records that a trail would not have written, in order.
-    pub findings: Vec<Noticed>,
+    pub findings: Vec<ReviewItem>,
     /// Records that are unusual but possible.
-    pub notes: Vec<Noticed>,
+    pub notes: Vec<ReviewItem>,
     /// All counters.
     pub tallies: BTreeMap<TallyKey, Tally>,
     /// The limits of each workflow, by its id and the `seq` of its `workflow_opened`.
@@ -87,7 +87,7 @@ pub struct Review {
 }
 
 #[derive(Debug)]
-struct Mint {
+struct GrantRecord {
     plugin: String,
     kind: String,
     expires: Option<Timestamp>,
@@ -95,10 +95,10 @@ struct Mint {
 }
 
 #[derive(Debug, Default)]
-struct Work {
+struct WorkflowState {
     opened: Option<u64>,
     closed: bool,
-    mints: BTreeMap<u64, Mint>,
+    mints: BTreeMap<u64, GrantRecord>,
 }
 
 /// A review in progress, which takes records one after another.
@@ -107,7 +107,7 @@ struct Work {
 pub struct Reviewer {
     review: Review,
     /// The last opening of each workflow id.
-    works: BTreeMap<String, Work>,
+    works: BTreeMap<String, WorkflowState>,
     /// Uses without an end, by the `seq` of their record.
     open_uses: BTreeMap<u64, (TallyKey, u64)>,
     ended: BTreeSet<u64>,
@@ -116,7 +116,7 @@ pub struct Reviewer {
 }
 
 /// Reviews records, starting with the first one.
-pub fn review(records: impl Iterator<Item = Record>) -> Review {
+pub fn review(records: impl Iterator<Item = LedgerRecord>) -> Review {
     let mut reviewer = Reviewer::default();
     for record in records {
         reviewer.apply(&record);
@@ -134,8 +134,8 @@ struct Holder<'a> {
 }
 
 impl Reviewer {
-    fn found(&mut self, code: &'static str, record: &Record, workflow: Option<&str>, detail: String) {
-        let noticed = Noticed { code, seq: record.seq(), workflow: workflow.map(str::to_owned), detail };
+    fn found(&mut self, code: &'static str, record: &LedgerRecord, workflow: Option<&str>, detail: String) {
+        let noticed = ReviewItem { code, seq: record.seq(), workflow: workflow.map(str::to_owned), detail };
         let finding = FINDINGS.iter().any(|(known, _)| *known == code);
         let list = if finding { &mut self.review.findings } else { &mut self.review.notes };
         list.push(noticed);
@@ -156,7 +156,7 @@ impl Reviewer {
     }
 
     /// Adds a record.
-    pub fn apply(&mut self, record: &Record) {
+    pub fn apply(&mut self, record: &LedgerRecord) {
         self.first.get_or_insert(record.seq());
         if self.last.is_some_and(|(_, last)| record.ts() < last) {
             self.found(
@@ -174,31 +174,31 @@ impl Reviewer {
             return;
         };
         match event {
-            Event::WorkflowOpened { workflow, budgets } => {
-                let work = Work { opened: Some(record.seq()), ..Work::default() };
+            LedgerEvent::WorkflowOpened { workflow, budgets } => {
+                let work = WorkflowState { opened: Some(record.seq()), ..WorkflowState::default() };
                 self.works.insert(workflow.clone(), work);
                 self.review.budgets.insert((workflow.clone(), record.seq()), budgets.clone());
             }
-            Event::WorkflowClosed { workflow, .. } => {
+            LedgerEvent::WorkflowClosed { workflow, .. } => {
                 self.works.entry(workflow.clone()).or_default().closed = true;
             }
-            Event::CapabilityMinted { .. } => self.minted(record, event),
-            Event::CapabilityUsed { workflow, plugin, kind, serial, units, .. } => {
+            LedgerEvent::CapabilityMinted { .. } => self.minted(record, event),
+            LedgerEvent::CapabilityUsed { workflow, plugin, kind, serial, units, .. } => {
                 self.used(record, Holder { workflow, plugin, kind, serial: *serial }, *units);
             }
-            Event::CapabilityUseEnded { workflow, serial, begun, .. } => {
+            LedgerEvent::CapabilityUseEnded { workflow, serial, begun, .. } => {
                 self.ended(record, workflow, *serial, *begun);
             }
-            Event::CapabilityRevoked { workflow, serial, .. } => {
+            LedgerEvent::CapabilityRevoked { workflow, serial, .. } => {
                 let mint = self.works.get_mut(workflow).and_then(|work| work.mints.get_mut(serial));
                 if let Some(mint) = mint {
                     mint.revoked = true;
                 }
             }
-            Event::MintRefused { workflow, plugin, kind, .. } => {
+            LedgerEvent::MintRefused { workflow, plugin, kind, .. } => {
                 self.refused(Holder { workflow, plugin, kind, serial: 0 });
             }
-            Event::UseRefused { workflow, plugin, kind, serial, .. } => {
+            LedgerEvent::UseRefused { workflow, plugin, kind, serial, .. } => {
                 self.refused(Holder { workflow, plugin, kind, serial: *serial });
             }
             _ => {}
@@ -210,9 +210,17 @@ impl Reviewer {
         tally.refused = tally.refused.saturating_add(1);
     }
 
-    fn minted(&mut self, record: &Record, event: &Event) {
-        let Event::CapabilityMinted { workflow, plugin, kind, serial, scope, scope_digest, expires, .. } =
-            event
+    fn minted(&mut self, record: &LedgerRecord, event: &LedgerEvent) {
+        let LedgerEvent::CapabilityMinted {
+            workflow,
+            plugin,
+            kind,
+            serial,
+            scope,
+            scope_digest,
+            expires,
+            ..
+        } = event
         else {
             return;
         };
@@ -229,7 +237,8 @@ impl Reviewer {
             );
         }
         let work = self.works.entry(workflow.clone()).or_default();
-        let mint = Mint { plugin: plugin.clone(), kind: kind.clone(), expires: *expires, revoked: false };
+        let mint =
+            GrantRecord { plugin: plugin.clone(), kind: kind.clone(), expires: *expires, revoked: false };
         if work.mints.insert(*serial, mint).is_some() {
             self.found(
                 "serial-reused",
@@ -243,7 +252,7 @@ impl Reviewer {
         self.check_budget(record, holder);
     }
 
-    fn used(&mut self, record: &Record, holder: Holder<'_>, units: u64) {
+    fn used(&mut self, record: &LedgerRecord, holder: Holder<'_>, units: u64) {
         let Holder { workflow, plugin, kind, serial } = holder;
         if serial == 0 {
             self.found("test-serial", record, Some(workflow), format!("`{plugin}` used serial 0"));
@@ -260,7 +269,7 @@ impl Reviewer {
     }
 
     /// Compares a use with its grant.
-    fn judge(&self, record: &Record, holder: Holder<'_>) -> Option<(&'static str, String)> {
+    fn judge(&self, record: &LedgerRecord, holder: Holder<'_>) -> Option<(&'static str, String)> {
         let Holder { workflow, plugin, kind, serial } = holder;
         let work = self.works.get(workflow);
         if work.is_some_and(|work| work.closed) {
@@ -285,13 +294,13 @@ impl Reviewer {
         Some(("use-after-expiry", format!("serial {serial} had expired at {expires}")))
     }
 
-    fn check_budget(&mut self, record: &Record, holder: Holder<'_>) {
+    fn check_budget(&mut self, record: &LedgerRecord, holder: Holder<'_>) {
         let key = self.key(holder);
         let Some(opened) = key.opened else { return };
         let Some(lines) = self.review.budgets.get(&(key.workflow.clone(), opened)) else { return };
         let (limit, counts) = deciding(lines, holder.plugin, holder.kind);
         let sum = self.review.counted(&key, counts);
-        let mint = matches!(record.event(), Some(Event::CapabilityMinted { .. }));
+        let mint = matches!(record.event(), Some(LedgerEvent::CapabilityMinted { .. }));
         let over = if mint {
             above(limit.max_mints, sum.mints, 0)
         } else {
@@ -306,7 +315,7 @@ impl Reviewer {
         }
     }
 
-    fn ended(&mut self, record: &Record, workflow: &str, serial: u64, begun: u64) {
+    fn ended(&mut self, record: &LedgerRecord, workflow: &str, serial: u64, begun: u64) {
         let same =
             self.open_uses.get(&begun).is_some_and(|(key, of)| key.workflow == workflow && *of == serial);
         if same && let Some((key, _)) = self.open_uses.remove(&begun) {
@@ -329,7 +338,7 @@ impl Reviewer {
     #[must_use]
     pub fn finish(mut self) -> Review {
         for (seq, (key, serial)) in core::mem::take(&mut self.open_uses) {
-            self.review.notes.push(Noticed {
+            self.review.notes.push(ReviewItem {
                 code: "use-not-ended",
                 seq,
                 detail: format!("{} of `{}`, serial {serial}", key.kind, key.plugin),
@@ -342,12 +351,12 @@ impl Reviewer {
 
 impl Review {
     /// Adds up the counters that a limit applies to.
-    pub(crate) fn counted(&self, key: &TallyKey, counts: Counts) -> Tally {
+    pub(crate) fn counted(&self, key: &TallyKey, counts: CounterScope) -> Tally {
         let all = self.tallies.iter().filter(|(other, _)| {
             other.workflow == key.workflow
                 && other.opened == key.opened
                 && other.kind == key.kind
-                && (counts == Counts::All || other.plugin == key.plugin)
+                && (counts == CounterScope::All || other.plugin == key.plugin)
         });
         all.fold(Tally::default(), |sum, (_, row)| Tally {
             mints: sum.mints.saturating_add(row.mints),

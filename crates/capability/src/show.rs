@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use plugward_ledger::{Event, LedgerError, LedgerFiles, Record, Timestamp, Verified, VerifyPlan};
+use plugward_ledger::{
+    ChainVerification, LedgerError, LedgerEvent, LedgerFiles, LedgerRecord, Timestamp, VerifyPlan,
+};
 
 /// A filter for records. An empty filter matches all.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,9 +25,9 @@ pub struct ShowQuery<'a> {
 /// A record that matches a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ShownRecord {
+pub struct ListedRecord {
     /// The record.
-    pub record: Record,
+    pub record: LedgerRecord,
     /// Its line in the file, without the LF.
     pub line: String,
 }
@@ -33,43 +35,43 @@ pub struct ShownRecord {
 impl ShowQuery<'_> {
     /// Returns `true` if a record matches, except for `last`.
     #[must_use]
-    pub fn wants(&self, record: &Record) -> bool {
+    pub fn wants(&self, record: &LedgerRecord) -> bool {
         let event = record.event();
-        self.workflow.is_none_or(|id| event.and_then(Event::workflow) == Some(id))
+        self.workflow.is_none_or(|id| event.and_then(LedgerEvent::workflow) == Some(id))
             && self.plugin.is_none_or(|name| event.is_some_and(|event| names(event, name)))
             && self.type_name.is_none_or(|name| record.type_name() == name)
             && self.since.is_none_or(|since| record.ts() >= since)
     }
 }
 
-fn names(event: &Event, name: &str) -> bool {
+fn names(event: &LedgerEvent, name: &str) -> bool {
     match event {
-        Event::Decision { plugin, .. }
-        | Event::PinEnrolled { plugin, .. }
-        | Event::PinAccepted { plugin, .. }
-        | Event::PinForgotten { plugin, .. }
-        | Event::PinRefused { plugin, .. }
-        | Event::ApprovalGiven { plugin, .. }
-        | Event::ApprovalRevoked { plugin, .. }
-        | Event::CapabilityMinted { plugin, .. }
-        | Event::BundleMinted { plugin, .. }
-        | Event::MintRefused { plugin, .. }
-        | Event::CapabilityUsed { plugin, .. }
-        | Event::UseRefused { plugin, .. }
-        | Event::LaunchStarted { plugin, .. } => plugin == name,
-        Event::PluginsLoaded { plugins, .. } => plugins.iter().any(|seen| seen.plugin == name),
-        Event::FilesystemRaceDetected { plugin, .. } => plugin.as_deref() == Some(name),
-        Event::LedgerOpened { .. }
-        | Event::LedgerRecovered { .. }
-        | Event::LedgerContinued { .. }
-        | Event::Checkpoint { .. }
-        | Event::WorkflowOpened { .. }
-        | Event::WorkflowClosed { .. }
-        | Event::ExceptionUsed { .. }
-        | Event::CapabilityUseEnded { .. }
-        | Event::CapabilityRevoked { .. }
-        | Event::RawOutputLaundered { .. }
-        | Event::LaunchEnded { .. } => false,
+        LedgerEvent::Decision { plugin, .. }
+        | LedgerEvent::PinEnrolled { plugin, .. }
+        | LedgerEvent::PinAccepted { plugin, .. }
+        | LedgerEvent::PinForgotten { plugin, .. }
+        | LedgerEvent::PinRefused { plugin, .. }
+        | LedgerEvent::ApprovalGiven { plugin, .. }
+        | LedgerEvent::ApprovalRevoked { plugin, .. }
+        | LedgerEvent::CapabilityMinted { plugin, .. }
+        | LedgerEvent::BundleMinted { plugin, .. }
+        | LedgerEvent::MintRefused { plugin, .. }
+        | LedgerEvent::CapabilityUsed { plugin, .. }
+        | LedgerEvent::UseRefused { plugin, .. }
+        | LedgerEvent::LaunchStarted { plugin, .. } => plugin == name,
+        LedgerEvent::PluginsLoaded { plugins, .. } => plugins.iter().any(|seen| seen.plugin == name),
+        LedgerEvent::FilesystemRaceDetected { plugin, .. } => plugin.as_deref() == Some(name),
+        LedgerEvent::LedgerOpened { .. }
+        | LedgerEvent::LedgerRecovered { .. }
+        | LedgerEvent::LedgerContinued { .. }
+        | LedgerEvent::Checkpoint { .. }
+        | LedgerEvent::WorkflowOpened { .. }
+        | LedgerEvent::WorkflowClosed { .. }
+        | LedgerEvent::ExceptionUsed { .. }
+        | LedgerEvent::CapabilityUseEnded { .. }
+        | LedgerEvent::CapabilityRevoked { .. }
+        | LedgerEvent::RawOutputLaundered { .. }
+        | LedgerEvent::LaunchEnded { .. } => false,
     }
 }
 
@@ -84,8 +86,8 @@ pub fn show(
     files: &LedgerFiles,
     query: &ShowQuery<'_>,
     from: Option<u64>,
-    each: &mut dyn FnMut(ShownRecord),
-) -> Result<Verified, LedgerError> {
+    each: &mut dyn FnMut(ListedRecord),
+) -> Result<ChainVerification, LedgerError> {
     let mut kept = VecDeque::new();
     let plan = from.into_iter().fold(VerifyPlan::new(), VerifyPlan::from);
     let verified = files.verify(plan, &mut |record, line| {
@@ -93,7 +95,7 @@ pub fn show(
             return;
         }
         let line = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(line)).into_owned();
-        let shown = ShownRecord { record: record.clone(), line };
+        let shown = ListedRecord { record: record.clone(), line };
         match query.last {
             None => each(shown),
             Some(last) => {
@@ -108,7 +110,7 @@ pub fn show(
     Ok(verified)
 }
 
-impl ShownRecord {
+impl ListedRecord {
     /// Returns one line for people: number, timestamp, type, and the fields as in the file.
     #[must_use]
     pub fn to_text(&self) -> String {

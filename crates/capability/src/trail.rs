@@ -4,14 +4,14 @@ use core::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plugward_ledger::{Decided, Event, Folds, Ledger, LedgerId, Outcome, Receipt, Timestamp};
+use plugward_ledger::{AppendDecision, Folds, Ledger, LedgerEvent, LedgerId, Receipt, Timestamp, UseOutcome};
 
 use crate::budget::Budgets;
 use crate::error::{Row, TrailError, TrailErrorKind, U_FOREIGN, U_TEST};
-use crate::fold::{Asked, Covered, Minted, TrailFold};
+use crate::fold::{GrantState, ScopeMatch, TrailFold, UseRequest};
 use crate::kind::{Capability, Operation as _};
 use crate::mint::GrantKey;
-use crate::name::{Name, WorkflowId};
+use crate::name::{PluginName, WorkflowId};
 use crate::scrub::Scrub;
 
 /// Returns the folds with which a ledger must be opened for a trail.
@@ -117,11 +117,11 @@ pub struct UseGuard<'t> {
     detail: String,
     begun: u64,
     since: Timestamp,
-    ended: Ended,
+    ended: EndState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ended {
+enum EndState {
     No,
     Yes,
 }
@@ -147,7 +147,7 @@ impl Trail {
     }
 
     fn start(ledger: Ledger, rules: TrailRules, tests: TestSerials) -> Result<Self, TrailError> {
-        let has = ledger.look(|view| view.folds.get::<TrailFold>().is_some()).map_err(TrailError::ledger)?;
+        let has = ledger.read(|view| view.folds.get::<TrailFold>().is_some()).map_err(TrailError::ledger)?;
         if !has {
             return Err(TrailError::new(TrailErrorKind::NoFold));
         }
@@ -170,8 +170,8 @@ impl Trail {
 
     pub(crate) fn append_if<T>(
         &self,
-        f: impl FnOnce(&TrailFold, Timestamp) -> (Vec<Event>, T),
-    ) -> Result<Decided<T>, TrailError> {
+        f: impl FnOnce(&TrailFold, Timestamp) -> (Vec<LedgerEvent>, T),
+    ) -> Result<AppendDecision<T>, TrailError> {
         if self.0.poisoned.load(Ordering::Acquire) {
             return Err(TrailError::new(TrailErrorKind::Poisoned));
         }
@@ -195,7 +195,7 @@ impl Trail {
             Some(_) => (Vec::new(), Err(())),
             None => {
                 let workflow = id.as_str().to_owned();
-                (vec![Event::WorkflowOpened { workflow, budgets: lines }], Ok(0))
+                (vec![LedgerEvent::WorkflowOpened { workflow, budgets: lines }], Ok(0))
             }
         })?;
         let opened = match (decided.value, decided.receipt) {
@@ -215,12 +215,12 @@ impl Trail {
     ///
     /// `trail/workflow-not-open` if it was closed before; `trail/poisoned`; those of the ledger.
     #[expect(clippy::needless_pass_by_value, reason = "a closed workflow is of no further use")]
-    pub fn close_workflow(&self, workflow: Workflow, outcome: Outcome) -> Result<(), TrailError> {
+    pub fn close_workflow(&self, workflow: Workflow, outcome: UseOutcome) -> Result<(), TrailError> {
         let name = workflow.id.as_str();
         let decided = self.append_if(|fold, _| {
             let open = workflow.ledger == self.0.id
                 && fold.open.get(name).is_some_and(|open| open.at == workflow.opened);
-            let event = Event::WorkflowClosed { workflow: name.to_owned(), outcome };
+            let event = LedgerEvent::WorkflowClosed { workflow: name.to_owned(), outcome };
             (open.then_some(event).into_iter().collect(), ())
         })?;
         match decided.receipt {
@@ -243,11 +243,11 @@ impl Trail {
     pub fn try_use<C: Capability>(&self, capability: &C, op: C::Op<'_>) -> Result<UseCheck<'_>, TrailError> {
         let grant = crate::kind::sealed::Granted::grant(capability);
         let key = grant.key();
-        let covered = if capability.covers(&op) { Covered::Yes } else { Covered::No };
+        let covered = if capability.covers(&op) { ScopeMatch::Inside } else { ScopeMatch::Outside };
         let (name, detail) = (op.name(), op.detail());
         let shown = self.0.scrub.scrub(&detail);
         let (workflow, plugin, kind) = (key.workflow().as_str(), grant.plugin().as_str(), C::KIND.as_str());
-        let asked = |now| Asked {
+        let asked = |now| UseRequest {
             workflow,
             serial: key.serial(),
             minted: grant.minted(),
@@ -264,13 +264,21 @@ impl Trail {
                 Ok(()) => {
                     let (op, detail) = (name.to_owned(), shown);
                     (
-                        vec![Event::CapabilityUsed { workflow, plugin, kind, serial, op, detail, units }],
+                        vec![LedgerEvent::CapabilityUsed {
+                            workflow,
+                            plugin,
+                            kind,
+                            serial,
+                            op,
+                            detail,
+                            units,
+                        }],
                         Ok(()),
                     )
                 }
                 Err(row) => {
                     let (op, code) = (name.to_owned(), row.0.to_owned());
-                    (vec![Event::UseRefused { workflow, plugin, kind, serial, op, code }], Err(row))
+                    (vec![LedgerEvent::UseRefused { workflow, plugin, kind, serial, op, code }], Err(row))
                 }
             }
         })?;
@@ -282,19 +290,19 @@ impl Trail {
                 detail,
                 begun: receipt.first_seq(),
                 since: receipt.ts(),
-                ended: Ended::No,
+                ended: EndState::No,
             }),
             (Ok(()), None) => return Err(TrailError::new(TrailErrorKind::Ledger)),
             (Err(row), _) => UseCheck::Refused(UseRefusal(row)),
         })
     }
 
-    fn may_use(&self, key: &GrantKey, fold: &TrailFold, asked: &Asked<'_>) -> Result<(), Row> {
+    fn may_use(&self, key: &GrantKey, fold: &TrailFold, asked: &UseRequest<'_>) -> Result<(), Row> {
         if key.serial() == 0 {
             return match self.0.tests {
                 TestSerials::Refused => Err(U_TEST),
                 #[cfg(feature = "test-util")]
-                TestSerials::Accepted if asked.covered == Covered::Yes => Ok(()),
+                TestSerials::Accepted if asked.covered == ScopeMatch::Inside => Ok(()),
                 #[cfg(feature = "test-util")]
                 TestSerials::Accepted => Err(crate::error::U_COVERED),
             };
@@ -314,11 +322,11 @@ impl Trail {
     pub fn revoke(&self, key: &GrantKey, by: &str, reason: &str) -> Result<(), TrailError> {
         let (workflow, serial) = (key.workflow().as_str(), key.serial());
         let (by, reason) = (self.0.scrub.scrub(by), self.0.scrub.scrub(reason));
-        let same = |minted: &Minted| key.minted().is_none_or(|at| at == minted.at);
+        let same = |minted: &GrantState| key.minted().is_none_or(|at| at == minted.at);
         let decided = self.append_if(|fold, _| {
             let known = key.ledger() == self.0.id
                 && fold.open.get(workflow).and_then(|open| open.minted.get(&serial)).is_some_and(same);
-            let event = Event::CapabilityRevoked { workflow: workflow.to_owned(), serial, by, reason };
+            let event = LedgerEvent::CapabilityRevoked { workflow: workflow.to_owned(), serial, by, reason };
             (known.then_some(event).into_iter().collect(), ())
         })?;
         match decided.receipt {
@@ -335,7 +343,7 @@ impl Trail {
     ///
     /// `trail/reserved` for a type that only the trail or the mint writes; `trail/poisoned`; those of the
     /// ledger.
-    pub fn record(&self, event: Event) -> Result<Receipt, TrailError> {
+    pub fn record(&self, event: LedgerEvent) -> Result<Receipt, TrailError> {
         if is_reserved(&event) {
             return Err(TrailError::new(TrailErrorKind::Reserved { type_name: event.type_name() }));
         }
@@ -347,9 +355,9 @@ impl Trail {
     /// # Errors
     ///
     /// `trail/poisoned`, and those of the ledger.
-    pub fn race(&self, race: Race<'_>) -> Result<Receipt, TrailError> {
-        let Race { workflow, plugin, jail, path, cause, errno } = race;
-        self.record(Event::FilesystemRaceDetected {
+    pub fn race(&self, race: RaceReport<'_>) -> Result<Receipt, TrailError> {
+        let RaceReport { workflow, plugin, jail, path, cause, errno } = race;
+        self.record(LedgerEvent::FilesystemRaceDetected {
             workflow: workflow.map(|id| id.as_str().to_owned()),
             plugin: plugin.map(|name| name.as_str().to_owned()),
             jail: jail.to_owned(),
@@ -363,11 +371,11 @@ impl Trail {
 /// A concurrent change that a jail detected.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "the fields of one record")]
-pub struct Race<'a> {
+pub struct RaceReport<'a> {
     /// The workflow, if there is one.
     pub workflow: Option<&'a WorkflowId>,
     /// The plugin, if there is one.
-    pub plugin: Option<&'a Name>,
+    pub plugin: Option<&'a PluginName>,
     /// The label of the jail.
     pub jail: &'a str,
     /// The path in the jail.
@@ -378,18 +386,18 @@ pub struct Race<'a> {
     pub errno: Option<u32>,
 }
 
-const fn is_reserved(event: &Event) -> bool {
+const fn is_reserved(event: &LedgerEvent) -> bool {
     matches!(
         event,
-        Event::WorkflowOpened { .. }
-            | Event::WorkflowClosed { .. }
-            | Event::CapabilityMinted { .. }
-            | Event::BundleMinted { .. }
-            | Event::MintRefused { .. }
-            | Event::CapabilityUsed { .. }
-            | Event::CapabilityUseEnded { .. }
-            | Event::UseRefused { .. }
-            | Event::CapabilityRevoked { .. }
+        LedgerEvent::WorkflowOpened { .. }
+            | LedgerEvent::WorkflowClosed { .. }
+            | LedgerEvent::CapabilityMinted { .. }
+            | LedgerEvent::BundleMinted { .. }
+            | LedgerEvent::MintRefused { .. }
+            | LedgerEvent::CapabilityUsed { .. }
+            | LedgerEvent::CapabilityUseEnded { .. }
+            | LedgerEvent::UseRefused { .. }
+            | LedgerEvent::CapabilityRevoked { .. }
     ) || event.is_internal()
 }
 
@@ -416,15 +424,15 @@ impl UseGuard<'_> {
     ///
     /// Those of the ledger. The trail then grants nothing more, because a use without a recorded end must not
     /// be followed by others.
-    pub fn end(mut self, outcome: Outcome, code: Option<&str>) -> Result<(), TrailError> {
+    pub fn end(mut self, outcome: UseOutcome, code: Option<&str>) -> Result<(), TrailError> {
         self.finish(outcome, code)
     }
 
-    fn finish(&mut self, outcome: Outcome, code: Option<&str>) -> Result<(), TrailError> {
-        self.ended = Ended::Yes;
+    fn finish(&mut self, outcome: UseOutcome, code: Option<&str>) -> Result<(), TrailError> {
+        self.ended = EndState::Yes;
         let ended = self.trail.append_if(|_, now| {
             let micros = now.unix_micros().saturating_sub(self.since.unix_micros());
-            let event = Event::CapabilityUseEnded {
+            let event = LedgerEvent::CapabilityUseEnded {
                 workflow: self.key.workflow().as_str().to_owned(),
                 serial: self.key.serial(),
                 begun: self.begun,
@@ -440,9 +448,9 @@ impl UseGuard<'_> {
 
 impl Drop for UseGuard<'_> {
     fn drop(&mut self) {
-        if self.ended == Ended::No {
+        if self.ended == EndState::No {
             // A failure here is not lost: it poisons the trail, and every later call fails.
-            drop(self.finish(Outcome::Abandoned, None));
+            drop(self.finish(UseOutcome::Abandoned, None));
         }
     }
 }

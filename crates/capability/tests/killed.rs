@@ -31,12 +31,12 @@ mod unix {
     use cap_std::ambient_authority;
     use cap_std::fs::Dir;
     use plugward_capability::{
-        BudgetQuery, Budgets, EnvOp, EnvReadCapability, EnvScope, Lifetime, Limit, Mint, MintCheck,
-        MintRules, Name, NoScrub, RawWithNetwork, Request, Trail, TrailRules, UseCheck, Workflow, WorkflowId,
-        budget_report, folds,
+        BudgetLimit, BudgetQuery, Budgets, EnvOp, EnvReadCapability, EnvScope, Lifetime, Mint, MintCheck,
+        MintRules, NoScrub, PluginName, RawWithNetwork, Request, Trail, TrailRules, UseCheck, Workflow,
+        WorkflowId, budget_report, folds,
     };
     use plugward_ledger::{
-        ChainCheck, Durability, Fold, Ledger, LedgerFiles, LedgerId, Record, Timestamp, Value,
+        ChainCheck, Durability, Fold, Ledger, LedgerFiles, LedgerId, LedgerRecord, RecordValue, Timestamp,
     };
 
     const KILLS: usize = 200;
@@ -56,7 +56,7 @@ mod unix {
             "held"
         }
 
-        fn apply(&mut self, record: &Record) {
+        fn apply(&mut self, record: &LedgerRecord) {
             if self.armed.load(Ordering::SeqCst) && record.type_name() == self.at {
                 println!("held");
                 loop {
@@ -65,11 +65,11 @@ mod unix {
             }
         }
 
-        fn snapshot(&self) -> Value {
-            Value::Object(std::collections::BTreeMap::new())
+        fn snapshot(&self) -> RecordValue {
+            RecordValue::Object(std::collections::BTreeMap::new())
         }
 
-        fn restore(&mut self, _: &Value) -> Option<()> {
+        fn restore(&mut self, _: &RecordValue) -> Option<()> {
             Some(())
         }
 
@@ -78,7 +78,7 @@ mod unix {
 
     fn minted(mint: &Mint, workflow: &Workflow) -> EnvReadCapability {
         let request = Request {
-            plugin: Name::new("acme").unwrap(),
+            plugin: PluginName::new("acme").unwrap(),
             workflow,
             scope: EnvScope::new(&["HOME"]).unwrap(),
             lifetime: Lifetime::Workflow,
@@ -94,7 +94,7 @@ mod unix {
             panic!("refused")
         };
         println!("used");
-        guard.end(plugward_capability::Outcome::Ok, None).unwrap();
+        guard.end(plugward_capability::UseOutcome::Ok, None).unwrap();
     }
 
     pub(crate) fn child(directory: &str, workflow: &str, at: &str) {
@@ -106,7 +106,7 @@ mod unix {
             Ledger::open(&dir(directory), id, Box::new(clock), Durability::Off, folds).unwrap().ledger;
         let trail = Trail::open(ledger, TrailRules { scrub: Box::new(NoScrub) }).unwrap();
         let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
-        let limit = Limit { max_mints: Some(2), max_uses: Some(2), max_units: Some(2) };
+        let limit = BudgetLimit { max_mints: Some(2), max_uses: Some(2), max_units: Some(2) };
         let workflow =
             trail.open_workflow(WorkflowId::new(workflow).unwrap(), &Budgets::otherwise(limit)).unwrap();
         let first = minted(&mint, &workflow);

@@ -28,8 +28,9 @@ mod unix {
     use cap_std::ambient_authority;
     use cap_std::fs::Dir;
     use plugward_capability::{
-        BudgetQuery, Budgets, EnvOp, EnvScope, Lifetime, Limit, Mint, MintCheck, MintRules, Name, NoScrub,
-        Outcome, RawWithNetwork, Request, Trail, TrailRules, UseCheck, WorkflowId, budget_report, folds,
+        BudgetLimit, BudgetQuery, Budgets, EnvOp, EnvScope, Lifetime, Mint, MintCheck, MintRules, NoScrub,
+        PluginName, RawWithNetwork, Request, Trail, TrailRules, UseCheck, UseOutcome, WorkflowId,
+        budget_report, folds,
     };
     use plugward_ledger::{Durability, Ledger, LedgerFiles, LedgerId, Timestamp};
 
@@ -53,12 +54,12 @@ mod unix {
         .ledger;
         let trail = Trail::open(ledger, TrailRules { scrub: Box::new(NoScrub) }).unwrap();
         let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
-        let limit = Limit { max_mints: None, max_uses: Some(LIMIT), max_units: None };
+        let limit = BudgetLimit { max_mints: None, max_uses: Some(LIMIT), max_units: None };
         let workflow =
             trail.open_workflow(WorkflowId::new("shared").unwrap(), &Budgets::otherwise(limit)).unwrap();
         let scope = EnvScope::new(&["HOME"]).unwrap();
         let request = Request {
-            plugin: Name::new("acme").unwrap(),
+            plugin: PluginName::new("acme").unwrap(),
             workflow: &workflow,
             scope,
             lifetime: Lifetime::Workflow,
@@ -70,7 +71,7 @@ mod unix {
             trail.try_use(&capability, EnvOp::ReadVar { name: "HOME" }).unwrap()
         {
             granted += 1;
-            guard.end(Outcome::Ok, None).unwrap();
+            guard.end(UseOutcome::Ok, None).unwrap();
         }
         println!("{granted}");
     }

@@ -2,9 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use plugward_capability::{
-    Capability as _, EnvOp, EnvScope, NoScrub, Outcome, Trail, TrailRules, UseCheck, folds, for_tests, review,
+    Capability as _, EnvOp, EnvScope, NoScrub, Trail, TrailRules, UseCheck, UseOutcome, folds, for_tests,
+    review,
 };
-use plugward_ledger::{Durability, LedgerId, Record, TestDirectory, Timestamp};
+use plugward_ledger::{Durability, LedgerId, LedgerRecord, TestDirectory, Timestamp};
 
 fn trail(
     directory: &TestDirectory,
@@ -29,7 +30,7 @@ fn a_capability_for_tests_works_on_a_trail_for_tests_alone() {
     assert_eq!(no.code(), "use/test-serial");
     let tests = trail(&directory, Trail::for_tests);
     let UseCheck::Granted(guard) = tests.try_use(&capability, home).unwrap() else { panic!() };
-    guard.end(Outcome::Ok, None).unwrap();
+    guard.end(UseOutcome::Ok, None).unwrap();
     let UseCheck::Refused(no) = tests.try_use(&capability, EnvOp::ReadVar { name: "PATH" }).unwrap() else {
         panic!()
     };
@@ -37,6 +38,6 @@ fn a_capability_for_tests_works_on_a_trail_for_tests_alone() {
     // A ledger on which it was used says so afterwards.
     let bytes = directory.read("ledger.jsonl").unwrap();
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let seen = review(lines.map(|line| Record::parse(line).unwrap()));
+    let seen = review(lines.map(|line| LedgerRecord::parse(line).unwrap()));
     assert_eq!(seen.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["test-serial"]);
 }

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use camino::Utf8Path;
-use plugward_loader::capability::{Budgets, Limit, RawWithNetwork, WorkflowId};
+use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
 use plugward_loader::ledger::LedgerId;
 use plugward_loader::pinstore::{Baselines, RevocationLists};
 use plugward_loader::{
@@ -176,7 +176,7 @@ fn open(host: &Host, workflow: Option<WorkflowId>) -> anyhow::Result<Record> {
             new_id: LedgerId::from_bytes(random),
             clock: Box::new(clock),
             workflow,
-            budgets: Budgets::otherwise(Limit::NONE),
+            budgets: Budgets::otherwise(BudgetLimit::NONE),
             raw_with_network: RawWithNetwork::Refuse,
         },
     ))

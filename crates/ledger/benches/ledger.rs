@@ -13,14 +13,15 @@ use std::time::{Duration, Instant, SystemTime};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_ledger::{
-    ChainCheck, Durability, Event, Folds, Ledger, LedgerFiles, LedgerId, Sum, Timestamp, VerifyPlan,
+    ChainCheck, Durability, Folds, Ledger, LedgerDigest, LedgerEvent, LedgerFiles, LedgerId, Timestamp,
+    VerifyPlan,
 };
 use tempfile::TempDir;
 
 const MANY: u64 = 300_000;
 
-fn event(number: u64) -> Event {
-    Event::CapabilityUsed {
+fn event(number: u64) -> LedgerEvent {
+    LedgerEvent::CapabilityUsed {
         workflow: "wf-7".into(),
         plugin: "acme/npm".into(),
         kind: "npm-install".into(),
@@ -153,7 +154,7 @@ fn main() {
     rate("verify 300,000 records", records, best);
     println!("{:<58} {:>10.0} MB/s", "", bytes as f64 / best.0.as_secs_f64() / 1e6);
     let buffer = vec![b'x'; bytes];
-    let (best, _) = rounds(3, || timed(|| Sum::of(&buffer)).0);
+    let (best, _) = rounds(3, || timed(|| LedgerDigest::of(&buffer)).0);
     println!(
         "{:<58} {:>10.0} MB/s",
         "  SHA-256 alone, once over as many bytes",

@@ -1,17 +1,17 @@
 //! The chain of lines: the number of each, the digest of the line before, and the fields that depend on
 //! earlier lines.
 
-use crate::error::Why;
-use crate::event::Event;
-use crate::record::Record;
-use crate::sum::{LedgerId, Sum};
+use crate::error::ChainFault;
+use crate::event::LedgerEvent;
+use crate::record::LedgerRecord;
+use crate::sum::{LedgerDigest, LedgerId};
 use crate::tree::Frontier;
 
 /// The end of the verified part of a chain.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     id: Option<LedgerId>,
-    head: Sum,
+    head: LedgerDigest,
     frontier: Frontier,
     last_checkpoint: u64,
 }
@@ -19,14 +19,14 @@ pub(crate) struct Chain {
 impl Chain {
     /// Returns the chain before the first record of a ledger.
     pub(crate) fn start() -> Self {
-        Self { id: None, head: Sum::ZERO, frontier: Frontier::default(), last_checkpoint: 0 }
+        Self { id: None, head: LedgerDigest::ZERO, frontier: Frontier::default(), last_checkpoint: 0 }
     }
 
     /// Returns the chain before a trusted checkpoint, computed from its `prev`, size and subtrees.
     ///
     /// Returns `None` if the parts of the checkpoint contradict each other.
-    pub(crate) fn before_checkpoint(record: &Record, id: Option<LedgerId>) -> Option<Self> {
-        let Some(Event::Checkpoint { size, root, frontier, .. }) = record.event() else { return None };
+    pub(crate) fn before_checkpoint(record: &LedgerRecord, id: Option<LedgerId>) -> Option<Self> {
+        let Some(LedgerEvent::Checkpoint { size, root, frontier, .. }) = record.event() else { return None };
         let frontier = Frontier::from_parts(*size, frontier)?;
         (*size == record.seq() && frontier.root() == *root).then(|| Self {
             id,
@@ -40,7 +40,7 @@ impl Chain {
         self.frontier.size()
     }
 
-    pub(crate) const fn head(&self) -> Sum {
+    pub(crate) const fn head(&self) -> LedgerDigest {
         self.head
     }
 
@@ -67,44 +67,44 @@ impl Chain {
     }
 
     /// Checks that a line, without its LF, is the next one.
-    pub(crate) fn check(&self, line: &[u8]) -> Result<Record, Why> {
-        let record = Record::parse(line)?;
+    pub(crate) fn check(&self, line: &[u8]) -> Result<LedgerRecord, ChainFault> {
+        let record = LedgerRecord::parse(line)?;
         if record.seq() != self.next_seq() {
-            return Err(Why::Seq { found: record.seq() });
+            return Err(ChainFault::Seq { found: record.seq() });
         }
         if record.prev() != self.head {
-            return Err(Why::Prev);
+            return Err(ChainFault::Prev);
         }
         let first = record.seq() == 0;
         match record.event() {
-            Some(Event::LedgerOpened { .. }) if !first => Err(Why::Opening),
-            Some(Event::LedgerOpened { .. }) => Ok(record),
-            _ if first => Err(Why::Opening),
-            Some(Event::LedgerContinued { head, .. }) if *head != self.head => Err(Why::Prev),
-            Some(Event::LedgerContinued { ledger, .. }) if self.id.is_some_and(|id| id != *ledger) => {
-                Err(Why::OtherLedger)
+            Some(LedgerEvent::LedgerOpened { .. }) if !first => Err(ChainFault::Opening),
+            Some(LedgerEvent::LedgerOpened { .. }) => Ok(record),
+            _ if first => Err(ChainFault::Opening),
+            Some(LedgerEvent::LedgerContinued { head, .. }) if *head != self.head => Err(ChainFault::Prev),
+            Some(LedgerEvent::LedgerContinued { ledger, .. }) if self.id.is_some_and(|id| id != *ledger) => {
+                Err(ChainFault::OtherLedger)
             }
-            Some(Event::Checkpoint { size, root, frontier, .. }) => {
+            Some(LedgerEvent::Checkpoint { size, root, frontier, .. }) => {
                 let same = *size == self.frontier.size()
                     && frontier.as_slice() == self.frontier.subtrees()
                     && *root == self.frontier.root();
-                if same { Ok(record) } else { Err(Why::Checkpoint) }
+                if same { Ok(record) } else { Err(ChainFault::Checkpoint) }
             }
             _ => Ok(record),
         }
     }
 
     /// Appends a checked line, with its LF.
-    pub(crate) fn push(&mut self, line: &[u8], record: &Record) {
-        self.push_with(line, Sum::of(line), record.event());
+    pub(crate) fn push(&mut self, line: &[u8], record: &LedgerRecord) {
+        self.push_with(line, LedgerDigest::of(line), record.event());
     }
 
-    pub(crate) fn push_with(&mut self, line: &[u8], sum: Sum, event: Option<&Event>) {
+    pub(crate) fn push_with(&mut self, line: &[u8], sum: LedgerDigest, event: Option<&LedgerEvent>) {
         match event {
-            Some(Event::LedgerOpened { ledger, .. } | Event::LedgerContinued { ledger, .. }) => {
+            Some(LedgerEvent::LedgerOpened { ledger, .. } | LedgerEvent::LedgerContinued { ledger, .. }) => {
                 self.id = Some(*ledger);
             }
-            Some(Event::Checkpoint { .. }) => self.last_checkpoint = self.next_seq(),
+            Some(LedgerEvent::Checkpoint { .. }) => self.last_checkpoint = self.next_seq(),
             _ => {}
         }
         self.head = sum;

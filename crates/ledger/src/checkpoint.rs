@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::sum::{LedgerId, Sum};
+use crate::sum::{LedgerDigest, LedgerId};
 
 const ORIGIN: &str = "plugward/ledger/";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -22,9 +22,9 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// # Examples
 ///
 /// ```
-/// use plugward_ledger::{Checkpoint, LedgerId, Sum};
+/// use plugward_ledger::{Checkpoint, LedgerId, LedgerDigest};
 ///
-/// let checkpoint = Checkpoint::new(LedgerId::from_bytes([7; 16]), 2, Sum::ZERO);
+/// let checkpoint = Checkpoint::new(LedgerId::from_bytes([7; 16]), 2, LedgerDigest::ZERO);
 /// assert_eq!(Checkpoint::parse(&checkpoint.to_string())?, checkpoint);
 /// # Ok::<(), plugward_ledger::LedgerError>(())
 /// ```
@@ -32,13 +32,13 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 pub struct Checkpoint {
     ledger: LedgerId,
     size: u64,
-    root: Sum,
+    root: LedgerDigest,
 }
 
 impl Checkpoint {
     /// Creates a checkpoint from its parts.
     #[must_use]
-    pub const fn new(ledger: LedgerId, size: u64, root: Sum) -> Self {
+    pub const fn new(ledger: LedgerId, size: u64, root: LedgerDigest) -> Self {
         Self { ledger, size, root }
     }
 
@@ -56,7 +56,7 @@ impl Checkpoint {
 
     /// Returns the RFC 6962 tree hash of these lines.
     #[must_use]
-    pub const fn root(&self) -> Sum {
+    pub const fn root(&self) -> LedgerDigest {
         self.root
     }
 
@@ -101,7 +101,7 @@ fn parse(text: &str) -> Option<Checkpoint> {
     if number.to_string() != size {
         return None;
     }
-    Some(Checkpoint { ledger, size: number, root: Sum::from_bytes(decode(root)?) })
+    Some(Checkpoint { ledger, size: number, root: LedgerDigest::from_bytes(decode(root)?) })
 }
 
 fn encode(bytes: &[u8; 32]) -> String {

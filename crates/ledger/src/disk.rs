@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::error::{LedgerError, LedgerErrorKind};
 use crate::inner::segment_range;
 use crate::lines::read_range;
-use crate::medium::{ANCHOR, Keep, LIVE, LOCK, Look, Medium, Tape};
+use crate::medium::{ANCHOR, LIVE, LOCK, LiveFileState, Medium, SyncMode, Tape};
 use crate::open::first_of;
 
 /// How long to wait for the file lock. An append takes milliseconds, so a longer wait means that a process is
@@ -22,7 +22,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 const CHUNK: usize = 64 * 1024;
 
 #[derive(Debug)]
-pub(crate) struct Disk {
+pub(crate) struct DiskMedium {
     directory: OwnedFd,
     lock: (OwnedFd, Stat),
     live: Option<Live>,
@@ -38,7 +38,7 @@ struct Live {
 #[derive(Debug)]
 struct File(OwnedFd);
 
-impl Disk {
+impl DiskMedium {
     /// Opens the directory and its lock file.
     pub(crate) fn open(dir: &Dir) -> Result<Self, LedgerError> {
         // Reopened, because the caller's handle may be path-only (`O_PATH`), and a directory must be synced.
@@ -65,8 +65,8 @@ impl Disk {
         }
     }
 
-    fn sync_directory(&self, keep: Keep) -> io::Result<()> {
-        if keep == Keep::Synced { Ok(rustix::fs::fsync(&self.directory)?) } else { Ok(()) }
+    fn sync_directory(&self, keep: SyncMode) -> io::Result<()> {
+        if keep == SyncMode::Synced { Ok(rustix::fs::fsync(&self.directory)?) } else { Ok(()) }
     }
 
     fn create(&self, name: &str) -> io::Result<OwnedFd> {
@@ -169,8 +169,8 @@ impl Tape for Live {
     }
 }
 
-impl Medium for Disk {
-    fn hold(&mut self) -> Result<(), LedgerError> {
+impl Medium for DiskMedium {
+    fn lock(&mut self) -> Result<(), LedgerError> {
         if let Some(errno) = self.stuck {
             return Err(LedgerError::io("release ledger.lock", errno.into()));
         }
@@ -189,7 +189,7 @@ impl Medium for Disk {
             }
             if waited >= PATIENCE {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-                return Err(LedgerError::new(LedgerErrorKind::Held { millis }));
+                return Err(LedgerError::new(LedgerErrorKind::LockTimeout { millis }));
             }
             // Polling, because a stopped process can hold the lock, and a blocking wait for it might never
             // end.
@@ -199,24 +199,24 @@ impl Medium for Disk {
         }
     }
 
-    fn release(&mut self) {
+    fn unlock(&mut self) {
         // Unlocking an open file cannot fail. If it did, other processes would stay locked out; the next lock
         // reports it.
         self.stuck = rustix::fs::flock(&self.lock.0, FlockOperation::Unlock).err();
     }
 
-    fn look(&mut self) -> Result<Look, LedgerError> {
+    fn live_state(&mut self) -> Result<LiveFileState, LedgerError> {
         let stat = match rustix::fs::statat(&self.directory, LIVE, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(Look::Missing),
+            Err(Errno::NOENT) => return Ok(LiveFileState::Missing),
             Err(errno) => return Err(LedgerError::io("stat ledger.jsonl", errno.into())),
         };
         match &self.live {
             Some(live) if live.stat.st_ino == stat.st_ino && live.stat.st_dev == stat.st_dev => {
                 check_file(LIVE, &stat)?;
-                Ok(Look::Same(size_of(&stat)))
+                Ok(LiveFileState::Same(size_of(&stat)))
             }
-            _ => Ok(Look::Other),
+            _ => Ok(LiveFileState::Other),
         }
     }
 
@@ -230,7 +230,8 @@ impl Medium for Disk {
     fn create_live(&mut self) -> Result<(), LedgerError> {
         let (file, stat) = open_ours(&self.directory, LIVE, live_flags() | OFlags::CREATE | OFlags::EXCL)?;
         self.live = Some(Live { file, stat });
-        self.sync_directory(Keep::Synced).map_err(|error| LedgerError::io("sync the state directory", error))
+        self.sync_directory(SyncMode::Synced)
+            .map_err(|error| LedgerError::io("sync the state directory", error))
     }
 
     fn live(&self) -> Result<&dyn Tape, LedgerError> {
@@ -264,16 +265,16 @@ impl Medium for Disk {
             at = at.saturating_add(u64::try_from(read).unwrap_or(0));
         }
         data_sync(&copy)?;
-        self.sync_directory(Keep::Synced)
+        self.sync_directory(SyncMode::Synced)
     }
 
-    fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()> {
+    fn write_file(&mut self, name: &str, bytes: &[u8], keep: SyncMode) -> io::Result<()> {
         let file = self.create(name)?;
         write_all(&file, bytes)?;
-        if keep == Keep::Synced { data_sync(&file) } else { Ok(()) }
+        if keep == SyncMode::Synced { data_sync(&file) } else { Ok(()) }
     }
 
-    fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()> {
+    fn rename(&mut self, from: &str, to: &str, keep: SyncMode) -> io::Result<()> {
         rustix::fs::renameat(&self.directory, from, &self.directory, to)?;
         self.sync_directory(keep)
     }

@@ -69,36 +69,37 @@ pub const CODES: &[(&str, &str)] = &[
     STATE_MISMATCH,
 ];
 
-type Row = (&'static str, &'static str);
-const NOT_OURS: Row = (
+type CodeHelp = (&'static str, &'static str);
+const NOT_OURS: CodeHelp = (
     "ledger/not-ours",
     "set the state directory to mode 0700 and the ledger to a regular file you own, mode 0600, one hard link; or use another state directory",
 );
-const BROKEN: Row = (
+const BROKEN: CodeHelp = (
     "ledger/broken",
     "preserve the evidence: move ledger*.jsonl and ledger.checkpoint out of the state directory; the next run starts a new ledger",
 );
-const LOST: Row = (
+const LOST: CodeHelp = (
     "ledger/lost",
     "restore the ledger's files from a backup; or, to start a new ledger without the lost records, move ledger*.jsonl and ledger.checkpoint out of the state directory",
 );
-const TOO_LONG: Row =
+const TOO_LONG: CodeHelp =
     ("ledger/too-long", "append less: at most 65536 bytes per record and 1024 records per append");
-const APPEND: Row = ("ledger/append", "free disk space or make the state directory writable, then try again");
-const VERSION: Row =
+const APPEND: CodeHelp =
+    ("ledger/append", "free disk space or make the state directory writable, then try again");
+const VERSION: CodeHelp =
     ("ledger/version", "use the newer plugward version that wrote this ledger, or another state directory");
-const OTHER_LEDGER: Row =
+const OTHER_LEDGER: CodeHelp =
     ("ledger/other-ledger", "restart: another ledger replaced this one while the process had it open");
-const HELD: Row = ("ledger/held", "stop the process that holds ledger.lock, then try again");
-const STOPPED: Row =
+const HELD: CodeHelp = ("ledger/held", "stop the process that holds ledger.lock, then try again");
+const STOPPED: CodeHelp =
     ("ledger/stopped", "restart: after a failed sync or a panic this process appends nothing more");
-const IO: Row = ("ledger/io", "see the system error, and check the permissions of the state directory");
-const RESERVED: Row = ("ledger/reserved", "do not append this record: the ledger writes it itself");
-const VALUE: Row = ("ledger/value", "use integers below 2^53 and at most 16 levels of nesting");
-const TEXT: Row = ("ledger/text", "use the format given in the message");
-const UNSUPPORTED: Row =
+const IO: CodeHelp = ("ledger/io", "see the system error, and check the permissions of the state directory");
+const RESERVED: CodeHelp = ("ledger/reserved", "do not append this record: the ledger writes it itself");
+const VALUE: CodeHelp = ("ledger/value", "use integers below 2^53 and at most 16 levels of nesting");
+const TEXT: CodeHelp = ("ledger/text", "use the format given in the message");
+const UNSUPPORTED: CodeHelp =
     ("ledger/unsupported", "keep the ledger in memory: files are not supported on this system");
-const STATE_MISMATCH: Row =
+const STATE_MISMATCH: CodeHelp =
     ("ledger/state-mismatch", "use the counters that `verify` recomputed; the stored ones were modified");
 
 /// The kind of a [`LedgerError`].
@@ -123,7 +124,7 @@ pub enum LedgerErrorKind {
         /// The expected `seq`.
         seq: u64,
         /// The property that is wrong.
-        why: Why,
+        why: ChainFault,
     },
     /// Records that `ledger.checkpoint` covers are missing.
     #[error("cannot verify ledger.jsonl: {why}")]
@@ -155,7 +156,7 @@ pub enum LedgerErrorKind {
     OtherLedger,
     /// Another process held the lock for too long.
     #[error("ledger.lock was not released within {millis} milliseconds")]
-    Held {
+    LockTimeout {
         /// How long the lock was tried.
         millis: u64,
     },
@@ -194,7 +195,7 @@ pub enum LedgerErrorKind {
 }
 
 impl LedgerErrorKind {
-    const fn row(&self) -> Row {
+    const fn row(&self) -> CodeHelp {
         match self {
             Self::NotOurs { .. } => NOT_OURS,
             Self::Broken { .. } => BROKEN,
@@ -203,7 +204,7 @@ impl LedgerErrorKind {
             Self::Append => APPEND,
             Self::Version { .. } => VERSION,
             Self::OtherLedger => OTHER_LEDGER,
-            Self::Held { .. } => HELD,
+            Self::LockTimeout { .. } => HELD,
             Self::Stopped => STOPPED,
             Self::Io { .. } => IO,
             Self::Reserved { .. } => RESERVED,
@@ -249,7 +250,7 @@ pub enum LossReason {
 /// Why a line does not fit the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Why {
+pub enum ChainFault {
     /// The line is not a JSON object.
     #[error("not a JSON object")]
     NotJson,
@@ -291,7 +292,7 @@ pub enum Why {
     Shrunk,
 }
 
-impl Why {
+impl ChainFault {
     /// Returns the stable code: `ledger/state-mismatch` for counters, `ledger/broken` for all others.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -2,13 +2,13 @@
 
 use crate::field::{Field, object, words};
 use crate::json::{JsonFault, Reader, Writer};
-use crate::sum::{LedgerId, Sum};
+use crate::sum::{LedgerDigest, LedgerId};
 use crate::time::Timestamp;
-use crate::value::Value;
+use crate::value::RecordValue;
 
 words! {
     /// How a use or a workflow ended.
-    Outcome, "ok, failed or abandoned" {
+    UseOutcome, "ok, failed or abandoned" {
         /// It succeeded.
         Ok = "ok",
         /// It failed.
@@ -20,7 +20,7 @@ words! {
 
 words! {
     /// The decision about a plugin.
-    Verdict, "load, ask or refuse" {
+    LoadVerdict, "load, ask or refuse" {
         /// It may be loaded.
         Load = "load",
         /// A person must decide.
@@ -32,13 +32,13 @@ words! {
 
 object! {
     /// One plugin of a `plugins_loaded` record.
-    PluginSeen {
+    PluginDecision {
         /// The id of the plugin.
         plugin: String,
         /// The digest of its tree, as text.
         digest: String,
         /// The decision.
-        outcome: Verdict,
+        outcome: LoadVerdict,
     }
 }
 
@@ -70,9 +70,9 @@ macro_rules! events {
         /// digest of the whole text.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[expect(clippy::exhaustive_enums, reason = "the closed set of the format; a new record must stop every host from building")]
-        pub enum Event { $( $(#[$doc])* $variant { $( $(#[$fdoc])* $field: $ty ),* } ),* }
+        pub enum LedgerEvent { $( $(#[$doc])* $variant { $( $(#[$fdoc])* $field: $ty ),* } ),* }
 
-        impl Event {
+        impl LedgerEvent {
             /// The names of all types, in the order of the format's documentation.
             pub const TYPES: &'static [&'static str] = &[$($name),*];
 
@@ -115,7 +115,7 @@ events! {
         /// The length of the tail.
         bytes: u64 = "bytes",
         /// The digest of the tail.
-        sha256: Sum = "sha256",
+        sha256: LedgerDigest = "sha256",
         /// The file with a copy of the tail.
         saved_as: String = "saved_as",
     }
@@ -126,18 +126,18 @@ events! {
         /// The name of the older segment.
         previous: String = "previous",
         /// The digest of its last line.
-        head: Sum = "head",
+        head: LedgerDigest = "head",
     }
     /// The tree over all earlier lines, and the counters of the folds. Written by the ledger.
     Checkpoint = "checkpoint" {
         /// The number of earlier lines.
         size: u64 = "size",
         /// Their RFC 6962 tree hash.
-        root: Sum = "root",
+        root: LedgerDigest = "root",
         /// The hashes of the complete subtrees, from the left.
-        frontier: Vec<Sum> = "frontier",
+        frontier: Vec<LedgerDigest> = "frontier",
         /// The snapshot of each fold, by name.
-        state: Option<Value> = "state",
+        state: Option<RecordValue> = "state",
     }
     /// A workflow begins.
     WorkflowOpened = "workflow_opened" {
@@ -151,7 +151,7 @@ events! {
         /// The id of the workflow.
         workflow: String = "workflow",
         /// How it ended.
-        outcome: Outcome = "outcome",
+        outcome: UseOutcome = "outcome",
     }
     /// A load of plugins, possibly of none.
     PluginsLoaded = "plugins_loaded" {
@@ -160,9 +160,9 @@ events! {
         /// The trust mode.
         trust: String = "trust",
         /// The plugins that were checked.
-        plugins: Vec<PluginSeen> = "plugins",
+        plugins: Vec<PluginDecision> = "plugins",
         /// The digest of the list, see [`registry_digest`](crate::registry_digest).
-        registry_digest: Sum = "registry_digest",
+        registry_digest: LedgerDigest = "registry_digest",
     }
     /// The decision about one plugin in one run.
     Decision = "decision" {
@@ -171,7 +171,7 @@ events! {
         /// The plugin.
         plugin: String = "plugin",
         /// The decision.
-        outcome: Verdict = "outcome",
+        outcome: LoadVerdict = "outcome",
         /// The codes of all refusals and questions.
         codes: Vec<String> = "codes",
         /// The digest of its tree, if it was computed.
@@ -249,13 +249,13 @@ events! {
         /// Its number in the workflow, from 1.
         serial: u64 = "serial",
         /// The operations that it covers.
-        scope: Value = "scope",
+        scope: RecordValue = "scope",
         /// The digest of the scope's canonical form.
-        scope_digest: Sum = "scope_digest",
+        scope_digest: LedgerDigest = "scope_digest",
         /// When it expires.
         expires: Option<Timestamp> = "expires",
         /// The bundle that it belongs to.
-        bundle: Option<Sum> = "bundle",
+        bundle: Option<LedgerDigest> = "bundle",
         /// A conflict that the host chose to accept.
         warning: Option<String> = "warning",
     }
@@ -266,7 +266,7 @@ events! {
         /// The plugin that receives it.
         plugin: String = "plugin",
         /// The digest of its members' canonical form, without serials and times.
-        bundle_digest: Sum = "bundle_digest",
+        bundle_digest: LedgerDigest = "bundle_digest",
         /// The serials of the members.
         serials: Vec<u64> = "serials",
     }
@@ -307,7 +307,7 @@ events! {
         /// The `seq` of its `capability_used`.
         begun: u64 = "use",
         /// How it ended.
-        outcome: Outcome = "outcome",
+        outcome: UseOutcome = "outcome",
         /// The code of the error, if it failed.
         code: Option<String> = "code",
         /// How long it took, in milliseconds.
@@ -393,7 +393,7 @@ events! {
     }
 }
 
-impl Event {
+impl LedgerEvent {
     /// Returns `true` if only the ledger writes this type.
     #[must_use]
     pub const fn is_internal(&self) -> bool {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::LedgerError;
 use crate::fold::Folds;
-use crate::ledger::{Durability, Ledger, Opened};
-use crate::medium::{Keep, Look, Medium, Tape};
-use crate::memory::{Memory, Shared};
+use crate::ledger::{Durability, Ledger, OpenedLedger};
+use crate::medium::{LiveFileState, Medium, SyncMode, Tape};
+use crate::memory::{MemoryMedium, SharedFiles};
 use crate::sum::LedgerId;
 use crate::time::Clock;
 
@@ -27,7 +27,7 @@ pub enum WriteFault {
 }
 
 #[derive(Debug, Default)]
-struct Plan {
+struct FaultPlan {
     writes: u64,
     faults: BTreeMap<u64, WriteFault>,
     sync_fails: usize,
@@ -38,8 +38,8 @@ struct Plan {
 /// A directory in memory that outlives its ledgers, so that a test can reopen it and change its bytes.
 #[derive(Debug, Clone, Default)]
 pub struct TestDirectory {
-    shared: Shared,
-    plan: Arc<Mutex<Plan>>,
+    shared: SharedFiles,
+    plan: Arc<Mutex<FaultPlan>>,
 }
 
 impl TestDirectory {
@@ -49,7 +49,7 @@ impl TestDirectory {
         Self::default()
     }
 
-    fn plan(&self) -> MutexGuard<'_, Plan> {
+    fn plan(&self) -> MutexGuard<'_, FaultPlan> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -64,8 +64,8 @@ impl TestDirectory {
         clock: Box<dyn Clock>,
         durability: Durability,
         folds: Folds,
-    ) -> Result<Opened, LedgerError> {
-        let medium = Faulty { inner: Memory::new(self.shared.clone()), directory: self.clone() };
+    ) -> Result<OpenedLedger, LedgerError> {
+        let medium = FaultyMedium { inner: MemoryMedium::new(self.shared.clone()), directory: self.clone() };
         Ledger::start(Box::new(medium), new_id, clock, durability, folds)
     }
 
@@ -83,7 +83,7 @@ impl TestDirectory {
     /// Returns the names of the files.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        Memory::new(self.shared.clone()).names().unwrap_or_default()
+        MemoryMedium::new(self.shared.clone()).names().unwrap_or_default()
     }
 
     /// Returns the number of appends that were tried.
@@ -104,8 +104,8 @@ impl TestDirectory {
 }
 
 #[derive(Debug)]
-struct Faulty {
-    inner: Memory,
+struct FaultyMedium {
+    inner: MemoryMedium,
     directory: TestDirectory,
 }
 
@@ -123,17 +123,17 @@ fn used(left: &mut usize) -> io::Result<()> {
     }
 }
 
-impl Medium for Faulty {
-    fn hold(&mut self) -> Result<(), LedgerError> {
-        self.inner.hold()
+impl Medium for FaultyMedium {
+    fn lock(&mut self) -> Result<(), LedgerError> {
+        self.inner.lock()
     }
 
-    fn release(&mut self) {
-        self.inner.release();
+    fn unlock(&mut self) {
+        self.inner.unlock();
     }
 
-    fn look(&mut self) -> Result<Look, LedgerError> {
-        self.inner.look()
+    fn live_state(&mut self) -> Result<LiveFileState, LedgerError> {
+        self.inner.live_state()
     }
 
     fn open_live(&mut self) -> Result<u64, LedgerError> {
@@ -182,12 +182,12 @@ impl Medium for Faulty {
         self.inner.copy_tail(from, name)
     }
 
-    fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()> {
+    fn write_file(&mut self, name: &str, bytes: &[u8], keep: SyncMode) -> io::Result<()> {
         used(&mut self.directory.plan().anchor_fails)?;
         self.inner.write_file(name, bytes, keep)
     }
 
-    fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()> {
+    fn rename(&mut self, from: &str, to: &str, keep: SyncMode) -> io::Result<()> {
         self.inner.rename(from, to, keep)
     }
 

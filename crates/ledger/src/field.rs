@@ -1,7 +1,7 @@
 //! The text forms of the types that the fields of a record have.
 
 use crate::json::{JsonFault, Reader, Writer};
-use crate::sum::{LedgerId, Sum, push_hex};
+use crate::sum::{LedgerDigest, LedgerId, push_hex};
 use crate::time::Timestamp;
 
 /// The longest text that is stored in full, in bytes. Longer ones would crowd out other records.
@@ -67,7 +67,7 @@ impl Field for String {
 
     fn settle(&mut self) {
         if self.len() > MAX_TEXT && !is_shortened(self) {
-            let sum = Sum::of(self.as_bytes());
+            let sum = LedgerDigest::of(self.as_bytes());
             self.truncate(char_start(self, KEPT));
             self.push_str(MARK);
             self.push_str(&sum.to_string());
@@ -83,10 +83,10 @@ fn char_start(text: &str, at: usize) -> usize {
 /// bytes.
 fn is_shortened(text: &str) -> bool {
     let Some((kept, sum)) = text.rsplit_once(MARK) else { return false };
-    kept.len() <= KEPT && sum.parse::<Sum>().is_ok()
+    kept.len() <= KEPT && sum.parse::<LedgerDigest>().is_ok()
 }
 
-impl Field for Sum {
+impl Field for LedgerDigest {
     fn write(&self, writer: &mut Writer) {
         writer.raw("\"");
         push_hex(&mut writer.out, self.as_bytes());

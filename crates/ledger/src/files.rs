@@ -10,8 +10,8 @@ use crate::error::LedgerError;
 use crate::error::LedgerErrorKind;
 use crate::lines::read_range;
 use crate::medium::Tape;
-use crate::record::Record;
-use crate::verify::{Verified, Verifier, VerifyPlan};
+use crate::record::LedgerRecord;
+use crate::verify::{ChainVerification, ChainVerifier, VerifyPlan};
 
 const PIECE: u64 = 1024 * 1024;
 
@@ -79,9 +79,9 @@ impl LedgerFiles {
     pub fn verify(
         &self,
         plan: VerifyPlan,
-        each: &mut dyn FnMut(&Record, &[u8]),
-    ) -> Result<Verified, LedgerError> {
-        let mut verifier = Verifier::new(plan);
+        each: &mut dyn FnMut(&LedgerRecord, &[u8]),
+    ) -> Result<ChainVerification, LedgerError> {
+        let mut verifier = ChainVerifier::new(plan);
         for (name, tape, size) in &self.files {
             verifier.begin(name);
             let mut at = 0;

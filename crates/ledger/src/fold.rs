@@ -4,8 +4,8 @@ use core::any::Any;
 use core::fmt;
 use std::collections::BTreeMap;
 
-use crate::record::Record;
-use crate::value::Value;
+use crate::record::LedgerRecord;
+use crate::value::RecordValue;
 
 /// A state that is computed from the records, one after another.
 ///
@@ -19,14 +19,14 @@ pub trait Fold: Any + Send {
     fn name(&self) -> &'static str;
 
     /// Updates the state with a record.
-    fn apply(&mut self, record: &Record);
+    fn apply(&mut self, record: &LedgerRecord);
 
     /// Returns everything that later records could need. Equal histories must have equal snapshots.
-    fn snapshot(&self) -> Value;
+    fn snapshot(&self) -> RecordValue;
 
     /// Replaces the state by a snapshot. Returns `None`, and leaves the snapshot unused, if it is not one of
     /// this fold.
-    fn restore(&mut self, state: &Value) -> Option<()>;
+    fn restore(&mut self, state: &RecordValue) -> Option<()>;
 
     /// Resets the state to that before the first record.
     fn reset(&mut self);
@@ -59,7 +59,7 @@ impl Folds {
         })
     }
 
-    pub(crate) fn apply(&mut self, record: &Record) {
+    pub(crate) fn apply(&mut self, record: &LedgerRecord) {
         for fold in &mut self.0 {
             fold.apply(record);
         }
@@ -72,17 +72,17 @@ impl Folds {
     }
 
     /// Returns all snapshots by name, or `None` without folds.
-    pub(crate) fn snapshot(&self) -> Option<Value> {
+    pub(crate) fn snapshot(&self) -> Option<RecordValue> {
         if self.0.is_empty() {
             return None;
         }
         let states: BTreeMap<_, _> =
             self.0.iter().map(|fold| (fold.name().to_owned(), fold.snapshot())).collect();
-        Some(Value::Object(states))
+        Some(RecordValue::Object(states))
     }
 
     /// Restores every fold. Returns `None` if the stored state does not have all of them.
-    pub(crate) fn restore(&mut self, state: Option<&Value>) -> Option<()> {
+    pub(crate) fn restore(&mut self, state: Option<&RecordValue>) -> Option<()> {
         for fold in &mut self.0 {
             fold.restore(state?.get(fold.name())?)?;
         }
@@ -90,7 +90,7 @@ impl Folds {
     }
 
     /// Returns the name of the first fold whose stored snapshot differs from the recomputed one.
-    pub(crate) fn differs(&self, state: &Value) -> Option<&'static str> {
+    pub(crate) fn differs(&self, state: &RecordValue) -> Option<&'static str> {
         let mut folds = self.0.iter().map(AsRef::as_ref);
         let differs =
             |fold: &dyn Fold| state.get(fold.name()).is_some_and(|stored| *stored != fold.snapshot());

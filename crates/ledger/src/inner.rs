@@ -2,17 +2,17 @@
 
 use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
-use crate::error::{LedgerError, LedgerErrorKind, Why};
-use crate::event::Event;
+use crate::error::{ChainFault, LedgerError, LedgerErrorKind};
+use crate::event::LedgerEvent;
 use crate::field::Field as _;
 use crate::fold::Folds;
 use crate::json::Writer;
 use crate::ledger::{Durability, Receipt};
-use crate::medium::{ANCHOR, Keep, LIVE, Look, Medium, NEXT};
-use crate::record::{FORMAT, Record, settled};
-use crate::sum::{LedgerId, Sum};
+use crate::medium::{ANCHOR, LIVE, LiveFileState, Medium, NEXT, SyncMode};
+use crate::record::{FORMAT, LedgerRecord, settled};
+use crate::sum::{LedgerDigest, LedgerId};
 use crate::time::{Clock, Timestamp};
-use crate::value::Value;
+use crate::value::RecordValue;
 
 /// The number of records between checkpoints, which bounds how much an open must replay.
 const CHECKPOINT_EVERY: u64 = 256;
@@ -50,9 +50,9 @@ pub(crate) struct Core {
 
 /// One write: its records, and the end of each of their lines.
 struct Batch {
-    records: Vec<(Record, Sum, usize)>,
+    records: Vec<(LedgerRecord, LedgerDigest, usize)>,
     next: u64,
-    head: Sum,
+    head: LedgerDigest,
 }
 
 impl Core {
@@ -84,7 +84,7 @@ impl Core {
     }
 
     /// Returns the error for the next line of the chain.
-    pub(crate) fn broken(&self, file: &str, first_seq: u64, why: Why) -> LedgerError {
+    pub(crate) fn broken(&self, file: &str, first_seq: u64, why: ChainFault) -> LedgerError {
         let seq = self.chain.next_seq();
         let line = seq.saturating_sub(first_seq).saturating_add(1);
         LedgerError::new(LedgerErrorKind::Broken { file: file.to_owned(), line, seq, why })
@@ -106,18 +106,18 @@ impl Core {
     /// Reads the records that other processes appended, following them to the next segment.
     pub(crate) fn catch_up(&mut self) -> Result<(), LedgerError> {
         loop {
-            match self.medium.look()? {
-                Look::Same(size) if size == self.size => return Ok(()),
-                Look::Same(size) if size < self.size => {
-                    return Err(self.broken(LIVE, self.first_seq, Why::Shrunk));
+            match self.medium.live_state()? {
+                LiveFileState::Same(size) if size == self.size => return Ok(()),
+                LiveFileState::Same(size) if size < self.size => {
+                    return Err(self.broken(LIVE, self.first_seq, ChainFault::Shrunk));
                 }
-                Look::Same(size) => return self.follow_to(size).map(drop),
-                Look::Missing => {
+                LiveFileState::Same(size) => return self.follow_to(size).map(drop),
+                LiveFileState::Missing => {
                     if !self.restore_live()? {
                         return Err(LedgerError::new(LedgerErrorKind::OtherLedger));
                     }
                 }
-                Look::Other => {
+                LiveFileState::Other => {
                     let size = self
                         .medium
                         .live()?
@@ -139,7 +139,7 @@ impl Core {
             return Err(LedgerError::new(LedgerErrorKind::OtherLedger));
         };
         let same = match first.event() {
-            Some(Event::LedgerContinued { ledger, .. }) => Some(*ledger) == id,
+            Some(LedgerEvent::LedgerContinued { ledger, .. }) => Some(*ledger) == id,
             _ => false,
         };
         if !same || first.seq() < known {
@@ -157,7 +157,7 @@ impl Core {
     /// Decides and appends under the file lock. `f` sees the records that other processes appended.
     pub(crate) fn transact<T>(
         &mut self,
-        f: impl FnOnce(&Folds, Timestamp) -> (Vec<Event>, T),
+        f: impl FnOnce(&Folds, Timestamp) -> (Vec<LedgerEvent>, T),
     ) -> Result<(T, Option<Receipt>), LedgerError> {
         self.catch_up()?;
         self.write_anchor()?;
@@ -191,9 +191,9 @@ impl Core {
         Ok(checkpoint)
     }
 
-    pub(crate) fn checkpoint_event(&self) -> Event {
+    pub(crate) fn checkpoint_event(&self) -> LedgerEvent {
         let frontier = self.chain.frontier();
-        Event::Checkpoint {
+        LedgerEvent::Checkpoint {
             size: frontier.size(),
             root: frontier.root(),
             frontier: frontier.subtrees().to_vec(),
@@ -202,28 +202,28 @@ impl Core {
     }
 
     /// Returns the counters of the folds if they fit in a record. Without them an open replays more records.
-    fn stored_state(&self) -> Option<Value> {
+    fn stored_state(&self) -> Option<RecordValue> {
         let state = self.folds.snapshot()?;
         let mut writer = Writer::default();
         state.write(&mut writer);
         (writer.fault.is_none() && writer.out.len() <= MAX_STATE).then_some(state)
     }
 
-    fn render(&mut self, events: Vec<Event>, now: Timestamp) -> Result<Batch, LedgerError> {
+    fn render(&mut self, events: Vec<LedgerEvent>, now: Timestamp) -> Result<Batch, LedgerError> {
         if events.len() > MAX_EVENTS {
             let kind = LedgerErrorKind::TooLong { bytes: events.len(), limit: MAX_EVENTS };
             return Err(LedgerError::new(kind));
         }
         let due = self.chain.since_checkpoint() >= CHECKPOINT_EVERY
-            && !events.iter().any(|event| matches!(event, Event::Checkpoint { .. }));
+            && !events.iter().any(|event| matches!(event, LedgerEvent::Checkpoint { .. }));
         let leading = due.then(|| self.checkpoint_event());
         let mut batch = Batch { records: Vec::new(), next: self.chain.next_seq(), head: self.chain.head() };
         self.buffer.clear();
         for event in leading.into_iter().chain(events) {
             let start = self.buffer.len();
-            let record = Record::new(batch.next, now, batch.head, settled(event));
+            let record = LedgerRecord::new(batch.next, now, batch.head, settled(event));
             record.render(&mut self.buffer)?;
-            batch.head = Sum::of(self.buffer.get(start..).unwrap_or(&[]));
+            batch.head = LedgerDigest::of(self.buffer.get(start..).unwrap_or(&[]));
             batch.next = batch.next.saturating_add(1);
             batch.records.push((record, batch.head, self.buffer.len()));
         }
@@ -231,7 +231,7 @@ impl Core {
     }
 
     /// Writes the events in one piece, all or none, after a checkpoint if one is due.
-    pub(crate) fn write(&mut self, events: Vec<Event>, now: Timestamp) -> Result<Receipt, LedgerError> {
+    pub(crate) fn write(&mut self, events: Vec<LedgerEvent>, now: Timestamp) -> Result<Receipt, LedgerError> {
         let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
         let batch = self.render(events, now)?;
         let written = self.medium.append(&self.buffer);
@@ -270,11 +270,11 @@ impl Core {
         self.unsynced = self.unsynced.saturating_add(fresh);
         let events = || batch.records.iter().filter_map(|(record, ..)| record.event());
         // After a power cut, the checkpoint file must not be ahead of the ledger.
-        let anchors = || events().any(|event| matches!(event, Event::Checkpoint { .. }));
+        let anchors = || events().any(|event| matches!(event, LedgerEvent::Checkpoint { .. }));
         let due = match self.durability {
             Durability::Every => true,
             Durability::Decisions => {
-                self.unsynced >= DECISIONS_EVERY || events().any(Event::is_decision) || anchors()
+                self.unsynced >= DECISIONS_EVERY || events().any(LedgerEvent::is_decision) || anchors()
             }
             Durability::Group(size) => self.unsynced >= u64::from(size.get()) || anchors(),
             Durability::Off => false,
@@ -289,7 +289,8 @@ impl Core {
         let buffer = core::mem::take(&mut self.buffer);
         let mut start = 0;
         for (record, sum, end) in &batch.records {
-            if let (Some(Event::Checkpoint { size, root, .. }), Some(id)) = (record.event(), self.chain.id())
+            if let (Some(LedgerEvent::Checkpoint { size, root, .. }), Some(id)) =
+                (record.event(), self.chain.id())
             {
                 self.anchor = Some(Checkpoint::new(id, *size, *root));
             }
@@ -331,7 +332,7 @@ impl Core {
         let newer = self.chain.last_checkpoint();
         self.anchor = self.anchor.take().filter(|anchor| anchor.size() >= newer);
         let Some(anchor) = &self.anchor else { return Ok(()) };
-        let keep = if self.durability == Durability::Off { Keep::Unsynced } else { Keep::Synced };
+        let keep = if self.durability == Durability::Off { SyncMode::Unsynced } else { SyncMode::Synced };
         let text = anchor.to_string();
         let medium = &mut self.medium;
         let written = medium
@@ -353,24 +354,24 @@ impl Core {
             return Err(doing(std::io::ErrorKind::AlreadyExists.into()));
         }
         let opening =
-            Event::LedgerContinued { ledger: id, previous: previous.clone(), head: self.chain.head() };
-        let record = Record::new(self.chain.next_seq(), now, self.chain.head(), opening);
+            LedgerEvent::LedgerContinued { ledger: id, previous: previous.clone(), head: self.chain.head() };
+        let record = LedgerRecord::new(self.chain.next_seq(), now, self.chain.head(), opening);
         let mut bytes = record.to_line()?;
         // The checkpoint also covers the opening record.
         let mut chain = self.chain.clone();
         chain.push(&bytes, &record);
         let frontier = chain.frontier();
         let state = self.stored_state();
-        let checkpoint = Event::Checkpoint {
+        let checkpoint = LedgerEvent::Checkpoint {
             size: frontier.size(),
             root: frontier.root(),
             frontier: frontier.subtrees().to_vec(),
             state,
         };
-        bytes.extend(Record::new(chain.next_seq(), now, chain.head(), checkpoint).to_line()?);
-        self.medium.write_file(NEXT, &bytes, Keep::Synced).map_err(doing)?;
-        self.medium.rename(LIVE, &previous, Keep::Synced).map_err(doing)?;
-        self.medium.rename(NEXT, LIVE, Keep::Synced).map_err(doing)?;
+        bytes.extend(LedgerRecord::new(chain.next_seq(), now, chain.head(), checkpoint).to_line()?);
+        self.medium.write_file(NEXT, &bytes, SyncMode::Synced).map_err(doing)?;
+        self.medium.rename(LIVE, &previous, SyncMode::Synced).map_err(doing)?;
+        self.medium.rename(NEXT, LIVE, SyncMode::Synced).map_err(doing)?;
         self.first_seq = self.chain.next_seq();
         self.size = 0;
         let size = self.medium.open_live()?;
@@ -385,7 +386,7 @@ impl Core {
         self.folds.reset();
         (self.first_seq, self.size) = (0, 0);
         let now = self.clock.now();
-        self.write(vec![Event::LedgerOpened { ledger: id, tool: TOOL.to_owned() }], now)?;
+        self.write(vec![LedgerEvent::LedgerOpened { ledger: id, tool: TOOL.to_owned() }], now)?;
         self.sync()
     }
 }

@@ -8,12 +8,12 @@ use cap_std::fs::Dir;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::event::Event;
+use crate::event::LedgerEvent;
 use crate::fold::Folds;
 use crate::inner::Core;
 use crate::medium::Medium;
-use crate::memory::{Memory, Shared};
-use crate::sum::{LedgerId, Sum};
+use crate::memory::{MemoryMedium, SharedFiles};
+use crate::sum::{LedgerDigest, LedgerId};
 use crate::time::{Clock, Timestamp};
 
 /// When an append waits for the disk. Has no default, because the host must choose.
@@ -35,12 +35,12 @@ pub enum Durability {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipt {
     first_seq: u64,
-    head: Sum,
+    head: LedgerDigest,
     ts: Timestamp,
 }
 
 impl Receipt {
-    pub(crate) const fn new(first_seq: u64, head: Sum, ts: Timestamp) -> Self {
+    pub(crate) const fn new(first_seq: u64, head: LedgerDigest, ts: Timestamp) -> Self {
         Self { first_seq, head, ts }
     }
 
@@ -52,7 +52,7 @@ impl Receipt {
 
     /// Returns the digest of the last line.
     #[must_use]
-    pub const fn head(&self) -> Sum {
+    pub const fn head(&self) -> LedgerDigest {
         self.head
     }
 
@@ -66,13 +66,13 @@ impl Receipt {
 /// A torn tail that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Recovered {
+pub struct RecoveredTail {
     /// The offset of the tail in the live file.
     pub offset: u64,
     /// The length of the tail.
     pub bytes: u64,
     /// The digest of the tail.
-    pub sha256: Sum,
+    pub sha256: LedgerDigest,
     /// The file with a copy of the tail.
     pub saved_as: String,
 }
@@ -80,17 +80,17 @@ pub struct Recovered {
 /// An open ledger, and the outcome of opening it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Opened {
+pub struct OpenedLedger {
     /// The ledger.
     pub ledger: Ledger,
     /// The torn tail, if there was one.
-    pub recovered: Option<Recovered>,
+    pub recovered: Option<RecoveredTail>,
 }
 
 /// The state of the ledger during a decision under the file lock.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct View<'a> {
+pub struct LedgerView<'a> {
     /// The folds, with the records of all processes.
     pub folds: &'a Folds,
     /// The timestamp that the records of this append will have.
@@ -100,7 +100,7 @@ pub struct View<'a> {
 /// The result of [`Ledger::append_if`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Decided<T> {
+pub struct AppendDecision<T> {
     /// The value that the closure returned.
     pub value: T,
     /// The position of its events; `None` if it had none.
@@ -119,12 +119,12 @@ pub struct Decided<T> {
 /// # Examples
 ///
 /// ```
-/// use plugward_ledger::{Event, Folds, Ledger, LedgerId, Timestamp};
+/// use plugward_ledger::{LedgerEvent, Folds, Ledger, LedgerId, Timestamp};
 ///
 /// let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
 /// let ledger = Ledger::in_memory(LedgerId::from_bytes([7; 16]), Box::new(clock), Folds::none())?;
 /// let decided = ledger.append_if(|view| {
-///     let event = Event::ExceptionUsed { setting: "pins.on_store_error".into(), reason: "unreadable".into() };
+///     let event = LedgerEvent::ExceptionUsed { setting: "pins.on_store_error".into(), reason: "unreadable".into() };
 ///     (vec![event], view.now)
 /// })?;
 /// assert_eq!(decided.receipt.map(|receipt| receipt.ts()), Some(decided.value));
@@ -134,11 +134,11 @@ pub struct Decided<T> {
 pub struct Ledger(Arc<Mutex<Core>>);
 
 /// Holds the file lock, and releases it when dropped, also during a panic.
-struct Held<'a>(MutexGuard<'a, Core>);
+struct LockedLedger<'a>(MutexGuard<'a, Core>);
 
-impl Drop for Held<'_> {
+impl Drop for LockedLedger<'_> {
     fn drop(&mut self) {
-        self.0.medium.release();
+        self.0.medium.unlock();
     }
 }
 
@@ -166,9 +166,9 @@ impl Ledger {
         clock: Box<dyn Clock>,
         durability: Durability,
         folds: Folds,
-    ) -> Result<Opened, LedgerError> {
+    ) -> Result<OpenedLedger, LedgerError> {
         #[cfg(unix)]
-        return Self::start(Box::new(crate::disk::Disk::open(dir)?), new_id, clock, durability, folds);
+        return Self::start(Box::new(crate::disk::DiskMedium::open(dir)?), new_id, clock, durability, folds);
         #[cfg(not(unix))]
         {
             drop((dir, new_id, clock, durability, folds));
@@ -182,7 +182,7 @@ impl Ledger {
     ///
     /// None in practice: the first record fits in memory.
     pub fn in_memory(id: LedgerId, clock: Box<dyn Clock>, folds: Folds) -> Result<Self, LedgerError> {
-        let medium = Box::new(Memory::new(Shared::default()));
+        let medium = Box::new(MemoryMedium::new(SharedFiles::default()));
         Ok(Self::start(medium, id, clock, Durability::Off, folds)?.ledger)
     }
 
@@ -192,26 +192,26 @@ impl Ledger {
         clock: Box<dyn Clock>,
         durability: Durability,
         folds: Folds,
-    ) -> Result<Opened, LedgerError> {
+    ) -> Result<OpenedLedger, LedgerError> {
         let ledger = Self(Arc::new(Mutex::new(Core::new(medium, clock, durability, folds))));
         let recovered = {
-            let mut held = ledger.hold()?;
-            held.0.expected = held.0.read_anchor()?;
-            let recovered = held.0.start(new_id)?;
-            held.0.expected = None;
-            held.0.write_anchor()?;
+            let mut locked = ledger.lock()?;
+            locked.0.expected = locked.0.read_anchor()?;
+            let recovered = locked.0.start(new_id)?;
+            locked.0.expected = None;
+            locked.0.write_anchor()?;
             recovered
         };
-        Ok(Opened { ledger, recovered })
+        Ok(OpenedLedger { ledger, recovered })
     }
 
-    fn hold(&self) -> Result<Held<'_>, LedgerError> {
+    fn lock(&self) -> Result<LockedLedger<'_>, LedgerError> {
         // The lock is poisoned by a panic during an append, for example in a fold. Memory and file may differ
         // now.
         let Ok(mut core) = self.0.lock() else { return Err(LedgerError::new(LedgerErrorKind::Stopped)) };
         core.usable()?;
-        core.medium.hold()?;
-        Ok(Held(core))
+        core.medium.lock()?;
+        Ok(LockedLedger(core))
     }
 
     /// Appends events in one piece, all or none.
@@ -223,7 +223,7 @@ impl Ledger {
     /// - `ledger/broken`, `ledger/version`, `ledger/other-ledger`, `ledger/held`: another process changed or
     ///   locked the files.
     /// - `ledger/stopped`: an earlier sync failed.
-    pub fn append(&self, events: &[Event]) -> Result<Receipt, LedgerError> {
+    pub fn append(&self, events: &[LedgerEvent]) -> Result<Receipt, LedgerError> {
         let decided = self.append_if(|_| (events.to_vec(), ()))?;
         decided.receipt.ok_or(LedgerError::new(LedgerErrorKind::Value { what: "no event" }))
     }
@@ -238,11 +238,11 @@ impl Ledger {
     /// not take effect.
     pub fn append_if<T>(
         &self,
-        f: impl FnOnce(View<'_>) -> (Vec<Event>, T),
-    ) -> Result<Decided<T>, LedgerError> {
-        let mut held = self.hold()?;
-        let (value, receipt) = held.0.transact(|folds, now| f(View { folds, now }))?;
-        Ok(Decided { value, receipt })
+        f: impl FnOnce(LedgerView<'_>) -> (Vec<LedgerEvent>, T),
+    ) -> Result<AppendDecision<T>, LedgerError> {
+        let mut locked = self.lock()?;
+        let (value, receipt) = locked.0.transact(|folds, now| f(LedgerView { folds, now }))?;
+        Ok(AppendDecision { value, receipt })
     }
 
     /// Reads the folds after reading the records that other processes appended.
@@ -250,11 +250,11 @@ impl Ledger {
     /// # Errors
     ///
     /// Those of [`Ledger::append`], except for those of the write.
-    pub fn look<T>(&self, f: impl FnOnce(View<'_>) -> T) -> Result<T, LedgerError> {
-        let mut held = self.hold()?;
-        held.0.catch_up()?;
-        let now = held.0.clock.now();
-        Ok(f(View { folds: &held.0.folds, now }))
+    pub fn read<T>(&self, f: impl FnOnce(LedgerView<'_>) -> T) -> Result<T, LedgerError> {
+        let mut locked = self.lock()?;
+        locked.0.catch_up()?;
+        let now = locked.0.clock.now();
+        Ok(f(LedgerView { folds: &locked.0.folds, now }))
     }
 
     /// Appends a checkpoint, syncs, and replaces `ledger.checkpoint`.
@@ -263,7 +263,7 @@ impl Ledger {
     ///
     /// Those of [`Ledger::append`], and `ledger/io` if the file could not be replaced.
     pub fn checkpoint(&self) -> Result<Checkpoint, LedgerError> {
-        self.hold()?.0.checkpoint()
+        self.lock()?.0.checkpoint()
     }
 
     /// Syncs, and replaces `ledger.checkpoint` with one that covers all records, without appending a record.
@@ -277,7 +277,7 @@ impl Ledger {
     ///
     /// Those of [`Ledger::append`], and `ledger/io` if the file could not be replaced.
     pub fn anchor(&self) -> Result<Checkpoint, LedgerError> {
-        self.hold()?.0.anchor()
+        self.lock()?.0.anchor()
     }
 
     /// Appends a last checkpoint and drops the handle. Clones stay usable.
@@ -295,7 +295,7 @@ impl Ledger {
     ///
     /// `ledger/append` with the system error. The handle is unusable afterwards.
     pub fn sync(&self) -> Result<(), LedgerError> {
-        self.hold()?.0.sync()
+        self.lock()?.0.sync()
     }
 
     /// Returns the id with which the ledger was created, which can differ from the one passed to `open`.

@@ -29,15 +29,15 @@ mod value;
 mod verify;
 
 pub use checkpoint::Checkpoint;
-pub use error::{CODES, LedgerError, LedgerErrorKind, LossReason, Why};
-pub use event::{BudgetLine, Event, Outcome, PluginSeen, Verdict};
+pub use error::{CODES, ChainFault, LedgerError, LedgerErrorKind, LossReason};
+pub use event::{BudgetLine, LedgerEvent, LoadVerdict, PluginDecision, UseOutcome};
 #[cfg(any(test, feature = "test-util"))]
 pub use faults::{TestDirectory, WriteFault};
 pub use files::LedgerFiles;
 pub use fold::{Fold, Folds};
-pub use ledger::{Decided, Durability, Ledger, Opened, Receipt, Recovered, View};
-pub use record::{FORMAT, MAX_RECORD, Record, registry_digest};
-pub use sum::{LedgerId, Sum};
+pub use ledger::{AppendDecision, Durability, Ledger, LedgerView, OpenedLedger, Receipt, RecoveredTail};
+pub use record::{FORMAT, LedgerRecord, MAX_RECORD, registry_digest};
+pub use sum::{LedgerDigest, LedgerId};
 pub use time::{Clock, Timestamp};
-pub use value::Value;
-pub use verify::{ChainCheck, Verified, Verifier, VerifyPlan, verify};
+pub use value::RecordValue;
+pub use verify::{ChainCheck, ChainVerification, ChainVerifier, VerifyPlan, verify};

@@ -22,7 +22,7 @@ pub(crate) trait Tape {
 
 /// The file at the path of the live file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum LiveFileState {
     Missing,
     /// The open file, with its size.
     Same(u64),
@@ -32,7 +32,7 @@ pub(crate) enum Look {
 
 /// Whether a small file must survive a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum SyncMode {
     Synced,
     Unsynced,
 }
@@ -40,9 +40,9 @@ pub(crate) enum Keep {
 /// A directory with the files of one ledger. All methods except `hold` and those that open it are called
 /// under the file lock.
 pub(crate) trait Medium: Send {
-    fn hold(&mut self) -> Result<(), LedgerError>;
-    fn release(&mut self);
-    fn look(&mut self) -> Result<Look, LedgerError>;
+    fn lock(&mut self) -> Result<(), LedgerError>;
+    fn unlock(&mut self);
+    fn live_state(&mut self) -> Result<LiveFileState, LedgerError>;
     /// Opens the live file by its path and returns its size.
     fn open_live(&mut self) -> Result<u64, LedgerError>;
     /// Creates and opens an empty live file.
@@ -55,8 +55,8 @@ pub(crate) trait Medium: Send {
     /// Copies the end of the live file to a new file and syncs it.
     fn copy_tail(&mut self, from: u64, name: &str) -> io::Result<()>;
     /// Writes a file under its own name. Only a crash leaves it incomplete.
-    fn write_file(&mut self, name: &str, bytes: &[u8], keep: Keep) -> io::Result<()>;
-    fn rename(&mut self, from: &str, to: &str, keep: Keep) -> io::Result<()>;
+    fn write_file(&mut self, name: &str, bytes: &[u8], keep: SyncMode) -> io::Result<()>;
+    fn rename(&mut self, from: &str, to: &str, keep: SyncMode) -> io::Result<()>;
     fn names(&self) -> io::Result<Vec<String>>;
     fn open_file(&self, name: &str) -> Result<Box<dyn Tape>, LedgerError>;
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::medium::{Keep, LIVE, Look, Medium, Tape};
+use crate::medium::{LIVE, LiveFileState, Medium, SyncMode, Tape};
 
 #[derive(Debug, Default)]
 pub(crate) struct Files {
@@ -35,9 +35,9 @@ impl Files {
 
 /// Files that several ledgers can share.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shared(Arc<Mutex<Files>>);
+pub(crate) struct SharedFiles(Arc<Mutex<Files>>);
 
-impl Shared {
+impl SharedFiles {
     pub(crate) fn files(&self) -> MutexGuard<'_, Files> {
         // A panic of another test thread leaves the files consistent, because each call changes one of them
         // at a time.
@@ -47,18 +47,18 @@ impl Shared {
 
 #[derive(Debug)]
 struct Handle {
-    shared: Shared,
+    shared: SharedFiles,
     id: u64,
 }
 
 #[derive(Debug)]
-pub(crate) struct Memory {
-    shared: Shared,
+pub(crate) struct MemoryMedium {
+    shared: SharedFiles,
     live: Option<Handle>,
 }
 
-impl Memory {
-    pub(crate) const fn new(shared: Shared) -> Self {
+impl MemoryMedium {
+    pub(crate) const fn new(shared: SharedFiles) -> Self {
         Self { shared, live: None }
     }
 
@@ -98,19 +98,19 @@ impl Tape for Handle {
     }
 }
 
-impl Medium for Memory {
-    fn hold(&mut self) -> Result<(), LedgerError> {
+impl Medium for MemoryMedium {
+    fn lock(&mut self) -> Result<(), LedgerError> {
         Ok(())
     }
 
-    fn release(&mut self) {}
+    fn unlock(&mut self) {}
 
-    fn look(&mut self) -> Result<Look, LedgerError> {
+    fn live_state(&mut self) -> Result<LiveFileState, LedgerError> {
         let files = self.shared.files();
         Ok(match (files.by_name.get(LIVE), &self.live) {
-            (None, _) => Look::Missing,
-            (Some((id, bytes)), Some(live)) if *id == live.id => Look::Same(length(bytes)),
-            _ => Look::Other,
+            (None, _) => LiveFileState::Missing,
+            (Some((id, bytes)), Some(live)) if *id == live.id => LiveFileState::Same(length(bytes)),
+            _ => LiveFileState::Other,
         })
     }
 
@@ -151,12 +151,12 @@ impl Medium for Memory {
         Ok(())
     }
 
-    fn write_file(&mut self, name: &str, bytes: &[u8], _keep: Keep) -> io::Result<()> {
+    fn write_file(&mut self, name: &str, bytes: &[u8], _keep: SyncMode) -> io::Result<()> {
         self.shared.files().put(name, bytes.to_vec());
         Ok(())
     }
 
-    fn rename(&mut self, from: &str, to: &str, _keep: Keep) -> io::Result<()> {
+    fn rename(&mut self, from: &str, to: &str, _keep: SyncMode) -> io::Result<()> {
         let mut files = self.shared.files();
         let file = files.by_name.remove(from).ok_or_else(gone)?;
         let replaced = files.by_name.insert(to.to_owned(), file);

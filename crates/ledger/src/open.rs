@@ -3,14 +3,14 @@
 
 use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
-use crate::error::{LedgerError, LedgerErrorKind, LossReason, Why};
-use crate::event::Event;
+use crate::error::{ChainFault, LedgerError, LedgerErrorKind, LossReason};
+use crate::event::LedgerEvent;
 use crate::inner::{Core, segment_range};
-use crate::ledger::Recovered;
+use crate::ledger::RecoveredTail;
 use crate::lines::{each_line, good_end, read_range};
-use crate::medium::{ANCHOR, Keep, LIVE, Look, Tape};
-use crate::record::{FORMAT, MAX_LINE, Place, Record};
-use crate::sum::{LedgerId, Sum};
+use crate::medium::{ANCHOR, LIVE, LiveFileState, SyncMode, Tape};
+use crate::record::{FORMAT, LedgerRecord, LinePosition, MAX_LINE};
+use crate::sum::{LedgerDigest, LedgerId};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
 const PART: &str = ".part";
@@ -44,8 +44,8 @@ fn bytes_of(length: usize) -> u64 {
 
 impl Core {
     /// Opens the ledger, or creates one if there is none.
-    pub(crate) fn start(&mut self, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
-        if self.medium.look()? == Look::Missing && !self.restore_live()? {
+    pub(crate) fn start(&mut self, new_id: LedgerId) -> Result<Option<RecoveredTail>, LedgerError> {
+        if self.medium.live_state()? == LiveFileState::Missing && !self.restore_live()? {
             self.expect_none()?;
             self.medium.create_live()?;
             return self.first_write(new_id).map(|()| None);
@@ -66,7 +66,7 @@ impl Core {
         self.finish_parts()
     }
 
-    fn load_or_begin(&mut self, size: u64, new_id: LedgerId) -> Result<Option<Recovered>, LedgerError> {
+    fn load_or_begin(&mut self, size: u64, new_id: LedgerId) -> Result<Option<RecoveredTail>, LedgerError> {
         if good_end(self.medium.live()?, 0, size).map_err(reading)? > 0 {
             return self.load(size);
         }
@@ -145,26 +145,26 @@ impl Core {
         let (mut seq, mut head) = (self.first_seq, None);
         let mut follow = |line: &[u8]| {
             let text = line.strip_suffix(b"\n").unwrap_or(line);
-            let Some(place) = Place::of(text) else {
+            let Some(place) = LinePosition::of(text) else {
                 // Not a record. Parsing the whole line gives the reason.
-                return Err(fault(seq, Record::parse(text).err().unwrap_or(Why::NotJson)));
+                return Err(fault(seq, LedgerRecord::parse(text).err().unwrap_or(ChainFault::NotJson)));
             };
             if place.seq != seq {
-                return Err(fault(seq, Why::Seq { found: place.seq }));
+                return Err(fault(seq, ChainFault::Seq { found: place.seq }));
             }
-            if head.is_some_and(|head| head != place.prev) || (seq == 0 && place.prev != Sum::ZERO) {
-                return Err(fault(seq, Why::Prev));
+            if head.is_some_and(|head| head != place.prev) || (seq == 0 && place.prev != LedgerDigest::ZERO) {
+                return Err(fault(seq, ChainFault::Prev));
             }
             seq = seq.saturating_add(1);
-            head = Some(Sum::of(line));
+            head = Some(LedgerDigest::of(line));
             Ok(())
         };
         each_line(self.medium.live()?, 0, end, &mut follow).map_err(reading)??;
         if seq != self.chain.next_seq() {
-            return Err(fault(seq, Why::Seq { found: self.chain.next_seq() }));
+            return Err(fault(seq, ChainFault::Seq { found: self.chain.next_seq() }));
         }
         if head.is_some_and(|head| head != self.chain.head()) {
-            return Err(fault(seq, Why::Prev));
+            return Err(fault(seq, ChainFault::Prev));
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ impl Core {
     pub(crate) fn restore_live(&mut self) -> Result<bool, LedgerError> {
         let Some(last) = self.segments()?.pop() else { return Ok(false) };
         self.expect_in_segments()?;
-        self.medium.rename(&last.1, LIVE, Keep::Synced).map_err(reading)?;
+        self.medium.rename(&last.1, LIVE, SyncMode::Synced).map_err(reading)?;
         Ok(true)
     }
 
@@ -191,27 +191,28 @@ impl Core {
     }
 
     /// Reads the first record of the live file.
-    pub(crate) fn first_record(&self, size: u64) -> Result<Option<Record>, LedgerError> {
+    pub(crate) fn first_record(&self, size: u64) -> Result<Option<LedgerRecord>, LedgerError> {
         first_of(self.medium.live()?, size)
     }
 
     /// Rebuilds the state from the live file, and from older segments if necessary.
-    pub(crate) fn load(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
+    pub(crate) fn load(&mut self, size: u64) -> Result<Option<RecoveredTail>, LedgerError> {
         let good = good_end(self.medium.live()?, 0, size).map_err(reading)?;
         let Some(first) = self.first_record(good)? else {
             self.chain = Chain::start();
-            return Err(self.broken(LIVE, 0, Why::Opening));
+            return Err(self.broken(LIVE, 0, ChainFault::Opening));
         };
         self.first_seq = first.seq();
-        let Some(Event::LedgerOpened { ledger: id, .. } | Event::LedgerContinued { ledger: id, .. }) =
-            first.event()
+        let Some(
+            LedgerEvent::LedgerOpened { ledger: id, .. } | LedgerEvent::LedgerContinued { ledger: id, .. },
+        ) = first.event()
         else {
             // A file that starts in the middle has neither a tree nor an id to continue from.
             self.chain = Chain::start();
             return Err(if first.version() > FORMAT {
                 LedgerError::new(LedgerErrorKind::Version { found: first.version(), ours: FORMAT })
             } else {
-                self.broken(LIVE, 0, Why::Opening)
+                self.broken(LIVE, 0, ChainFault::Opening)
             });
         };
         let id = *id;
@@ -279,8 +280,8 @@ impl Core {
             let Some(before) = line_start(lines, start) else { return Ok(None) };
             let line = lines.get(start..end).unwrap_or(&[]);
             if names_checkpoint(line)
-                && let Ok(record) = Record::parse(line.strip_suffix(b"\n").unwrap_or(line))
-                && let Some(Event::Checkpoint { state, .. }) = record.event()
+                && let Ok(record) = LedgerRecord::parse(line.strip_suffix(b"\n").unwrap_or(line))
+                && let Some(LedgerEvent::Checkpoint { state, .. }) = record.event()
                 && self.folds.restore(state.as_ref()).is_some()
             {
                 let broken = |why| {
@@ -289,10 +290,11 @@ impl Core {
                         LedgerErrorKind::Broken { file: file.to_owned(), line, seq: record.seq(), why };
                     LedgerError::new(kind)
                 };
-                if Sum::of(lines.get(before..start).unwrap_or(&[])) != record.prev() {
-                    return Err(broken(Why::Prev));
+                if LedgerDigest::of(lines.get(before..start).unwrap_or(&[])) != record.prev() {
+                    return Err(broken(ChainFault::Prev));
                 }
-                let chain = Chain::before_checkpoint(&record, id).ok_or_else(|| broken(Why::Checkpoint))?;
+                let chain =
+                    Chain::before_checkpoint(&record, id).ok_or_else(|| broken(ChainFault::Checkpoint))?;
                 self.chain = chain;
                 return Ok(Some(start));
             }
@@ -326,7 +328,7 @@ impl Core {
         let Some((index, base)) = from else {
             // The counters cannot be computed, because the records that they come from are gone.
             self.chain = Chain::start();
-            return Err(self.broken(LIVE, 0, Why::Opening));
+            return Err(self.broken(LIVE, 0, ChainFault::Opening));
         };
         let mut at = base;
         for (first, name) in segments.iter().skip(index).filter(|(first, _)| *first < upto) {
@@ -340,7 +342,7 @@ impl Core {
     }
 
     /// Follows the live file from the end of the chain, and sets a torn tail aside.
-    pub(crate) fn follow_to(&mut self, size: u64) -> Result<Option<Recovered>, LedgerError> {
+    pub(crate) fn follow_to(&mut self, size: u64) -> Result<Option<RecoveredTail>, LedgerError> {
         check_size(LIVE, size)?;
         let good = good_end(self.medium.live()?, self.size, size).map_err(reading)?;
         let mut at = self.size;
@@ -357,7 +359,7 @@ impl Core {
                 rest = more;
             }
             if rest.len() == piece.len() {
-                return Err(self.broken(LIVE, self.first_seq, Why::TooLong));
+                return Err(self.broken(LIVE, self.first_seq, ChainFault::TooLong));
             }
             self.size = at;
         }
@@ -366,18 +368,18 @@ impl Core {
         if good == size { Ok(None) } else { self.recover(size).map(Some) }
     }
 
-    fn tail_name(&self, offset: u64, size: u64) -> Result<Recovered, LedgerError> {
+    fn tail_name(&self, offset: u64, size: u64) -> Result<RecoveredTail, LedgerError> {
         let sum = sum_of(self.medium.live()?, offset, size)?;
         let short: String = sum.to_string().chars().take(8).collect();
         let saved_as = format!("ledger.torn-{offset}-{short}");
-        Ok(Recovered { offset, bytes: size.saturating_sub(offset), sha256: sum, saved_as })
+        Ok(RecoveredTail { offset, bytes: size.saturating_sub(offset), sha256: sum, saved_as })
     }
 
     /// Copies the tail, truncates the file, appends a record, and then renames the copy.
     ///
     /// After a crash at any step, the next open finds either the tail or the copy under its first name, and
     /// continues from there.
-    fn recover(&mut self, size: u64) -> Result<Recovered, LedgerError> {
+    fn recover(&mut self, size: u64) -> Result<RecoveredTail, LedgerError> {
         let tail = self.tail_name(self.size, size)?;
         let part = format!("{}{PART}", tail.saved_as);
         self.medium.copy_tail(self.size, &part).map_err(saving)?;
@@ -386,8 +388,8 @@ impl Core {
         self.record_tail(&tail, &part)
     }
 
-    fn record_tail(&mut self, tail: &Recovered, part: &str) -> Result<Recovered, LedgerError> {
-        let event = Event::LedgerRecovered {
+    fn record_tail(&mut self, tail: &RecoveredTail, part: &str) -> Result<RecoveredTail, LedgerError> {
+        let event = LedgerEvent::LedgerRecovered {
             offset: tail.offset,
             bytes: tail.bytes,
             sha256: tail.sha256,
@@ -396,12 +398,12 @@ impl Core {
         let now = self.clock.now();
         self.write(vec![event], now)?;
         self.sync()?;
-        self.medium.rename(part, &tail.saved_as, Keep::Synced).map_err(saving)?;
+        self.medium.rename(part, &tail.saved_as, SyncMode::Synced).map_err(saving)?;
         Ok(tail.clone())
     }
 
     /// Finishes a recovery that a crash interrupted after the truncation.
-    fn finish_parts(&mut self) -> Result<Option<Recovered>, LedgerError> {
+    fn finish_parts(&mut self) -> Result<Option<RecoveredTail>, LedgerError> {
         let names =
             self.medium.names().map_err(|error| LedgerError::io("list the state directory", error))?;
         let mut done = None;
@@ -421,9 +423,9 @@ impl Core {
                 // An unfinished copy. Its tail was set aside again since then, under the same name.
                 continue;
             }
-            let tail = Recovered { offset, bytes: size, sha256: sum, saved_as: saved_as.to_owned() };
+            let tail = RecoveredTail { offset, bytes: size, sha256: sum, saved_as: saved_as.to_owned() };
             if self.was_recorded(&tail)? {
-                self.medium.rename(&part, saved_as, Keep::Synced).map_err(saving)?;
+                self.medium.rename(&part, saved_as, SyncMode::Synced).map_err(saving)?;
             } else {
                 done = Some(self.record_tail(&tail, &part)?);
             }
@@ -432,15 +434,15 @@ impl Core {
     }
 
     /// Returns `true` if the record of a recovery is where the tail was.
-    fn was_recorded(&self, tail: &Recovered) -> Result<bool, LedgerError> {
+    fn was_recorded(&self, tail: &RecoveredTail) -> Result<bool, LedgerError> {
         let end = tail.offset.saturating_add(bytes_of(MAX_LINE)).min(self.size);
         if tail.offset >= end {
             return Ok(false);
         }
         let piece = read_range(self.medium.live()?, tail.offset, end).map_err(reading)?;
         let named = |line: &[u8]| {
-            matches!(Record::parse(line), Ok(record)
-                if matches!(record.event(), Some(Event::LedgerRecovered { saved_as, .. }) if *saved_as == tail.saved_as))
+            matches!(LedgerRecord::parse(line), Ok(record)
+                if matches!(record.event(), Some(LedgerEvent::LedgerRecovered { saved_as, .. }) if *saved_as == tail.saved_as))
         };
         Ok(piece.split(|byte| *byte == b'\n').any(named))
     }
@@ -462,13 +464,13 @@ fn names_checkpoint(line: &[u8]) -> bool {
     line.get(..line.len().min(200)).unwrap_or(&[]).windows(NAME.len()).any(|window| window == NAME)
 }
 
-pub(crate) fn first_of(tape: &dyn Tape, size: u64) -> Result<Option<Record>, LedgerError> {
+pub(crate) fn first_of(tape: &dyn Tape, size: u64) -> Result<Option<LedgerRecord>, LedgerError> {
     let piece = read_range(tape, 0, size.min(4_096)).map_err(reading)?;
     let line = piece.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-    Ok(Record::parse(line).ok())
+    Ok(LedgerRecord::parse(line).ok())
 }
 
-fn sum_of(tape: &dyn Tape, from: u64, to: u64) -> Result<Sum, LedgerError> {
+fn sum_of(tape: &dyn Tape, from: u64, to: u64) -> Result<LedgerDigest, LedgerError> {
     use sha2::{Digest as _, Sha256};
     let mut hasher = Sha256::new();
     let mut at = from;
@@ -477,5 +479,5 @@ fn sum_of(tape: &dyn Tape, from: u64, to: u64) -> Result<Sum, LedgerError> {
         hasher.update(read_range(tape, at, upto).map_err(reading)?);
         at = upto;
     }
-    Ok(Sum::from_bytes(hasher.finalize().into()))
+    Ok(LedgerDigest::from_bytes(hasher.finalize().into()))
 }

@@ -1,11 +1,11 @@
 //! Records: single lines of a ledger.
 
-use crate::error::{LedgerError, LedgerErrorKind, Why};
-use crate::event::Event;
+use crate::error::{ChainFault, LedgerError, LedgerErrorKind};
+use crate::event::LedgerEvent;
 use crate::json::{JsonFault, Reader, Writer, is_object};
-use crate::sum::{Sum, parse_hex};
+use crate::sum::{LedgerDigest, parse_hex};
 use crate::time::Timestamp;
-use crate::value::Value;
+use crate::value::RecordValue;
 
 /// The format version `v` that this crate writes.
 pub const FORMAT: u64 = 1;
@@ -16,22 +16,22 @@ pub(crate) const MAX_LINE: usize = 96 * 1024;
 
 /// A record of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct LedgerRecord {
     version: u64,
     seq: u64,
     ts: Timestamp,
-    prev: Sum,
+    prev: LedgerDigest,
     body: Body,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Body {
-    Known(Event),
+    Known(LedgerEvent),
     Unknown(String),
 }
 
-impl Record {
-    pub(crate) const fn new(seq: u64, ts: Timestamp, prev: Sum, event: Event) -> Self {
+impl LedgerRecord {
+    pub(crate) const fn new(seq: u64, ts: Timestamp, prev: LedgerDigest, event: LedgerEvent) -> Self {
         Self { version: FORMAT, seq, ts, prev, body: Body::Known(event) }
     }
 
@@ -55,13 +55,13 @@ impl Record {
 
     /// Returns the digest of the line before, including its LF.
     #[must_use]
-    pub const fn prev(&self) -> Sum {
+    pub const fn prev(&self) -> LedgerDigest {
         self.prev
     }
 
     /// Returns the event, or `None` if this crate does not know its type or version.
     #[must_use]
-    pub const fn event(&self) -> Option<&Event> {
+    pub const fn event(&self) -> Option<&LedgerEvent> {
         match &self.body {
             Body::Known(event) => Some(event),
             Body::Unknown(_) => None,
@@ -82,16 +82,14 @@ impl Record {
     /// # Errors
     ///
     /// Whether the line is not a JSON object, or the offset at which it differs from the form of its type.
-    pub fn parse(line: &[u8]) -> Result<Self, Why> {
+    pub fn parse(line: &[u8]) -> Result<Self, ChainFault> {
         if line.len() >= MAX_LINE {
-            return Err(Why::TooLong);
+            return Err(ChainFault::TooLong);
         }
-        let Ok(text) = core::str::from_utf8(line) else { return Err(Why::NotJson) };
-        read(text).map_err(
-            |JsonFault { at, expected }| {
-                if is_object(line) { Why::Shape { at, expected } } else { Why::NotJson }
-            },
-        )
+        let Ok(text) = core::str::from_utf8(line) else { return Err(ChainFault::NotJson) };
+        read(text).map_err(|JsonFault { at, expected }| {
+            if is_object(line) { ChainFault::Shape { at, expected } } else { ChainFault::NotJson }
+        })
     }
 
     /// Writes the line with its LF.
@@ -140,7 +138,7 @@ impl Record {
     }
 }
 
-fn read(text: &str) -> Result<Record, JsonFault> {
+fn read(text: &str) -> Result<LedgerRecord, JsonFault> {
     let mut reader = Reader::new(text);
     reader.want("{\"v\":", "{\"v\": and the version of the format")?;
     let fault = reader.fault("a version from 1");
@@ -155,7 +153,7 @@ fn read(text: &str) -> Result<Record, JsonFault> {
         return Err(reader.fault("type"));
     }
     let name = reader.string()?;
-    let known = if version == FORMAT { Event::read(&name, &mut reader)? } else { None };
+    let known = if version == FORMAT { LedgerEvent::read(&name, &mut reader)? } else { None };
     let body = if let Some(event) = known {
         Body::Known(event)
     } else {
@@ -169,17 +167,17 @@ fn read(text: &str) -> Result<Record, JsonFault> {
     };
     reader.want("}", "the end of the record, or a field in the order of its type")?;
     reader.end()?;
-    Ok(Record { version, seq, ts, prev, body })
+    Ok(LedgerRecord { version, seq, ts, prev, body })
 }
 
 /// The position of a line in the chain, parsed without the rest of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LinePosition {
     pub(crate) seq: u64,
-    pub(crate) prev: Sum,
+    pub(crate) prev: LedgerDigest,
 }
 
-impl Place {
+impl LinePosition {
     /// Parses the start of a line. Returns `None` if it is not that of a record.
     pub(crate) fn of(line: &[u8]) -> Option<Self> {
         let (_, rest) = number(line.strip_prefix(b"{\"v\":")?)?;
@@ -188,7 +186,7 @@ impl Place {
         let rest = rest.get(memchr::memchr(b'"', rest)?..)?;
         let prev = rest.strip_prefix(b"\",\"prev\":\"")?.get(..64)?;
         let prev = parse_hex(core::str::from_utf8(prev).ok()?)?;
-        Some(Self { seq, prev: Sum::from_bytes(prev) })
+        Some(Self { seq, prev: LedgerDigest::from_bytes(prev) })
     }
 }
 
@@ -204,20 +202,20 @@ fn number(text: &[u8]) -> Option<(u64, &[u8])> {
 ///
 /// The same plugins with the same digests and outcomes have the same digest in any order.
 #[must_use]
-pub fn registry_digest(plugins: &[crate::event::PluginSeen]) -> Sum {
+pub fn registry_digest(plugins: &[crate::event::PluginDecision]) -> LedgerDigest {
     let mut rows: Vec<_> = plugins.iter().map(|seen| (&seen.plugin, &seen.digest, seen.outcome)).collect();
     rows.sort_unstable();
-    let row = |(plugin, digest, outcome): (&String, &String, crate::event::Verdict)| {
-        Value::object([
-            ("plugin", Value::text(plugin)),
-            ("digest", Value::text(digest)),
-            ("outcome", Value::text(outcome.as_str())),
+    let row = |(plugin, digest, outcome): (&String, &String, crate::event::LoadVerdict)| {
+        RecordValue::object([
+            ("plugin", RecordValue::text(plugin)),
+            ("digest", RecordValue::text(digest)),
+            ("outcome", RecordValue::text(outcome.as_str())),
         ])
     };
-    Value::List(rows.into_iter().map(row).collect()).digest()
+    RecordValue::List(rows.into_iter().map(row).collect()).digest()
 }
 
-pub(crate) fn settled(mut event: Event) -> Event {
+pub(crate) fn settled(mut event: LedgerEvent) -> LedgerEvent {
     // The counters of a checkpoint must be restored unchanged. All other texts are for people and can be
     // shortened.
     if !event.is_internal() {

@@ -60,9 +60,9 @@ const NIBBLES: [u8; 256] = {
 ///
 /// `Display` and `FromStr` are inverse. Uppercase digits and other lengths are errors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sum([u8; 32]);
+pub struct LedgerDigest([u8; 32]);
 
-impl Sum {
+impl LedgerDigest {
     /// The `prev` of a first record: 64 zeros.
     pub const ZERO: Self = Self([0; 32]);
 
@@ -95,19 +95,19 @@ impl Sum {
     }
 }
 
-impl fmt::Display for Sum {
+impl fmt::Display for LedgerDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_hex(f, &self.0)
     }
 }
 
-impl fmt::Debug for Sum {
+impl fmt::Debug for LedgerDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl FromStr for Sum {
+impl FromStr for LedgerDigest {
     type Err = LedgerError;
 
     fn from_str(text: &str) -> Result<Self, LedgerError> {

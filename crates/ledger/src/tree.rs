@@ -1,18 +1,18 @@
 //! The RFC 6962 tree over all lines, stored as its left subtrees.
 
-use crate::sum::Sum;
+use crate::sum::LedgerDigest;
 
 /// The hashes of the complete subtrees from the left: one for each bit that is set in `size`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Frontier {
     size: u64,
-    subtrees: Vec<Sum>,
+    subtrees: Vec<LedgerDigest>,
 }
 
 impl Frontier {
     /// Creates a frontier from the subtrees of a checkpoint. Returns `None` if their number does not match
     /// the size.
-    pub(crate) fn from_parts(size: u64, subtrees: &[Sum]) -> Option<Self> {
+    pub(crate) fn from_parts(size: u64, subtrees: &[LedgerDigest]) -> Option<Self> {
         let count = usize::try_from(size.count_ones()).ok()?;
         (subtrees.len() == count).then(|| Self { size, subtrees: subtrees.to_vec() })
     }
@@ -21,12 +21,12 @@ impl Frontier {
         self.size
     }
 
-    pub(crate) fn subtrees(&self) -> &[Sum] {
+    pub(crate) fn subtrees(&self) -> &[LedgerDigest] {
         &self.subtrees
     }
 
     pub(crate) fn push(&mut self, line: &[u8]) {
-        let mut node = Sum::of_parts(&[&[0], line]);
+        let mut node = LedgerDigest::of_parts(&[&[0], line]);
         // Each trailing one bit of the old size is a subtree that the new leaf completes.
         for _ in 0..self.size.trailing_ones() {
             if let Some(left) = self.subtrees.pop() {
@@ -38,15 +38,15 @@ impl Frontier {
     }
 
     /// Returns the tree hash. That of no lines is the digest of no bytes.
-    pub(crate) fn root(&self) -> Sum {
+    pub(crate) fn root(&self) -> LedgerDigest {
         let mut subtrees = self.subtrees.iter().rev();
-        let Some(last) = subtrees.next() else { return Sum::of(&[]) };
+        let Some(last) = subtrees.next() else { return LedgerDigest::of(&[]) };
         subtrees.fold(*last, |right, left| inner(*left, right))
     }
 }
 
-fn inner(left: Sum, right: Sum) -> Sum {
-    Sum::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
+fn inner(left: LedgerDigest, right: LedgerDigest) -> LedgerDigest {
+    LedgerDigest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
 #[cfg(test)]
@@ -54,10 +54,10 @@ mod tests {
     use super::*;
 
     /// The definition of RFC 6962, section 2.1: split at the largest power of two below n.
-    fn by_definition(lines: &[Vec<u8>]) -> Sum {
+    fn by_definition(lines: &[Vec<u8>]) -> LedgerDigest {
         match lines {
-            [] => Sum::of(&[]),
-            [one] => Sum::of_parts(&[&[0], one]),
+            [] => LedgerDigest::of(&[]),
+            [one] => LedgerDigest::of_parts(&[&[0], one]),
             many => {
                 let half = many.len().next_power_of_two() / 2;
                 inner(by_definition(&many[..half]), by_definition(&many[half..]))

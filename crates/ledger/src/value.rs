@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::field::Field;
 use crate::json::{JsonFault, MAX_DEPTH, Reader, Writer};
-use crate::sum::Sum;
+use crate::sum::LedgerDigest;
 
 /// A JSON value without floating-point numbers and without null.
 ///
@@ -14,7 +14,7 @@ use crate::sum::Sum;
 /// digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the format has these five forms; another one is another format")]
-pub enum Value {
+pub enum RecordValue {
     /// A string.
     Text(String),
     /// An integer below 2^53.
@@ -22,12 +22,12 @@ pub enum Value {
     /// A boolean.
     Flag(bool),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<RecordValue>),
     /// Named values.
-    Object(BTreeMap<String, Value>),
+    Object(BTreeMap<String, RecordValue>),
 }
 
-impl Value {
+impl RecordValue {
     /// Creates an object from pairs. A later pair replaces an earlier one with the same name.
     #[must_use]
     pub fn object<const N: usize>(pairs: [(&str, Self); N]) -> Self {
@@ -83,8 +83,8 @@ impl Value {
 
     /// Returns the digest of the canonical text.
     #[must_use]
-    pub fn digest(&self) -> Sum {
-        Sum::of(self.render().as_bytes())
+    pub fn digest(&self) -> LedgerDigest {
+        LedgerDigest::of(self.render().as_bytes())
     }
 
     fn write_at(&self, writer: &mut Writer, depth: usize) {
@@ -158,7 +158,7 @@ impl Value {
     }
 }
 
-impl Field for Value {
+impl Field for RecordValue {
     fn write(&self, writer: &mut Writer) {
         self.write_at(writer, MAX_DEPTH);
     }

@@ -4,11 +4,11 @@ use std::io;
 
 use crate::chain::Chain;
 use crate::checkpoint::Checkpoint;
-use crate::error::{LedgerError, Why};
-use crate::event::Event;
+use crate::error::{ChainFault, LedgerError};
+use crate::event::LedgerEvent;
 use crate::fold::Folds;
-use crate::record::{MAX_LINE, Record};
-use crate::sum::{LedgerId, Sum};
+use crate::record::{LedgerRecord, MAX_LINE};
+use crate::sum::{LedgerDigest, LedgerId};
 
 /// The result of verifying a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +20,13 @@ pub enum ChainCheck {
         /// The number of lines.
         records: u64,
         /// The digest of the last line.
-        head: Sum,
+        head: LedgerDigest,
         /// The RFC 6962 tree hash of all lines.
-        root: Sum,
+        root: LedgerDigest,
     },
     /// The last line is incomplete, and all before it are valid. The next `open` sets it aside.
     Torn {
-        /// The file, as named in [`Verifier::begin`].
+        /// The file, as named in [`ChainVerifier::begin`].
         file: String,
         /// The offset of the incomplete part in that file.
         offset: u64,
@@ -35,14 +35,14 @@ pub enum ChainCheck {
     },
     /// A line does not fit. The lines after it were not checked.
     Broken {
-        /// The file, as named in [`Verifier::begin`].
+        /// The file, as named in [`ChainVerifier::begin`].
         file: String,
         /// The line in that file, from 1.
         line: u64,
         /// The expected `seq`.
         seq: u64,
         /// Why the line does not fit.
-        why: Why,
+        why: ChainFault,
     },
     /// The first records are missing, and the plan does not allow that.
     StartsLate {
@@ -101,7 +101,7 @@ impl VerifyPlan {
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use]
-pub struct Verified {
+pub struct ChainVerification {
     /// The result for the chain.
     pub check: ChainCheck,
     /// The ledger's id, if a record named it.
@@ -121,10 +121,10 @@ pub struct Verified {
 /// A verifier that takes the bytes of a ledger in pieces.
 #[derive(Debug)]
 #[must_use]
-pub struct Verifier {
+pub struct ChainVerifier {
     chain: Option<Chain>,
     /// A first line above 0, until the checkpoint after it provides the tree.
-    late: Option<(Sum, LedgerId)>,
+    late: Option<(LedgerDigest, LedgerId)>,
     /// The checkpoints that were not reached yet, the smallest last.
     against: Vec<Checkpoint>,
     anchored: Vec<Checkpoint>,
@@ -152,7 +152,7 @@ fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-impl Verifier {
+impl ChainVerifier {
     /// Creates a verifier before the first line.
     pub fn new(plan: VerifyPlan) -> Self {
         let VerifyPlan { mut against, from, mut folds } = plan;
@@ -184,7 +184,7 @@ impl Verifier {
         if self.carried > 0 {
             // Only the last file can end in the middle of a line.
             self.line = self.line.saturating_add(1);
-            self.fail(Why::NotJson);
+            self.fail(ChainFault::NotJson);
         }
         self.something_follows();
         file.clone_into(&mut self.file);
@@ -194,12 +194,12 @@ impl Verifier {
 
     fn something_follows(&mut self) {
         if self.suspect.take().is_some() {
-            self.fail(Why::NotJson);
+            self.fail(ChainFault::NotJson);
         }
     }
 
     /// Reports that the last counted line does not fit. Only the first report counts.
-    fn fail(&mut self, why: Why) {
+    fn fail(&mut self, why: ChainFault) {
         let seq =
             self.chain.as_ref().map_or_else(|| self.first_seq.saturating_add(self.records), Chain::next_seq);
         self.end(ChainCheck::Broken { file: self.file.clone(), line: self.line, seq, why });
@@ -215,7 +215,7 @@ impl Verifier {
     }
 
     /// Verifies the next bytes, of any length, and passes each valid record to `each`, with its line and LF.
-    pub fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Record, &[u8])) {
+    pub fn feed(&mut self, bytes: &[u8], each: &mut dyn FnMut(&LedgerRecord, &[u8])) {
         let mut rest = bytes;
         while self.outcome.is_none() && !rest.is_empty() {
             self.something_follows();
@@ -235,7 +235,7 @@ impl Verifier {
             self.carried = self.carried.saturating_add(count(piece.len()));
             if self.carried > MAX_TORN {
                 self.line = self.line.saturating_add(1);
-                self.fail(Why::TooLong);
+                self.fail(ChainFault::TooLong);
                 return;
             }
             if end.is_some() {
@@ -245,7 +245,7 @@ impl Verifier {
         }
     }
 
-    fn take(&mut self, line: &[u8], length: u64, each: &mut dyn FnMut(&Record, &[u8])) {
+    fn take(&mut self, line: &[u8], length: u64, each: &mut dyn FnMut(&LedgerRecord, &[u8])) {
         if self.outcome.is_some() {
             return;
         }
@@ -258,15 +258,15 @@ impl Verifier {
                 each(&record, line);
             }
             Ok(None) => {}
-            Err(Why::NotJson | Why::TooLong) => self.suspect = Some((start, length)),
+            Err(ChainFault::NotJson | ChainFault::TooLong) => self.suspect = Some((start, length)),
             Err(why) => self.fail(why),
         }
     }
 
-    fn fit(&mut self, line: &[u8]) -> Result<Option<Record>, Why> {
+    fn fit(&mut self, line: &[u8]) -> Result<Option<LedgerRecord>, ChainFault> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         if self.chain.is_none() {
-            let record = Record::parse(text)?;
+            let record = LedgerRecord::parse(text)?;
             if self.late.is_none() && record.seq() != 0 {
                 return self.fit_late(record, line);
             }
@@ -279,10 +279,10 @@ impl Verifier {
         let Some(chain) = &mut self.chain else { return Ok(None) };
         let record = chain.check(text)?;
         if self.compare
-            && let Some(Event::Checkpoint { state: Some(state), .. }) = record.event()
+            && let Some(LedgerEvent::Checkpoint { state: Some(state), .. }) = record.event()
             && self.folds.differs(state).is_some()
         {
-            return Err(Why::State);
+            return Err(ChainFault::State);
         }
         chain.push(line, &record);
         self.folds.apply(&record);
@@ -291,36 +291,43 @@ impl Verifier {
     }
 
     /// Accepts a first line above 0, which the plan must allow and which must name the segment before.
-    fn fit_late(&mut self, record: Record, line: &[u8]) -> Result<Option<Record>, Why> {
+    fn fit_late(&mut self, record: LedgerRecord, line: &[u8]) -> Result<Option<LedgerRecord>, ChainFault> {
         self.first_seq = record.seq();
         if self.from != Some(record.seq()) {
             self.end(ChainCheck::StartsLate { seq: record.seq() });
             return Ok(None);
         }
         match record.event() {
-            Some(Event::LedgerContinued { ledger, head, .. }) if *head == record.prev() => {
-                self.late = Some((Sum::of(line), *ledger));
+            Some(LedgerEvent::LedgerContinued { ledger, head, .. }) if *head == record.prev() => {
+                self.late = Some((LedgerDigest::of(line), *ledger));
                 Ok(Some(record))
             }
-            _ => Err(Why::Opening),
+            _ => Err(ChainFault::Opening),
         }
     }
 
-    fn late_chain(&mut self, checkpoint: &Record, sum: Sum, id: LedgerId) -> Result<Chain, Why> {
+    fn late_chain(
+        &mut self,
+        checkpoint: &LedgerRecord,
+        sum: LedgerDigest,
+        id: LedgerId,
+    ) -> Result<Chain, ChainFault> {
         let seq = checkpoint.seq();
         if seq != self.first_seq.saturating_add(1) {
-            return Err(Why::Seq { found: seq });
+            return Err(ChainFault::Seq { found: seq });
         }
         if checkpoint.prev() != sum {
-            return Err(Why::Prev);
+            return Err(ChainFault::Prev);
         }
-        let Some(Event::Checkpoint { state, .. }) = checkpoint.event() else { return Err(Why::Opening) };
+        let Some(LedgerEvent::Checkpoint { state, .. }) = checkpoint.event() else {
+            return Err(ChainFault::Opening);
+        };
         // Without stored counters there is nothing to compare later ones with.
         self.compare = self.folds.restore(state.as_ref()).is_some();
         if !self.compare {
             self.folds.reset();
         }
-        Chain::before_checkpoint(checkpoint, Some(id)).ok_or(Why::Checkpoint)
+        Chain::before_checkpoint(checkpoint, Some(id)).ok_or(ChainFault::Checkpoint)
     }
 
     /// Compares with the checkpoints whose size was just reached.
@@ -338,14 +345,14 @@ impl Verifier {
     }
 
     /// Returns the result after the last byte.
-    pub fn finish(mut self) -> Verified {
+    pub fn finish(mut self) -> ChainVerification {
         if self.records == 0 && self.carried == 0 && self.suspect.is_none() {
             // A file without records is not a ledger, so an empty file must not pass.
             self.line = 1;
-            self.fail(Why::Opening);
+            self.fail(ChainFault::Opening);
         }
         if self.late.is_some() && self.chain.is_none() {
-            self.fail(Why::Opening);
+            self.fail(ChainFault::Opening);
         }
         let have = self.chain.as_ref().map_or(self.records, Chain::next_seq);
         let id = self.chain.as_ref().and_then(Chain::id);
@@ -360,12 +367,11 @@ impl Verifier {
         if let Some((offset, bytes)) = torn {
             self.end(ChainCheck::Torn { file: self.file.clone(), offset, bytes });
         }
-        let (head, root) = self
-            .chain
-            .as_ref()
-            .map_or((Sum::ZERO, Sum::of(&[])), |chain| (chain.head(), chain.frontier().root()));
+        let (head, root) = self.chain.as_ref().map_or((LedgerDigest::ZERO, LedgerDigest::of(&[])), |chain| {
+            (chain.head(), chain.frontier().root())
+        });
         let check = self.outcome.take().unwrap_or(ChainCheck::Whole { records: self.records, head, root });
-        Verified {
+        ChainVerification {
             check,
             ledger: id,
             records: self.records,
@@ -387,7 +393,7 @@ pub fn verify(
     against: &[Checkpoint],
 ) -> Result<ChainCheck, LedgerError> {
     let plan = against.iter().cloned().fold(VerifyPlan::new(), VerifyPlan::against);
-    let mut verifier = Verifier::new(plan);
+    let mut verifier = ChainVerifier::new(plan);
     for piece in pieces {
         let piece = piece.map_err(|error| LedgerError::io("read the ledger", error))?;
         verifier.feed(&piece, &mut |_, _| ());

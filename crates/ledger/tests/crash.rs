@@ -33,14 +33,15 @@ mod unix {
     use cap_std::ambient_authority;
     use cap_std::fs::Dir;
     use plugward_ledger::{
-        ChainCheck, Durability, Event, Folds, Ledger, LedgerFiles, LedgerId, Opened, Timestamp, VerifyPlan,
+        ChainCheck, Durability, Folds, Ledger, LedgerEvent, LedgerFiles, LedgerId, OpenedLedger, Timestamp,
+        VerifyPlan,
     };
 
     const KILLS: usize = 200;
     const WRITERS: usize = 4;
     const EACH: u64 = 10_000;
 
-    fn open(directory: &Path) -> Opened {
+    fn open(directory: &Path) -> OpenedLedger {
         let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
         let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
         Ledger::open(&dir, LedgerId::from_bytes([9; 16]), Box::new(clock), Durability::Off, Folds::none())
@@ -48,13 +49,13 @@ mod unix {
     }
 
     /// A record of about 10 KiB, so that one append is many pages and a kill can fall between two of them.
-    fn large(number: u64) -> Event {
+    fn large(number: u64) -> LedgerEvent {
         let kinds = (0..10).map(|part| format!("{number}-{part}-{}", "x".repeat(980))).collect();
-        Event::RawOutputLaundered { workflow: "w".into(), hook: "h".into(), tool: "t".into(), kinds }
+        LedgerEvent::RawOutputLaundered { workflow: "w".into(), hook: "h".into(), tool: "t".into(), kinds }
     }
 
-    fn small(number: u64) -> Event {
-        Event::LaunchEnded { launch: number, exit: Some(0), signal: None }
+    fn small(number: u64) -> LedgerEvent {
+        LedgerEvent::LaunchEnded { launch: number, exit: Some(0), signal: None }
     }
 
     pub(crate) fn child(mode: &str, directory: &str) {
@@ -190,7 +191,7 @@ mod unix {
         }
         let dir = Dir::open_ambient_dir(place.path(), ambient_authority()).unwrap();
         let mut count = 0;
-        let mut each = |record: &plugward_ledger::Record, _: &[u8]| {
+        let mut each = |record: &plugward_ledger::LedgerRecord, _: &[u8]| {
             count += u64::from(record.type_name() == "launch_ended");
         };
         let verified = LedgerFiles::open(&dir).unwrap().verify(VerifyPlan::new(), &mut each).unwrap();

@@ -1,16 +1,16 @@
-//! The main job: roots in, one report out.
+//! The main job: checks the plugins under some roots and returns one report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_capability::{Outcome as WorkflowOutcome, Workflow};
-use plugward_ledger::Event;
+use plugward_capability::{UseOutcome, Workflow};
+use plugward_ledger::LedgerEvent;
 use plugward_manifest::{Dialect, SurfaceItem};
 use plugward_pinstore::Change;
 use plugward_types::{PlacePath, PluginKey};
 
 use crate::checked::Checked;
 use crate::discover::{Absent, Place, Seen, discover};
-use crate::examined::{Examined, decide, quoted_name};
+use crate::examined::{Examined, decide};
 use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, Taken};
 use crate::gates::scan::UsedSuppressions;
@@ -27,10 +27,16 @@ use crate::subject::Subject;
 use crate::text::{plain, shortened};
 use crate::view::manifests;
 
-/// The most bytes of plugins that [`load`] keeps if the options say nothing else.
+/// The bytes that [`load`] keeps for plugins if the options set no limit: 512 MiB.
+///
+/// Hosts hold all loaded plugins at once, so the limit bounds their memory.
 const KEPT_BYTES: u64 = 512 << 20;
 
-/// Checks the plugins of some roots, for callers that only want to know: what is granted is dropped again.
+/// Checks the plugins under `roots` and returns the report. Capabilities that the host grants are
+/// dropped.
+///
+/// It does not return an error: a plugin that cannot be checked is refused, with the cause as its
+/// reason.
 ///
 /// # Guarantees
 /// Those of [`load`].
@@ -38,7 +44,7 @@ pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: 
     let Done { mut report, granted, workflow, .. } = run(roots, stores, options, host);
     drop(granted);
     if let Some(workflow) = workflow
-        && let Err(failure) = stores.record.close(workflow, WorkflowOutcome::Ok)
+        && let Err(failure) = stores.record.close(workflow, UseOutcome::Ok)
     {
         report.notices.push(failure.notice());
         if report.exit == 0 {
@@ -55,15 +61,17 @@ pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: 
 pub struct Looked {
     /// The report.
     pub report: Report,
-    /// What a pin or a lock entry of each plugin would cover, by key. A plugin whose manifest or tree is refused has
-    /// none.
+    /// The subject of a pin or lock entry for each plugin, by key. A plugin whose manifest or tree
+    /// is refused has none.
     pub subjects: BTreeMap<PluginKey, Subject>,
-    /// What each plugin that would load can run or put into a prompt, by dialect. It comes without the bytes.
+    /// The execution surface of each plugin that would load, by dialect, without bytes.
     pub surfaces: BTreeMap<PluginKey, Vec<(Dialect, SurfaceItem)>>,
 }
 
-/// Checks the plugins of some roots, and returns what a pin or a lock entry of each would cover. Nothing is granted
-/// under [`crate::Writes::LookOnly`].
+/// Checks the plugins under `roots`, and also returns what a pin or a lock entry of each would
+/// cover.
+///
+/// Nothing is granted under [`crate::Writes::LookOnly`].
 pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Looked {
     let Done { report, all, .. } = run(roots, stores, options, host);
     let loads = report.plugins.iter().filter(|row| row.decision == Decision::Load);
@@ -83,18 +91,22 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
     Looked { report, subjects, surfaces }
 }
 
-/// Checks the plugins of some roots, and returns those that load together with their checked bytes and capabilities.
+/// Checks the plugins under `roots`, and returns those that load with their checked bytes and
+/// capabilities.
 ///
-/// It cannot fail: what could not be checked is a reason of the plugin, and refuses it.
+/// It does not return an error: a plugin that cannot be checked is refused, with the cause as its
+/// reason.
 ///
 /// # Guarantees
-/// Plugins that a gate refuses are never pinned; those that load on first use are pinned in one commit after all
-/// verdicts, each with its record before it. A capability exists only after its record, and a plugin loads only if the
-/// record of its decision was written. The report does not depend on `jobs` or on the order in which a directory lists
-/// its names. Memory holds one plugin at a time and the bytes of those that load.
+/// Plugins that a gate refuses are never pinned. Those that load on first use are pinned in one
+/// commit after all verdicts, and each new pin is recorded in the ledger before that commit. A
+/// capability exists only after its record, and a plugin loads only if the record of its decision
+/// was written. The report does not depend on `jobs`, or on the order in which a directory lists
+/// its names. Memory holds one plugin at a time, and the bytes of the plugins that load.
 pub fn load(roots: &[Root], stores: &mut Stores, options: &mut CheckOptions, host: &mut Host<'_>) -> Checked {
     if options.writes == Writes::LookOnly {
-        // A look records no decision, so nothing may come out of it that can be loaded.
+        // Under `LookOnly` no decision is recorded, so the result must not contain anything that
+        // can be loaded.
         options.keep = Keep::Nothing;
     } else if !matches!(options.keep, Keep::Loads { .. }) {
         options.keep = Keep::Loads { bytes: KEPT_BYTES };
@@ -106,13 +118,13 @@ pub fn load(roots: &[Root], stores: &mut Stores, options: &mut CheckOptions, hos
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) report: Report,
-    /// In the order of the report.
+    /// One per plugin, in the order of the report.
     pub(crate) all: Vec<Examined>,
     pub(crate) granted: Granted,
     pub(crate) workflow: Option<Workflow>,
 }
 
-/// Everything that belongs to no single plugin.
+/// The state of a run that belongs to no single plugin.
 #[derive(Default)]
 struct Gathered {
     skipped: Vec<Skipped>,
@@ -142,7 +154,7 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
         store_failed == StoreFailed::Yes || stores.approvals.is_broken() || stores.revocations.has_failed();
     let report = finish(&mut all, roots, options, gathered, &mut run);
     if run.failure().is_some() {
-        // What was granted before the record failed belongs to no plugin that loads.
+        // Capabilities that were granted before the ledger failed belong to no plugin that loads.
         granted.clear();
     }
     let workflow = match run {
@@ -176,7 +188,7 @@ fn find(
     (places, absent)
 }
 
-/// What the examination of each plugin needs besides the plugin.
+/// What the examination of every plugin in a run shares.
 struct Around<'a> {
     roots: &'a [Root],
     locks: &'a LockFiles,
@@ -250,7 +262,8 @@ impl Around<'_> {
         Context { root, locks, stores, options, watch: host.watch, used, run }
     }
 
-    /// A pinned place that is no directory any more: gone is a note, anything else in its place is refused.
+    /// Reports a pinned place that is not a directory any more: a note if nothing is there, a
+    /// refusal otherwise.
     fn absent(
         &self,
         absent: Absent,
@@ -262,7 +275,7 @@ impl Around<'_> {
         let Some(root) = self.roots.get(absent.root) else { return };
         let key = PluginKey::Placed(absent.place.clone());
         let moved = |one: &Examined| {
-            // What is at the old place by now is judged there, whatever was moved away.
+            // Whatever is at the old place now is checked as a plugin of its own.
             one.subject.as_ref().is_some_and(|subject| {
                 subject.old_place == OldPlace::Free && subject.observed.predecessor.as_ref() == Some(&key)
             })
@@ -276,12 +289,10 @@ impl Around<'_> {
         }
         match absent.error {
             None => {
-                let name = quoted_name(one.key.name());
-                let message = format!(
-                    "pinned plugin no longer exists: `{}`\nto delete the pin: plugward forget {name}",
-                    one.id
-                );
-                gathered.notices.push(Notice::new("pin/gone", Gate::Pin, message));
+                let message = format!("pinned plugin no longer exists: `{}`", one.id);
+                let mut notice = Notice::new("pin/gone", Gate::Pin, message);
+                notice.plugin = Some(one.key.clone());
+                gathered.notices.push(notice);
             }
             Some(error) => {
                 one.settle(Gate::Tree, tree::refused(&error));
@@ -293,17 +304,17 @@ impl Around<'_> {
         }
     }
 
-    /// A plugin that a lockfile names and that does not exist.
+    /// Returns a refused plugin for an entry of a lockfile whose directory does not exist.
     fn missing(place: PlacePath, number: usize, root: &Root) -> Examined {
         let mut one = place_of(place, number, root);
         one.lock = LockReport::state(LockState::Missing);
         let help = plugward_tree_lock::LockCheck::Missing.help();
-        let message = format!("{} names it, and it does not exist", lock::NAME);
+        let message = format!("{} lists this plugin, but it does not exist", lock::NAME);
         one.gate(Gate::Lock).add("lock/missing", Weight::Integrity, message, help);
         one
     }
 
-    /// The lockfiles that cannot be read and that no plugin's row mentions.
+    /// Reports unusable lockfiles that no plugin's reasons mention.
     fn broken_locks(&self, all: &[Examined], options: &CheckOptions, gathered: &mut Gathered) {
         for (number, root) in self.roots.iter().enumerate() {
             let said =
@@ -316,7 +327,7 @@ impl Around<'_> {
     }
 }
 
-/// A row for a place that is not a directory.
+/// Returns a plugin for a place that cannot be opened as a directory.
 fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
     let reach =
@@ -328,7 +339,7 @@ fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
     one
 }
 
-/// How a report calls a place: relative to its project, else to the label of the directory that was checked.
+/// Returns the id in reports: relative to the plugin's project, else to the label of the root.
 fn id_of(place: &Place, root: &Root) -> String {
     let in_project = place.reach.project.as_deref().and_then(|project| inside(&place.dir, project));
     match in_project {
@@ -337,7 +348,7 @@ fn id_of(place: &Place, root: &Root) -> String {
     }
 }
 
-/// Where a report says that a plugin is: as its id, but `.` if it is the project itself.
+/// Returns the path in reports: the id, or `.` if the plugin is the project itself.
 fn path_of(place: &Place, root: &Root) -> String {
     if place.reach.project.as_deref() == Some(&place.dir) { ".".to_owned() } else { id_of(place, root) }
 }
@@ -352,7 +363,8 @@ fn labelled(place: &Place, root: &Root) -> String {
     plain(&path).into_owned()
 }
 
-/// Two projects can have a plugin at the same path: then both are called by the directory that was checked.
+/// Makes ids unique: two projects can contain a plugin at the same path, so both ids start with
+/// their root's label.
 fn name_apart(all: &mut [Examined], roots: &[Root]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for one in all.iter() {
@@ -370,7 +382,8 @@ fn is_enabled(one: &Examined, options: &CheckOptions) -> bool {
     options.enabled.as_ref().is_none_or(|names| names.iter().any(|name| one.is_called(name)))
 }
 
-/// Drops the bytes of a plugin that does not load, and refuses one whose bytes do not fit.
+/// Drops the bytes of a plugin that does not load, and refuses a plugin whose bytes exceed the
+/// remaining room.
 fn fit(one: &mut Examined, room: &mut u64) {
     if one.snapshot.is_none() {
         return;
@@ -380,8 +393,8 @@ fn fit(one: &mut Examined, room: &mut u64) {
             *room = rest;
             return;
         }
-        let message = "the plugins that load have more bytes together than this host keeps";
-        let help = "raise the limit of kept bytes, or load fewer plugins at once";
+        let message = "together, the plugins that load are larger than the limit of this host";
+        let help = "raise the limit for kept bytes, or load fewer plugins at once";
         one.gate(Gate::Tree).add("tree/limit", Weight::Integrity, message, help);
     }
     one.snapshot = None;
@@ -394,8 +407,10 @@ struct Decided {
     store_failed: StoreFailed,
 }
 
-/// Questions, grants, records and pins, in this order. A plugin whose grants are refused is not pinned; what was granted
-/// to one whose pin could not be made is taken back.
+/// Runs the steps after the gates, in this order: questions, grants, records, pins.
+///
+/// A plugin whose grants are refused is not pinned. Capabilities of a plugin that could not be
+/// pinned are taken back.
 fn settle(
     all: &mut [Examined],
     pins: &mut PinStore,
@@ -404,7 +419,7 @@ fn settle(
     run: &mut Run<'_>,
 ) -> Decided {
     let mut nobody = NobodyThere;
-    // An answer that could not be recorded is not asked for.
+    // No question is asked if the answer could not be recorded.
     let person: &mut dyn Person = if run.failure().is_some() { &mut nobody } else { &mut *host.person };
     let mut pending: Vec<Pending> = Vec::new();
     for (at, one) in all.iter_mut().enumerate() {
@@ -431,9 +446,9 @@ fn settle(
     }
     let store_failed = pins::commit(all, pending, pins, options);
     let passing = all.iter().filter(|one| one.passes());
-    let exceptions: Vec<Event> = passing
+    let exceptions: Vec<LedgerEvent> = passing
         .flat_map(|one| one.exceptions.iter())
-        .map(|reason| Event::ExceptionUsed {
+        .map(|reason| LedgerEvent::ExceptionUsed {
             setting: "pins.on_store_error".to_owned(),
             reason: reason.clone(),
         })
@@ -445,20 +460,26 @@ fn settle(
     if let Some(one) = all.iter_mut().find(|one| one.pin.status() == PinStatus::Enrolled)
         && let Err(error) = pins.collect()
     {
-        let message = format!("old texts that are kept for diffs could not be removed: {error}");
+        let message = format!("could not remove old baselines: {error}");
         one.gate(Gate::Pin).note(error.code(), message);
     }
     Decided { granted, store_failed }
 }
 
-/// Whether another plugin of this run has the same name, and differs from the pin of version 2 that this one matches.
-/// Which of the two was pinned is not known, so the pin is not carried over: it would become the one of a copy.
+/// Returns `true` if another plugin in this run has the same name and differs from the version 2
+/// pin that this plugin matches.
+///
+/// Version 2 did not store places, so it is unknown which of the two was pinned. The pin is not
+/// carried over, since it could become the pin of a copy.
 fn is_other_candidate(all: &[Examined], at: usize) -> bool {
     let Some(one) = all.get(at).filter(|one| one.pin.status() == PinStatus::Migrated) else { return false };
     all.iter().any(|other| other.pin.is_changed_from_pending() && !other.called.is_disjoint(&one.called))
 }
 
-/// Whether a pin would forget the directory that it knows, while that directory is refused elsewhere as moved and changed.
+/// Returns `true` if the pin is of a directory that this run refuses elsewhere as moved and
+/// changed.
+///
+/// Refreshing the pin would lose the identity by which that directory was recognized.
 fn forgets_a_moved_one(all: &[Examined], pending: &Pending) -> bool {
     let Change::Refresh { observed } = &pending.change else { return false };
     let moved = |one: &Examined| {
@@ -468,15 +489,16 @@ fn forgets_a_moved_one(all: &[Examined], pending: &Pending) -> bool {
     all.iter().any(moved)
 }
 
-/// What is recorded before the pins are written: each new pin, and each plugin that differs from its pin.
-fn before_the_commit(all: &[Examined], pending: &[Pending]) -> Vec<Event> {
+/// Returns the events to record before the pins are written: new pins, and plugins that differ from
+/// their pin.
+fn before_the_commit(all: &[Examined], pending: &[Pending]) -> Vec<LedgerEvent> {
     let refused = all.iter().filter_map(|one| {
         let old = Some(one.pin.refused()?);
         let digest = one.tree.map(|tree| tree.to_string()).unwrap_or_default();
-        Some(Event::PinRefused { plugin: ledger_name(&one.key), digest, old })
+        Some(LedgerEvent::PinRefused { plugin: ledger_name(&one.key), digest, old })
     });
     let enrolled = pending.iter().filter_map(|pending| match &pending.change {
-        Change::Enroll { observed, .. } => Some(Event::PinEnrolled {
+        Change::Enroll { observed, .. } => Some(LedgerEvent::PinEnrolled {
             plugin: ledger_name(&observed.key),
             digest: observed.facts.tree.to_string(),
             old: None,
@@ -486,7 +508,7 @@ fn before_the_commit(all: &[Examined], pending: &[Pending]) -> Vec<Event> {
     refused.chain(enrolled).collect()
 }
 
-/// What cannot be recorded does not load.
+/// Refuses every plugin that would load if the ledger has failed.
 fn refuse_unrecorded(all: &mut [Examined], run: &Run<'_>) {
     let Some(failure) = run.failure() else { return };
     for one in all.iter_mut().filter(|one| one.passes()) {
@@ -495,7 +517,7 @@ fn refuse_unrecorded(all: &mut [Examined], run: &Run<'_>) {
     }
 }
 
-/// Renders the report, records the decisions, and sums up.
+/// Renders the report, records the decisions, and counts.
 fn finish(
     all: &mut [Examined],
     roots: &[Root],
@@ -504,7 +526,7 @@ fn finish(
     run: &mut Run<'_>,
 ) -> Report {
     if options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes()) {
-        let help = "fix or leave out the other plugin, or check without --all-or-nothing";
+        let help = "fix or leave out the other plugin, or allow plugins to load without it";
         for one in all.iter_mut().filter(|one| one.passes()) {
             let message = "another plugin of this run does not load";
             one.gate(Gate::Discover).add("check/all-or-nothing", Weight::Follows, message, help);
@@ -551,7 +573,7 @@ fn finish(
     notices.dedup();
     summary.skipped = u64::try_from(skipped.len()).unwrap_or(u64::MAX);
     let weights = plugins.iter().flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
-    // What was not looked at was not checked.
+    // Directories that were not searched can contain plugins that were not checked.
     let unseen = (seen == Seen::NotAll).then_some(Weight::CouldNotTell);
     let unrecorded = run.failure().map(RecordFailure::weight);
     let exit = exit(weights.chain(unseen).chain(unrecorded), store_failed.then_some(Weight::Store));
@@ -572,7 +594,7 @@ fn finish(
     }
 }
 
-/// Of several codes the first of 7, 4, 6, 5, 1, 3; 0 if nothing is against anything.
+/// Returns the exit code: the first of 7, 4, 6, 5, 1, 3 that applies, or 0.
 fn exit(weights: impl Iterator<Item = Weight>, store: Option<Weight>) -> u8 {
     weights.chain(store).min().map_or(0, Weight::exit)
 }

@@ -1,4 +1,5 @@
-//! Hooks of plugins: which plugins contribute any, where their commands run, and what is recorded.
+//! Hooks of plugins: adds them to a plan, writes their private copies, and records raw output
+//! grants.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use plugward_capability::{AnyCapability, Capability as _, HookRawOutputCapability, RawOp, Trail, UseCheck};
 use plugward_hooks::{Hook, HookReport, LendCheck, Plan, PlanBuilder, PluginDirectories, RawGrants};
-use plugward_ledger::{Event, Outcome as UseOutcome};
+use plugward_ledger::{LedgerEvent, UseOutcome};
 use plugward_types::PluginKey;
 
 use crate::check::Looked;
@@ -16,8 +17,8 @@ use crate::record::RecordFailure;
 use crate::report::{Decision, PluginReport};
 use crate::seal::{SealError, Sealed};
 
-/// Adds the hooks of the plugins that would load, for a plan that is only shown. The others are listed as refused.
-/// Returns what each plugin is called in the ids of its hooks.
+/// Adds the hooks of plugins that would load to a plan for display, and lists the other plugins as
+/// refused. Returns each plugin's id in the ids of its hooks.
 pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) -> BTreeMap<PluginKey, String> {
     let mut ids = BTreeMap::new();
     for row in &looked.report.plugins {
@@ -33,7 +34,7 @@ pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) -> BTreeMap<PluginKey
 }
 
 fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
-    // A plugin of which the surface is known and has no hook is not missed here.
+    // A plugin whose surface is known and contains no hook is not listed.
     let may_have_hooks = row.surface.is_empty() || row.surface.iter().any(|item| item.kind == "hook");
     if row.decision != Decision::Load && may_have_hooks {
         plan.refuse(&row.id, row.reasons.first().map_or("", |reason| reason.code.as_str()));
@@ -43,12 +44,12 @@ fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
 /// The plugins of a check that load, for their hooks.
 #[derive(Debug)]
 pub struct HookPlugins {
-    /// Each plugin, and what it is called in the ids of its hooks.
+    /// Each plugin with its id in the ids of its hooks.
     loaded: Vec<(String, Loaded)>,
     sealed: Vec<Sealed>,
 }
 
-/// Why a plugin's hooks cannot run.
+/// The reason that a plugin's hooks cannot run.
 #[derive(Debug, thiserror::Error)]
 #[error("prepare the hooks of {plugin}: {source}")]
 #[expect(clippy::exhaustive_structs, reason = "a plugin and a cause")]
@@ -60,7 +61,8 @@ pub struct HookSealError {
 }
 
 impl HookPlugins {
-    /// Takes the plugins that load and adds their hooks to a plan. The others are listed as refused.
+    /// Takes the plugins that load and adds their hooks to a plan. The other plugins are listed as
+    /// refused.
     pub fn take(checked: Checked, plan: &mut PlanBuilder) -> Self {
         let mut loaded = Vec::new();
         for outcome in checked.into_outcomes() {
@@ -75,10 +77,12 @@ impl HookPlugins {
         Self { loaded, sealed: Vec::new() }
     }
 
-    /// Writes a private copy of each plugin whose commands are in the plan, into `dir`, which is at `path`.
+    /// Writes a private copy of each plugin whose commands are in the plan into `dir`, whose path
+    /// is `path`.
     ///
-    /// `data` returns the absolute path of the directory that a plugin can write. What could not be written is
-    /// returned next to the plan, in which the plugin is refused with `hook/seal`.
+    /// `data` returns the absolute path of the directory that a plugin can write. A plugin that
+    /// could not be written is refused in the plan with `hook/seal`, and its error is returned next
+    /// to the plan.
     #[must_use]
     pub fn seal(
         &mut self,
@@ -91,7 +95,8 @@ impl HookPlugins {
         let wanted = plan.plugins_with_commands();
         for (id, one) in self.loaded.iter().filter(|(id, _)| wanted.contains(id.as_str())) {
             let id = id.clone();
-            // The copy comes last, so that none is left if the other directory cannot be made.
+            // The copy is written last, so that none is left if the data directory cannot be
+            // created.
             let made = data(one.key()).map_err(SealError::Io);
             match made.and_then(|data| Ok((data, one.seal_into(dir)?))) {
                 Ok((data, sealed)) => {
@@ -105,7 +110,8 @@ impl HookPlugins {
         (plan.with_directories(&directories), errors)
     }
 
-    /// Takes the grants of raw output; each use is recorded in `trail` before the hook sees anything.
+    /// Takes the grants for raw output. Each use is recorded in `trail` before the hook sees any
+    /// output.
     #[must_use]
     pub fn grants(&mut self, trail: &Trail) -> Arc<dyn RawGrants> {
         let mut capabilities = Vec::new();
@@ -123,14 +129,15 @@ impl HookPlugins {
     /// Removes the private copies.
     ///
     /// # Errors
-    /// The system's own, of the first copy that could not be removed; the others are removed all the same.
+    /// The system error for the first copy that could not be removed. The other copies are removed
+    /// even so.
     pub fn remove(self) -> io::Result<()> {
         let results: Vec<io::Result<()>> = self.sealed.into_iter().map(Sealed::remove).collect();
         results.into_iter().collect()
     }
 }
 
-/// Capabilities of raw output whose uses are on the record.
+/// Raw output capabilities whose uses are recorded.
 struct RecordedGrants {
     trail: Trail,
     capabilities: Vec<RawGrant>,
@@ -138,9 +145,9 @@ struct RecordedGrants {
 
 /// A capability of one plugin.
 struct RawGrant {
-    /// What the plugin is called in the ids of its hooks.
+    /// The plugin's id in the ids of its hooks.
     id: String,
-    /// What it is called in the scope of the capability.
+    /// The plugin's id in the scope of the capability.
     recorded: String,
     capability: HookRawOutputCapability,
 }
@@ -160,7 +167,8 @@ impl RawGrants for RecordedGrants {
         match self.trail.try_use(capability, RawOp::Expose { hook: hook.as_str(), tool }) {
             Ok(UseCheck::Granted(guard)) => {
                 lend();
-                // If the end cannot be recorded, the trail grants nothing more; the use itself is on the record.
+                // If the end cannot be recorded, the trail grants nothing more. The use itself is
+                // recorded.
                 let _recorded = guard.end(UseOutcome::Ok, None);
                 LendCheck::Lent
             }
@@ -170,17 +178,18 @@ impl RawGrants for RecordedGrants {
     }
 }
 
-/// Records the secrets that hooks printed in another encoding, one record per hook.
+/// Records the secrets that hooks printed in another encoding, one event per hook.
 ///
 /// # Errors
-/// What the ledger said. The secrets were removed from the output all the same.
+/// [`RecordFailure`] if the ledger cannot be written. The secrets are removed from the output in
+/// any case.
 pub fn record_laundered(
     record: &crate::Record,
     workflow: &str,
     tool: &str,
     report: &HookReport,
 ) -> Result<(), RecordFailure> {
-    let events = report.laundered.iter().map(|row| Event::RawOutputLaundered {
+    let events = report.laundered.iter().map(|row| LedgerEvent::RawOutputLaundered {
         workflow: workflow.to_owned(),
         hook: row.hook.clone(),
         tool: tool.to_owned(),

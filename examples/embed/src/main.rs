@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use plugward_loader::capability::{Budgets, Limit, RawWithNetwork, WorkflowId};
+use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
 use plugward_loader::ledger::{LedgerId, Timestamp as LedgerTime};
 use plugward_loader::manifest::SurfaceKind;
 use plugward_loader::pinstore::Timestamp;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         new_id: LedgerId::from_bytes(since_1970.as_nanos().to_le_bytes()),
         clock: Box::new(move || started),
         workflow: WorkflowId::new(&format!("embed-{micros}"))?,
-        budgets: Budgets::otherwise(Limit::NONE),
+        budgets: Budgets::otherwise(BudgetLimit::NONE),
         raw_with_network: RawWithNetwork::Refuse,
     };
     let mut stores = Stores::open(&dir, owner, record);

@@ -1,6 +1,6 @@
 //! Using files in a directory.
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{PLACE, ScopeError};
 use crate::kind::{Operation, common, sealed};
@@ -12,12 +12,12 @@ use crate::name::is_printable;
 ///
 /// The identity is an opaque text that the caller takes from the open jail, such as device and inode numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ScopeDirectory {
     label: String,
     identity: String,
 }
 
-impl Place {
+impl ScopeDirectory {
     /// Creates a place from the label and identity of a jail.
     ///
     /// # Errors
@@ -56,8 +56,8 @@ impl Place {
         self.identity == other.identity
     }
 
-    pub(crate) fn value(&self) -> [(&'static str, Value); 2] {
-        [("label", Value::text(&self.label)), ("identity", Value::text(&self.identity))]
+    pub(crate) fn value(&self) -> [(&'static str, RecordValue); 2] {
+        [("label", RecordValue::text(&self.label)), ("identity", RecordValue::text(&self.identity))]
     }
 }
 
@@ -74,7 +74,7 @@ pub enum Access {
 /// A directory and the level of access to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsScope {
-    place: Place,
+    place: ScopeDirectory,
     access: Access,
 }
 
@@ -101,7 +101,7 @@ pub struct FsOp<'a> {
     /// The verb.
     pub verb: FsVerb,
     /// The directory of the jail that performs the operation.
-    pub place: &'a Place,
+    pub place: &'a ScopeDirectory,
     /// The path in the directory. It is only recorded here; the jail keeps it inside.
     pub path: &'a str,
 }
@@ -122,26 +122,26 @@ impl sealed::Build for FsScope {
         FsReadWriteCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
+    fn value(&self) -> RecordValue {
         let access = match self.access {
             Access::Read => "read",
             Access::ReadWrite => "read-write",
         };
         let [label, identity] = self.place.value();
-        Value::object([label, identity, ("access", Value::text(access))])
+        RecordValue::object([label, identity, ("access", RecordValue::text(access))])
     }
 }
 
 impl FsScope {
     /// Creates a scope.
     #[must_use]
-    pub const fn new(place: Place, access: Access) -> Self {
+    pub const fn new(place: ScopeDirectory, access: Access) -> Self {
         Self { place, access }
     }
 
     /// Returns the directory.
     #[must_use]
-    pub const fn place(&self) -> &Place {
+    pub const fn place(&self) -> &ScopeDirectory {
         &self.place
     }
 

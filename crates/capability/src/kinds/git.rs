@@ -1,18 +1,18 @@
 //! Working in a git repository, without remotes.
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{BRANCH, NAMESPACE, ScopeError};
 use crate::git::GitOp;
 use crate::kind::{common, sealed};
 use crate::kinds::MAX_TEXT;
-use crate::kinds::fs::Place;
+use crate::kinds::fs::ScopeDirectory;
 use crate::mint::Grant;
 
 /// A repository, and the branches with one prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitScope {
-    repo: Place,
+    repo: ScopeDirectory,
     namespace: String,
 }
 
@@ -38,9 +38,9 @@ impl sealed::Build for GitScope {
         GitLocalOpsCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
+    fn value(&self) -> RecordValue {
         let [label, identity] = self.repo.value();
-        Value::object([label, identity, ("namespace", Value::text(&self.namespace))])
+        RecordValue::object([label, identity, ("namespace", RecordValue::text(&self.namespace))])
     }
 }
 
@@ -50,7 +50,7 @@ impl GitScope {
     /// # Errors
     ///
     /// `scope/namespace` for a prefix that is empty, does not end in `/`, or cannot begin a branch name.
-    pub fn new(repo: Place, namespace: &str) -> Result<Self, ScopeError> {
+    pub fn new(repo: ScopeDirectory, namespace: &str) -> Result<Self, ScopeError> {
         let bad = |why| ScopeError::new(NAMESPACE, "git scope", namespace, why);
         let prefix = namespace.strip_suffix('/').ok_or_else(|| bad("it does not end in `/`"))?;
         if !is_ref(prefix) {
@@ -61,7 +61,7 @@ impl GitScope {
 
     /// Returns the repository.
     #[must_use]
-    pub const fn repo(&self) -> &Place {
+    pub const fn repo(&self) -> &ScopeDirectory {
         &self.repo
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{MODEL, ScopeError};
 use crate::kind::{Operation, common, sealed};
@@ -44,8 +44,8 @@ impl sealed::Build for LlmScope {
         LlmAccessCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
-        Value::object([("models", texts(&self.models))])
+    fn value(&self) -> RecordValue {
+        RecordValue::object([("models", texts(&self.models))])
     }
 }
 

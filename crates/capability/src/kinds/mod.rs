@@ -12,7 +12,7 @@ pub(crate) mod spawn;
 
 use std::collections::BTreeSet;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{EMPTY, Row, ScopeError, TOO_LONG};
 
@@ -42,6 +42,6 @@ pub(crate) fn names(
     }
 }
 
-pub(crate) fn texts<'a>(items: impl IntoIterator<Item = &'a String>) -> Value {
-    Value::List(items.into_iter().map(|item| Value::text(item)).collect())
+pub(crate) fn texts<'a>(items: impl IntoIterator<Item = &'a String>) -> RecordValue {
+    RecordValue::List(items.into_iter().map(|item| RecordValue::text(item)).collect())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{MODULE, ScopeError};
 use crate::kind::{Operation, common, sealed};
@@ -49,8 +49,8 @@ impl sealed::Build for ModuleScope {
         HostModuleCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
-        Value::object([("names", texts(&self.names))])
+    fn value(&self) -> RecordValue {
+        RecordValue::object([("names", texts(&self.names))])
     }
 }
 

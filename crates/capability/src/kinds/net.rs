@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{HOST, PORT, ScopeError};
 use crate::kind::{Operation, common, sealed};
@@ -20,7 +20,7 @@ enum Host {
     Name(String),
     Ip(IpAddr),
     /// One or more labels before the name, but not the name itself.
-    Below(String),
+    Subdomains(String),
 }
 
 /// A connection.
@@ -52,13 +52,16 @@ impl sealed::Build for NetScope {
         NetConnectCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
+    fn value(&self) -> RecordValue {
         let host = match &self.host {
             Host::Name(name) => name.clone(),
             Host::Ip(ip) => ip.to_string(),
-            Host::Below(name) => format!("*.{name}"),
+            Host::Subdomains(name) => format!("*.{name}"),
         };
-        Value::object([("host", Value::Text(host)), ("port", Value::Number(u64::from(self.port)))])
+        RecordValue::object([
+            ("host", RecordValue::Text(host)),
+            ("port", RecordValue::Number(u64::from(self.port))),
+        ])
     }
 }
 
@@ -102,7 +105,7 @@ impl NetScope {
         let host = match host.strip_prefix("*.") {
             None => canonical(host).ok_or_else(|| bad("it is not a host"))?,
             Some(name) => match canonical(name) {
-                Some(Host::Name(name)) if name.contains('.') => Host::Below(name),
+                Some(Host::Name(name)) if name.contains('.') => Host::Subdomains(name),
                 Some(Host::Name(_)) => return Err(bad("a wildcard for a top-level domain is not allowed")),
                 _ => return Err(bad("`*.` must be followed by a name")),
             },
@@ -117,7 +120,7 @@ impl NetScope {
         let NetOp::Connect { host, port } = op;
         let Some(asked) = canonical(host) else { return false };
         let same = match (&self.host, &asked) {
-            (Host::Below(name), Host::Name(asked)) => {
+            (Host::Subdomains(name), Host::Name(asked)) => {
                 asked.strip_suffix(name.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
             }
             (mine, asked) => mine == asked,

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{REGISTRY, SPEC, ScopeError};
 use crate::kind::{Operation, common, sealed};
@@ -45,8 +45,8 @@ impl sealed::Build for NpmScope {
         NpmInstallCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
-        Value::object([("registry", Value::text(&self.registry))])
+    fn value(&self) -> RecordValue {
+        RecordValue::object([("registry", RecordValue::text(&self.registry))])
     }
 }
 

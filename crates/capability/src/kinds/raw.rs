@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{HOOK, ScopeError, TOOL};
 use crate::kind::{Operation, common, sealed};
@@ -46,8 +46,8 @@ impl sealed::Build for RawScope {
         HookRawOutputCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
-        Value::object([("hook", Value::text(&self.hook)), ("tools", texts(&self.tools))])
+    fn value(&self) -> RecordValue {
+        RecordValue::object([("hook", RecordValue::text(&self.hook)), ("tools", texts(&self.tools))])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starting programs.
 
-use plugward_ledger::Value;
+use plugward_ledger::RecordValue;
 
 use crate::error::{ARGV, PROGRAM, ScopeError, TOO_LONG};
 use crate::kind::{Operation, common, sealed};
@@ -11,7 +11,7 @@ use crate::name::is_printable;
 /// A reference to a program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "a program is named in one of two ways")]
-pub enum Program {
+pub enum ProgramRef {
     /// The name, as it is looked up.
     Name(String),
     /// The digest of its bytes, in the text form of its producer.
@@ -21,7 +21,7 @@ pub enum Program {
 /// A program, and the arguments that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpawnScope {
-    program: Program,
+    program: ProgramRef,
     argv: Vec<Vec<String>>,
 }
 
@@ -32,7 +32,7 @@ pub enum SpawnOp<'a> {
     /// Starts the program.
     Spawn {
         /// The program.
-        program: &'a Program,
+        program: &'a ProgramRef,
         /// The arguments, without the program itself.
         argv: &'a [&'a str],
     },
@@ -54,13 +54,14 @@ impl sealed::Build for SpawnScope {
         ProcessSpawnCapability { scope: self, grant }
     }
 
-    fn value(&self) -> Value {
-        let list = |argv: &Vec<String>| Value::List(argv.iter().map(|item| Value::text(item)).collect());
+    fn value(&self) -> RecordValue {
+        let list =
+            |argv: &Vec<String>| RecordValue::List(argv.iter().map(|item| RecordValue::text(item)).collect());
         let program = match &self.program {
-            Program::Name(name) => ("name", Value::text(name)),
-            Program::Digest(digest) => ("digest", Value::text(digest)),
+            ProgramRef::Name(name) => ("name", RecordValue::text(name)),
+            ProgramRef::Digest(digest) => ("digest", RecordValue::text(digest)),
         };
-        Value::object([program, ("argv", Value::List(self.argv.iter().map(list).collect()))])
+        RecordValue::object([program, ("argv", RecordValue::List(self.argv.iter().map(list).collect()))])
     }
 }
 
@@ -75,12 +76,12 @@ impl SpawnScope {
     /// - `scope/program`: the name is empty or has a path.
     /// - `scope/argv`: there is no list, `**` is not the last item, or an argument has a NUL.
     /// - `scope/too-long`.
-    pub fn new(program: Program, argv: &[&[&str]]) -> Result<Self, ScopeError> {
+    pub fn new(program: ProgramRef, argv: &[&[&str]]) -> Result<Self, ScopeError> {
         let what = "program scope";
         let name = match &program {
-            Program::Name(name) | Program::Digest(name) => name,
+            ProgramRef::Name(name) | ProgramRef::Digest(name) => name,
         };
-        let path = matches!(program, Program::Name(_))
+        let path = matches!(program, ProgramRef::Name(_))
             && (name.contains(['/', '\\']) || name == "." || name == "..");
         if name.is_empty() || name.len() > 256 || path || !is_printable(name) || name.starts_with('-') {
             return Err(ScopeError::new(PROGRAM, what, name, "it is not a program name"));
@@ -126,7 +127,7 @@ impl Operation for SpawnOp<'_> {
 
     fn detail(&self) -> String {
         let SpawnOp::Spawn { program, argv } = self;
-        let (Program::Name(name) | Program::Digest(name)) = program;
+        let (ProgramRef::Name(name) | ProgramRef::Digest(name)) = program;
         let mut text = name.clone();
         for item in *argv {
             text.push(' ');

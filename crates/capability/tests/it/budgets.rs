@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 
 use plugward_capability::{
-    Budgets, Capability as _, EnvOp, EnvReadCapability, EnvScope, Kind, Limit, ModuleOp, ModuleScope, Name,
-    Outcome, Per, Review, Workflow, review,
+    BudgetLimit, Budgets, Capability as _, CapabilityKind, EnvOp, EnvReadCapability, EnvScope, LimitTarget,
+    ModuleOp, ModuleScope, PluginName, Review, UseOutcome, Workflow, review,
 };
-use plugward_ledger::{ChainCheck, Verifier, VerifyPlan};
+use plugward_ledger::{ChainCheck, ChainVerifier, VerifyPlan};
 use proptest::prelude::*;
 
 use super::{World, env, using};
 
-fn uses(count: u64) -> Limit {
-    Limit { max_mints: None, max_uses: Some(count), max_units: None }
+fn uses(count: u64) -> BudgetLimit {
+    BudgetLimit { max_mints: None, max_uses: Some(count), max_units: None }
 }
 
 fn once(world: &World, capability: &EnvReadCapability) -> Result<(), &'static str> {
     using(&world.trail, capability, EnvOp::ReadVar { name: "HOME" })
-        .map(|guard| guard.end(Outcome::Ok, None).unwrap())
+        .map(|guard| guard.end(UseOutcome::Ok, None).unwrap())
 }
 
 #[test]
 fn the_most_specific_entry_decides_alone() {
     let world = World::new();
-    let named = Per::Plugin(Name::new("named").unwrap());
+    let named = LimitTarget::Plugin(PluginName::new("named").unwrap());
     let budgets = Budgets::otherwise(uses(4))
-        .limit(Kind::EnvRead, &Per::Workflow, uses(1))
-        .limit(Kind::EnvRead, &Per::EachPlugin, uses(2))
-        .limit(Kind::EnvRead, &named, uses(3));
+        .limit(CapabilityKind::EnvRead, &LimitTarget::Workflow, uses(1))
+        .limit(CapabilityKind::EnvRead, &LimitTarget::EachPlugin, uses(2))
+        .limit(CapabilityKind::EnvRead, &named, uses(3));
     let workflow = world.workflow(&budgets);
     let count = |plugin: &str| {
         let capability = world.ask(&workflow, plugin, env()).unwrap();
@@ -42,8 +42,11 @@ fn the_most_specific_entry_decides_alone() {
 #[test]
 fn a_limit_of_the_workflow_counts_all_plugins() {
     let world = World::new();
-    let workflow =
-        world.workflow(&Budgets::otherwise(Limit::NONE).limit(Kind::EnvRead, &Per::Workflow, uses(3)));
+    let workflow = world.workflow(&Budgets::otherwise(BudgetLimit::NONE).limit(
+        CapabilityKind::EnvRead,
+        &LimitTarget::Workflow,
+        uses(3),
+    ));
     let (a, b) = (world.ask(&workflow, "a", env()).unwrap(), world.ask(&workflow, "b", env()).unwrap());
     let answers = [&a, &b, &a, &b, &a].map(|capability| once(&world, capability));
     assert_eq!(answers, [Ok(()), Ok(()), Ok(()), Err("use/over-budget"), Err("use/over-budget")]);
@@ -74,11 +77,12 @@ fn two_handles_share_one_budget() {
 
 #[test]
 fn equal_budgets_have_equal_records() {
-    let limit = |budgets: Budgets, kind, count| budgets.limit(kind, &Per::EachPlugin, uses(count));
-    let one = limit(limit(Budgets::otherwise(uses(1)), Kind::EnvRead, 2), Kind::NetConnect, 3);
+    let limit = |budgets: Budgets, kind, count| budgets.limit(kind, &LimitTarget::EachPlugin, uses(count));
+    let one =
+        limit(limit(Budgets::otherwise(uses(1)), CapabilityKind::EnvRead, 2), CapabilityKind::NetConnect, 3);
     let two = limit(
-        limit(limit(Budgets::otherwise(uses(1)), Kind::NetConnect, 3), Kind::EnvRead, 9),
-        Kind::EnvRead,
+        limit(limit(Budgets::otherwise(uses(1)), CapabilityKind::NetConnect, 3), CapabilityKind::EnvRead, 9),
+        CapabilityKind::EnvRead,
         2,
     );
     assert_eq!(one.lines(), two.lines());
@@ -107,7 +111,7 @@ proptest! {
     #[test]
     fn the_trail_and_the_review_count_the_same(steps in prop::collection::vec((0..8_u8, 0..2_usize, 0..2_usize, any::<prop::sample::Index>()), 1..50)) {
         let mut world = World::new();
-        let budgets = Budgets::otherwise(Limit { max_mints: Some(3), max_uses: Some(4), max_units: None });
+        let budgets = Budgets::otherwise(BudgetLimit { max_mints: Some(3), max_uses: Some(4), max_units: None });
         let mut open: BTreeMap<&str, Workflow> = BTreeMap::new();
         let mut all: Vec<(&str, &str, EnvReadCapability)> = Vec::new();
         for (kind, id, plugin, pick) in steps {
@@ -132,7 +136,7 @@ proptest! {
                         Ok(guard) => {
                             prop_assert!(uses > 0 && open.contains_key(id));
                             // Some are ended, some dropped.
-                            if kind == 2 { guard.end(Outcome::Ok, None).unwrap(); }
+                            if kind == 2 { guard.end(UseOutcome::Ok, None).unwrap(); }
                         }
                         Err("use/over-budget") => prop_assert_eq!(uses, 0),
                         Err(code) => prop_assert!(["use/workflow-closed", "use/revoked"].contains(&code), "{}", code),
@@ -145,7 +149,7 @@ proptest! {
                 }
                 6 => {
                     if let Some(workflow) = open.remove(id) {
-                        world.trail.close_workflow(workflow, Outcome::Ok).unwrap();
+                        world.trail.close_workflow(workflow, UseOutcome::Ok).unwrap();
                     }
                 }
                 _ => {
@@ -156,7 +160,7 @@ proptest! {
             }
         }
         // The stored counters of every checkpoint are those that anyone recomputes.
-        let mut verifier = Verifier::new(VerifyPlan::new().folds(plugward_capability::folds()));
+        let mut verifier = ChainVerifier::new(VerifyPlan::new().folds(plugward_capability::folds()));
         verifier.feed(&world.directory.read("ledger.jsonl").unwrap(), &mut |_, _| ());
         let whole = matches!(verifier.finish().check, ChainCheck::Whole { .. });
         prop_assert!(whole);

@@ -9,12 +9,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use plugward_capability::{GitCommand, GitLocalOpsCapability, GitOp, GitScope, Outcome, Place};
+use plugward_capability::{GitCommand, GitLocalOpsCapability, GitOp, GitScope, ScopeDirectory, UseOutcome};
 
 use super::{World, using};
 
-fn place() -> Place {
-    Place::new("site", "1:2").unwrap()
+fn place() -> ScopeDirectory {
+    ScopeDirectory::new("site", "1:2").unwrap()
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Output {
@@ -101,7 +101,7 @@ fn hostile() -> Option<tempfile::TempDir> {
 fn command(world: &World, capability: &GitLocalOpsCapability, op: GitOp<'_>, repo: &Path) -> GitCommand {
     let guard = using(&world.trail, capability, op).unwrap();
     let command = capability.command(&op, &guard, &place(), repo.to_str().unwrap()).unwrap();
-    guard.end(Outcome::Ok, None).unwrap();
+    guard.end(UseOutcome::Ok, None).unwrap();
     command
 }
 
@@ -155,14 +155,14 @@ fn a_command_needs_its_own_use() {
     let capability = world.ask(&workflow, "acme", scope()).unwrap();
     let other = world.ask(&workflow, "acme", scope()).unwrap();
     let guard = using(&world.trail, &capability, GitOp::Add { paths: &["a"] }).unwrap();
-    let code = |capability: &GitLocalOpsCapability, op: GitOp<'_>, place: &Place, path| {
+    let code = |capability: &GitLocalOpsCapability, op: GitOp<'_>, place: &ScopeDirectory, path| {
         capability.command(&op, &guard, place, path).map_or_else(|error| error.code(), |_| "good")
     };
     assert_eq!(code(&capability, GitOp::Add { paths: &["a"] }, &place(), "."), "good");
     assert_eq!(code(&other, GitOp::Add { paths: &["a"] }, &place(), "."), "scope/not-begun");
     assert_eq!(code(&capability, GitOp::Add { paths: &["b"] }, &place(), "."), "scope/not-begun");
     assert_eq!(code(&capability, GitOp::Restore { paths: &["a"] }, &place(), "."), "scope/not-begun");
-    let elsewhere = Place::new("site", "1:3").unwrap();
+    let elsewhere = ScopeDirectory::new("site", "1:3").unwrap();
     assert_eq!(code(&capability, GitOp::Add { paths: &["a"] }, &elsewhere, "."), "scope/place");
     assert_eq!(code(&capability, GitOp::Add { paths: &["a"] }, &place(), ""), "scope/place");
 }

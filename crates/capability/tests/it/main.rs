@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plugward_capability::{
-    Budgets, Capability, EnvScope, Lifetime, Limit, Mint, MintCheck, MintRules, Name, NoScrub,
+    BudgetLimit, Budgets, Capability, EnvScope, Lifetime, Mint, MintCheck, MintRules, NoScrub, PluginName,
     RawWithNetwork, Request, Scope, Trail, TrailRules, UseCheck, UseGuard, Workflow, WorkflowId, folds,
 };
-use plugward_ledger::{Clock, Durability, Event, LedgerId, Record, TestDirectory, Timestamp};
+use plugward_ledger::{Clock, Durability, LedgerEvent, LedgerId, LedgerRecord, TestDirectory, Timestamp};
 
 pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
 pub(crate) const START: u64 = 1_795_297_683_000_000;
@@ -74,7 +74,7 @@ impl World {
     }
 
     pub(crate) fn free(&self) -> Workflow {
-        self.workflow(&Budgets::otherwise(Limit::NONE))
+        self.workflow(&Budgets::otherwise(BudgetLimit::NONE))
     }
 
     pub(crate) fn ask<S: Scope>(
@@ -83,20 +83,24 @@ impl World {
         plugin: &str,
         scope: S,
     ) -> Result<S::Capability, &'static str> {
-        let request =
-            Request { plugin: Name::new(plugin).unwrap(), workflow, scope, lifetime: Lifetime::Workflow };
+        let request = Request {
+            plugin: PluginName::new(plugin).unwrap(),
+            workflow,
+            scope,
+            lifetime: Lifetime::Workflow,
+        };
         match self.mint.mint(request).unwrap() {
             MintCheck::Minted(capability) => Ok(capability),
             MintCheck::Refused(refusal) => Err(refusal.code()),
         }
     }
 
-    pub(crate) fn records(&self) -> Vec<Record> {
+    pub(crate) fn records(&self) -> Vec<LedgerRecord> {
         let bytes = self.directory.read("ledger.jsonl").unwrap();
         bytes
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
-            .map(|line| Record::parse(line).unwrap())
+            .map(|line| LedgerRecord::parse(line).unwrap())
             .collect()
     }
 
@@ -104,7 +108,7 @@ impl World {
         self.records().iter().map(|record| record.type_name().to_owned()).collect()
     }
 
-    pub(crate) fn last(&self) -> Event {
+    pub(crate) fn last(&self) -> LedgerEvent {
         self.records().pop().unwrap().event().unwrap().clone()
     }
 }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use plugward_capability::{
-    AnyScope, Budgets, Capability, EnvOp, EnvReadCapability, EnvScope, Kind, Lifetime, Limit, LlmScope,
-    MintCheck, Name, NetScope, Outcome, Per, RawScope, RawWithNetwork, Request, Scope, WorkflowId,
+    AnyScope, BudgetLimit, Budgets, Capability, CapabilityKind, EnvOp, EnvReadCapability, EnvScope, Lifetime,
+    LimitTarget, LlmScope, MintCheck, NetScope, PluginName, RawScope, RawWithNetwork, Request, Scope,
+    UseOutcome, WorkflowId,
 };
-use plugward_ledger::{Event, WriteFault};
+use plugward_ledger::{LedgerEvent, WriteFault};
 
 use super::{Hand, World, env, using};
 
@@ -23,7 +24,7 @@ fn a_capability_is_on_the_record_before_it_exists() {
     let world = World::new();
     let workflow = world.free();
     let capability = world.ask(&workflow, "acme", env()).unwrap();
-    let Event::CapabilityMinted {
+    let LedgerEvent::CapabilityMinted {
         workflow: of,
         plugin,
         kind,
@@ -65,9 +66,10 @@ fn an_append_that_fails_makes_no_capability() {
         let trail = plugward_capability::Trail::open(ledger, rules).unwrap();
         let rules = plugward_capability::MintRules { raw_with_network: RawWithNetwork::Refuse };
         let mint = plugward_capability::Mint::new(trail.clone(), rules);
-        let workflow =
-            trail.open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(Limit::NONE)).unwrap();
-        let plugin = Name::new("acme").unwrap();
+        let workflow = trail
+            .open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(BudgetLimit::NONE))
+            .unwrap();
+        let plugin = PluginName::new("acme").unwrap();
         let request = || Request {
             plugin: plugin.clone(),
             workflow: &workflow,
@@ -91,11 +93,15 @@ fn an_append_that_fails_makes_no_capability() {
 #[test]
 fn every_refusal_is_recorded_and_its_near_miss_is_minted() {
     let world = World::new();
-    let limit = |mints| Limit { max_mints: Some(mints), max_uses: None, max_units: None };
-    let budgets = Budgets::otherwise(Limit::NONE).limit(Kind::EnvRead, &Per::EachPlugin, limit(1));
+    let limit = |mints| BudgetLimit { max_mints: Some(mints), max_uses: None, max_units: None };
+    let budgets = Budgets::otherwise(BudgetLimit::NONE).limit(
+        CapabilityKind::EnvRead,
+        &LimitTarget::EachPlugin,
+        limit(1),
+    );
     let workflow = world.workflow(&budgets);
     let refused = |code: &str, kind: &str| {
-        let Event::MintRefused { code: of, kind: recorded, plugin, .. } = world.last() else {
+        let LedgerEvent::MintRefused { code: of, kind: recorded, plugin, .. } = world.last() else {
             panic!("{:?}", world.last())
         };
         assert_eq!((of.as_str(), recorded.as_str(), plugin.as_str()), (code, kind, "acme"));
@@ -114,7 +120,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_minted() {
     assert_eq!(world.ask(&workflow, "other", raw()).unwrap_err(), "mint/conflict");
     // Lifetime.
     let lasting = |duration| {
-        let plugin = Name::new("acme").unwrap();
+        let plugin = PluginName::new("acme").unwrap();
         let scope = plugward_capability::ModuleScope::new(&["fs-read"]).unwrap();
         let request = Request { plugin, workflow: &workflow, scope, lifetime: Lifetime::For(duration) };
         match world.mint.mint(request).unwrap() {
@@ -127,7 +133,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_minted() {
     assert_eq!(lasting(Duration::from_secs(u64::MAX)), "mint/lifetime");
     assert_eq!(lasting(Duration::from_micros(1)), "minted");
     // Closed, by this process or another.
-    world.other().trail.close_workflow(world.other().workflow(&budgets), Outcome::Ok).unwrap();
+    world.other().trail.close_workflow(world.other().workflow(&budgets), UseOutcome::Ok).unwrap();
     assert_eq!(world.ask(&workflow, "acme", env()).unwrap_err(), "mint/workflow-closed");
     refused("mint/workflow-closed", "env-read");
     // A workflow of the same id that was opened again is another one.
@@ -144,16 +150,16 @@ fn raw_output_with_a_network_may_be_recorded_instead() {
     let world = World::on(plugward_ledger::TestDirectory::new(), Hand::new(), RawWithNetwork::Record);
     let workflow = world.free();
     assert!(world.ask(&workflow, "acme", net()).is_ok());
-    assert!(matches!(world.last(), Event::CapabilityMinted { warning: None, .. }));
+    assert!(matches!(world.last(), LedgerEvent::CapabilityMinted { warning: None, .. }));
     assert!(world.ask(&workflow, "acme", raw()).is_ok());
-    assert!(matches!(world.last(), Event::CapabilityMinted { warning: Some(_), .. }));
+    assert!(matches!(world.last(), LedgerEvent::CapabilityMinted { warning: Some(_), .. }));
 }
 
 #[test]
 fn a_bundle_is_minted_whole_or_not_at_all() {
     let world = World::new();
     let workflow = world.free();
-    let plugin = Name::new("acme").unwrap();
+    let plugin = PluginName::new("acme").unwrap();
     let net_at = |port| AnyScope::NetConnect(NetScope::new("a.example", port).unwrap());
     let scopes = || vec![net_at(1), AnyScope::EnvRead(env()), net_at(2)];
     let ask = |scopes| match world.mint.bundle(&plugin, &workflow, scopes, Lifetime::Workflow).unwrap() {
@@ -163,28 +169,32 @@ fn a_bundle_is_minted_whole_or_not_at_all() {
     let writes = world.directory.writes();
     let mut bundle = ask(scopes()).unwrap();
     assert_eq!(world.directory.writes(), writes + 1);
-    assert_eq!(bundle.kinds().collect::<Vec<_>>(), [Kind::NetConnect, Kind::EnvRead, Kind::NetConnect]);
+    assert_eq!(
+        bundle.kinds().collect::<Vec<_>>(),
+        [CapabilityKind::NetConnect, CapabilityKind::EnvRead, CapabilityKind::NetConnect]
+    );
     let records = world.records();
-    let Some(Event::BundleMinted { bundle_digest, serials, .. }) = records[records.len() - 1].event() else {
+    let Some(LedgerEvent::BundleMinted { bundle_digest, serials, .. }) = records[records.len() - 1].event()
+    else {
         panic!()
     };
     assert_eq!(serials, &[1, 2, 3]);
     for record in &records[records.len() - 4..records.len() - 1] {
         assert!(
-            matches!(record.event(), Some(Event::CapabilityMinted { bundle: Some(of), .. }) if of == bundle_digest)
+            matches!(record.event(), Some(LedgerEvent::CapabilityMinted { bundle: Some(of), .. }) if of == bundle_digest)
         );
     }
     // Its members work like any other, in the order in which they were asked for.
     let env: EnvReadCapability = bundle.take_env_read().unwrap();
     assert!(bundle.take_env_read().is_none());
     assert_eq!((env.key().serial(), bundle.take_net_connect().unwrap().key().serial()), (2, 1));
-    using(&world.trail, &env, EnvOp::ReadVar { name: "HOME" }).unwrap().end(Outcome::Ok, None).unwrap();
+    using(&world.trail, &env, EnvOp::ReadVar { name: "HOME" }).unwrap().end(UseOutcome::Ok, None).unwrap();
     assert_eq!((bundle.len(), bundle.is_empty(), bundle.into_iter().count()), (1, false, 1));
     // The same request has the same digest, in any order; another one has not.
     let digest = |scopes| {
         let _bundle = ask(scopes).unwrap();
         match world.last() {
-            Event::BundleMinted { bundle_digest, .. } => bundle_digest,
+            LedgerEvent::BundleMinted { bundle_digest, .. } => bundle_digest,
             other => panic!("{other:?}"),
         }
     };
@@ -207,7 +217,7 @@ fn an_end_that_is_far_away_stops_no_checkpoint() {
     let world = World::new();
     let workflow = world.free();
     let request = Request {
-        plugin: Name::new("acme").unwrap(),
+        plugin: PluginName::new("acme").unwrap(),
         workflow: &workflow,
         scope: env(),
         lifetime: Lifetime::For(Duration::from_secs(7_000 * 365 * 86_400)),
@@ -222,16 +232,16 @@ fn an_end_that_is_far_away_stops_no_checkpoint() {
     let other = world.other();
     using(&other.trail, &capability, EnvOp::ReadVar { name: "HOME" })
         .unwrap()
-        .end(Outcome::Ok, None)
+        .end(UseOutcome::Ok, None)
         .unwrap();
 }
 
 #[test]
 fn a_bundle_counts_its_own_members() {
     let world = World::new();
-    let limit = Limit { max_mints: Some(2), max_uses: None, max_units: None };
+    let limit = BudgetLimit { max_mints: Some(2), max_uses: None, max_units: None };
     let workflow = world.workflow(&Budgets::otherwise(limit));
-    let plugin = Name::new("acme").unwrap();
+    let plugin = PluginName::new("acme").unwrap();
     let scopes = |names: &[&str]| {
         names.iter().map(|name| AnyScope::EnvRead(EnvScope::new(&[name]).unwrap())).collect()
     };

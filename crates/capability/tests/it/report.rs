@@ -8,11 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_capability::{
-    BudgetQuery, Budgets, EnvOp, Lifetime, Limit, Mint, MintCheck, MintRules, Name, NoScrub, Outcome,
-    RawWithNetwork, Request, ShowQuery, Trail, TrailRules, WorkflowId, budget_report, folds, show,
-    verify_report,
+    BudgetLimit, BudgetQuery, Budgets, EnvOp, Lifetime, Mint, MintCheck, MintRules, NoScrub, PluginName,
+    RawWithNetwork, Request, ShowQuery, Trail, TrailRules, UseOutcome, WorkflowId, budget_report, folds,
+    show, verify_report,
 };
-use plugward_ledger::{Checkpoint, Durability, Event, Ledger, LedgerFiles};
+use plugward_ledger::{Checkpoint, Durability, Ledger, LedgerEvent, LedgerFiles};
 
 use super::{Hand, ID, env, using};
 
@@ -30,10 +30,10 @@ fn state() -> State {
     let ledger = Ledger::open(&dir, ID, Hand::new().clock(), Durability::Decisions, folds()).unwrap().ledger;
     let trail = Trail::open(ledger.clone(), TrailRules { scrub: Box::new(NoScrub) }).unwrap();
     let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
-    let limit = Limit { max_mints: Some(3), max_uses: Some(2), max_units: Some(9) };
+    let limit = BudgetLimit { max_mints: Some(3), max_uses: Some(2), max_units: Some(9) };
     let workflow = trail.open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(limit)).unwrap();
     let request = Request {
-        plugin: Name::new("acme").unwrap(),
+        plugin: PluginName::new("acme").unwrap(),
         workflow: &workflow,
         scope: env(),
         lifetime: Lifetime::Workflow,
@@ -41,7 +41,7 @@ fn state() -> State {
     let MintCheck::Minted(capability) = mint.mint(request).unwrap() else { panic!() };
     for _ in 0..3 {
         if let Ok(guard) = using(&trail, &capability, EnvOp::ReadVar { name: "HOME" }) {
-            guard.end(Outcome::Ok, None).unwrap();
+            guard.end(UseOutcome::Ok, None).unwrap();
         }
     }
     let checkpoint = ledger.close().unwrap();
@@ -99,7 +99,7 @@ fn verify_names_the_file_and_the_line_of_what_is_broken() {
 fn misuse_is_a_finding_on_a_whole_chain() {
     let state = state();
     let ledger = Ledger::open(&state.dir, ID, Hand::new().clock(), Durability::Off, folds()).unwrap().ledger;
-    let forged = Event::CapabilityUsed {
+    let forged = LedgerEvent::CapabilityUsed {
         workflow: "wf-7".into(),
         plugin: "acme".into(),
         kind: "net-connect".into(),

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use plugward_capability::{FINDINGS, NOTES, Outcome, Review, review};
-use plugward_ledger::{BudgetLine, Event, Folds, Ledger, Record, Sum, TestDirectory, Timestamp, Value};
+use plugward_capability::{FINDINGS, NOTES, Review, UseOutcome, review};
+use plugward_ledger::{
+    BudgetLine, Folds, Ledger, LedgerDigest, LedgerEvent, LedgerRecord, RecordValue, TestDirectory, Timestamp,
+};
 
 use super::{Hand, ID, START};
 
 /// Events, and by how much the clock moves between them.
-type Steps = Vec<Result<Event, i64>>;
+type Steps = Vec<Result<LedgerEvent, i64>>;
 
-fn opened() -> Event {
+fn opened() -> LedgerEvent {
     let line = BudgetLine {
         kind: "*".into(),
         per: "otherwise".into(),
@@ -19,16 +21,16 @@ fn opened() -> Event {
         max_uses: Some(2),
         max_units: Some(10),
     };
-    Event::WorkflowOpened { workflow: "w".into(), budgets: vec![line] }
+    LedgerEvent::WorkflowOpened { workflow: "w".into(), budgets: vec![line] }
 }
 
-fn closed() -> Event {
-    Event::WorkflowClosed { workflow: "w".into(), outcome: Outcome::Ok }
+fn closed() -> LedgerEvent {
+    LedgerEvent::WorkflowClosed { workflow: "w".into(), outcome: UseOutcome::Ok }
 }
 
-fn minted(serial: u64, expires: Option<u64>) -> Event {
-    let scope = Value::object([("names", Value::List(vec![Value::text("HOME")]))]);
-    Event::CapabilityMinted {
+fn minted(serial: u64, expires: Option<u64>) -> LedgerEvent {
+    let scope = RecordValue::object([("names", RecordValue::List(vec![RecordValue::text("HOME")]))]);
+    LedgerEvent::CapabilityMinted {
         workflow: "w".into(),
         plugin: "acme".into(),
         kind: "env-read".into(),
@@ -41,8 +43,8 @@ fn minted(serial: u64, expires: Option<u64>) -> Event {
     }
 }
 
-fn used_by(plugin: &str, kind: &str, serial: u64, units: u64) -> Event {
-    Event::CapabilityUsed {
+fn used_by(plugin: &str, kind: &str, serial: u64, units: u64) -> LedgerEvent {
+    LedgerEvent::CapabilityUsed {
         workflow: "w".into(),
         plugin: plugin.into(),
         kind: kind.into(),
@@ -53,27 +55,27 @@ fn used_by(plugin: &str, kind: &str, serial: u64, units: u64) -> Event {
     }
 }
 
-fn used(serial: u64) -> Event {
+fn used(serial: u64) -> LedgerEvent {
     used_by("acme", "env-read", serial, 1)
 }
 
-fn ended(serial: u64, begun: u64) -> Event {
-    Event::CapabilityUseEnded {
+fn ended(serial: u64, begun: u64) -> LedgerEvent {
+    LedgerEvent::CapabilityUseEnded {
         workflow: "w".into(),
         serial,
         begun,
-        outcome: Outcome::Ok,
+        outcome: UseOutcome::Ok,
         code: None,
         millis: 0,
     }
 }
 
-fn revoked(serial: u64) -> Event {
-    Event::CapabilityRevoked { workflow: "w".into(), serial, by: "a".into(), reason: "b".into() }
+fn revoked(serial: u64) -> LedgerEvent {
+    LedgerEvent::CapabilityRevoked { workflow: "w".into(), serial, by: "a".into(), reason: "b".into() }
 }
 
 /// Writes the events as somebody might who goes around the trail; a number moves the clock on by so many microseconds.
-fn forged(steps: &[Result<Event, i64>]) -> Review {
+fn forged(steps: &[Result<LedgerEvent, i64>]) -> Review {
     let directory = TestDirectory::new();
     let hand = Hand::new();
     let ledger =
@@ -91,7 +93,7 @@ fn forged(steps: &[Result<Event, i64>]) -> Review {
         bytes
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
-            .map(|line| Record::parse(line).unwrap()),
+            .map(|line| LedgerRecord::parse(line).unwrap()),
     )
 }
 
@@ -103,15 +105,23 @@ fn codes(review: &Review) -> Vec<(&'static str, u64)> {
 #[expect(clippy::too_many_lines, reason = "one row for each code")]
 fn each_finding_and_note_has_its_ledger_and_its_near_miss() {
     let lying = match minted(1, None) {
-        Event::CapabilityMinted {
-            workflow, plugin, kind, serial, scope, expires, bundle, warning, ..
-        } => Event::CapabilityMinted {
+        LedgerEvent::CapabilityMinted {
             workflow,
             plugin,
             kind,
             serial,
             scope,
-            scope_digest: Sum::ZERO,
+            expires,
+            bundle,
+            warning,
+            ..
+        } => LedgerEvent::CapabilityMinted {
+            workflow,
+            plugin,
+            kind,
+            serial,
+            scope,
+            scope_digest: LedgerDigest::ZERO,
             expires,
             bundle,
             warning,
@@ -245,7 +255,7 @@ fn a_type_that_is_not_known_is_named() {
     let line = format!(
         "{{\"v\":1,\"seq\":0,\"ts\":\"2026-11-21T21:48:03.123456Z\",\"prev\":\"{zeros}\",\"type\":\"later\\u001b\"}}"
     );
-    let seen = review(std::iter::once(Record::parse(line.as_bytes()).unwrap()));
+    let seen = review(std::iter::once(LedgerRecord::parse(line.as_bytes()).unwrap()));
     assert_eq!(codes(&seen), [("unknown-type", 0)]);
     assert_eq!(seen.notes[0].detail, "type `later\\u{1b}` of format 1");
 }
@@ -263,7 +273,7 @@ fn records_that_start_late_do_not_accuse_what_they_cannot_see() {
     let bytes = directory.read("ledger.jsonl").unwrap();
     let late = |skip| {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).skip(skip);
-        codes(&review(lines.map(|line| Record::parse(line).unwrap())))
+        codes(&review(lines.map(|line| LedgerRecord::parse(line).unwrap())))
     };
     assert_eq!(late(0), [("double-end", 5), ("use-without-mint", 6)]);
     // From the use on: its mint may be among what is gone. That it ended twice is still seen.

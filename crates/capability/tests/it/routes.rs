@@ -27,7 +27,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
         "from_str",
         "E0277",
         "let c = \"PATH\".parse::<EnvReadCapability>();",
-        "let c = \"PATH\".parse::<Name>();",
+        "let c = \"PATH\".parse::<PluginName>();",
     ),
     (
         "deserialize",
@@ -71,7 +71,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
         "build_default",
         "E0277",
         "fn f<S: Scope>(s: S) -> S::Capability { s.build(Default::default()) }",
-        "fn f<S: Scope>(s: S) -> plugward_ledger::Value { s.to_value() }",
+        "fn f<S: Scope>(s: S) -> plugward_ledger::RecordValue { s.to_value() }",
     ),
     (
         "build_borrowed",
@@ -106,8 +106,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     (
         "guard_twice",
         "E0382",
-        "fn f(g: UseGuard<'_>) { g.end(Outcome::Ok, None).unwrap(); g.end(Outcome::Ok, None).unwrap(); }",
-        "fn f(g: UseGuard<'_>) { g.end(Outcome::Ok, None).unwrap(); }",
+        "fn f(g: UseGuard<'_>) { g.end(UseOutcome::Ok, None).unwrap(); g.end(UseOutcome::Ok, None).unwrap(); }",
+        "fn f(g: UseGuard<'_>) { g.end(UseOutcome::Ok, None).unwrap(); }",
     ),
     (
         "git_command",
@@ -118,8 +118,8 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     (
         "git_command_without_use",
         "E0061",
-        "fn f(c: &GitLocalOpsCapability, p: &Place) { c.command(&GitOp::Status, p, \".\").unwrap(); }",
-        "fn f(c: &GitLocalOpsCapability, p: &Place, g: &UseGuard<'_>) { c.command(&GitOp::Status, g, p, \".\").unwrap(); }",
+        "fn f(c: &GitLocalOpsCapability, p: &ScopeDirectory) { c.command(&GitOp::Status, p, \".\").unwrap(); }",
+        "fn f(c: &GitLocalOpsCapability, p: &ScopeDirectory, g: &UseGuard<'_>) { c.command(&GitOp::Status, g, p, \".\").unwrap(); }",
     ),
     (
         "other_operation",
@@ -168,13 +168,13 @@ const HEAD: &str = r#"#![allow(unused)]
 use plugward_capability::*;
 fn rules() -> TrailRules { TrailRules { scrub: Box::new(NoScrub) } }
 fn trail() -> Trail { todo!() }
-fn workflow(t: &Trail) -> Workflow { t.open_workflow(WorkflowId::new("w").unwrap(), &Budgets::otherwise(Limit::NONE)).unwrap() }
+fn workflow(t: &Trail) -> Workflow { t.open_workflow(WorkflowId::new("w").unwrap(), &Budgets::otherwise(BudgetLimit::NONE)).unwrap() }
 fn env() -> EnvScope { EnvScope::new(&["PATH"]).unwrap() }
 fn made() -> EnvReadCapability {
     let t = trail();
     let w = workflow(&t);
     let m = Mint::new(t, MintRules { raw_with_network: RawWithNetwork::Refuse });
-    let r = Request { plugin: Name::new("p").unwrap(), workflow: &w, scope: env(), lifetime: Lifetime::Workflow };
+    let r = Request { plugin: PluginName::new("p").unwrap(), workflow: &w, scope: env(), lifetime: Lifetime::Workflow };
     match m.mint(r).unwrap() { MintCheck::Minted(c) => c, MintCheck::Refused(_) => todo!() }
 }
 fn take(c: EnvReadCapability) {}

@@ -1,9 +1,9 @@
 //! What each scope takes, and what it covers: planted and near miss side by side.
 
 use plugward_capability::{
-    Access, Capability, EnvOp, EnvScope, FsOp, FsScope, FsVerb, GitOp, GitScope, Kind, LlmOp, LlmScope,
-    ModuleOp, ModuleScope, Name, NetOp, NetScope, NpmOp, NpmScope, Operation, Place, Program, RawOp,
-    RawScope, Scope, ScopeError, SpawnOp, SpawnScope, WorkflowId,
+    Access, Capability, CapabilityKind, EnvOp, EnvScope, FsOp, FsScope, FsVerb, GitOp, GitScope, LlmOp,
+    LlmScope, ModuleOp, ModuleScope, NetOp, NetScope, NpmOp, NpmScope, Operation, PluginName, ProgramRef,
+    RawOp, RawScope, Scope, ScopeDirectory, ScopeError, SpawnOp, SpawnScope, WorkflowId,
 };
 
 use super::World;
@@ -31,12 +31,12 @@ fn names_can_be_seen_for_what_they_are() {
         ("a\u{200b}b", "scope/name"),
         ("a\u{e0041}b", "scope/name"),
     ] {
-        assert_eq!(code(Name::new(text)), expected, "{text:?}");
+        assert_eq!(code(PluginName::new(text)), expected, "{text:?}");
         assert_eq!(code(WorkflowId::new(text)), expected, "{text:?}");
     }
-    assert_eq!(code(Name::new(&"x".repeat(256))), "good");
-    assert_eq!(code(Name::new(&"x".repeat(257))), "scope/name");
-    let error = Name::new("a\u{1b}[2Jb").unwrap_err();
+    assert_eq!(code(PluginName::new(&"x".repeat(256))), "good");
+    assert_eq!(code(PluginName::new(&"x".repeat(257))), "scope/name");
+    let error = PluginName::new("a\u{1b}[2Jb").unwrap_err();
     assert_eq!(error.to_string(), "invalid plugin name `a\\u{1b}[2Jb`: it has an invisible character");
 }
 
@@ -167,16 +167,16 @@ fn npm_specs() {
 
 #[test]
 fn places_are_their_identity() {
-    let place = |label: &str, identity: &str| Place::new(label, identity).unwrap();
-    assert_eq!(code(Place::new("", "1")), "scope/place");
-    assert_eq!(code(Place::new("a", "")), "scope/place");
-    assert_eq!(code(Place::new("a\u{202e}", "1")), "scope/place");
-    assert_eq!(code(Place::new("a", &"1".repeat(1_025))), "scope/place");
+    let place = |label: &str, identity: &str| ScopeDirectory::new(label, identity).unwrap();
+    assert_eq!(code(ScopeDirectory::new("", "1")), "scope/place");
+    assert_eq!(code(ScopeDirectory::new("a", "")), "scope/place");
+    assert_eq!(code(ScopeDirectory::new("a\u{202e}", "1")), "scope/place");
+    assert_eq!(code(ScopeDirectory::new("a", &"1".repeat(1_025))), "scope/place");
     let mine = place("work", "dev 7 inode 42");
     let renamed = place("elsewhere", "dev 7 inode 42");
     let other = place("work", "dev 7 inode 43");
     let verbs = [FsVerb::Read, FsVerb::List, FsVerb::Write, FsVerb::Create, FsVerb::Remove];
-    let allowed = |access, place: &Place| {
+    let allowed = |access, place: &ScopeDirectory| {
         verbs.map(|verb| covers(FsScope::new(mine.clone(), access), FsOp { verb, place, path: "a" }))
     };
     assert_eq!(allowed(Access::Read, &renamed), [true, true, false, false, false]);
@@ -186,7 +186,7 @@ fn places_are_their_identity() {
 
 #[test]
 fn branches_stay_in_their_namespace() {
-    let place = || Place::new("site", "1:2").unwrap();
+    let place = || ScopeDirectory::new("site", "1:2").unwrap();
     for (namespace, expected) in [
         ("plugins/acme/", "good"),
         ("a/", "good"),
@@ -287,10 +287,10 @@ fn hosts_are_one_pair() {
 
 #[test]
 fn programs_are_compared_by_whole_arguments() {
-    let name = |name: &str| Program::Name(name.into());
+    let name = |name: &str| ProgramRef::Name(name.into());
     for (program, argv, expected) in [
         (name("node"), [["a"].as_slice()].as_slice(), "good"),
-        (Program::Digest("sha256:ab".into()), &[&[]], "good"),
+        (ProgramRef::Digest("sha256:ab".into()), &[&[]], "good"),
         (name(""), &[&["a"]], "scope/program"),
         (name("/bin/sh"), &[&["a"]], "scope/program"),
         (name("..\\x"), &[&["a"]], "scope/program"),
@@ -325,7 +325,7 @@ fn programs_are_compared_by_whole_arguments() {
     assert!(!covers(scope(&[&["**"]]), SpawnOp::Spawn { program: &name("sh"), argv: &[] }));
     assert!(!covers(
         scope(&[&["**"]]),
-        SpawnOp::Spawn { program: &Program::Digest("node".into()), argv: &[] }
+        SpawnOp::Spawn { program: &ProgramRef::Digest("node".into()), argv: &[] }
     ));
 }
 
@@ -374,17 +374,17 @@ fn lists_of_names_are_exact() {
 
 #[test]
 fn every_kind_has_its_word() {
-    for kind in Kind::ALL {
-        assert_eq!(Kind::of(kind.as_str()), Some(kind));
+    for kind in CapabilityKind::ALL {
+        assert_eq!(CapabilityKind::of(kind.as_str()), Some(kind));
         assert_eq!(kind.to_string(), kind.as_str());
     }
-    assert_eq!(Kind::of("push"), None);
+    assert_eq!(CapabilityKind::of("push"), None);
 }
 
 #[test]
 fn what_is_recorded_of_an_operation_is_what_it_is_about() {
-    let place = Place::new("work", "1").unwrap();
-    let program = Program::Name("node".into());
+    let place = ScopeDirectory::new("work", "1").unwrap();
+    let program = ProgramRef::Name("node".into());
     let op = FsOp { verb: FsVerb::Create, place: &place, path: "a/b" };
     assert_eq!((op.name(), op.detail(), op.units()), ("create", "a/b".into(), 1));
     let op = SpawnOp::Spawn { program: &program, argv: &["a b", "c\n"] };

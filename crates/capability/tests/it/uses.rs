@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use plugward_capability::{
-    Budgets, CODES, Capability, EnvOp, EnvScope, Kind, Lifetime, Limit, LlmOp, LlmScope, MintCheck, Name,
-    Outcome, Per, Race, Request, Scrub, Trail, TrailRules, WorkflowId, folds,
+    BudgetLimit, Budgets, CODES, Capability, CapabilityKind, EnvOp, EnvScope, Lifetime, LimitTarget, LlmOp,
+    LlmScope, MintCheck, PluginName, RaceReport, Request, Scrub, Trail, TrailRules, UseOutcome, WorkflowId,
+    folds,
 };
-use plugward_ledger::{Durability, Event, Folds, Ledger, LedgerId, WriteFault};
+use plugward_ledger::{Durability, Folds, Ledger, LedgerEvent, LedgerId, WriteFault};
 
 use super::{Hand, World, env, using};
 
@@ -20,29 +21,35 @@ fn a_use_is_on_the_record_before_the_operation_and_its_end_after() {
     let guard = using(&world.trail, &capability, HOME).unwrap();
     let begun = guard.seq();
     assert_eq!(world.records().last().unwrap().seq(), begun);
-    let Event::CapabilityUsed { serial, op, detail, units, .. } = world.last() else { panic!() };
+    let LedgerEvent::CapabilityUsed { serial, op, detail, units, .. } = world.last() else { panic!() };
     assert_eq!((serial, op.as_str(), detail.as_str(), units), (1, "read-var", "HOME", 1));
     world.hand.forward(12_345_678);
-    guard.end(Outcome::Failed, Some("env/absent")).unwrap();
-    let Event::CapabilityUseEnded { begun: of, outcome, code, millis, .. } = world.last() else { panic!() };
-    assert_eq!((of, outcome, code.as_deref(), millis), (begun, Outcome::Failed, Some("env/absent"), 12_345));
+    guard.end(UseOutcome::Failed, Some("env/absent")).unwrap();
+    let LedgerEvent::CapabilityUseEnded { begun: of, outcome, code, millis, .. } = world.last() else {
+        panic!()
+    };
+    assert_eq!(
+        (of, outcome, code.as_deref(), millis),
+        (begun, UseOutcome::Failed, Some("env/absent"), 12_345)
+    );
     // A guard that is dropped ends as abandoned.
     drop(using(&world.trail, &capability, HOME).unwrap());
-    assert!(matches!(world.last(), Event::CapabilityUseEnded { outcome: Outcome::Abandoned, .. }));
+    assert!(matches!(world.last(), LedgerEvent::CapabilityUseEnded { outcome: UseOutcome::Abandoned, .. }));
 }
 
 #[test]
 fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
     let world = World::new();
-    let twice = Limit { max_mints: None, max_uses: Some(2), max_units: None };
-    let budgets = Budgets::otherwise(Limit::NONE).limit(Kind::EnvRead, &Per::EachPlugin, twice);
+    let twice = BudgetLimit { max_mints: None, max_uses: Some(2), max_units: None };
+    let budgets =
+        Budgets::otherwise(BudgetLimit::NONE).limit(CapabilityKind::EnvRead, &LimitTarget::EachPlugin, twice);
     let workflow = world.workflow(&budgets);
     let refused = |code: &str| {
-        let Event::UseRefused { code: of, op, .. } = world.last() else { panic!("{:?}", world.last()) };
+        let LedgerEvent::UseRefused { code: of, op, .. } = world.last() else { panic!("{:?}", world.last()) };
         assert_eq!((of.as_str(), op.as_str()), (code, "read-var"));
     };
     let once = |capability: &_| {
-        using(&world.trail, capability, HOME).map(|guard| guard.end(Outcome::Ok, None).unwrap())
+        using(&world.trail, capability, HOME).map(|guard| guard.end(UseOutcome::Ok, None).unwrap())
     };
     let capability = world.ask(&workflow, "acme", env()).unwrap();
     // Not covered.
@@ -57,7 +64,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
     refused("use/over-budget");
     // Expired: at the moment itself, not before.
     let request = Request {
-        plugin: Name::new("brief").unwrap(),
+        plugin: PluginName::new("brief").unwrap(),
         workflow: &workflow,
         scope: env(),
         lifetime: Lifetime::For(Duration::from_secs(1)),
@@ -84,7 +91,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
     let foreign = Trail::open(ledger, TrailRules { scrub: Box::new(plugward_capability::NoScrub) }).unwrap();
     assert_eq!(using(&foreign, &fourth, HOME).unwrap_err(), "use/foreign-ledger");
     // Closed; opened again under the same id it is another workflow.
-    world.trail.close_workflow(workflow, Outcome::Ok).unwrap();
+    world.trail.close_workflow(workflow, UseOutcome::Ok).unwrap();
     assert_eq!(once(&fourth), Err("use/workflow-closed"));
     refused("use/workflow-closed");
     let again = world.workflow(&budgets);
@@ -112,7 +119,7 @@ fn a_capability_whose_record_is_not_in_the_ledger_is_unknown() {
     // The same serial, minted there for another plugin, is not it either.
     let other = earlier
         .trail
-        .open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(Limit::NONE))
+        .open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(BudgetLimit::NONE))
         .unwrap();
     let same = earlier.ask(&other, "other", env()).unwrap();
     assert_eq!(same.key().serial(), capability.key().serial());
@@ -128,7 +135,7 @@ fn an_append_that_fails_grants_no_use() {
         world.directory.fail_write(world.directory.writes(), fault);
         assert_eq!(world.trail.try_use(&capability, HOME).unwrap_err().code(), "ledger/append");
         // Such a failure does not poison: nothing began.
-        using(&world.trail, &capability, HOME).unwrap().end(Outcome::Ok, None).unwrap();
+        using(&world.trail, &capability, HOME).unwrap().end(UseOutcome::Ok, None).unwrap();
     }
 }
 
@@ -142,7 +149,7 @@ fn an_end_that_cannot_be_recorded_poisons_the_trail() {
     };
     let said = |world: &World, guard: plugward_capability::UseGuard<'_>| {
         world.directory.fail_write(world.directory.writes(), WriteFault::Refused);
-        assert_eq!(guard.end(Outcome::Ok, None).unwrap_err().code(), "ledger/append");
+        assert_eq!(guard.end(UseOutcome::Ok, None).unwrap_err().code(), "ledger/append");
     };
     let ways: [Way<'_>; 2] = [&dropped, &said];
     for way in ways {
@@ -152,21 +159,24 @@ fn an_end_that_cannot_be_recorded_poisons_the_trail() {
         way(&world, using(&world.trail, &capability, HOME).unwrap());
         assert_eq!(world.trail.try_use(&capability, HOME).unwrap_err().code(), "trail/poisoned");
         let request = Request {
-            plugin: Name::new("acme").unwrap(),
+            plugin: PluginName::new("acme").unwrap(),
             workflow: &workflow,
             scope: env(),
             lifetime: Lifetime::Workflow,
         };
         assert_eq!(world.mint.mint(request).unwrap_err().code(), "trail/poisoned");
         assert_eq!(world.trail.revoke(&capability.key(), "a", "b").unwrap_err().code(), "trail/poisoned");
-        assert_eq!(world.trail.close_workflow(workflow, Outcome::Ok).unwrap_err().code(), "trail/poisoned");
+        assert_eq!(
+            world.trail.close_workflow(workflow, UseOutcome::Ok).unwrap_err().code(),
+            "trail/poisoned"
+        );
     }
 }
 
 #[test]
 fn units_are_those_of_the_operation() {
     let world = World::new();
-    let tokens = Limit { max_mints: None, max_uses: None, max_units: Some(1_000) };
+    let tokens = BudgetLimit { max_mints: None, max_uses: None, max_units: Some(1_000) };
     let workflow = world.workflow(&Budgets::otherwise(tokens));
     let capability = world.ask(&workflow, "acme", LlmScope::new(&["openai/gpt-5"]).unwrap()).unwrap();
     let ask =
@@ -189,7 +199,8 @@ fn units_are_those_of_the_operation() {
 #[test]
 fn joining_needs_the_same_budgets() {
     let world = World::new();
-    let budgets = |uses| Budgets::otherwise(Limit { max_mints: None, max_uses: Some(uses), max_units: None });
+    let budgets =
+        |uses| Budgets::otherwise(BudgetLimit { max_mints: None, max_uses: Some(uses), max_units: None });
     let one = world.workflow(&budgets(1));
     let count = world.records().len();
     let other = world.other();
@@ -197,8 +208,11 @@ fn joining_needs_the_same_budgets() {
     assert_eq!(world.records().len(), count);
     let id = WorkflowId::new("wf-7").unwrap();
     assert_eq!(other.trail.open_workflow(id, &budgets(2)).unwrap_err().code(), "trail/workflow-budgets");
-    other.trail.close_workflow(two, Outcome::Ok).unwrap();
-    assert_eq!(world.trail.close_workflow(one, Outcome::Ok).unwrap_err().code(), "trail/workflow-not-open");
+    other.trail.close_workflow(two, UseOutcome::Ok).unwrap();
+    assert_eq!(
+        world.trail.close_workflow(one, UseOutcome::Ok).unwrap_err().code(),
+        "trail/workflow-not-open"
+    );
 }
 
 #[test]
@@ -206,18 +220,24 @@ fn what_belongs_to_a_deed_cannot_be_recorded_by_hand() {
     let world = World::new();
     let workflow = world.free();
     let capability = world.ask(&workflow, "acme", env()).unwrap();
-    using(&world.trail, &capability, HOME).unwrap().end(Outcome::Ok, None).unwrap();
+    using(&world.trail, &capability, HOME).unwrap().end(UseOutcome::Ok, None).unwrap();
     let before = world.records();
     for record in &before {
         let event = record.event().unwrap().clone();
         assert_eq!(world.trail.record(event).unwrap_err().code(), "trail/reserved");
     }
     assert_eq!(world.records(), before);
-    assert!(world.trail.record(Event::LaunchEnded { launch: 1, exit: Some(0), signal: None }).is_ok());
-    let race =
-        Race { workflow: None, plugin: None, jail: "work", path: "a/b", cause: "link", errno: Some(40) };
+    assert!(world.trail.record(LedgerEvent::LaunchEnded { launch: 1, exit: Some(0), signal: None }).is_ok());
+    let race = RaceReport {
+        workflow: None,
+        plugin: None,
+        jail: "work",
+        path: "a/b",
+        cause: "link",
+        errno: Some(40),
+    };
     world.trail.race(race).unwrap();
-    assert!(matches!(world.last(), Event::FilesystemRaceDetected { errno: Some(40), .. }));
+    assert!(matches!(world.last(), LedgerEvent::FilesystemRaceDetected { errno: Some(40), .. }));
     let nobody = plugward_capability::GrantKey::new(super::ID, WorkflowId::new("wf-7").unwrap(), 9);
     assert_eq!(world.trail.revoke(&nobody, "a", "b").unwrap_err().code(), "trail/no-such-grant");
 }
@@ -237,17 +257,22 @@ fn details_pass_the_scrub_of_the_host() {
         plugward_capability::MintRules { raw_with_network: plugward_capability::RawWithNetwork::Refuse };
     let mint = plugward_capability::Mint::new(trail.clone(), rules);
     let workflow =
-        trail.open_workflow(WorkflowId::new("w").unwrap(), &Budgets::otherwise(Limit::NONE)).unwrap();
+        trail.open_workflow(WorkflowId::new("w").unwrap(), &Budgets::otherwise(BudgetLimit::NONE)).unwrap();
     let scope = EnvScope::new(&["A"]).unwrap();
-    let request =
-        Request { plugin: Name::new("p").unwrap(), workflow: &workflow, scope, lifetime: Lifetime::Workflow };
+    let request = Request {
+        plugin: PluginName::new("p").unwrap(),
+        workflow: &workflow,
+        scope,
+        lifetime: Lifetime::Workflow,
+    };
     let MintCheck::Minted(capability) = mint.mint(request).unwrap() else { panic!() };
     assert_eq!(
         using(&trail, &capability, EnvOp::ReadVar { name: "hunter2" }).unwrap_err(),
         "use/not-covered"
     );
     trail.revoke(&capability.key(), "me", "typed hunter2").unwrap();
-    let race = Race { workflow: None, plugin: None, jail: "j", path: "x/hunter2", cause: "c", errno: None };
+    let race =
+        RaceReport { workflow: None, plugin: None, jail: "j", path: "x/hunter2", cause: "c", errno: None };
     trail.race(race).unwrap();
     assert!(!String::from_utf8(directory.read("ledger.jsonl").unwrap()).unwrap().contains("hunter2"));
 }

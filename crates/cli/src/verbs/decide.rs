@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::anyhow;
-use plugward_loader::ledger::{Event, Verdict};
+use plugward_loader::ledger::{LedgerEvent, LoadVerdict};
 use plugward_loader::pinstore::{Change, FolderId, Outcome, Pin, PinState, Pins, Revoked, Shown, Unshown};
 use plugward_loader::{
     CalledName, Digest, Gate, PinStore, PluginId, PluginKey, PluginReport, StoreFailure, TreeDigest, Trust,
@@ -14,6 +14,7 @@ use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
+use crate::next_steps;
 use crate::out::Out;
 use crate::stores;
 use crate::table::{advice, gap};
@@ -65,7 +66,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         return Err(not_shown(&named.shown, "its tree", &actual.to_string()));
     }
     let tree = reviewed.tree;
-    let record = Event::PinAccepted {
+    let record = LedgerEvent::PinAccepted {
         plugin: ledger_name(&observed.key),
         digest: tree.to_string(),
         old: expected.map(|tree| tree.to_string()),
@@ -160,7 +161,8 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
         return Ok(0);
     };
     if let Some(id) = pending(&store, name) {
-        let records = [Event::PinForgotten { plugin: id.to_string(), digest: String::new(), old: None }];
+        let records =
+            [LedgerEvent::PinForgotten { plugin: id.to_string(), digest: String::new(), old: None }];
         return match commit(&mut store, host, &records, Change::ForgetPending { id: id.clone() })? {
             Outcome::Done => {
                 out.result(&format!("forgot {id}, a pin of version 2\n"))?;
@@ -172,7 +174,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
     let key = select::pinned(name, &store)?;
     let shown = host::display(&key);
     let pin = store.pins().and_then(|pins| pins.get(&key));
-    let records: Vec<Event> = pin.map(|pin| dropped(&key, pin)).into_iter().collect();
+    let records: Vec<LedgerEvent> = pin.map(|pin| dropped(&key, pin)).into_iter().collect();
     match commit(&mut store, host, &records, Change::Forget { key })? {
         Outcome::Done => {
             let shown = line(&shown);
@@ -191,8 +193,8 @@ fn pending(store: &PinStore, name: &str) -> Option<PluginId> {
 }
 
 /// The record of a pin that is about to be dropped.
-fn dropped(key: &PluginKey, pin: &Pin) -> Event {
-    Event::PinForgotten {
+fn dropped(key: &PluginKey, pin: &Pin) -> LedgerEvent {
+    LedgerEvent::PinForgotten {
         plugin: ledger_name(key),
         digest: pin.latest().map(|agreed| agreed.facts.tree.to_string()).unwrap_or_default(),
         old: None,
@@ -200,9 +202,9 @@ fn dropped(key: &PluginKey, pin: &Pin) -> Event {
 }
 
 /// The records of a store that is about to be emptied; of one that cannot be read nobody knows what is in it.
-fn forgotten(store: &PinStore) -> Vec<Event> {
+fn forgotten(store: &PinStore) -> Vec<LedgerEvent> {
     let Some(pins) = store.pins() else {
-        return vec![Event::PinForgotten {
+        return vec![LedgerEvent::PinForgotten {
             plugin: "*".to_owned(),
             digest: "unreadable".to_owned(),
             old: None,
@@ -210,13 +212,13 @@ fn forgotten(store: &PinStore) -> Vec<Event> {
     };
     let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
     let pending = pins.pending().filter(|(_, pin)| pin.state == PinState::Trusted).map(|(id, pin)| {
-        Event::PinForgotten {
+        LedgerEvent::PinForgotten {
             plugin: id.to_string(),
             digest: pin.tree.map(|tree| tree.to_string()).unwrap_or_default(),
             old: None,
         }
     });
-    let old = pins.manifest_only().map(|(name, digest)| Event::PinForgotten {
+    let old = pins.manifest_only().map(|(name, digest)| LedgerEvent::PinForgotten {
         plugin: name.to_owned(),
         digest: digest.to_string(),
         old: None,
@@ -225,16 +227,17 @@ fn forgotten(store: &PinStore) -> Vec<Event> {
 }
 
 /// What a person decided about a plugin, as the ledger keeps it: a decision of no unit of work.
-fn decided(plugin: &str, outcome: Verdict, code: Option<&str>, digest: Option<String>) -> Event {
+fn decided(plugin: &str, outcome: LoadVerdict, code: Option<&str>, digest: Option<String>) -> LedgerEvent {
     let codes = code.map(str::to_owned).into_iter().collect();
-    Event::Decision { workflow: None, plugin: plugin.to_owned(), outcome, codes, digest }
+    LedgerEvent::Decision { workflow: None, plugin: plugin.to_owned(), outcome, codes, digest }
 }
 
 fn start_over(host: &Host) -> Result<(), Failure> {
     let dir = host::own_folder(host.config_dir()?).map_err(Failure::Store)?;
     let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::Store(anyhow!("{error}")))?;
     Pins::start_over(&file, std::time::Duration::from_secs(5)).map(drop).map_err(|error| {
-        Failure::Store(anyhow!("start over: {error} ({})\n  next: {}", error.code(), error.help()))
+        let help = next_steps::with_start_over(error.code(), &error.help());
+        Failure::Store(anyhow!("start over: {error} ({})\n  next: {help}", error.code()))
     })
 }
 
@@ -243,7 +246,7 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let Denied { key, folder, called, seen } = to_deny(args, &store, host, out)?;
     let shown = host::display(&key);
     let digest = seen.map(|tree| tree.to_string());
-    let records = [decided(&ledger_name(&key), Verdict::Refuse, Some("policy/denied"), digest)];
+    let records = [decided(&ledger_name(&key), LoadVerdict::Refuse, Some("policy/denied"), digest)];
     let change = Change::Deny { key, folder, called, seen, by: Some(host::user()) };
     match commit(&mut store, host, &records, change)? {
         Outcome::Done | Outcome::Already => {
@@ -264,7 +267,7 @@ pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         let key = select::pinned(&args.id, &store)?;
         (host::display(&key), ledger_name(&key), Change::Allow { key })
     };
-    let records = [decided(&plugin, Verdict::Ask, None, None)];
+    let records = [decided(&plugin, LoadVerdict::Ask, None, None)];
     match commit(&mut store, host, &records, change)? {
         Outcome::Done => {
             let shown = line(&shown);
@@ -292,7 +295,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     }
     let digest = entry.tree.map(|d| d.to_string()).or_else(|| entry.manifest.map(|d| d.to_string()));
     let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
-    let records = [decided(&what, Verdict::Refuse, Some("policy/revoked"), digest)];
+    let records = [decided(&what, LoadVerdict::Refuse, Some("policy/revoked"), digest)];
     match commit(&mut store, host, &records, Change::Revoke(entry))? {
         Outcome::Done | Outcome::Already => {
             out.result(&format!("revoked {}\n", line(&what)))?;
@@ -312,7 +315,7 @@ fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
 }
 
 /// Writes down what is about to be decided; if that fails, it is not.
-pub(crate) fn note(host: &Host, events: &[Event]) -> Result<(), Failure> {
+pub(crate) fn note(host: &Host, events: &[LedgerEvent]) -> Result<(), Failure> {
     if events.is_empty() {
         return Ok(());
     }
@@ -325,9 +328,15 @@ pub(crate) fn note(host: &Host, events: &[Event]) -> Result<(), Failure> {
     })
 }
 
-fn commit(store: &mut PinStore, host: &Host, records: &[Event], change: Change) -> Result<Outcome, Failure> {
+fn commit(
+    store: &mut PinStore,
+    host: &Host,
+    records: &[LedgerEvent],
+    change: Change,
+) -> Result<Outcome, Failure> {
     note(host, records)?;
-    let failed = |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", error.help()));
+    let failed =
+        |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", next_steps::of_store(&error)));
     let committed = store.commit(vec![change], host::now()?).map_err(failed)?;
     committed
         .outcomes

@@ -2,10 +2,10 @@
 
 use anyhow::anyhow;
 use plugward_loader::capability::{
-    BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ShownRecord, VerifyReport, budget_report, show,
+    BudgetQuery, BudgetReport, BudgetRow, ListedRecord, ShowQuery, VerifyReport, budget_report, show,
     verify_report,
 };
-use plugward_loader::ledger::{ChainCheck, Checkpoint, Event, LedgerError, LedgerFiles, Timestamp};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, Timestamp};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::escape::{block, line};
@@ -52,7 +52,7 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
         last: args.last,
     };
     let mut text = String::new();
-    let mut each = |shown: ShownRecord| {
+    let mut each = |shown: ListedRecord| {
         let row = match args.format {
             ListFormat::Json => shown.line,
             ListFormat::Table => shown.to_text(),
@@ -73,9 +73,9 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
 
 /// Says why there is nothing to show. A type that is known to nobody and stands in no record is a slip of the hand.
 fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
-    if let Some(name) = args.type_name.as_deref().filter(|name| !Event::TYPES.contains(name)) {
+    if let Some(name) = args.type_name.as_deref().filter(|name| !LedgerEvent::TYPES.contains(name)) {
         let mut known = String::new();
-        for row in Event::TYPES.chunks(3) {
+        for row in LedgerEvent::TYPES.chunks(3) {
             known.push_str("\n    ");
             known.push_str(&row.join(", "));
         }

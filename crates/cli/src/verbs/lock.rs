@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 use anyhow::anyhow;
-use plugward_loader::ledger::Event;
+use plugward_loader::ledger::LedgerEvent;
 use plugward_loader::pinstore::{Change, Outcome};
 use plugward_loader::sandbox_path::{Answer, Perm, Replaced};
 use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
@@ -315,7 +315,7 @@ fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result
     }
     let mut store = stores::pins(host, Writes::Commit, out)?;
     let lock = sha256(&bytes);
-    note(host, &[Event::PinAccepted { plugin: NAME.to_owned(), digest: lock.to_string(), old: None }])?;
+    note(host, &[LedgerEvent::PinAccepted { plugin: NAME.to_owned(), digest: lock.to_string(), old: None }])?;
     let change = Change::AcceptLock { lock };
     let committed = store
         .commit(vec![change], host::now()?)

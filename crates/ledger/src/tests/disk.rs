@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use tempfile::TempDir;
 
 use super::{Counter, ID, append, clock, counted, note};
-use crate::{ChainCheck, Durability, Folds, LedgerError, LedgerFiles, Opened, VerifyPlan};
+use crate::{ChainCheck, Durability, Folds, LedgerError, LedgerFiles, OpenedLedger, VerifyPlan};
 
 fn directory() -> (TempDir, Dir) {
     let directory = tempfile::tempdir().unwrap();
@@ -21,7 +21,7 @@ fn directory() -> (TempDir, Dir) {
     (directory, dir)
 }
 
-fn open_dir(dir: &Dir) -> Result<Opened, LedgerError> {
+fn open_dir(dir: &Dir) -> Result<OpenedLedger, LedgerError> {
     Ledger::open(dir, ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
 }
 
@@ -170,7 +170,7 @@ fn a_file_that_is_larger_than_any_segment_is_not_read() {
     );
     let verified = LedgerFiles::open(&dir).unwrap().verify(VerifyPlan::new(), &mut |_, _| ()).unwrap();
     assert!(
-        matches!(verified.check, ChainCheck::Broken { line: 4, why: crate::Why::TooLong, .. }),
+        matches!(verified.check, ChainCheck::Broken { line: 4, why: crate::ChainFault::TooLong, .. }),
         "{:?}",
         verified.check
     );

@@ -1,7 +1,7 @@
 //! Writes that fail.
 
 use super::{append, clock, counted, filled, group, live, note, open, whole};
-use crate::{Durability, Event, Folds, TestDirectory, WriteFault};
+use crate::{Durability, Folds, LedgerEvent, TestDirectory, WriteFault};
 
 #[test]
 fn a_write_that_fails_leaves_nothing_and_hands_nothing_out() {
@@ -58,7 +58,7 @@ fn after_a_failed_sync_the_handle_stops() {
 
 #[test]
 fn each_durability_syncs_when_it_says() {
-    let synced = |durability, events: &[Event]| {
+    let synced = |durability, events: &[LedgerEvent]| {
         let directory = TestDirectory::new();
         let ledger = directory.open(super::ID, clock(), durability, Folds::none()).unwrap().ledger;
         // The fault strikes only if the append syncs.
@@ -68,7 +68,7 @@ fn each_durability_syncs_when_it_says() {
         directory.fail_write(directory.writes(), WriteFault::NotSynced);
         ledger.append(&events[events.len() - 1..]).is_err()
     };
-    let race = Event::LaunchEnded { launch: 1, exit: None, signal: None };
+    let race = LedgerEvent::LaunchEnded { launch: 1, exit: None, signal: None };
     let races = |count: usize| vec![race.clone(); count];
     assert!(synced(Durability::Every, &races(1)));
     assert!(!synced(Durability::Decisions, &races(1)));
@@ -127,7 +127,7 @@ fn a_panic_in_a_decision_stops_the_handle_and_leaves_nothing() {
     let before = live(&directory);
     let clone = ledger.clone();
     let thread =
-        std::thread::spawn(move || clone.append_if(|_| -> (Vec<Event>, ()) { panic!("on purpose") }));
+        std::thread::spawn(move || clone.append_if(|_| -> (Vec<LedgerEvent>, ()) { panic!("on purpose") }));
     assert!(thread.join().is_err());
     assert_eq!(live(&directory), before);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/stopped");

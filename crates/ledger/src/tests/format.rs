@@ -6,19 +6,27 @@ use super::samples::samples;
 use crate::field::Field as _;
 use crate::json::is_object;
 use crate::record::settled;
-use crate::{CODES, Checkpoint, Event, LedgerError, Record, Sum, Timestamp, Value, Why};
+use crate::{
+    CODES, ChainFault, Checkpoint, LedgerDigest, LedgerError, LedgerEvent, LedgerRecord, RecordValue,
+    Timestamp,
+};
 
-fn record(event: Event) -> Record {
-    Record::new(41, Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap(), Sum::ZERO, event)
+fn record(event: LedgerEvent) -> LedgerRecord {
+    LedgerRecord::new(
+        41,
+        Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap(),
+        LedgerDigest::ZERO,
+        event,
+    )
 }
 
-fn line(event: Event) -> String {
+fn line(event: LedgerEvent) -> String {
     String::from_utf8(record(event).to_line().unwrap()).unwrap()
 }
 
 #[test]
 fn a_record_is_the_line_of_the_format() {
-    let event = Event::CapabilityUsed {
+    let event = LedgerEvent::CapabilityUsed {
         workflow: "wf-7".into(),
         plugin: "acme/npm".into(),
         kind: "npm-install".into(),
@@ -38,63 +46,69 @@ fn a_record_is_the_line_of_the_format() {
 
 #[test]
 fn options_that_are_absent_are_left_out() {
-    let ended = |exit| Event::LaunchEnded { launch: 3, exit, signal: None };
+    let ended = |exit| LedgerEvent::LaunchEnded { launch: 3, exit, signal: None };
     assert!(line(ended(None)).ends_with("\"type\":\"launch_ended\",\"launch\":3}\n"));
     assert!(line(ended(Some(0))).ends_with("\"launch\":3,\"exit\":0}\n"));
     let null = line(ended(Some(0))).replace("\"exit\":0", "\"exit\":null");
     assert!(matches!(
-        Record::parse(null.trim_end().as_bytes()),
-        Err(Why::Shape { expected: "an integer from 0 below 2^53", .. })
+        LedgerRecord::parse(null.trim_end().as_bytes()),
+        Err(ChainFault::Shape { expected: "an integer from 0 below 2^53", .. })
     ));
 }
 
 #[test]
 fn what_a_terminal_could_take_for_something_else_is_escaped() {
     let event = super::note(0);
-    let Event::ExceptionUsed { setting, .. } = event else { unreachable!() };
+    let LedgerEvent::ExceptionUsed { setting, .. } = event else { unreachable!() };
     let reason = "a\"b\\c\n\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{feff}é😀";
-    let text = line(Event::ExceptionUsed { setting, reason: reason.into() });
+    let text = line(LedgerEvent::ExceptionUsed { setting, reason: reason.into() });
     assert!(text.contains("a\\\"b\\\\c\\u000a\\u001b[2J\\u007f\\u009b\\u202e\\ufeffé😀"), "{text}");
     assert_eq!(text.trim_end().lines().count(), 1);
 }
 
 #[test]
 fn a_long_text_keeps_its_start_and_its_sum_and_is_shortened_once() {
-    let shorten =
-        |text: &str| match settled(Event::ExceptionUsed { setting: text.into(), reason: String::new() }) {
-            Event::ExceptionUsed { setting, .. } => setting,
-            other => panic!("{other:?}"),
-        };
+    let shorten = |text: &str| match settled(LedgerEvent::ExceptionUsed {
+        setting: text.into(),
+        reason: String::new(),
+    }) {
+        LedgerEvent::ExceptionUsed { setting, .. } => setting,
+        other => panic!("{other:?}"),
+    };
     let fits = "x".repeat(1_024);
     assert_eq!(shorten(&fits), fits);
     let long = "x".repeat(1_025);
-    let expected = format!("{}…sha256:{}", &long[..960], Sum::of(long.as_bytes()));
+    let expected = format!("{}…sha256:{}", &long[..960], LedgerDigest::of(long.as_bytes()));
     assert_eq!(shorten(&long), expected);
     assert_eq!(shorten(&expected), expected);
     // The cut falls on the start of a character: 959 bytes, then one of two.
     let wide = format!("{}{}", "x".repeat(959), "é".repeat(100));
-    assert_eq!(shorten(&wide), format!("{}…sha256:{}", &wide[..959], Sum::of(wide.as_bytes())));
+    assert_eq!(shorten(&wide), format!("{}…sha256:{}", &wide[..959], LedgerDigest::of(wide.as_bytes())));
     // Whoever writes the mark into a long text gains nothing.
-    let forged = format!("{}…sha256:{}", "x".repeat(961), Sum::ZERO);
-    assert!(shorten(&forged).ends_with(&Sum::of(forged.as_bytes()).to_string()));
+    let forged = format!("{}…sha256:{}", "x".repeat(961), LedgerDigest::ZERO);
+    assert!(shorten(&forged).ends_with(&LedgerDigest::of(forged.as_bytes()).to_string()));
 }
 
 #[test]
 fn what_has_no_form_is_refused() {
-    let code = |event: Event| record(settled(event)).to_line().unwrap_err().code();
-    assert_eq!(code(Event::LaunchEnded { launch: 1 << 53, exit: None, signal: None }), "ledger/value");
-    assert!(record(Event::LaunchEnded { launch: (1 << 53) - 1, exit: None, signal: None }).to_line().is_ok());
-    let many = |count| Event::Decision {
+    let code = |event: LedgerEvent| record(settled(event)).to_line().unwrap_err().code();
+    assert_eq!(code(LedgerEvent::LaunchEnded { launch: 1 << 53, exit: None, signal: None }), "ledger/value");
+    assert!(
+        record(LedgerEvent::LaunchEnded { launch: (1 << 53) - 1, exit: None, signal: None })
+            .to_line()
+            .is_ok()
+    );
+    let many = |count| LedgerEvent::Decision {
         workflow: None,
         plugin: "p".into(),
-        outcome: crate::Verdict::Ask,
+        outcome: crate::LoadVerdict::Ask,
         codes: vec!["x".repeat(1_000); count],
         digest: None,
     };
     assert_eq!(code(many(66)), "ledger/too-long");
     assert!(record(many(65)).to_line().is_ok());
-    let nest = |depth| (1..depth).fold(Value::Flag(true), |inner, _| Value::List(vec![inner]));
-    let minted = |scope: Value| Event::CapabilityMinted {
+    let nest = |depth| (1..depth).fold(RecordValue::Flag(true), |inner, _| RecordValue::List(vec![inner]));
+    let minted = |scope: RecordValue| LedgerEvent::CapabilityMinted {
         workflow: "w".into(),
         plugin: "p".into(),
         kind: "k".into(),
@@ -106,18 +120,18 @@ fn what_has_no_form_is_refused() {
         warning: None,
     };
     assert_eq!(code(minted(nest(17))), "ledger/value");
-    assert!(Record::parse(line(minted(nest(16))).trim_end().as_bytes()).is_ok());
+    assert!(LedgerRecord::parse(line(minted(nest(16))).trim_end().as_bytes()).is_ok());
 }
 
 #[test]
 fn a_line_that_is_no_record_says_where_and_what() {
     let good = line(super::note(7));
     let good = good.trim_end();
-    assert_eq!(Record::parse(good.as_bytes()).unwrap(), record(super::note(7)));
-    let shape = |at, expected| Err(Why::Shape { at, expected });
+    assert_eq!(LedgerRecord::parse(good.as_bytes()).unwrap(), record(super::note(7)));
+    let shape = |at, expected| Err(ChainFault::Shape { at, expected });
     for (from, to, expected) in [
         ("{\"v\"", "{ \"v\"", shape(0, "{\"v\": and the version of the format")),
-        ("\"v\":1", "\"v\":01", Err(Why::NotJson)),
+        ("\"v\":1", "\"v\":01", Err(ChainFault::NotJson)),
         ("\"v\":1", "\"v\":0", shape(5, "a version from 1")),
         ("\"seq\":41", "\"seq\":4.1", shape(14, "ts")),
         ("\"seq\":41", "\"seq\":9007199254740992", shape(13, "an integer from 0 below 2^53")),
@@ -131,17 +145,17 @@ fn a_line_that_is_no_record_says_where_and_what() {
             "number 7\",\"x\":1",
             shape(200, "the end of the record, or a field in the order of its type"),
         ),
-        ("number 7\"}", "number 7\"", Err(Why::NotJson)),
-        ("number 7", "number\t7", Err(Why::NotJson)),
-        ("number 7", "number \\ud800", Err(Why::NotJson)),
+        ("number 7\"}", "number 7\"", Err(ChainFault::NotJson)),
+        ("number 7", "number\t7", Err(ChainFault::NotJson)),
+        ("number 7", "number \\ud800", Err(ChainFault::NotJson)),
     ] {
         assert!(good.contains(from), "{from}");
-        assert_eq!(Record::parse(good.replacen(from, to, 1).as_bytes()), expected, "{to}");
+        assert_eq!(LedgerRecord::parse(good.replacen(from, to, 1).as_bytes()), expected, "{to}");
     }
     let mut bad = good.as_bytes().to_vec();
     bad[190] = 0xff;
-    assert_eq!(Record::parse(&bad), Err(Why::NotJson));
-    assert_eq!(Record::parse(&vec![b' '; 96 * 1024]), Err(Why::TooLong));
+    assert_eq!(LedgerRecord::parse(&bad), Err(ChainFault::NotJson));
+    assert_eq!(LedgerRecord::parse(&vec![b' '; 96 * 1024]), Err(ChainFault::TooLong));
 }
 
 #[test]
@@ -154,12 +168,12 @@ fn records_of_later_writers_are_kept_and_named() {
         format!("{}\"quota_moved\",\"a\":-1.5e3,\"b\":[null,{{\"c\":{{}}}}]}}", head(1)),
         format!("{}\"exception_used\",\"entirely\":\"else\"}}", head(2)),
     ] {
-        let record = Record::parse(text.as_bytes()).unwrap();
+        let record = LedgerRecord::parse(text.as_bytes()).unwrap();
         assert_eq!(record.event(), None);
         assert!(["quota_moved", "exception_used"].contains(&record.type_name()));
         assert_eq!(record.to_line().unwrap_err().code(), "ledger/value");
     }
-    assert!(Record::parse(format!("{}\"quota_moved\",\"a\":}}", head(1)).as_bytes()).is_err());
+    assert!(LedgerRecord::parse(format!("{}\"quota_moved\",\"a\":}}", head(1)).as_bytes()).is_err());
 }
 
 #[test]
@@ -207,7 +221,7 @@ fn moments_are_those_of_the_calendar() {
 
 #[test]
 fn a_checkpoint_is_three_lines() {
-    let checkpoint = Checkpoint::new(super::ID, 256, Sum::of(b"x"));
+    let checkpoint = Checkpoint::new(super::ID, 256, LedgerDigest::of(b"x"));
     let text =
         format!("plugward/ledger/{}\n256\nLXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE=\n", "ab".repeat(16));
     assert_eq!(checkpoint.to_string(), text);
@@ -232,13 +246,13 @@ fn the_list_of_codes_and_the_errors_agree() {
     use crate::LedgerErrorKind as Kind;
     let kinds = [
         Kind::NotOurs { file: String::new(), why: "" },
-        Kind::Broken { file: String::new(), line: 0, seq: 0, why: Why::Prev },
+        Kind::Broken { file: String::new(), line: 0, seq: 0, why: ChainFault::Prev },
         Kind::Lost { why: crate::LossReason::Damaged },
         Kind::TooLong { bytes: 0, limit: 0 },
         Kind::Append,
         Kind::Version { found: 2, ours: 1 },
         Kind::OtherLedger,
-        Kind::Held { millis: 0 },
+        Kind::LockTimeout { millis: 0 },
         Kind::Stopped,
         Kind::Io { doing: "" },
         Kind::Reserved { type_name: "" },
@@ -248,35 +262,35 @@ fn the_list_of_codes_and_the_errors_agree() {
     ];
     let errors = kinds.map(LedgerError::new);
     let mut rows: Vec<_> = errors.iter().map(|error| (error.code(), error.help())).collect();
-    rows.push((Why::State.code(), Why::State.help()));
+    rows.push((ChainFault::State.code(), ChainFault::State.help()));
     assert_eq!(rows, CODES);
     assert!(CODES.iter().all(|(code, help)| code.starts_with("ledger/") && !help.is_empty()));
 }
 
 #[test]
 fn one_list_of_plugins_has_one_digest_in_any_order() {
-    let seen = |plugin: &str, digest: &str| crate::PluginSeen {
+    let seen = |plugin: &str, digest: &str| crate::PluginDecision {
         plugin: plugin.into(),
         digest: digest.into(),
-        outcome: crate::Verdict::Load,
+        outcome: crate::LoadVerdict::Load,
     };
     let (a, b) = (seen("a", "1"), seen("b", "2"));
     let one = crate::registry_digest(&[a.clone(), b.clone()]);
     assert_eq!(one, crate::registry_digest(&[b, a.clone()]));
     assert_ne!(one, crate::registry_digest(&[a, seen("b", "3")]));
-    assert_eq!(crate::registry_digest(&[]), Sum::of(b"[]"));
+    assert_eq!(crate::registry_digest(&[]), LedgerDigest::of(b"[]"));
 }
 
-fn value() -> impl Strategy<Value = Value> {
+fn value() -> impl Strategy<Value = RecordValue> {
     let leaf = prop_oneof![
-        any::<String>().prop_map(Value::Text),
-        (0..1_u64 << 53).prop_map(Value::Number),
-        any::<bool>().prop_map(Value::Flag),
+        any::<String>().prop_map(RecordValue::Text),
+        (0..1_u64 << 53).prop_map(RecordValue::Number),
+        any::<bool>().prop_map(RecordValue::Flag),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::List),
-            prop::collection::btree_map(any::<String>(), inner, 0..4).prop_map(Value::Object),
+            prop::collection::vec(inner.clone(), 0..4).prop_map(RecordValue::List),
+            prop::collection::btree_map(any::<String>(), inner, 0..4).prop_map(RecordValue::Object),
         ]
     })
 }
@@ -293,7 +307,7 @@ proptest! {
             let (lf, body) = line.split_last().unwrap();
             prop_assert_eq!(*lf, b'\n');
             prop_assert!(!body.contains(&b'\n'));
-            prop_assert_eq!(Record::parse(body).unwrap(), record(event));
+            prop_assert_eq!(LedgerRecord::parse(body).unwrap(), record(event));
             // Another reader of JSON sees the same type, and the keys in the same order once.
             let other: serde_json::Value = serde_json::from_slice(body).unwrap();
             prop_assert_eq!(other["seq"].as_u64(), Some(41));
@@ -311,7 +325,7 @@ proptest! {
             prop_assert_eq!(other.to_string(), text.clone());
         }
         let mut reader = crate::json::Reader::new(&text);
-        prop_assert_eq!(Value::read(&mut reader).unwrap(), value);
+        prop_assert_eq!(RecordValue::read(&mut reader).unwrap(), value);
     }
 
     #[test]
@@ -331,7 +345,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        prop_assert!(Record::parse(&bytes).is_err());
+        prop_assert!(LedgerRecord::parse(&bytes).is_err());
         is_object(&bytes);
     }
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
-    ChainCheck, Checkpoint, Clock, Durability, Event, Fold, Folds, Ledger, LedgerError, LedgerId, Record,
-    TestDirectory, Timestamp, Value, Verified, Verifier, VerifyPlan,
+    ChainCheck, ChainVerification, ChainVerifier, Checkpoint, Clock, Durability, Fold, Folds, Ledger,
+    LedgerError, LedgerEvent, LedgerId, LedgerRecord, RecordValue, TestDirectory, Timestamp, VerifyPlan,
 };
 
 pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
@@ -26,15 +26,15 @@ pub(crate) fn clock() -> Box<dyn Clock> {
     Box::new(move || Timestamp::from_unix_micros(next.fetch_add(1_000_000, Ordering::Relaxed)).unwrap())
 }
 
-pub(crate) fn note(number: u64) -> Event {
-    Event::ExceptionUsed { setting: "pins.on_store_error".into(), reason: format!("number {number}") }
+pub(crate) fn note(number: u64) -> LedgerEvent {
+    LedgerEvent::ExceptionUsed { setting: "pins.on_store_error".into(), reason: format!("number {number}") }
 }
 
 pub(crate) const fn group(size: u32) -> Durability {
     Durability::Group(NonZeroU32::new(size).unwrap())
 }
 
-pub(crate) fn open(directory: &TestDirectory) -> Result<crate::Opened, LedgerError> {
+pub(crate) fn open(directory: &TestDirectory) -> Result<crate::OpenedLedger, LedgerError> {
     directory.open(ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
 }
 
@@ -56,9 +56,9 @@ pub(crate) fn live(directory: &TestDirectory) -> Vec<u8> {
     directory.read("ledger.jsonl").unwrap()
 }
 
-pub(crate) fn verify_bytes(bytes: &[u8], against: &[Checkpoint]) -> Verified {
+pub(crate) fn verify_bytes(bytes: &[u8], against: &[Checkpoint]) -> ChainVerification {
     let plan = against.iter().cloned().fold(VerifyPlan::new(), VerifyPlan::against);
-    let mut verifier = Verifier::new(plan.folds(Folds::none().with(Counter::default())));
+    let mut verifier = ChainVerifier::new(plan.folds(Folds::none().with(Counter::default())));
     verifier.begin("ledger.jsonl");
     // Odd pieces, so that lines are cut anywhere.
     for piece in bytes.chunks(977) {
@@ -86,18 +86,21 @@ impl Fold for Counter {
         "counter"
     }
 
-    fn apply(&mut self, record: &Record) {
-        if let Some(Event::ExceptionUsed { reason, .. }) = record.event() {
+    fn apply(&mut self, record: &LedgerRecord) {
+        if let Some(LedgerEvent::ExceptionUsed { reason, .. }) = record.event() {
             self.notes += 1;
             self.last.clone_from(reason);
         }
     }
 
-    fn snapshot(&self) -> Value {
-        Value::object([("notes", Value::Number(self.notes)), ("last", Value::text(&self.last))])
+    fn snapshot(&self) -> RecordValue {
+        RecordValue::object([
+            ("notes", RecordValue::Number(self.notes)),
+            ("last", RecordValue::text(&self.last)),
+        ])
     }
 
-    fn restore(&mut self, state: &Value) -> Option<()> {
+    fn restore(&mut self, state: &RecordValue) -> Option<()> {
         self.notes = state.get("notes")?.as_number()?;
         self.last = state.get("last")?.as_text()?.to_owned();
         Some(())
@@ -109,5 +112,5 @@ impl Fold for Counter {
 }
 
 pub(crate) fn counted(ledger: &Ledger) -> u64 {
-    ledger.look(|view| view.folds.get::<Counter>().unwrap().notes).unwrap()
+    ledger.read(|view| view.folds.get::<Counter>().unwrap().notes).unwrap()
 }

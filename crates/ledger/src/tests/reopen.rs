@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Counter, ID, append, clock, counted, filled, live, open, whole};
-use crate::{Durability, Event, Fold, Folds, Record, TestDirectory, Value};
+use crate::{Durability, Fold, Folds, LedgerEvent, LedgerRecord, RecordValue, TestDirectory};
 
 fn line_starts(bytes: &[u8]) -> Vec<usize> {
     std::iter::once(0)
@@ -17,11 +17,11 @@ fn cut_to(directory: &TestDirectory, length: usize) -> TestDirectory {
     copy
 }
 
-fn records(bytes: &[u8]) -> Vec<Record> {
+fn records(bytes: &[u8]) -> Vec<LedgerRecord> {
     bytes
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
-        .map(|line| Record::parse(line).unwrap())
+        .map(|line| LedgerRecord::parse(line).unwrap())
         .collect()
 }
 
@@ -45,8 +45,8 @@ fn a_cut_at_any_byte_reopens_and_keeps_every_whole_record() {
             assert!(copy.names().iter().all(|name| !name.contains(".part")), "{:?}", copy.names());
             let last = records(&after).pop().unwrap();
             assert!(
-                matches!(last.event(), Some(Event::LedgerRecovered { offset, sha256, .. })
-                    if *offset == kept as u64 && *sha256 == crate::Sum::of(&bytes[kept..length])),
+                matches!(last.event(), Some(LedgerEvent::LedgerRecovered { offset, sha256, .. })
+                    if *offset == kept as u64 && *sha256 == crate::LedgerDigest::of(&bytes[kept..length])),
                 "{last:?}"
             );
         }
@@ -155,7 +155,7 @@ fn a_file_whose_first_records_were_removed_is_refused() {
 fn records_of_a_newer_format_are_never_appended_to() {
     let directory = filled(2);
     let bytes = live(&directory);
-    let sum = crate::Sum::of(&bytes[line_starts(&bytes)[2]..]);
+    let sum = crate::LedgerDigest::of(&bytes[line_starts(&bytes)[2]..]);
     let newer = format!(
         "{{\"v\":2,\"seq\":3,\"ts\":\"2026-11-21T21:48:03.123456Z\",\"prev\":\"{sum}\",\"type\":\"exception_used\"}}\n"
     );
@@ -172,8 +172,11 @@ fn records_of_a_newer_format_are_never_appended_to() {
 fn open_goes_on_from_the_last_checkpoint_and_restores_the_folds() {
     let directory = filled(1_000);
     let bytes = live(&directory);
-    let checkpoints: Vec<u64> =
-        records(&bytes).iter().filter(|record| record.type_name() == "checkpoint").map(Record::seq).collect();
+    let checkpoints: Vec<u64> = records(&bytes)
+        .iter()
+        .filter(|record| record.type_name() == "checkpoint")
+        .map(LedgerRecord::seq)
+        .collect();
     assert_eq!(checkpoints, [256, 512, 768]);
     assert_eq!(
         directory.read("ledger.checkpoint").unwrap().split(|byte| *byte == b'\n').nth(1).unwrap(),
@@ -322,22 +325,22 @@ fn a_checkpoint_without_the_counters_of_a_fold_is_passed_over() {
 
 #[test]
 fn counters_that_no_record_can_hold_are_left_out_of_checkpoints() {
-    struct Huge(Value);
+    struct Huge(RecordValue);
     impl Fold for Huge {
         fn name(&self) -> &'static str {
             "huge"
         }
-        fn apply(&mut self, _: &Record) {}
-        fn snapshot(&self) -> Value {
+        fn apply(&mut self, _: &LedgerRecord) {}
+        fn snapshot(&self) -> RecordValue {
             self.0.clone()
         }
-        fn restore(&mut self, _: &Value) -> Option<()> {
+        fn restore(&mut self, _: &RecordValue) -> Option<()> {
             Some(())
         }
         fn reset(&mut self) {}
     }
-    let deep = (0..20).fold(Value::Flag(true), |inner, _| Value::List(vec![inner]));
-    for state in [Value::Number(1 << 53), deep, Value::text(&"x".repeat(64 * 1024))] {
+    let deep = (0..20).fold(RecordValue::Flag(true), |inner, _| RecordValue::List(vec![inner]));
+    for state in [RecordValue::Number(1 << 53), deep, RecordValue::text(&"x".repeat(64 * 1024))] {
         let directory = TestDirectory::new();
         let open = || {
             directory
@@ -379,7 +382,7 @@ fn a_recovery_that_a_crash_broke_off_is_finished() {
     let directory = filled(3);
     let bytes = live(&directory);
     let torn = b"{\"v\":1,\"se";
-    let short: String = crate::Sum::of(torn).to_string().chars().take(8).collect();
+    let short: String = crate::LedgerDigest::of(torn).to_string().chars().take(8).collect();
     let name = format!("ledger.torn-{}-{short}", bytes.len());
     let part = format!("{name}.part");
     // After the copy, before the cut: the tail is still there.

@@ -1,12 +1,14 @@
 //! One record of each type.
 
-use crate::{BudgetLine, Event, Outcome, PluginSeen, Sum, Timestamp, Value, Verdict};
+use crate::{
+    BudgetLine, LedgerDigest, LedgerEvent, LoadVerdict, PluginDecision, RecordValue, Timestamp, UseOutcome,
+};
 
 /// Fills every text with `text`, every number with `number`; the options are there or not.
 #[expect(clippy::too_many_lines, reason = "one entry for each type of the format")]
-pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<Event> {
+pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<LedgerEvent> {
     let t = || text.to_owned();
-    let sum = Sum::of(text.as_bytes());
+    let sum = LedgerDigest::of(text.as_bytes());
     let some = || with().then(t);
     let count = || with().then_some(number);
     let budget = BudgetLine {
@@ -17,52 +19,52 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<E
         max_uses: count(),
         max_units: count(),
     };
-    let scope = Value::object([
+    let scope = RecordValue::object([
         (
             "list",
-            Value::List(vec![
-                Value::Flag(true),
-                Value::Flag(false),
-                Value::Number(number),
-                Value::text(text),
+            RecordValue::List(vec![
+                RecordValue::Flag(true),
+                RecordValue::Flag(false),
+                RecordValue::Number(number),
+                RecordValue::text(text),
             ]),
         ),
-        (text, Value::List(Vec::new())),
+        (text, RecordValue::List(Vec::new())),
     ]);
-    let plugin = PluginSeen { plugin: t(), digest: t(), outcome: Verdict::Ask };
+    let plugin = PluginDecision { plugin: t(), digest: t(), outcome: LoadVerdict::Ask };
     vec![
-        Event::LedgerOpened { ledger: super::ID, tool: t() },
-        Event::LedgerRecovered { offset: number, bytes: number, sha256: sum, saved_as: t() },
-        Event::LedgerContinued { ledger: super::ID, previous: t(), head: sum },
-        Event::Checkpoint {
+        LedgerEvent::LedgerOpened { ledger: super::ID, tool: t() },
+        LedgerEvent::LedgerRecovered { offset: number, bytes: number, sha256: sum, saved_as: t() },
+        LedgerEvent::LedgerContinued { ledger: super::ID, previous: t(), head: sum },
+        LedgerEvent::Checkpoint {
             size: number,
             root: sum,
             frontier: vec![sum; 3],
             state: with().then(|| scope.clone()),
         },
-        Event::WorkflowOpened { workflow: t(), budgets: vec![budget.clone(), budget] },
-        Event::WorkflowClosed { workflow: t(), outcome: Outcome::Abandoned },
-        Event::PluginsLoaded {
+        LedgerEvent::WorkflowOpened { workflow: t(), budgets: vec![budget.clone(), budget] },
+        LedgerEvent::WorkflowClosed { workflow: t(), outcome: UseOutcome::Abandoned },
+        LedgerEvent::PluginsLoaded {
             workflow: t(),
             trust: t(),
             registry_digest: crate::registry_digest(std::slice::from_ref(&plugin)),
             plugins: vec![plugin],
         },
-        Event::Decision {
+        LedgerEvent::Decision {
             workflow: some(),
             plugin: t(),
-            outcome: Verdict::Refuse,
+            outcome: LoadVerdict::Refuse,
             codes: vec![t(), t()],
             digest: some(),
         },
-        Event::PinEnrolled { plugin: t(), digest: t(), old: some() },
-        Event::PinAccepted { plugin: t(), digest: t(), old: some() },
-        Event::PinForgotten { plugin: t(), digest: t(), old: some() },
-        Event::PinRefused { plugin: t(), digest: t(), old: some() },
-        Event::ApprovalGiven { plugin: t(), digest: t(), risk: t() },
-        Event::ApprovalRevoked { plugin: t(), digest: t(), risk: t() },
-        Event::ExceptionUsed { setting: t(), reason: t() },
-        Event::CapabilityMinted {
+        LedgerEvent::PinEnrolled { plugin: t(), digest: t(), old: some() },
+        LedgerEvent::PinAccepted { plugin: t(), digest: t(), old: some() },
+        LedgerEvent::PinForgotten { plugin: t(), digest: t(), old: some() },
+        LedgerEvent::PinRefused { plugin: t(), digest: t(), old: some() },
+        LedgerEvent::ApprovalGiven { plugin: t(), digest: t(), risk: t() },
+        LedgerEvent::ApprovalRevoked { plugin: t(), digest: t(), risk: t() },
+        LedgerEvent::ExceptionUsed { setting: t(), reason: t() },
+        LedgerEvent::CapabilityMinted {
             workflow: t(),
             plugin: t(),
             kind: t(),
@@ -73,9 +75,14 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<E
             bundle: with().then_some(sum),
             warning: some(),
         },
-        Event::BundleMinted { workflow: t(), plugin: t(), bundle_digest: sum, serials: vec![number, 0] },
-        Event::MintRefused { workflow: t(), plugin: t(), kind: t(), code: t() },
-        Event::CapabilityUsed {
+        LedgerEvent::BundleMinted {
+            workflow: t(),
+            plugin: t(),
+            bundle_digest: sum,
+            serials: vec![number, 0],
+        },
+        LedgerEvent::MintRefused { workflow: t(), plugin: t(), kind: t(), code: t() },
+        LedgerEvent::CapabilityUsed {
             workflow: t(),
             plugin: t(),
             kind: t(),
@@ -84,17 +91,17 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<E
             detail: t(),
             units: number,
         },
-        Event::CapabilityUseEnded {
+        LedgerEvent::CapabilityUseEnded {
             workflow: t(),
             serial: number,
             begun: number,
-            outcome: Outcome::Failed,
+            outcome: UseOutcome::Failed,
             code: some(),
             millis: number,
         },
-        Event::UseRefused { workflow: t(), plugin: t(), kind: t(), serial: number, op: t(), code: t() },
-        Event::CapabilityRevoked { workflow: t(), serial: number, by: t(), reason: t() },
-        Event::FilesystemRaceDetected {
+        LedgerEvent::UseRefused { workflow: t(), plugin: t(), kind: t(), serial: number, op: t(), code: t() },
+        LedgerEvent::CapabilityRevoked { workflow: t(), serial: number, by: t(), reason: t() },
+        LedgerEvent::FilesystemRaceDetected {
             workflow: some(),
             plugin: some(),
             jail: t(),
@@ -102,8 +109,8 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<E
             cause: t(),
             errno: count(),
         },
-        Event::RawOutputLaundered { workflow: t(), hook: t(), tool: t(), kinds: vec![t()] },
-        Event::LaunchStarted {
+        LedgerEvent::RawOutputLaundered { workflow: t(), hook: t(), tool: t(), kinds: vec![t()] },
+        LedgerEvent::LaunchStarted {
             workflow: t(),
             plugin: t(),
             executable: t(),
@@ -112,12 +119,12 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<E
             coverage: t(),
             enforcement: t(),
         },
-        Event::LaunchEnded { launch: number, exit: count(), signal: count() },
+        LedgerEvent::LaunchEnded { launch: number, exit: count(), signal: count() },
     ]
 }
 
 #[test]
 fn there_is_a_sample_of_every_type() {
-    let names: Vec<_> = samples("x", 1, || true).iter().map(Event::type_name).collect();
-    assert_eq!(names, Event::TYPES);
+    let names: Vec<_> = samples("x", 1, || true).iter().map(LedgerEvent::type_name).collect();
+    assert_eq!(names, LedgerEvent::TYPES);
 }

@@ -1,7 +1,10 @@
 //! A ledger of more than one file.
 
 use super::{append, clock, counted, filled, live, note, open};
-use crate::{ChainCheck, Durability, Folds, Ledger, TestDirectory, Verified, Verifier, VerifyPlan, Why};
+use crate::{
+    ChainCheck, ChainFault, ChainVerification, ChainVerifier, Durability, Folds, Ledger, TestDirectory,
+    VerifyPlan,
+};
 
 fn files(directory: &TestDirectory) -> Vec<String> {
     let mut names: Vec<_> = directory
@@ -15,8 +18,8 @@ fn files(directory: &TestDirectory) -> Vec<String> {
     names
 }
 
-fn verify_files(directory: &TestDirectory, names: &[String], plan: VerifyPlan) -> Verified {
-    let mut verifier = Verifier::new(plan.folds(Folds::none().with(super::Counter::default())));
+fn verify_files(directory: &TestDirectory, names: &[String], plan: VerifyPlan) -> ChainVerification {
+    let mut verifier = ChainVerifier::new(plan.folds(Folds::none().with(super::Counter::default())));
     for name in names {
         verifier.begin(name);
         verifier.feed(&directory.read(name).unwrap(), &mut |_, _| ());
@@ -159,7 +162,7 @@ fn older_segments_may_be_gone_if_someone_says_so() {
     let gap = [names[0].clone(), names[2].clone()];
     assert!(matches!(
         verify_files(&directory, &gap, VerifyPlan::new()).check,
-        ChainCheck::Broken { line: 1, why: Why::Seq { .. }, .. }
+        ChainCheck::Broken { line: 1, why: ChainFault::Seq { .. }, .. }
     ));
     let twice = [names[0].clone(), names[0].clone()];
     assert!(matches!(verify_files(&directory, &twice, VerifyPlan::new()).check, ChainCheck::Broken { .. }));
@@ -167,5 +170,5 @@ fn older_segments_may_be_gone_if_someone_says_so() {
     let bytes = directory.read(&names[0]).unwrap();
     directory.write(&names[0], &bytes[..bytes.len() - 5]);
     let broken = verify_files(&directory, &names, VerifyPlan::new()).check;
-    assert!(matches!(broken, ChainCheck::Broken { why: Why::NotJson, .. }), "{broken:?}");
+    assert!(matches!(broken, ChainCheck::Broken { why: ChainFault::NotJson, .. }), "{broken:?}");
 }

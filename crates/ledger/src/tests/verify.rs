@@ -2,13 +2,14 @@
 
 use super::{append, clock, filled, live, note, open, verify_bytes};
 use crate::{
-    ChainCheck, Checkpoint, Durability, Event, Folds, LedgerId, Record, Sum, TestDirectory, Why, verify,
+    ChainCheck, ChainFault, Checkpoint, Durability, Folds, LedgerDigest, LedgerEvent, LedgerId, LedgerRecord,
+    TestDirectory, verify,
 };
 
 fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let of = |line: &[u8]| match Record::parse(line).unwrap().event() {
-        Some(Event::Checkpoint { size, root, .. }) => Some(Checkpoint::new(super::ID, *size, *root)),
+    let of = |line: &[u8]| match LedgerRecord::parse(line).unwrap().event() {
+        Some(LedgerEvent::Checkpoint { size, root, .. }) => Some(Checkpoint::new(super::ID, *size, *root)),
         _ => None,
     };
     lines.filter_map(of).collect()
@@ -96,13 +97,14 @@ fn a_ledger_that_was_written_anew_shows_against_a_checkpoint() {
         );
     }
     // One of no lines says nothing.
-    let empty = Checkpoint::new(super::ID, 0, Sum::of(b""));
+    let empty = Checkpoint::new(super::ID, 0, LedgerDigest::of(b""));
     assert_eq!(verify_bytes(&live(&directory), std::slice::from_ref(&empty)).unchecked, [empty]);
 }
 
 #[test]
 fn nothing_is_no_ledger() {
-    let opening = ChainCheck::Broken { file: "ledger.jsonl".into(), line: 1, seq: 0, why: Why::Opening };
+    let opening =
+        ChainCheck::Broken { file: "ledger.jsonl".into(), line: 1, seq: 0, why: ChainFault::Opening };
     assert_eq!(verify_bytes(b"", &[]).check, opening);
     let lines = live(&filled(2));
     let first = lines.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -123,7 +125,7 @@ fn torn_and_broken_are_told_apart() {
     assert_eq!(torn(b"nothing\n"), ChainCheck::Torn { file: file(), offset: end, bytes: 8 });
     let long = vec![0; 500_000];
     assert_eq!(torn(&long), ChainCheck::Torn { file: file(), offset: end, bytes: 500_000 });
-    let broken = ChainCheck::Broken { file: file(), line: 4, seq: 3, why: Why::NotJson };
+    let broken = ChainCheck::Broken { file: file(), line: 4, seq: 3, why: ChainFault::NotJson };
     assert_eq!(torn(b"nothing\n{\"v"), broken);
     assert_eq!(torn(b"nothing\nnothing\n"), broken);
     assert_eq!(
@@ -132,7 +134,7 @@ fn torn_and_broken_are_told_apart() {
             file: file(),
             line: 4,
             seq: 3,
-            why: Why::Shape { at: 0, expected: "{\"v\": and the version of the format" },
+            why: ChainFault::Shape { at: 0, expected: "{\"v\": and the version of the format" },
         }
     );
 }
@@ -146,9 +148,9 @@ fn stored_counters_that_lie_are_found() {
     let verified = verify_bytes(text.replace("\"notes\":4", "\"notes\":3").as_bytes(), &[]);
     assert_eq!(
         verified.check,
-        ChainCheck::Broken { file: "ledger.jsonl".into(), line: 6, seq: 5, why: Why::State }
+        ChainCheck::Broken { file: "ledger.jsonl".into(), line: 6, seq: 5, why: ChainFault::State }
     );
-    assert_eq!(Why::State.code(), "ledger/state-mismatch");
+    assert_eq!(ChainFault::State.code(), "ledger/state-mismatch");
 }
 
 #[test]

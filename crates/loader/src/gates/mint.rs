@@ -1,12 +1,12 @@
-//! The one place that mints: what the host grants to a plugin that passed every other gate.
+//! The mint gate: what the host grants to a plugin that passed every other gate.
 //!
-//! The fence holds that nothing outside this module calls `Mint`.
+//! The fence checks that no code outside this module calls `Mint`.
 
 use std::collections::BTreeMap;
 
 use plugward_capability::{
     AnyCapability, AnyScope, Capability as _, GrantKey, Lifetime, Mint, MintCheck, MintRules, ModuleScope,
-    Name, RawWithNetwork, Scope as _, ScopeError, Trail,
+    PluginName, RawWithNetwork, Scope as _, ScopeError, Trail,
 };
 
 use plugward_types::PluginKey;
@@ -17,26 +17,27 @@ use crate::outcome::{Reason, Weight};
 use crate::record::{RecordFailure, Run, ledger_name};
 use crate::report::{CapabilityReport, Gate, PluginReport};
 
-/// What a host grants to a plugin.
+/// The capabilities that a host grants to a plugin.
 ///
-/// # Source
-/// ADR-0011: capabilities are minted for a plugin when it is loaded, by the loader alone.
+/// The loader mints capabilities when it loads a plugin, and no other code does (ADR-0011 in
+/// `docs/source-documents.md`).
 pub trait Grants {
-    /// Says what one plugin gets. It is asked for plugins that pass every other gate.
+    /// Returns the scopes for one plugin. The loader calls it for plugins that pass every other gate.
     ///
     /// # Errors
-    /// What the plugin asks for is no scope: then it is refused.
+    /// [`ScopeError`] if the plugin declares something that is not a valid scope. The plugin is then
+    /// refused.
     fn scopes(&self, plugin: &PluginReport) -> Result<Vec<AnyScope>, ScopeError>;
 
-    /// Says how long what it gets lasts.
+    /// Returns how long the capabilities last.
     fn lifetime(&self, _plugin: &PluginReport) -> Lifetime {
         Lifetime::Workflow
     }
 }
 
-/// Grants nothing.
+/// A rule that grants nothing.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a name for nothing")]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct NoGrants;
 
 impl Grants for NoGrants {
@@ -45,12 +46,12 @@ impl Grants for NoGrants {
     }
 }
 
-/// Grants each plugin the host modules that its manifest declares, and nothing else.
+/// A rule that grants each plugin the host modules that its manifest declares.
 ///
-/// # Source
-/// HyperAgent: a module that is not declared in `hostModules` is not registered.
+/// A module that is not declared in `hostModules` is not registered (HyperAgent in
+/// `docs/source-documents.md`).
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a name for one rule")]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct DeclaredModules;
 
 impl Grants for DeclaredModules {
@@ -64,15 +65,15 @@ impl Grants for DeclaredModules {
     }
 }
 
-/// What was minted for each plugin, by its key.
+/// The minted capabilities of each plugin, by key.
 pub(crate) type Granted = BTreeMap<PluginKey, Vec<AnyCapability>>;
 
-/// Makes the mint of a host, at its start.
+/// Creates the mint of a host at its start.
 pub(crate) const fn start(trail: Trail, raw_with_network: RawWithNetwork) -> Mint {
     Mint::new(trail, MintRules { raw_with_network })
 }
 
-/// Mints for every plugin that nothing stands against. A plugin whose capabilities are refused is refused.
+/// Mints capabilities for every plugin that passes. A plugin whose capabilities are refused is refused.
 pub(crate) fn grant(
     all: &mut [Examined],
     run: &mut Run<'_>,
@@ -97,16 +98,16 @@ pub(crate) fn grant(
     granted
 }
 
-/// Whose capabilities are taken back.
+/// The plugins whose capabilities are taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// Everyone's, since nothing of the run loads.
+    /// All plugins, since none of the run loads.
     All,
-    /// Those of plugins that something stands against by now.
+    /// The plugins that are refused by now.
     OfRefused,
 }
 
-/// Takes capabilities back. What cannot be recorded as taken back was dropped all the same.
+/// Takes capabilities back. They are dropped even if the revocation cannot be recorded.
 pub(crate) fn take_back(granted: &mut Granted, all: &mut [Examined], run: &mut Run<'_>, which: Taken) {
     for one in all.iter_mut() {
         if which == Taken::OfRefused && one.passes() {
@@ -144,7 +145,7 @@ fn for_one(plugin: &PluginReport, run: &Run<'_>, grants: &dyn Grants) -> Result<
     if scopes.is_empty() {
         return Ok(None);
     }
-    let name = Name::new(&ledger_name(&plugin.key)).map_err(no_scope)?;
+    let name = PluginName::new(&ledger_name(&plugin.key)).map_err(no_scope)?;
     let rows: Vec<(&'static str, String)> =
         scopes.iter().map(|scope| (scope.kind().as_str(), scope_text(scope))).collect();
     match mint.bundle(&name, workflow, scopes, grants.lifetime(plugin)) {
@@ -158,14 +159,14 @@ fn for_one(plugin: &PluginReport, run: &Run<'_>, grants: &dyn Grants) -> Result<
         }
         Ok(MintCheck::Refused(refusal)) => {
             let asked: Vec<String> = rows.iter().map(|(kind, scope)| format!("{kind} {scope}")).collect();
-            let message = format!("what it would be granted was refused: {}", asked.join(", "));
+            let message = format!("the requested capabilities were refused: {}", asked.join(", "));
             Err(refused(refusal.code(), message, refusal.help(), Weight::Denied))
         }
         Err(error) => Err(NotMinted::Failed(RecordFailure::of_trail(&error))),
     }
 }
 
-/// The scope as the ledger has it.
+/// Returns the scope as the ledger stores it.
 fn scope_text(scope: &AnyScope) -> String {
     let value = match scope {
         AnyScope::NpmInstall(scope) => scope.to_value(),

@@ -1,4 +1,4 @@
-//! Why something could not be written down.
+//! The reason that something could not be recorded.
 
 use plugward_capability::TrailError;
 use plugward_ledger::LedgerError;
@@ -6,7 +6,7 @@ use plugward_ledger::LedgerError;
 use crate::outcome::{Notice, Reason, Weight};
 use crate::report::Gate;
 
-/// Why something could not be written down. Nothing that needed the record has happened.
+/// The reason that something could not be recorded. Nothing that needed the record has happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct RecordFailure {
@@ -17,12 +17,12 @@ pub struct RecordFailure {
 }
 
 impl RecordFailure {
-    /// Says that there is no place for a ledger, with why and what to do.
+    /// Creates a failure for a missing ledger, with the cause and the help.
     #[must_use]
     pub fn no_place(why: &str, help: &str) -> Self {
         Self {
             code: "mint/no-record".to_owned(),
-            message: format!("there is no ledger to write to: {why}"),
+            message: format!("no ledger to write to: {why}"),
             help: help.to_owned(),
             weight: Weight::Store,
         }
@@ -38,30 +38,31 @@ impl RecordFailure {
 
     fn new(code: &str, error: &dyn core::error::Error, help: &str) -> Self {
         let message = crate::text::chain(error);
-        // One that cannot be believed and one that cannot be written are the same to who relies on it, as with pins.
+        // A ledger that fails verification and one that cannot be written have the same effect, as with
+        // pins.
         Self { code: code.to_owned(), message, help: help.to_owned(), weight: Weight::Store }
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// Says what a person types or does next.
+    /// Returns what to do next.
     #[must_use]
     pub fn help(&self) -> &str {
         &self.help
     }
 
-    /// Gives what it does to a decision and to the exit code.
+    /// Returns the effect on the decision and on the exit code.
     #[must_use]
     pub const fn weight(&self) -> Weight {
         self.weight
     }
 
     pub(crate) fn reason(&self) -> Reason {
-        let message = format!("{}; what cannot be recorded does not load", self.message);
+        let message = format!("{}; a plugin does not load without its record", self.message);
         Reason::new(self.code.clone(), Gate::Mint, self.weight, message, self.help.clone())
     }
 

@@ -1,4 +1,5 @@
-//! What is written down: every decision, pin, exception and capability of a run, before it counts.
+//! The record of a run in the ledger: every decision, pin, exception and capability, before it takes
+//! effect.
 
 mod failure;
 mod races;
@@ -8,7 +9,7 @@ use std::cell::RefCell;
 
 use cap_std::fs::Dir;
 use plugward_capability::{Budgets, Mint, RawWithNetwork, Trail, TrailRules, Workflow, WorkflowId, folds};
-use plugward_ledger::{Clock, Durability, Event, Ledger, LedgerId, Outcome};
+use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutcome};
 
 use plugward_types::PluginKey;
 
@@ -19,18 +20,18 @@ pub use failure::RecordFailure;
 pub(crate) use run::Run;
 use run::{anchor, append};
 
-/// How a record is kept. It has no default: a host chooses.
-#[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
+/// Options for the ledger. There is no `Default`: every host decides each option.
+#[expect(clippy::exhaustive_structs, reason = "every host must decide a new option")]
 pub struct RecordOptions {
-    /// The id of a ledger that is made anew: 16 bytes of the system's random source.
+    /// The id for a new ledger: 16 bytes from the system's random source.
     pub new_id: LedgerId,
-    /// The time that is written into records.
+    /// The time in records.
     pub clock: Box<dyn Clock>,
-    /// The unit of work that the records of a run belong to.
+    /// The workflow to which the records of a run belong.
     pub workflow: WorkflowId,
-    /// Its limits.
+    /// The limits of the workflow.
     pub budgets: Budgets,
-    /// Raw hook output together with a way to the network.
+    /// Whether a hook can have raw output together with network access.
     pub raw_with_network: RawWithNetwork,
 }
 
@@ -40,13 +41,10 @@ impl core::fmt::Debug for RecordOptions {
     }
 }
 
-/// The ledger of a run, or why there is none.
+/// The ledger of a run, or the cause if there is none.
 ///
 /// # Guarantees
-/// There is no way to load without it: a run that may write and has no record loads nothing.
-///
-/// # Source
-/// ADR-0011's spanning log, whose sink was empty and whose `mint` nobody called.
+/// A run that can write loads nothing without a ledger.
 #[derive(Debug)]
 pub struct Record(State);
 
@@ -58,19 +56,21 @@ enum State {
 }
 
 impl Record {
-    /// Keeps nothing: for looks that decide nothing. A run that may write loads nothing with it.
+    /// Creates a record that stores nothing, for a look without decisions. A run that can write loads
+    /// nothing with it.
     #[must_use]
     pub const fn nowhere() -> Self {
         Self(State::Nowhere)
     }
 
-    /// Says why there is no ledger; nothing loads.
+    /// Creates a record without a ledger, with the cause. Nothing loads.
     #[must_use]
     pub const fn failed(failure: RecordFailure) -> Self {
         Self(State::Failed(failure))
     }
 
-    /// Opens the ledger in the user's state folder. One that cannot be used is kept as that.
+    /// Opens the ledger in the user's state directory. The error of an unusable ledger is kept in the
+    /// value.
     #[must_use]
     pub fn open(dir: &Dir, options: RecordOptions) -> Self {
         let RecordOptions { new_id, clock, workflow, budgets, raw_with_network } = options;
@@ -82,7 +82,8 @@ impl Record {
         }
     }
 
-    /// Takes a ledger that was opened with the folds of [`plugward_capability::folds`], in memory for example.
+    /// Creates a record from an open ledger, for example one in memory. It must use
+    /// [`plugward_capability::folds`].
     #[must_use]
     pub fn on(
         ledger: Ledger,
@@ -92,7 +93,9 @@ impl Record {
     ) -> Self {
         let scrub = match SecretsOut::new() {
             Ok(scrub) => scrub,
-            Err(why) => return Self::failed(RecordFailure::no_place(&why, "report this: it is a defect")),
+            Err(why) => {
+                return Self::failed(RecordFailure::no_place(&why, "this is a bug; please report it"));
+            }
         };
         match Trail::open(ledger, TrailRules { scrub: Box::new(scrub) }) {
             Ok(trail) => {
@@ -107,7 +110,7 @@ impl Record {
         matches!(self.0, State::Nowhere)
     }
 
-    /// Gives the trail, for uses of what was minted.
+    /// Returns the trail, which records uses of capabilities.
     #[must_use]
     pub const fn trail(&self) -> Option<&Trail> {
         match &self.0 {
@@ -116,7 +119,7 @@ impl Record {
         }
     }
 
-    /// Says why there is no ledger, where there is none.
+    /// Returns the cause if there is no ledger.
     #[must_use]
     pub const fn failure(&self) -> Option<&RecordFailure> {
         match &self.0 {
@@ -125,11 +128,11 @@ impl Record {
         }
     }
 
-    /// Writes down what a person decided, before it is done. It belongs to no unit of work.
+    /// Records a decision of the user before it takes effect. It belongs to no workflow.
     ///
     /// # Errors
-    /// What the ledger said; then it must not be done.
-    pub fn note(&self, events: &[Event]) -> Result<(), RecordFailure> {
+    /// [`RecordFailure`] if the ledger cannot be written. The decision must then not take effect.
+    pub fn note(&self, events: &[LedgerEvent]) -> Result<(), RecordFailure> {
         match &self.0 {
             State::Open { mint, .. } => append(mint.trail(), events).and_then(|()| anchor(mint.trail())),
             State::Failed(failure) => Err(failure.clone()),
@@ -137,17 +140,17 @@ impl Record {
         }
     }
 
-    /// Closes a unit of work: nothing that was minted in it can be used from here on.
+    /// Closes a workflow. Capabilities that were minted in it cannot be used any more.
     ///
     /// # Errors
-    /// What the ledger said.
-    pub fn close(&self, workflow: Workflow, outcome: Outcome) -> Result<(), RecordFailure> {
+    /// [`RecordFailure`] if the ledger cannot be written.
+    pub fn close(&self, workflow: Workflow, outcome: UseOutcome) -> Result<(), RecordFailure> {
         let Some(trail) = self.trail() else { return Err(nowhere()) };
         trail.close_workflow(workflow, outcome).map_err(|error| RecordFailure::of_trail(&error))?;
         anchor(trail)
     }
 
-    /// Begins the unit of work of a run.
+    /// Starts the workflow of a run.
     pub(crate) fn begin(&self, writes: Writes) -> Run<'_> {
         let (mint, id, budgets) = match (&self.0, writes) {
             (_, Writes::LookOnly) => return Run::Look,
@@ -162,16 +165,17 @@ impl Record {
     }
 }
 
-/// Returns how the ledger calls a plugin: its key, or the digest of a key that is too long or cannot be printed.
+/// Returns a plugin's name in the ledger: its key, or the digest of a key that is too long or not
+/// printable.
 #[must_use]
 pub fn ledger_name(key: &PluginKey) -> String {
     let text = key.to_string();
-    if plugward_capability::Name::new(&text).is_ok() {
+    if plugward_capability::PluginName::new(&text).is_ok() {
         return text;
     }
     format!("path:{}", crate::hash::sha256(text.as_bytes()))
 }
 
 fn nowhere() -> RecordFailure {
-    RecordFailure::no_place("the host keeps none", "open one: Record::open")
+    RecordFailure::no_place("the host keeps none", "open a ledger with `Record::open`")
 }

@@ -1,4 +1,4 @@
-//! Every race that a jail sees.
+//! An observer that records the races which a jail detects.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use plugward_sandbox_path::{FilesystemRaceDetected, RaceObserver};
 
 use super::failure::RecordFailure;
 
-/// Writes down every race that a jail sees; the gate that met it refuses besides.
+/// Records every race that a jail detects. The gate that ran into it refuses as well.
 #[derive(Debug)]
 pub(crate) struct Races {
     trail: Trail,
@@ -21,7 +21,7 @@ impl Races {
         Self { trail, workflow, jail: jail.to_owned(), failed: Mutex::new(None) }
     }
 
-    /// The first race that could not be written down.
+    /// Returns the error of the first race that could not be recorded.
     pub(crate) fn failure(&self) -> Option<RecordFailure> {
         self.failed.lock().ok().and_then(|failed| failed.clone())
     }
@@ -30,7 +30,7 @@ impl Races {
 impl RaceObserver for Races {
     fn race(&self, race: &FilesystemRaceDetected) {
         let path = String::from_utf8_lossy(race.relative().as_bytes()).into_owned();
-        let written = self.trail.race(plugward_capability::Race {
+        let written = self.trail.race(plugward_capability::RaceReport {
             workflow: Some(&self.workflow),
             plugin: None,
             jail: &self.jail,
@@ -51,13 +51,13 @@ mod tests {
     use std::sync::Arc;
 
     use plugward_capability::{NoScrub, TrailRules, folds};
-    use plugward_ledger::{Event, Ledger, LedgerId, Timestamp};
+    use plugward_ledger::{Ledger, LedgerEvent, LedgerId, Timestamp};
     use plugward_sandbox_path::{Jail, Policy, SandboxedPath};
 
     use super::*;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the test is the one who moves things")]
+    #[expect(clippy::disallowed_methods, reason = "the test is the attacker")]
     fn a_race_that_the_caller_swallows_is_on_the_record() {
         let clock = || Timestamp::from_unix_micros(1_790_000_000_000_000).unwrap();
         let ledger = Ledger::in_memory(LedgerId::from_bytes([7; 16]), Box::new(clock), folds()).unwrap();
@@ -68,11 +68,13 @@ mod tests {
         let races = Arc::new(seen);
         let jail = Jail::open(folder.path(), Policy::standard()).unwrap().with_observer(races.clone());
         let path = SandboxedPath::create(&jail, "f").unwrap();
-        let before = trail.record(Event::ExceptionUsed { setting: "a".into(), reason: "b".into() }).unwrap();
+        let before =
+            trail.record(LedgerEvent::ExceptionUsed { setting: "a".into(), reason: "b".into() }).unwrap();
         drop(path.open().unwrap());
         std::fs::remove_file(folder.path().join("f")).unwrap();
         assert!(path.open().is_err());
-        let after = trail.record(Event::ExceptionUsed { setting: "a".into(), reason: "b".into() }).unwrap();
+        let after =
+            trail.record(LedgerEvent::ExceptionUsed { setting: "a".into(), reason: "b".into() }).unwrap();
         assert_eq!(
             after.first_seq() - before.first_seq(),
             2,

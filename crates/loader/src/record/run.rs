@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use plugward_capability::{Mint, Trail, Workflow};
-use plugward_ledger::{Event, PluginSeen, Verdict};
+use plugward_ledger::{LedgerEvent, LoadVerdict, PluginDecision};
 use plugward_sandbox_path::Jail;
 
 use super::failure::RecordFailure;
@@ -12,20 +12,20 @@ use super::ledger_name;
 use super::races::Races;
 use crate::report::{Decision, PluginReport};
 
-/// Most records of one append; the ledger knows the same limit.
+/// The most events in one append; the ledger has the same limit.
 const MOST: usize = 1_000;
-/// Bytes of the plugins that one `plugins_loaded` record lists; the ledger takes 64 KiB a record.
+/// The most bytes of plugins in one `plugins_loaded` event. The ledger takes 64 KiB per event.
 const LISTED: usize = 48 << 10;
 
-/// Appends in pieces that the ledger takes; nothing of the next piece is written where one fails.
-pub(super) fn append(trail: &Trail, events: &[Event]) -> Result<(), RecordFailure> {
+/// Appends events in chunks that the ledger accepts. If a chunk fails, the following ones are not written.
+pub(super) fn append(trail: &Trail, events: &[LedgerEvent]) -> Result<(), RecordFailure> {
     for piece in events.chunks(MOST) {
         trail.ledger().append(piece).map(drop).map_err(|error| RecordFailure::of_ledger(&error))?;
     }
     Ok(())
 }
 
-/// Lets the checkpoint file cover all records, so that the next run sees if one of them is altered or removed.
+/// Updates the checkpoint to cover all records, so that the next run detects changed or removed ones.
 pub(super) fn anchor(trail: &Trail) -> Result<(), RecordFailure> {
     trail.ledger().anchor().map(drop).map_err(|error| RecordFailure::of_ledger(&error))
 }
@@ -33,15 +33,15 @@ pub(super) fn anchor(trail: &Trail) -> Result<(), RecordFailure> {
 /// The record of one run.
 #[derive(Debug)]
 pub(crate) enum Run<'a> {
-    /// Nothing is decided, nothing is written.
+    /// Nothing is decided or written.
     Look,
     Open {
         mint: &'a Mint,
         workflow: Workflow,
-        /// The observers of the jails of this run.
+        /// The race observers of the jails in this run.
         races: RefCell<Vec<Arc<Races>>>,
     },
-    /// Nothing can be written down, so nothing loads.
+    /// The ledger failed, so nothing loads.
     Failed(RecordFailure),
 }
 
@@ -53,8 +53,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes down what is about to be done. After a failure the run loads nothing any more.
-    pub(crate) fn write(&mut self, events: &[Event]) {
+    /// Records events before they take effect. After a failure, the run loads nothing any more.
+    pub(crate) fn write(&mut self, events: &[LedgerEvent]) {
         if let Self::Open { mint, .. } = self
             && !events.is_empty()
             && let Err(failure) = append(mint.trail(), events)
@@ -67,7 +67,7 @@ impl Run<'_> {
         *self = Self::Failed(failure);
     }
 
-    /// Returns the jail with an observer that puts every race in it on the record.
+    /// Returns the jail with an observer that records every race in it.
     pub(crate) fn watched(&self, jail: &Jail, label: &str) -> Jail {
         let Self::Open { mint, workflow, races } = self else { return jail.clone() };
         let seen = Arc::new(Races::new(mint.trail().clone(), workflow.id().clone(), label));
@@ -75,28 +75,28 @@ impl Run<'_> {
         jail.clone().with_observer(seen)
     }
 
-    /// Returns why a race could not be recorded, if one could not.
+    /// Returns the error of a race that could not be recorded, if any.
     pub(crate) fn unrecorded_race(&self) -> Option<RecordFailure> {
         let Self::Open { races, .. } = self else { return None };
         races.borrow().iter().find_map(|races| races.failure())
     }
 
-    /// The last records of a run: what was decided about each plugin.
+    /// Records the decision about each plugin, at the end of a run.
     pub(crate) fn decisions(&mut self, trust: &str, plugins: &[PluginReport]) {
         let Self::Open { workflow, .. } = self else { return };
         let id = workflow.id().as_str().to_owned();
-        let seen: Vec<PluginSeen> = plugins
+        let seen: Vec<PluginDecision> = plugins
             .iter()
-            .map(|plugin| PluginSeen {
+            .map(|plugin| PluginDecision {
                 plugin: ledger_name(&plugin.key),
                 digest: plugin.tree.clone().unwrap_or_default(),
                 outcome: verdict(plugin.decision),
             })
             .collect();
         let registry_digest = plugward_ledger::registry_digest(&seen);
-        let mut events: Vec<Event> = pieces(seen)
+        let mut events: Vec<LedgerEvent> = pieces(seen)
             .into_iter()
-            .map(|plugins| Event::PluginsLoaded {
+            .map(|plugins| LedgerEvent::PluginsLoaded {
                 workflow: id.clone(),
                 trust: trust.to_owned(),
                 plugins,
@@ -107,7 +107,7 @@ impl Run<'_> {
             let mut codes: Vec<String> = plugin.reasons.iter().map(|reason| reason.code.clone()).collect();
             codes.sort();
             codes.dedup();
-            Event::Decision {
+            LedgerEvent::Decision {
                 workflow: Some(id.clone()),
                 plugin: ledger_name(&plugin.key),
                 outcome: verdict(plugin.decision),
@@ -119,12 +119,12 @@ impl Run<'_> {
     }
 }
 
-/// The list in pieces that fit in a record; at least one, also for a load of nothing.
-fn pieces(seen: Vec<PluginSeen>) -> Vec<Vec<PluginSeen>> {
+/// Splits the list so that each part fits in an event. An empty list has one part.
+fn pieces(seen: Vec<PluginDecision>) -> Vec<Vec<PluginDecision>> {
     let mut pieces = vec![Vec::new()];
     let mut bytes = 0_usize;
     for one in seen {
-        // JSON can escape each character of a name with a second one; the rest is keys and quotes.
+        // JSON can escape each character of a name, which doubles it; 64 bytes are for keys and quotes.
         let size = one.plugin.len().saturating_mul(2).saturating_add(one.digest.len()).saturating_add(64);
         bytes = bytes.saturating_add(size);
         if bytes > LISTED {
@@ -138,10 +138,10 @@ fn pieces(seen: Vec<PluginSeen>) -> Vec<Vec<PluginSeen>> {
     pieces
 }
 
-const fn verdict(decision: Decision) -> Verdict {
+const fn verdict(decision: Decision) -> LoadVerdict {
     match decision {
-        Decision::Load => Verdict::Load,
-        Decision::Ask => Verdict::Ask,
-        Decision::Refuse => Verdict::Refuse,
+        Decision::Load => LoadVerdict::Load,
+        Decision::Ask => LoadVerdict::Ask,
+        Decision::Refuse => LoadVerdict::Refuse,
     }
 }
