@@ -61,7 +61,7 @@ pub(super) fn dockerfile(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: 
         at = line.next;
         let Some(first) = first else { continue };
         if line.text.bytes.get(first) == Some(&b'#') {
-            super::note(src, (line.start, line.end), &mut noted, out);
+            super::note(src, line.start, line.end, &mut noted, out);
             continue;
         }
         at = file.instruction(&line, first, sink);

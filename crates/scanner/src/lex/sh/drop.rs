@@ -239,7 +239,7 @@ impl Parser<'_, '_, '_> {
         } else {
             Verification::Unverified
         };
-        for file in self.filled(name, &args, own, (fed, far_sent | kept)) {
+        for file in self.filled(name, &args, own, fed, far_sent | kept) {
             self.keep(&file, checked, own);
         }
         sent | kept
@@ -262,7 +262,8 @@ impl Parser<'_, '_, '_> {
         name: &[u8],
         args: &[&[u8]],
         own: CommandWords,
-        (fed, sent): (u128, u128),
+        fed: u128,
+        sent: u128,
     ) -> Vec<Vec<u8>> {
         let mut files = if sent != 0 || fetch::copies(name) { fetch::kept(name, args) } else { Vec::new() };
         match name {

@@ -158,7 +158,7 @@ pub(super) fn makefile(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         }
         let text = line.trim_ascii_start();
         if text.starts_with(b"#") {
-            super::note(src, (end.saturating_sub(text.len()), end), &mut noted, out);
+            super::note(src, end.saturating_sub(text.len()), end, &mut noted, out);
             continue;
         }
         shell_calls(line, start, &mut recipes.calls);

@@ -62,10 +62,10 @@ fn may_fetch(text: &[u8]) -> bool {
 impl Parser<'_, '_, '_> {
     /// Analyzes code at the place where it runs.
     pub(super) fn follow(&mut self, view: &View, scope: VariableScope) {
-        self.followed(view, scope, (self.sink.depth.saturating_add(1), self.levels));
+        self.followed(view, scope, self.sink.depth.saturating_add(1), self.levels);
     }
 
-    fn followed(&mut self, view: &View, scope: VariableScope, (depth, levels): (usize, usize)) {
+    fn followed(&mut self, view: &View, scope: VariableScope, depth: usize, levels: usize) {
         let text = view.bytes.as_slice();
         let idle = self.known.drops.is_empty() && !may_fetch(text);
         if text.is_empty()
@@ -117,7 +117,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Records the body of a function.
-    pub(super) fn place(&mut self, name: &[u8], (start, end): (usize, usize)) {
+    pub(super) fn place(&mut self, name: &[u8], start: usize, end: usize) {
         let body = self.src.get(start..end).unwrap_or_default();
         let body = body.strip_suffix(b"}").unwrap_or(body);
         if body.len() > BODY {
@@ -173,7 +173,7 @@ impl Parser<'_, '_, '_> {
         }
         let kept = self.known.vars.get(&b"@"[..]).cloned();
         self.bodies.push((name.to_vec(), 0));
-        self.followed(&view, VariableScope::Shared, (self.sink.depth, self.levels.saturating_add(1)));
+        self.followed(&view, VariableScope::Shared, self.sink.depth, self.levels.saturating_add(1));
         self.bodies.pop();
         match kept {
             Some(kept) => drop(self.known.vars.insert(b"@".to_vec(), kept)),

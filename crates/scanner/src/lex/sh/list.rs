@@ -172,7 +172,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn comment(&mut self) {
         let start = self.pos;
         let len = memchr::memchr(b'\n', self.rest()).unwrap_or_else(|| self.rest().len());
-        super::note(self.src, (start, start.saturating_add(len)), &mut self.noted, self.out);
+        super::note(self.src, start, start.saturating_add(len), &mut self.noted, self.out);
         self.skip(len);
     }
 
@@ -327,7 +327,7 @@ impl Parser<'_, '_, '_> {
         if frame.body {
             state.ran = frame.ran;
             if let Some((name, _)) = self.bodies.pop() {
-                self.place(&name, (frame.start, self.pos));
+                self.place(&name, frame.start, self.pos);
                 // A function with one command is expanded at its calls, like an alias. A longer body is only
                 // worth a second reading if rules know one of its commands.
                 let words = if frame.commands == 1 { frame.last } else { Vec::new() };

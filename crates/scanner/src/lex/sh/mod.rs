@@ -360,7 +360,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
 }
 
 /// Adds a line comment to the text view. Comments that only whitespace separates form one text.
-fn note(src: &[u8], (start, end): (usize, usize), noted: &mut usize, out: &mut Lexed) {
+fn note(src: &[u8], start: usize, end: usize, noted: &mut usize, out: &mut Lexed) {
     let text = src.get(start..end).unwrap_or_default();
     let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b' ' | b'\t')).count();
     let between = src.get(*noted..start).filter(|_| *noted > 0);

@@ -326,7 +326,8 @@ impl Parser<'_, '_, '_> {
     /// Reads the body of a here-document: its text, the commands in it, and their taint.
     fn document_text(
         &mut self,
-        (start, stop): (usize, usize),
+        start: usize,
+        stop: usize,
         quotes: Quotes,
         tabs: Tabs,
     ) -> (Option<FlatText>, u128) {

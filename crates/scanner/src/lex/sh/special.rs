@@ -74,10 +74,10 @@ impl Parser<'_, '_, '_> {
 
     /// Passes a range of the words to another lexer.
     fn embed(&mut self, lens: Lens, start: usize, end: usize) {
-        self.embed_in(lens, (start, end), VariableScope::Own);
+        self.embed_in(lens, start, end, VariableScope::Own);
     }
 
-    fn embed_in(&mut self, lens: Lens, (start, end): (usize, usize), scope: VariableScope) {
+    fn embed_in(&mut self, lens: Lens, start: usize, end: usize, scope: VariableScope) {
         if start < end {
             let view = self.flat.view(start, end);
             if lens == Lens::Sh {
@@ -177,7 +177,7 @@ impl Parser<'_, '_, '_> {
             b"trap" => {
                 let arg = self.args(own).iter().find(|word| !self.text(**word).starts_with(b"-")).copied();
                 if let Some(arg) = arg {
-                    self.embed_in(Lens::Sh, (arg.start, arg.end), VariableScope::Shared);
+                    self.embed_in(Lens::Sh, arg.start, arg.end, VariableScope::Shared);
                     self.trapped(self.flat.view(arg.start, arg.end));
                 }
             }
@@ -366,7 +366,7 @@ impl Parser<'_, '_, '_> {
         let args: Vec<Word> = self.args(own).to_vec();
         let args = if program.value && args.is_empty() { vec![program] } else { args };
         if let (Some(first), Some(last)) = (args.first(), args.last()) {
-            self.embed_in(Lens::Sh, (first.start, last.end), VariableScope::Shared);
+            self.embed_in(Lens::Sh, first.start, last.end, VariableScope::Shared);
         }
         let open = args.iter().any(|word| word.open);
         if open && !program.value && !self.sets_up(own) {
