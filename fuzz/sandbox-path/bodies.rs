@@ -36,7 +36,7 @@ impl Form {
     fn parse(self, bytes: &[u8], policy: Policy) -> Result<RelPath<'_>, PathEscape> {
         match self {
             Self::Name => RelPath::parse(bytes, &policy),
-            Self::Folder => RelPath::parse_folder(bytes, &policy),
+            Self::Folder => RelPath::parse_directory(bytes, &policy),
         }
     }
 }
@@ -101,7 +101,7 @@ impl World {
         let (Some(verb), Some(path)) = (words.next(), words.next()) else { return "no words" };
         let second = words.next().unwrap_or_default();
         let policy = *self.jail.policy();
-        let rel = RelPath::parse_folder(path, &policy).ok().map(|rel| rel.as_bytes().to_vec());
+        let rel = RelPath::parse_directory(path, &policy).ok().map(|rel| rel.as_bytes().to_vec());
         // Where links and `..` are resolved, the name in the model is not the name in the path.
         let plain = policy.parents == Parents::Refuse && policy.symlinks == Policy::standard().symlinks;
         let file = Perm::PRIVATE_FILE;
@@ -119,7 +119,7 @@ impl World {
                     rel.iter().rposition(|byte| *byte == b'/').map_or((&[][..], 0), |at| (&rel[..at], at));
                 let free = !self.model.contains_key(&rel);
                 if !free
-                    || !(parent.is_empty() || self.model.get(parent) == Some(&FileKind::Folder))
+                    || !(parent.is_empty() || self.model.get(parent) == Some(&FileKind::Directory))
                     || name > 1000
                 {
                     return "no place";
@@ -134,7 +134,7 @@ impl World {
             b"c" => made(self.jail.create_new(path, file).map(drop), FileKind::File, self),
             b"w" => made(self.jail.replace(path, second, file).map(|_| ()), FileKind::File, self),
             b"a" => made(self.jail.append(path, Missing::Create(file)).map(drop), FileKind::File, self),
-            b"d" => made(self.jail.create_dir(path, Perm::PRIVATE_FOLDER), FileKind::Folder, self),
+            b"d" => made(self.jail.create_dir(path, Perm::PRIVATE_DIRECTORY), FileKind::Directory, self),
             b"x" | b"y" | b"t" => {
                 let done = match verb {
                     b"x" => self.jail.remove_file(path),

@@ -16,7 +16,7 @@ pub(crate) fn lock(bytes: &[u8]) {
         }
         Err(error) => {
             let lines = bytes.split(|byte| *byte == b'\n').count();
-            assert!(error.line().is_none_or(|line| (1..=lines).contains(&line)), "{error}");
+            assert!(error.line().is_none_or(|line| (1..=lines).contains(&(line as usize))), "{error}");
             assert!(!error.to_string().contains(char::is_control), "{error:?}");
         }
     }

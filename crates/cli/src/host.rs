@@ -206,7 +206,7 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
     let dir = if dir.is_empty() { "." } else { dir };
     let meta =
         jail.metadata(dir).map_err(|error| Failure::Usage(failed(&error, error.code(), error.help())))?;
-    if meta.kind() != FileKind::Folder {
+    if meta.kind() != FileKind::Directory {
         return Err(Failure::Usage(anyhow!(
             "open {place}: not a directory\n  next: name a directory, not a file"
         )));

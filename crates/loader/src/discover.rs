@@ -1,4 +1,5 @@
-//! Which directories are plugins. Names are looked at here; contents are not, except for marketplace files.
+//! Discovery: which directories are plugins. It reads names only, and the contents of marketplace
+//! files.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +14,19 @@ use crate::outcome::{Notice, Reason};
 use crate::report::{Gate, Skipped};
 use crate::roots::{Reach, Root, Upward, ancestors, inside, join};
 
-/// Levels below a root's directory that are looked through.
+/// Directory levels under a root that are searched. Repositories keep plugins in the first few
+/// levels.
 const DEPTH: usize = 16;
-/// Names of one directory that are looked at.
+/// Names in one directory that are read. The limits bound the time that a planted tree can cost.
 pub(crate) const NAMES: usize = 20_000;
-/// Directories of one root that are looked at.
+/// Directories of one root that are searched.
 const DIRECTORIES: usize = 50_000;
-/// Bytes of a main file that are read; the reader of manifests has the same limit.
+/// Bytes of a main file that are read; the manifest parser has the same limit.
 pub(crate) const MAIN_LIMIT: u64 = 1 << 20;
 /// Directories of version control, which contain no plugins.
 const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
-/// A directory that is a plugin, that a marketplace says is one, or that is pinned as one.
+/// A directory that is a plugin by its files, by a marketplace entry, or by a pin.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     /// The index of the root.
@@ -35,22 +37,22 @@ pub(crate) struct Place {
     pub(crate) real: PlacePath,
     pub(crate) reach: Reach,
     pub(crate) named: Option<Named>,
-    /// A marketplace file around it that cannot be read: what it says of this plugin is not known.
+    /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
     pub(crate) broken: Option<Reason>,
 }
 
-/// What one root contains.
+/// The result of searching one root.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) places: Vec<Place>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) seen: Seen,
-    /// Pinned places that are no directory any more.
+    /// Pinned places that are not directories any more.
     pub(crate) absent: Vec<Absent>,
 }
 
-/// How much of a root was looked at.
+/// Whether a root was searched completely.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Seen {
     #[default]
@@ -58,13 +60,13 @@ pub(crate) enum Seen {
     NotAll,
 }
 
-/// A pinned place that is no directory any more.
+/// A pinned place that is not a directory any more.
 #[derive(Debug)]
 pub(crate) struct Absent {
     /// The index of the root.
     pub(crate) root: usize,
     pub(crate) place: PlacePath,
-    /// Why it could not be looked at; `None` if nothing is there.
+    /// The cause if it could not be opened; `None` if nothing is there.
     pub(crate) error: Option<OpenError>,
 }
 
@@ -80,11 +82,11 @@ struct Walk<'a> {
     markets: Markets,
     upward: Upward,
     taken: BTreeSet<String>,
-    /// The plugin whose directory is being looked through.
+    /// The plugin that contains the current directory.
     inside: Option<String>,
 }
 
-/// Looks through one root.
+/// Searches one root.
 pub(crate) fn discover(
     root: &Root,
     number: usize,
@@ -118,17 +120,17 @@ pub(crate) fn discover(
     found
 }
 
-/// What a directory turned out to be.
+/// What a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
     Plugin,
-    /// Not a plugin itself, and one somewhere inside it, or something was said about it already.
+    /// Not a plugin, but it contains one, or is already reported.
     Below,
     Nothing,
 }
 
 impl Walk<'_> {
-    /// Lists the pinned places in the directory that was named, as it was typed and as it is.
+    /// Lists the pinned places inside the root, both by the typed path and by the real one.
     fn find_pinned(&mut self, pins: Option<&Pins>) {
         let real = self.root.real();
         let here = |place: &PlacePath| {
@@ -137,7 +139,7 @@ impl Walk<'_> {
         };
         let placed =
             pins.into_iter().flat_map(Pins::iter).filter_map(|(key, pin)| Some((key.placed()?, pin)));
-        // A pinned plugin of other dialects is not asked for.
+        // Plugins that are pinned for other dialects are not part of this check.
         let dialect = self.options.dialect;
         let wanted = |pin: &Pin| {
             let of = |only: Dialect| pin.called.iter().any(|name| name.dialect() == only.as_str());
@@ -146,10 +148,10 @@ impl Walk<'_> {
         for (place, pin) in placed.filter(|(place, pin)| here(place) && wanted(pin)) {
             let Some(dir) = self.root.inside(place) else { continue };
             match self.root.jail.metadata(dir) {
-                Ok(meta) if meta.kind() == FileKind::Folder => {
+                Ok(meta) if meta.kind() == FileKind::Directory => {
                     self.pinned.insert(dir.to_owned());
                 }
-                // A file in its place is refused where it is opened as a directory.
+                // A file at a pinned place is refused when it is opened as a directory.
                 Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
                 Err(error) if is_absent(&error) => {
                     if pin.state == PinState::Trusted {
@@ -165,8 +167,8 @@ impl Walk<'_> {
         self.found.absent.push(Absent { root: self.number, place: place.clone(), error });
     }
 
-    /// Finds the plugin that contains the directory, if one does: what is inside a plugin is judged with it, whatever
-    /// the user typed.
+    /// Finds the plugin that contains the root's directory, if any. A directory inside a plugin is
+    /// judged as part of it, whichever of the two the user named.
     fn enter(&mut self) {
         let dir = self.root.dir.clone();
         let own = self.upward.reach(self.root, &dir);
@@ -190,14 +192,14 @@ impl Walk<'_> {
     }
 
     fn is_named(&self, dir: &str) -> bool {
-        // The reach takes many look-ups, and few directories are named by any marketplace.
+        // Computing the reach takes many lookups, and few directories are in any marketplace.
         self.markets.mentions(dir) && self.markets.entry(dir, &self.upward.reach(self.root, dir)).is_some()
     }
 
     fn directory(&mut self, dir: &str, depth: usize) -> Sight {
         self.directories = self.directories.saturating_add(1);
         if self.directories > DIRECTORIES {
-            self.not_all(format!("{dir}: more than {DIRECTORIES} directories; the rest was not looked at"));
+            self.not_all(format!("{dir}: more than {DIRECTORIES} directories; the others were not searched"));
             return Sight::Below;
         }
         self.watch.discovering(dir);
@@ -230,15 +232,16 @@ impl Walk<'_> {
         if depth < DEPTH {
             return self.children(dir, depth, listing);
         }
-        let is_directory = |entry: &plugward_sandbox_path::FolderEntry| entry.kind() == FileKind::Folder;
+        let is_directory = |entry: &plugward_sandbox_path::DirectoryEntry| entry.kind() == FileKind::Directory;
         if listing.is_ok_and(|listing| listing.entries().iter().any(is_directory)) {
             let dir = self.shown(dir);
-            self.not_all(format!("{dir}: more than {DEPTH} levels; what is deeper was not looked at"));
+            self.not_all(format!("{dir}: more than {DEPTH} levels; deeper directories were not searched"));
         }
         Sight::Nothing
     }
 
-    /// Something was not looked at. Inside a plugin that costs nothing: its tree is read whole, or refused.
+    /// Reports that something was not searched. Inside a plugin nothing is lost: its tree is read
+    /// completely, or refused.
     fn not_all(&mut self, message: String) {
         if self.inside.is_none() {
             self.found.seen = Seen::NotAll;
@@ -259,7 +262,7 @@ impl Walk<'_> {
         };
         if listing.is_truncated() {
             let dir = self.shown(dir);
-            self.not_all(format!("{dir}: more than {NAMES} names; the rest was not looked at"));
+            self.not_all(format!("{dir}: more than {NAMES} names; the others were not searched"));
         }
         let mut sight = Sight::Nothing;
         for entry in listing.entries() {
@@ -267,19 +270,19 @@ impl Walk<'_> {
             let child = join(dir, &name);
             let utf8 = core::str::from_utf8(entry.name()).is_ok();
             match entry.kind() {
-                FileKind::Folder if CONTROL.contains(&name.as_str()) => continue,
-                FileKind::Folder if !utf8 => {
+                FileKind::Directory if CONTROL.contains(&name.as_str()) => continue,
+                FileKind::Directory if !utf8 => {
                     self.skip(&child, "name is not UTF-8");
-                    // A host may load it, and here it has no key.
+                    // A host may load it, but a path that is not UTF-8 cannot be a key.
                     if self.inside.is_none() {
                         self.found.seen = Seen::NotAll;
                     }
                     sight = Sight::Below;
                     continue;
                 }
-                FileKind::Folder => {}
+                FileKind::Directory => {}
                 FileKind::Symlink if self.inside.is_none() => {
-                    // A pinned directory that became a symlink has a row of its own.
+                    // A pinned directory that became a symlink is reported separately.
                     if !self.is_absent(&child) {
                         self.skip(&child, "a symlink, which is not followed");
                     }
@@ -303,9 +306,9 @@ impl Walk<'_> {
             .is_ok_and(|place| self.found.absent.iter().any(|absent| absent.place == place))
     }
 
-    /// Whether one of the dialects' main files is in a directory, as whatever kind of entry.
+    /// Returns `true` if a directory contains a main file of a dialect, of any file type.
     ///
-    /// A root `plugin.json` belongs to many other programs too, so its contents decide.
+    /// A `plugin.json` at the top level can belong to many other programs, so its contents decide.
     fn is_marked(&self, dir: &str, names: &Names) -> bool {
         let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
         // The `plugin.json` in a directory such as `.claude-plugin` belongs to the plugin above it.
@@ -318,15 +321,15 @@ impl Walk<'_> {
 
     fn take(&mut self, dir: &str, names: &Names) {
         let Ok(real) = self.root.top.join(dir) else {
-            return self.not_all(format!("{}: the path is too long; it was not looked at", self.shown(dir)));
+            return self.not_all(format!("{}: not searched, since the path is too long", self.shown(dir)));
         };
         if !self.taken.insert(dir.to_owned()) {
             return;
         }
         let reach = self.upward.reach(self.root, dir);
         self.markets.load_above(self.root, dir, &reach);
-        // What is no directory is refused where it is opened.
-        if self.root.jail.metadata(dir).is_ok_and(|meta| meta.kind() == FileKind::Folder) {
+        // A place that is not a directory is refused when it is opened.
+        if self.root.jail.metadata(dir).is_ok_and(|meta| meta.kind() == FileKind::Directory) {
             self.markets.load(self.root, dir, names);
         }
         let entry = self.markets.entry(dir, &reach).cloned();
@@ -335,8 +338,8 @@ impl Walk<'_> {
         self.found.places.push(Place { root, dir, real, reach, named: entry, broken });
     }
 
-    /// Pinned directories and marketplace entries that were not walked into, because they are inside a plugin or deeper
-    /// than the walk goes, and entries whose directory does not exist.
+    /// Adds pinned directories and marketplace entries that the search did not reach, because they
+    /// are inside a plugin or too deep, and entries whose directory does not exist.
     fn left_over(&mut self) {
         let base = self.root.dir.clone();
         let named: Vec<String> = self.markets.named_inside(&base).map(str::to_owned).collect();
@@ -345,21 +348,22 @@ impl Walk<'_> {
             if self.taken.contains(&dir) || !self.wanted(&dir) {
                 continue;
             }
-            // A symlink or a file in the directory's place is refused at the gate that opens it.
+            // A symlink or a file at the place is refused by the gate that opens it.
             if exists(&self.root.jail, &dir) {
                 self.take(&dir, &Names::Unknown);
             } else {
-                self.skip(&dir, "named by the marketplace, not there");
+                self.skip(&dir, "named by the marketplace, but does not exist");
             }
         }
     }
 
-    /// Pinned places under the typed path, but outside the directory that it leads to now, are not this root's.
+    /// Returns `true` if a place is inside the root. A pinned place can be under the typed path,
+    /// but outside the directory that the path now leads to.
     fn wanted(&self, dir: &str) -> bool {
         inside(dir, &self.root.dir).is_some()
     }
 
-    /// A path as the report shows it: relative to the directory that was named.
+    /// Returns a path for the report, relative to the root's directory.
     fn shown(&self, dir: &str) -> String {
         inside(dir, &self.root.dir).unwrap_or(dir).to_owned()
     }
@@ -378,14 +382,16 @@ fn is_absent(error: &OpenError) -> bool {
     error.answer() == Answer::NotThere || error.code() == "path/not-a-directory"
 }
 
-/// Whether something of any kind has this name; a name that cannot be looked up counts, so that a gate says why.
+/// Returns `true` if an entry of any type has this name, or if it cannot be looked up. A gate then
+/// reports the cause.
 pub(crate) fn exists(jail: &Jail, path: &str) -> bool {
     jail.metadata(path).map_or_else(|error| !is_absent(&error), |_| true)
 }
 
-/// The names in a directory that matter here. A look at a listing saves many look-ups of names that do not exist.
+/// The names in a directory that matter to discovery. Reading them from a listing saves lookups of
+/// absent names.
 pub(crate) enum Names {
-    /// The directory could not be listed, or not as a whole: any name can exist.
+    /// The directory could not be listed completely, so any name can exist.
     Unknown,
     Known(BTreeSet<Vec<u8>>),
 }
@@ -398,19 +404,19 @@ impl Names {
         };
         match listing.filter(|listing| !listing.is_truncated()) {
             Some(listing) => {
-                let names = listing.entries().iter().map(plugward_sandbox_path::FolderEntry::name);
+                let names = listing.entries().iter().map(plugward_sandbox_path::DirectoryEntry::name);
                 Self::Known(names.filter(|name| matters(name)).map(<[u8]>::to_vec).collect())
             }
             None => Self::Unknown,
         }
     }
 
-    /// Whether a name is known to exist.
+    /// Returns `true` if a name is known to exist.
     fn has(&self, name: &str) -> bool {
         matches!(self, Self::Known(names) if names.contains(name.as_bytes()))
     }
 
-    /// Whether a file can exist, as far as the first part of its path tells.
+    /// Returns `true` if a file can exist, judged by the first component of its path.
     pub(crate) fn can_have(&self, file: &str) -> bool {
         match self {
             Self::Unknown => true,
@@ -419,7 +425,7 @@ impl Names {
     }
 }
 
-/// Whether the `plugin.json` of a directory can be read and belongs to no known dialect.
+/// Returns `true` if the `plugin.json` of a directory is readable and belongs to no known dialect.
 fn is_foreign(jail: &Jail, dir: &str) -> bool {
     let Ok(bytes) = jail.read(join(dir, "plugin.json").as_str(), MAIN_LIMIT) else { return false };
     let mut files = MapFiles::new().with("plugin.json", bytes);
@@ -431,7 +437,8 @@ fn is_foreign(jail: &Jail, dir: &str) -> bool {
     classify(&files) == Some(RootCheck::Unknown)
 }
 
-/// Directories such as `.claude-plugin` contain the main file of the plugin above them, and are not plugins.
+/// Returns `true` for directories such as `.claude-plugin`, which contain the main file of the
+/// plugin above them.
 fn holds_main_files(dir: &str) -> bool {
     let name = dir.rsplit('/').next().unwrap_or(dir);
     let directory = |file: &str| file.split_once('/').is_some_and(|(directory, _)| directory == name);

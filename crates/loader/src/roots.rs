@@ -1,4 +1,4 @@
-//! Where a check looks, and what of the file system around a plugin counts for it.
+//! Roots of a check, and the part of the file system that counts for a plugin.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,67 +7,70 @@ use plugward_pinstore::FolderId;
 use plugward_sandbox_path::{FileKind, Jail};
 use plugward_types::PlacePath;
 
-/// Directories and files that mark a project.
+/// Directories and files that mark a project. A worktree has a `.git` file.
 const PROJECT_MARKS: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 /// The directory that marks a project for plugward alone.
 const OWN_MARK: &str = ".plugward";
-/// Others may write.
+/// The permission bit that lets other users write. A directory with it could contain planted files.
 const OTHERS_WRITE: u32 = 0o002;
 
-/// A directory to look for plugins in.
+/// A directory in which to look for plugins.
 ///
-/// The directory only selects plugins. Lockfile, marketplace file and shared directories of each plugin are found from
-/// the plugin's own place, upward as far as `jail` reaches.
+/// The directory only selects plugins. The lockfile, marketplace file and shared directories of a plugin
+/// are found from the plugin's own place, upward as far as `jail` reaches.
 #[derive(Debug, Clone)]
-#[expect(clippy::exhaustive_structs, reason = "every caller must say where a check may look")]
+#[expect(clippy::exhaustive_structs, reason = "every caller must decide where a check can look")]
 pub struct Root {
     /// The name of the directory in reports; not an absolute path.
     pub label: String,
-    /// An open directory that contains the one to look in, or is it.
+    /// An open directory that is the searched one or contains it.
     pub jail: Jail,
     /// The real path of `jail`.
     pub top: PlacePath,
-    /// The directory to look in, relative to `jail`; `.` for the jail itself.
+    /// The directory to search, relative to `jail`; `.` for the jail itself.
     pub dir: String,
-    /// The path that the user typed, made absolute, if symlinks lead from it to `dir`. A pinned directory that became
-    /// a symlink is found by it.
+    /// The absolute form of the path that the user typed, if it leads through symlinks. It finds a pinned
+    /// directory that became a symlink.
     pub typed: Option<PlacePath>,
-    /// The upward search for a project stops below these directories, such as the home directory.
+    /// Directories at which the upward search for a project stops, such as the home directory.
     pub stops: Vec<PlacePath>,
 }
 
 impl Root {
-    /// Looks in one open directory, and nowhere above it. `path` is its real path, which becomes part of the keys.
+    /// Creates a root for one open directory, without anything above it. `path` is its real path, which
+    /// becomes part of keys.
     #[must_use]
     pub fn placed(jail: Jail, path: PlacePath) -> Self {
         let label = if path.name().is_empty() { "root".to_owned() } else { path.name().to_owned() };
         Self { label, jail, top: path, dir: ".".to_owned(), typed: None, stops: Vec::new() }
     }
 
-    /// Returns the real path of the directory to look in.
+    /// Returns the real path of the searched directory.
     #[must_use]
     pub fn real(&self) -> PlacePath {
         self.top.join(&self.dir).unwrap_or_else(|_| self.top.clone())
     }
 
-    /// Returns the path of a place relative to the jail, or `None` if the jail does not contain it.
+    /// Returns the path of a place relative to the jail, or `None` if it is outside.
     pub(crate) fn inside<'p>(&self, place: &'p PlacePath) -> Option<&'p str> {
         place.relative_to(&self.top)
     }
 }
 
-/// The part of the tree around a plugin that counts for it.
+/// The directories around a plugin that count for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reach {
     /// The topmost directory, relative to the root's jail.
     pub(crate) top: String,
-    /// As `top`, but past project marks: a planted mark must not hide what a directory further up says of the plugin.
+    /// Like `top`, but not limited by a project. A planted project mark must not hide what a directory
+    /// further up says.
     pub(crate) outer: String,
-    /// The project that contains the plugin or is it, relative to the root's jail.
+    /// The project that is or contains the plugin, relative to the root's jail.
     pub(crate) project: Option<String>,
 }
 
-/// What the upward search knows of the directories that it looked at. Plugins of one project share them.
+/// The directories that the upward search has read. Plugins of one project share them, so each is read
+/// once.
 #[derive(Debug, Default)]
 pub(crate) struct Upward {
     seen: RefCell<BTreeMap<String, Level>>,
@@ -76,7 +79,7 @@ pub(crate) struct Upward {
 /// One directory above a plugin.
 #[derive(Debug, Clone, Copy)]
 struct Level {
-    /// `None` if the search stops below this directory.
+    /// `None` if the search stops at this directory.
     device: Option<u64>,
     mark: Mark,
 }
@@ -91,8 +94,8 @@ enum Mark {
 impl Upward {
     /// Finds the project of a directory, and how far up lockfiles, marketplace files and shared directories count.
     ///
-    /// A mark inside the directory itself counts only if no project is found above: a plugin must not be able to cut
-    /// itself off from the lockfile of the repository around it.
+    /// A mark inside the directory itself counts only if there is no project above. Otherwise a plugin
+    /// could cut itself off from the lockfile of the repository around it.
     pub(crate) fn reach(&self, root: &Root, dir: &str) -> Reach {
         let mut outer = dir.to_owned();
         let mut device = device_of(root, dir);
@@ -130,14 +133,14 @@ pub(crate) fn reach(root: &Root, dir: &str) -> Reach {
     Upward::default().reach(root, dir)
 }
 
-/// Returns the real path of the project that contains a root's directory, or is it.
+/// Returns the real path of the project that is or contains a root's directory.
 #[must_use]
 pub fn project_of(root: &Root) -> Option<PlacePath> {
     let project = reach(root, &root.dir).project?;
     root.top.join(&project).ok()
 }
 
-/// Returns the device of a directory above a plugin, or `None` if the search stops below that directory.
+/// Returns the device of a directory above a plugin, or `None` if the search stops there.
 fn searchable(root: &Root, dir: &str) -> Option<u64> {
     let path = root.top.join(dir).ok()?;
     if path.as_str() == "/" || root.stops.contains(&path) {
@@ -147,15 +150,15 @@ fn searchable(root: &Root, dir: &str) -> Option<u64> {
     (meta.mode() & OTHERS_WRITE == 0).then(|| meta.id().device())
 }
 
-/// A directory that cannot be looked at equals no other, so that the search stops.
+/// Returns the device of a directory. `None` equals no device, so the search stops.
 fn device_of(root: &Root, dir: &str) -> Option<u64> {
     root.jail.metadata(dir).ok().map(|meta| meta.id().device())
 }
 
 fn is_project(root: &Root, dir: &str) -> bool {
     let kind = |name: &str| root.jail.metadata(join(dir, name).as_str()).map(|meta| meta.kind());
-    PROJECT_MARKS.iter().any(|mark| matches!(kind(mark), Ok(FileKind::File | FileKind::Folder)))
-        || matches!(kind(OWN_MARK), Ok(FileKind::Folder))
+    PROJECT_MARKS.iter().any(|mark| matches!(kind(mark), Ok(FileKind::File | FileKind::Directory)))
+        || matches!(kind(OWN_MARK), Ok(FileKind::Directory))
 }
 
 /// Lists the directories above one, the nearest first, ending with `.`.
@@ -169,7 +172,7 @@ pub(crate) fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Joins two relative paths; `.` is the empty one.
+/// Joins two relative paths, where `.` is the empty path.
 pub(crate) fn join(dir: &str, name: &str) -> String {
     match (dir, name) {
         (dir, "." | "") => dir.to_owned(),
@@ -178,7 +181,7 @@ pub(crate) fn join(dir: &str, name: &str) -> String {
     }
 }
 
-/// Returns the rest of a path inside a directory: `.` if it is the directory, `None` if it is elsewhere.
+/// Returns the rest of a path inside a directory: `.` for the directory itself, `None` outside it.
 pub(crate) fn inside<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
     match path.strip_prefix(dir) {
         _ if dir == "." => Some(path),
@@ -188,7 +191,7 @@ pub(crate) fn inside<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
     }
 }
 
-/// Returns the identity of an open directory, if its file system stores when directories are created.
+/// Returns the identity of an open directory, if its file system stores birth times.
 pub(crate) fn folder_id(jail: &Jail) -> Option<FolderId> {
     let birth = jail.birth()?;
     let seconds = u64::try_from(birth.seconds()).ok()?;

@@ -1,4 +1,4 @@
-//! Records of earlier scans in the user's state folder, so that unchanged files need not be read by the rules again.
+//! A cache of earlier scans in the state directory, so that unchanged files need not be scanned again.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -8,31 +8,32 @@ use std::time::Duration;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use plugward_scanner::MatchCache;
-use plugward_state_file::{LastGood, Owner, StateError, StateFile, make_folder};
+use plugward_state_file::{LastGood, Owner, StateError, StateFile, make_directory};
 use plugward_types::Digest;
 
 use crate::hash::sha256;
 
-/// The folder below the state folder.
+/// The directory in the state directory.
 const FOLDER: &str = "scan-cache";
-/// The file with the key, and its bytes.
+/// The name of the file with the key.
 const KEY: &str = "key";
 const KEY_LEN: usize = 32;
-/// What a pack begins with.
+/// The first bytes of a pack.
 const MAGIC: &[u8] = b"plugward-scan-pack/1\n";
-/// Larger packs are neither read nor written.
+/// Larger packs are neither read nor written, which bounds memory.
 const MAX_PACK: u64 = 64 << 20;
-/// The most packs that are kept; the one written longest ago goes first.
+/// The number of packs that are kept. The oldest is removed first.
 const MAX_PACKS: usize = 64;
 const WAIT: Duration = Duration::from_secs(5);
 
-/// The records of earlier scans, a pack for each set of folders that is looked at.
+/// The scan cache: one pack of records per set of directories.
 ///
 /// # Guarantees
-/// A pack counts only if it bears the code that the key in the same folder makes of its name and bytes: one that is
-/// damaged, cut, copied from another machine or of another name is as good as none, and the files are scanned.
-/// The key belongs to this user, and nobody else may write it or its folder. Whoever has this user's rights, or may
-/// choose the state folder, can write key and records and so hide findings: `--no-cache` and `locked` read none.
+/// A pack is used only if its message authentication code matches its name and contents under the key in
+/// the same directory. A pack that is damaged, truncated, renamed or from another machine is ignored, and
+/// the files are scanned. The key belongs to this user, and no other user can write it or its directory. A
+/// program with this user's privileges can write key and records, and so hide findings. The trust mode
+/// `locked` reads no records.
 #[derive(Debug, Clone)]
 pub struct ScanRecords {
     dir: Arc<Dir>,
@@ -50,14 +51,14 @@ impl fmt::Debug for Key {
 }
 
 impl ScanRecords {
-    /// Opens the folder of records below the user's state folder, and makes it with its key where it is not there.
+    /// Opens the cache in the user's state directory, and creates it with its key if it does not exist.
     ///
-    /// `fresh` is 32 bytes of the system's random source; they become the key where there is none.
+    /// `fresh` is 32 bytes from the system's random source. They become the key if there is none.
     ///
     /// # Errors
-    /// Those of [`StateFile::read`] and [`make_folder`]: a key that somebody else may write is none.
+    /// Those of [`StateFile::read`] and [`make_directory`]. A key that another user can write is refused.
     pub fn open(state_folder: &Dir, owner: Owner, fresh: [u8; KEY_LEN]) -> Result<Self, StateError> {
-        let dir = make_folder(state_folder, FOLDER)?;
+        let dir = make_directory(state_folder, FOLDER)?;
         let file = StateFile::at(&dir, KEY, KEY_LEN as u64, owner, LastGood::No)?;
         let known = |bytes: &[u8]| <[u8; KEY_LEN]>::try_from(bytes).ok();
         let there = file.read()?.and_then(|content| known(content.bytes()));
@@ -65,7 +66,7 @@ impl ScanRecords {
             key
         } else {
             let hold = file.hold(WAIT)?;
-            // Another process may have been first.
+            // Another process may have written the key meanwhile.
             if let Some(key) = hold.read()?.and_then(|content| known(content.bytes())) {
                 key
             } else {
@@ -76,13 +77,13 @@ impl ScanRecords {
         Ok(Self { dir: Arc::new(dir), key: Key(key), owner })
     }
 
-    /// Reads the pack of a set of folders; an empty one where there is none that counts.
+    /// Reads the pack of a set of directories. The pack is empty if none is stored or it is invalid.
     ///
-    /// `of` is any text that names the set: the verb and the folders' full paths.
+    /// `of` is any text that identifies the set, such as the command and the full paths.
     #[must_use]
     pub fn pack(&self, of: &str) -> ScanPack {
         let name = format!("{}.pack", sha256(of.as_bytes()).hex());
-        // What cannot be read, or is somebody else's, is as good as not there: then the files are scanned.
+        // An unreadable pack, or one of another user, counts as absent, and the files are scanned.
         let file = StateFile::at(&self.dir, &name, MAX_PACK, self.owner, LastGood::No);
         let content = file.and_then(|file| file.read()).unwrap_or(None);
         let known = content.and_then(|content| parse(&self.key, &name, content.bytes())).unwrap_or_default();
@@ -90,13 +91,13 @@ impl ScanRecords {
     }
 }
 
-/// The records of one set of folders during a run.
+/// The scan records of one set of directories during a run.
 #[derive(Debug)]
 pub struct ScanPack {
     records: ScanRecords,
     name: String,
     known: BTreeMap<Digest, Vec<u8>>,
-    /// What this run asked for or gave: the next pack.
+    /// The records that this run read or made, which become the next pack.
     used: Mutex<Used>,
 }
 
@@ -121,31 +122,32 @@ impl MatchCache for ScanPack {
     }
 }
 
-/// What a pack did in a run.
+/// The number of records that a run used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remembered {
-    /// Records that the run used or made.
+    /// Records that the run read or made.
     pub records: u64,
-    /// Those that it made: files that were scanned.
+    /// Records that it made, one per scanned file.
     pub fresh: u64,
 }
 
 impl ScanPack {
-    /// Says what the run has used so far.
+    /// Returns the counts of the run so far.
     #[must_use]
     pub fn remembered(&self) -> Remembered {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         Remembered { records: used.records.len() as u64, fresh: used.fresh }
     }
 
-    /// Writes what this run used and made in place of what was there; nothing where nothing changed.
+    /// Replaces the stored pack with the records of this run, unless nothing changed.
     ///
     /// # Errors
-    /// The system's own, where the folder cannot be written. The run's result does not depend on it.
+    /// The system error if the directory cannot be written. The result of the run does not depend on it.
     ///
     /// # Guarantees
-    /// A reader sees the old pack or the new one, and takes neither for good if it is cut.
+    /// A reader sees the old pack or the new one. An incomplete pack is ignored, since its code does not
+    /// match.
     pub fn keep(&self) -> io::Result<()> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.fresh == 0 && used.records.len() == self.known.len() {
@@ -157,12 +159,13 @@ impl ScanPack {
             return Ok(());
         }
         let dir = &self.records.dir;
-        // The name is this process's own: two that write the same pack at once each put theirs in place whole.
+        // The process id makes the name unique, so two processes that write the same pack each rename a
+        // complete file.
         let temp = format!("{}.{}.tmp", self.name, std::process::id());
         let done = write(dir, &temp, &[MAGIC, &code(&self.records.key, &self.name, &body), &body])
             .and_then(|()| dir.rename(&temp, dir, &self.name));
         if done.is_err() {
-            // What is left of it is of no use, and the first error tells more.
+            // The incomplete file is useless, and the first error is the one to report.
             drop(dir.remove_file(&temp));
         }
         done?;
@@ -180,7 +183,7 @@ fn write(dir: &Dir, name: &str, parts: &[&[u8]]) -> io::Result<()> {
     Ok(())
 }
 
-/// HMAC-SHA256 of a pack's name and body.
+/// Returns the HMAC-SHA256 of a pack's name and body.
 fn code(key: &Key, name: &str, body: &[u8]) -> [u8; 32] {
     let padded = |with: u8| -> Vec<u8> {
         let rest = core::iter::repeat_n(0, 64_usize.saturating_sub(KEY_LEN));
@@ -207,10 +210,10 @@ fn written(records: &BTreeMap<Digest, Vec<u8>>) -> Vec<u8> {
     body
 }
 
-/// Reads a pack. `None` where its code is not that of its bytes.
+/// Parses a pack. Returns `None` if its code does not match.
 fn parse(key: &Key, name: &str, bytes: &[u8]) -> Option<BTreeMap<Digest, Vec<u8>>> {
     let (given, body) = bytes.strip_prefix(MAGIC)?.split_at_checked(32)?;
-    // All bytes are compared, whatever the first ones say.
+    // All bytes are compared, so that the time does not depend on the first difference.
     let differs = given.iter().zip(code(key, name, body)).fold(0, |sum, (a, b)| sum | (a ^ b));
     if differs != 0 {
         return None;
@@ -227,7 +230,7 @@ fn parse(key: &Key, name: &str, bytes: &[u8]) -> Option<BTreeMap<Digest, Vec<u8>
     Some(out)
 }
 
-/// Takes away the packs that were written longest ago, and what a run that was cut off left behind.
+/// Removes the oldest packs, and temporary files of interrupted runs.
 fn prune(dir: &Dir) -> io::Result<()> {
     let mut packs = Vec::new();
     for entry in dir.entries()? {

@@ -1,4 +1,4 @@
-//! A private copy of checked bytes, for programs that need a path.
+//! A private copy of the checked bytes, for programs that need a path.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -13,19 +13,19 @@ use plugward_types::TreeDigest;
 
 use crate::shared::{Content, SharedRoots};
 
-/// The name of the plugin's own directory inside the copy.
+/// The name of the plugin's directory inside the copy.
 const PLUGIN: &str = "plugin";
-/// The name of the directories above it, as many as shared directories go up.
+/// The name of the directories above it, one per level that shared directories go up.
 const UP: &str = "up";
-/// How many copies of the same plugin can exist in one directory.
+/// The most copies of one plugin in a directory. A host that reaches it does not remove its copies.
 const COPIES: u32 = 10_000;
 
 /// A plugin's checked bytes in a private directory.
 ///
 /// # Guarantees
-/// When it was written: the directory was new, no other user could write it, and its digest is that of the checked
-/// bytes. Files have mode 0400 or 0500, directories 0500. The owner, and whoever can write the directory around it, can
-/// still change it later.
+/// When it was written, the directory was new, no other user could write it, and its digest was that of the
+/// checked bytes. Files have mode 0400 or 0500, directories 0500. The owner, and anyone who can write the
+/// parent directory, can change the copy later.
 #[derive(Debug)]
 #[must_use]
 pub struct Sealed {
@@ -36,11 +36,11 @@ pub struct Sealed {
     tree: TreeDigest,
 }
 
-/// Why a private copy could not be written.
+/// The reason that a private copy could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The system refused something.
+    /// A system error.
     #[error("write a private copy of the plugin: {0}")]
     Io(#[from] io::Error),
     /// The copy cannot be opened as a jail.
@@ -49,12 +49,13 @@ pub enum SealError {
     /// The copy cannot be read again.
     #[error("read the private copy of the plugin: {0}")]
     Tree(#[from] TreeError),
-    /// What was written has another digest: another process changed it, or the file system does not keep modes.
+    /// The copy has a different digest: another process changed it, or the file system does not store
+    /// permissions.
     #[error("the private copy has another digest: expected {expected}, found {found}")]
     Differs {
         /// The digest of the checked bytes.
         expected: String,
-        /// The digest of the copy, or why it has none.
+        /// The digest of the copy, or the reason that it has none.
         found: String,
     },
 }
@@ -64,7 +65,8 @@ impl Sealed {
         let expected = *snapshot.digest();
         let parent = dir.try_clone()?;
         let name = new_directory(&parent, &expected)?;
-        // Shared directories are found by relative paths, so the plugin is as deep in the copy as they go up.
+        // Shared directories are reached by relative paths, so the plugin's depth in the copy is the number
+        // of levels they go up.
         let ups = shared.contents().map(|(name, _)| up(name)).max().unwrap_or(0);
         let (up, last) = (unused(UP, shared), unused(PLUGIN, shared));
         let mut above = vec![name.clone()];
@@ -91,7 +93,7 @@ impl Sealed {
         match write() {
             Ok(plugin) => Ok(Self { parent, plugin, name, path, tree: expected }),
             Err(error) => {
-                // A copy that is not whole is of no use, and the first error says more than this one.
+                // An incomplete copy is useless, and the first error is the one to report.
                 drop(remove(&parent, &name));
                 Err(error)
             }
@@ -104,13 +106,13 @@ impl Sealed {
         &self.plugin
     }
 
-    /// Returns the path of the plugin's directory, relative to the directory that it was written into.
+    /// Returns the path of the plugin's directory, relative to the directory that contains the copy.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the digest that the copy had when it was written.
+    /// Returns the digest of the copy when it was written.
     #[must_use]
     pub const fn tree(&self) -> &TreeDigest {
         &self.tree
@@ -119,13 +121,13 @@ impl Sealed {
     /// Removes the copy.
     ///
     /// # Errors
-    /// The system's own; a part of the copy can be left.
+    /// The system error. A part of the copy can remain.
     pub fn remove(self) -> io::Result<()> {
         remove(&self.parent, &self.name)
     }
 }
 
-/// A directory name that no path of a shared directory contains.
+/// Returns a directory name that is in no path of a shared directory.
 fn unused(stem: &str, shared: &SharedRoots) -> String {
     let mut name = stem.to_owned();
     while shared.contents().any(|(relative, _)| relative.split('/').any(|part| part == name)) {
@@ -134,7 +136,7 @@ fn unused(stem: &str, shared: &SharedRoots) -> String {
     name
 }
 
-/// How many directories a relative name goes up.
+/// Returns the number of leading `..` components.
 fn up(name: &str) -> usize {
     name.split('/').take_while(|part| *part == "..").count()
 }
@@ -152,7 +154,7 @@ fn new_directory(parent: &Dir, tree: &TreeDigest) -> io::Result<String> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Makes one directory that this user alone can read, and fails if something of that name exists.
+/// Creates a directory with mode 0700. It fails if the name exists.
 fn make(parent: &Dir, path: &str) -> io::Result<()> {
     parent.create_dir_with(path, DirBuilder::new().mode(0o700))
 }
@@ -160,7 +162,7 @@ fn make(parent: &Dir, path: &str) -> io::Result<()> {
 fn copy(parent: &Dir, path: &str, snapshot: &Snapshot) -> io::Result<()> {
     make(parent, path)?;
     let plugin = parent.open_dir(path)?;
-    for folder in snapshot.folders() {
+    for folder in snapshot.directories() {
         make(&plugin, folder)?;
     }
     for entry in snapshot.entries() {
@@ -173,7 +175,7 @@ fn copy(parent: &Dir, path: &str, snapshot: &Snapshot) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of a shared directory, as the plugin's own path leads to it.
+/// Returns the path of a shared directory, resolved from the plugin's directory.
 fn beside(plugin: &str, relative: &str) -> String {
     let mut at: Vec<&str> = plugin.split('/').collect();
     for part in relative.split('/') {
@@ -199,11 +201,11 @@ fn file(dir: &Dir, path: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
     options.write(true).create_new(true).mode(mode);
     let mut file = dir.open_with(path, &options)?;
     file.write_all(bytes)?;
-    // The process's umask can have taken bits away.
+    // The umask can have removed bits.
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Takes the write permission from all directories of a copy, the innermost first.
+/// Removes the write permission from all directories of a copy, innermost first.
 fn close(parent: &Dir, name: &str) -> io::Result<()> {
     for path in directories(parent, name)?.iter().rev() {
         parent.set_permissions(path, Permissions::from_mode(0o500))?;
@@ -218,7 +220,7 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
     parent.remove_dir_all(name)
 }
 
-/// Lists a directory and those inside it, each before what it contains.
+/// Returns a directory and all directories inside it, parents first.
 fn directories(parent: &Dir, name: &str) -> io::Result<BTreeSet<String>> {
     let mut all = BTreeSet::from([name.to_owned()]);
     let mut rest = vec![name.to_owned()];

@@ -1,4 +1,4 @@
-//! Shared directories: what a plugin imports from outside its own, digested and scanned like the plugin itself.
+//! Shared directories: files outside a plugin that it imports. They are digested and scanned with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::report::Gate;
 use crate::roots::inside;
 use crate::view::{View, manifests};
 
-/// Endings that an import without its own ending can mean, as hosts look for them.
+/// Extensions that hosts try for an import without one.
 const TRIED: [&str; 8] = ["", ".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/index.js"];
 
-/// What was read of one shared directory or file.
+/// The contents of one shared directory or file.
 #[derive(Debug)]
 pub(crate) enum Content {
     Directory(Snapshot),
-    /// A single file is digested as a tree that contains it alone.
+    /// A single file, digested like a tree that contains only this file.
     File {
         bytes: Vec<u8>,
         digest: Digest,
@@ -30,17 +30,18 @@ pub(crate) enum Content {
     },
 }
 
-/// The shared directories and files of one plugin, by the name that pins and lockfiles keep: relative to the plugin.
+/// The shared directories and files of one plugin, by their names in pins and lockfiles, relative to the
+/// plugin.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRoots {
     trees: BTreeMap<String, TreeDigest>,
     contents: BTreeMap<String, Content>,
-    /// Imports that no root covers, each with the cause.
+    /// Imports that no shared directory covers, with the cause.
     missing: BTreeMap<String, String>,
     problems: Vec<Problem>,
 }
 
-/// Why a shared directory cannot be digested.
+/// An error that prevents digesting a shared directory.
 #[derive(Debug)]
 struct Problem {
     code: String,
@@ -50,7 +51,7 @@ struct Problem {
 }
 
 impl SharedRoots {
-    /// Returns the digests, as a pin keeps them.
+    /// Returns the digests for a pin.
     pub(crate) fn digests(&self) -> BTreeMap<String, TreeDigest> {
         self.trees.clone()
     }
@@ -63,7 +64,7 @@ impl SharedRoots {
         self.trees.is_empty()
     }
 
-    /// Returns the bytes of all shared files.
+    /// Returns the total size of the shared files.
     pub(crate) fn size(&self) -> u64 {
         let of = |content: &Content| match content {
             Content::Directory(snapshot) => snapshot.total_bytes(),
@@ -72,12 +73,12 @@ impl SharedRoots {
         self.contents.values().fold(0, |sum, content| sum.saturating_add(of(content)))
     }
 
-    /// Drops the bytes; the digests stay for the report.
+    /// Drops the bytes and keeps the digests for the report.
     pub(crate) fn drop_bytes(&mut self) {
         self.contents.clear();
     }
 
-    /// Returns the same digests without bytes.
+    /// Returns a copy with the digests only.
     pub(crate) fn digests_only(&self) -> Self {
         Self { trees: self.trees.clone(), ..Self::default() }
     }
@@ -93,25 +94,26 @@ impl SharedRoots {
         })
     }
 
-    /// The names for the manifest's reader, so that imports from digested directories count as covered.
+    /// Returns the covered names for the manifest parser.
     pub(crate) fn covers(&self, views: &[View]) -> Vec<String> {
         let mut names: Vec<String> = self.trees.keys().cloned().collect();
-        // A single file is known by its name on disk, and can be imported without its ending.
+        // A single file has its name on disk here, and can be imported without the extension.
         names.extend(imports(views).filter(|target| !self.missing.contains_key(*target)).map(str::to_owned));
         names
     }
 
-    /// The part of the tree gate: a directory that cannot be digested refuses; one that does not exist refuses only if
-    /// nothing is pinned by this run.
+    /// Returns the part of the tree gate for shared directories. One that cannot be digested is refused.
+    /// One that does not exist is refused only under `locked`, and is a notice otherwise.
     pub(crate) fn outcome(&self, trust: Trust) -> GateOutcome {
         let mut outcome = GateOutcome::passed(Gate::Tree);
         for Problem { code, weight, message, help } in &self.problems {
             outcome.add(code.clone(), *weight, message.clone(), help.clone());
         }
         for (target, why) in &self.missing {
-            let message = format!("{target} is imported and not digested: {why}");
+            let message = format!("{target} is imported, but not digested: {why}");
             if trust == Trust::Locked {
-                let help = "the import must lead to a directory of the same project";
+                let help =
+                    "import only files of the same project, and check the directory that contains both";
                 outcome.add("tree/shared-missing", Weight::Integrity, message, help);
             } else {
                 outcome.note("tree/shared-missing", message);
@@ -121,7 +123,7 @@ impl SharedRoots {
     }
 }
 
-/// The imports that leave the directory.
+/// Returns the imports of files outside the plugin's directory.
 fn imports(views: &[View]) -> impl Iterator<Item = &str> {
     manifests(views)
         .flat_map(Manifest::surface)
@@ -130,7 +132,7 @@ fn imports(views: &[View]) -> impl Iterator<Item = &str> {
         .filter(|name| name.starts_with("../"))
 }
 
-/// Reads what a plugin shares: what it imports, what the settings name, and what its pin and its lock entry have.
+/// Reads the shared directories that manifests import, settings list, or the pin or lock entry contains.
 pub(crate) fn read<'a>(
     place: &Place,
     views: &[View],
@@ -141,21 +143,21 @@ pub(crate) fn read<'a>(
     for target in imports(views) {
         match root_of(target) {
             Some(name) => reader.one(target, &name),
-            None => reader.missing(target, "it names no directory or file"),
+            None => reader.missing(target, "it does not name a directory or file"),
         }
     }
     let named: BTreeSet<&String> = context.options.shared.iter().chain(known).collect();
     for name in named {
         if root_of(name).as_ref() == Some(name) && !reader.found.trees.contains_key(name) {
             reader.one(name, name);
-            // Nothing imports it, so it need not exist.
+            // Only the settings or an earlier digest name it, so it does not have to exist.
             reader.found.missing.remove(name);
         }
     }
     reader.found
 }
 
-/// The root of an import: all its `..`, and the first name behind them.
+/// Returns the root of an import: all its `..`, and the first name after them.
 fn root_of(target: &str) -> Option<String> {
     let parts: Vec<&str> = target.split('/').collect();
     let ups = parts.iter().take_while(|part| **part == "..").count();
@@ -163,7 +165,7 @@ fn root_of(target: &str) -> Option<String> {
     (ups > 0).then(|| format!("{}{first}", "../".repeat(ups)))
 }
 
-/// Where a name leads from a plugin's directory, inside its reach; `None` if it leaves that.
+/// Returns the place of a name relative to a plugin's directory, or `None` if it leaves the reach.
 fn below(dir: &str, name: &str) -> Option<String> {
     let mut at: Vec<&str> = dir.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     for part in name.split('/') {
@@ -179,7 +181,7 @@ fn below(dir: &str, name: &str) -> Option<String> {
 struct Reader<'a> {
     place: &'a Place,
     context: &'a Context<'a>,
-    /// The reach of the plugin, opened when something is looked up in it.
+    /// The reach of the plugin, opened on first use.
     jail: Option<Jail>,
     found: SharedRoots,
 }
@@ -194,7 +196,7 @@ impl Reader<'_> {
         self.found.problems.push(Problem { code: code.to_owned(), weight, message, help });
     }
 
-    /// Opens the part of the tree that counts for the plugin.
+    /// Opens the directory that is the reach of the plugin.
     fn jail(&mut self) -> Option<Jail> {
         if self.jail.is_none() {
             let root = &self.context.root.jail;
@@ -208,13 +210,13 @@ impl Reader<'_> {
     fn one(&mut self, target: &str, name: &str) {
         let own = inside(&self.place.dir, &self.place.reach.top).unwrap_or(".").to_owned();
         let (Some(at), Some(jail)) = (below(&own, name), self.jail()) else {
-            return self.missing(target, "it is outside of the plugin's project");
+            return self.missing(target, "it is outside the plugin's project");
         };
         let stem = at.strip_suffix(".js").unwrap_or(&at);
         let tried: BTreeSet<String> =
             TRIED.iter().flat_map(|end| [format!("{at}{end}"), format!("{stem}{end}")]).collect();
         let mut found = false;
-        // Which of several candidates a host takes is its own rule, so all of them are digested.
+        // Hosts differ in which candidate they load, so all of them are digested.
         for candidate in tried {
             let kind = match jail.metadata(candidate.as_str()) {
                 Ok(meta) => meta.kind(),
@@ -224,14 +226,14 @@ impl Reader<'_> {
                     continue;
                 }
                 Err(error) => {
-                    let help = "replace it by the file or directory that it leads to".to_owned();
+                    let help = "replace it with the file or directory that it leads to".to_owned();
                     self.problem(name, error.code(), Weight::Integrity, &error.to_string(), help);
                     found = true;
                     continue;
                 }
             };
             match kind {
-                FileKind::Folder if candidate == at => {
+                FileKind::Directory if candidate == at => {
                     if !self.found.trees.contains_key(name) {
                         self.directory(&jail, &at, name);
                     }
@@ -244,9 +246,9 @@ impl Reader<'_> {
                     self.file(&jail, &candidate, &format!("{base}{ending}"), target);
                     found = true;
                 }
-                FileKind::Folder => {}
+                FileKind::Directory => {}
                 _ => {
-                    let help = "keep only regular files and directories there".to_owned();
+                    let help = "keep only regular files and directories in it".to_owned();
                     self.problem(name, "tree/special-file", Weight::Integrity, "it is a special file", help);
                     found = true;
                 }

@@ -1,4 +1,4 @@
-//! A snapshot in the form in which the manifest's and the scanner's crates read it.
+//! Adapters that let the manifest and scanner crates read a snapshot.
 
 use std::collections::BTreeSet;
 
@@ -7,23 +7,24 @@ use plugward_scanner::{Content, Entry, RoleHint};
 use plugward_tree_lock::{EntryKind, Place, Snapshot};
 use plugward_types::SurfaceDigest;
 
-/// Most paths that symlinks to directories can add.
+/// The most paths that symlinked directories can add, since nested links multiply paths.
 const THROUGH_LINKS: usize = 20_000;
 
-/// The files of a snapshot, symlinks followed inside it.
+/// The files of a snapshot. Symlinks are followed inside it.
 pub(crate) struct TreeFiles<'a> {
     snapshot: &'a Snapshot,
-    /// Every path, sorted, with those inside symlinked directories.
+    /// Every path, sorted, including those through symlinked directories.
     paths: Vec<String>,
 }
 
 impl<'a> TreeFiles<'a> {
-    /// Lists a snapshot; a symlink to a directory is looked through once, as a host does that opens it by name.
+    /// Lists a snapshot. A symlink to a directory is followed once, as a host does that opens a path
+    /// through it.
     pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
         let mut paths: Vec<String> = snapshot.entries().map(|entry| entry.path().to_owned()).collect();
         let mut more = Vec::new();
         for link in snapshot.entries().filter(|entry| entry.kind() == EntryKind::Link) {
-            let Some(Place::Folder(own)) = snapshot.resolve(link.path()) else { continue };
+            let Some(Place::Directory(own)) = snapshot.resolve(link.path()) else { continue };
             for entry in snapshot.entries() {
                 let below = if own.is_empty() { Some(entry.path()) } else { below(entry.path(), own) };
                 if let Some(rest) = below.filter(|_| more.len() < THROUGH_LINKS) {
@@ -37,7 +38,7 @@ impl<'a> TreeFiles<'a> {
     }
 }
 
-/// The part of a path inside a directory.
+/// Returns the part of a path inside a directory.
 fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     path.strip_prefix(directory)?.strip_prefix('/')
 }
@@ -56,7 +57,7 @@ impl Files for TreeFiles<'_> {
     }
 }
 
-/// Returns each entry of a snapshot for the scanner, with what the surface says of its use.
+/// Returns the entries of a snapshot for the scanner, with the role that `hint` returns for each path.
 pub(crate) fn entries<'a>(snapshot: &'a Snapshot, hint: &dyn Fn(&str) -> RoleHint) -> Vec<Entry<'a>> {
     snapshot
         .entries()
@@ -81,12 +82,12 @@ pub(crate) struct View {
     pub(crate) manifest: Option<Manifest>,
 }
 
-/// Returns the manifests that were read.
+/// Returns the manifests that could be read.
 pub(crate) fn manifests(views: &[View]) -> impl Iterator<Item = &Manifest> {
     views.iter().filter_map(|view| view.manifest.as_ref())
 }
 
-/// Returns what all dialects of a plugin can run, one item a line; a line that several have is written once.
+/// Returns the surfaces of all dialects as text, one item per line, without duplicate lines.
 pub(crate) fn surface_text(views: &[View]) -> String {
     let mut texts = manifests(views).map(Manifest::surface_text);
     let Some(first) = texts.next() else { return String::new() };

@@ -1,24 +1,26 @@
-//! The texts of trusted plugins, so that a diff works offline.
+//! The baselines: texts of trusted plugins, stored so that `diff` works offline.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::time::Duration;
 
 use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt as _};
-use plugward_state_file::{LastGood, Owner, StateError, StateFile, make_folder};
+use plugward_state_file::{LastGood, Owner, StateError, StateFile, make_directory};
 use plugward_types::{Digest, SurfaceDigest, TreeDigest};
 use thiserror::Error;
 
 use crate::hash::sha256;
 use crate::preimage;
 
+// How long a write waits for another process.
 const WAIT: Duration = Duration::from_secs(5);
-/// The size limit of a text.
+/// The size limit of a file's text. Larger files are rarely source code, and are compared by digest.
 const MAX_OBJECT: usize = 256 << 10;
-/// The largest list of a tree: 20,000 entries of the longest path.
+/// The size limit of a preimage: 20,000 entries with paths of the longest allowed length.
 const MAX_LIST: u64 = 96 << 20;
-/// The size limit of all texts.
+/// The size limit of all texts together.
 const CAP: u64 = 256 << 20;
+// The name of a file that is being written.
 const TEMP: &str = ".new.tmp";
 
 /// The stored texts of trusted plugins, by digest, in the user's state directory.
@@ -38,7 +40,7 @@ pub struct Baselines {
 
 /// A text that could not be stored, read or deleted.
 #[derive(Debug, Clone, Error)]
-#[error("use baselines: {doing}")]
+#[error("baselines: cannot {doing}")]
 pub struct BaselineError {
     doing: &'static str,
     #[source]
@@ -59,7 +61,7 @@ impl BaselineError {
     }
 }
 
-/// The result of looking up a digest.
+/// The result of looking up a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
@@ -68,7 +70,7 @@ pub enum Kept<T> {
     Found(T),
     /// It was never stored, or was deleted to free space.
     Absent,
-    /// It had another digest and was deleted: notice `baseline/damaged`.
+    /// Its digest did not match, and it was deleted: notice `baseline/damaged`.
     Damaged,
 }
 
@@ -86,9 +88,9 @@ impl<T> Kept<T> {
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new text")]
 pub struct NewBaseline<'a> {
-    /// The lists of its tree and of its shared directories.
+    /// The preimages of its tree and of its shared directories.
     pub trees: &'a [&'a str],
-    /// The text of its surface.
+    /// The text of its execution surface.
     pub surface: Option<&'a str>,
     /// The contents of its files. Binary files and files larger than 256 KiB are not stored.
     pub files: &'a [&'a [u8]],
@@ -100,9 +102,9 @@ pub struct NewBaseline<'a> {
 pub struct PutReport {
     /// The number of written texts.
     pub written: usize,
-    /// The number of texts that existed.
+    /// The number of texts that were stored already.
     pub there: usize,
-    /// The number of files that were not stored, and are known only by their line in the list of the tree.
+    /// The number of files that were not stored. A diff shows them by digest.
     pub by_line: usize,
 }
 
@@ -142,10 +144,10 @@ impl Baselines {
     /// Opens the directories, and creates missing ones with owner-only permissions.
     ///
     /// # Errors
-    /// Those of [`make_folder`].
+    /// Those of [`make_directory`].
     pub fn open(state_folder: &Dir, owner: Owner) -> Result<Self, BaselineError> {
         let failed = state("create the directories");
-        let open = |name: &str| make_folder(state_folder, name).map_err(&failed);
+        let open = |name: &str| make_directory(state_folder, name).map_err(&failed);
         let top = open("baselines")?;
         let hold = StateFile::at(&top, "baselines", 0, owner, LastGood::No).map_err(&failed)?;
         Ok(Self {
@@ -163,7 +165,7 @@ impl Baselines {
     /// Those of the state file: `state/held`, `state/full`, `state/read-only` and so on. The pin can be written
     /// nevertheless: its diff has less detail.
     pub fn put(&self, new: &NewBaseline<'_>) -> Result<PutReport, BaselineError> {
-        let _hold = self.hold.hold(WAIT).map_err(state("lock"))?;
+        let _hold = self.hold.hold(WAIT).map_err(state("take the file lock"))?;
         let mut report = PutReport::default();
         let mut put = |dir: &Dir, name: &str, bytes: &[u8]| -> Result<(), BaselineError> {
             if self.is_whole(dir, name, bytes) {
@@ -184,20 +186,20 @@ impl Baselines {
             }
             let hex = sha256(bytes).hex();
             let (shard, name) = hex.split_at_checked(2).unwrap_or_default();
-            let dir = make_folder(&self.objects, shard).map_err(state("create the directories"))?;
+            let dir = make_directory(&self.objects, shard).map_err(state("create the directories"))?;
             put(&dir, name, bytes)?;
         }
         if let Some(surface) = new.surface {
             put(&self.surfaces, &sha256(surface.as_bytes()).hex(), surface.as_bytes())?;
         }
-        // The lists come last: if a list exists, its files were stored.
+        // The preimages are written last, so if one exists, its files were stored.
         for list in new.trees {
             put(&self.trees, &preimage::digest(list).hex(), list.as_bytes())?;
         }
         Ok(PutReport { by_line, ..report })
     }
 
-    /// Returns the list of a tree.
+    /// Returns the preimage of a tree.
     ///
     /// # Errors
     /// Those of reading a state file. An unreadable text is not a reason to refuse a plugin.
@@ -235,7 +237,7 @@ impl Baselines {
         let content = match file.read() {
             Ok(Some(content)) => content,
             Ok(None) => return Ok(Kept::Absent),
-            // Larger than any stored text, so it is damaged.
+            // Larger than any stored text, so it must be damaged.
             Err(error) if error.code() == "state/too-large" => return drop_text(dir, name),
             Err(error) => return Err(failed(error)),
         };
@@ -255,8 +257,8 @@ impl Baselines {
         file.is_ok_and(|file| matches!(file.read(), Ok(Some(content)) if content.bytes() == bytes))
     }
 
-    /// Frees space if the texts have more than 256 MiB: deletes unused texts, oldest first, then the largest texts of
-    /// files. The lists of trees in use are never deleted.
+    /// Frees space if the texts exceed 256 MiB. Unused texts are deleted first, oldest first, then the
+    /// largest texts of files. Preimages of trees in use are never deleted.
     ///
     /// # Errors
     /// Those of the state file.
@@ -269,11 +271,11 @@ impl Baselines {
     /// # Errors
     /// Those of the state file.
     pub fn collect_to(&self, in_use: &InUse, cap: u64) -> Result<Collected, BaselineError> {
-        let _hold = self.hold.hold(WAIT).map_err(state("lock"))?;
+        let _hold = self.hold.hold(WAIT).map_err(state("take the file lock"))?;
         let mut found = self.list(in_use)?;
         let before: u64 = found.iter().map(|text| text.size).sum();
         let mut report = Collected { before, after: before, removed: 0 };
-        // Unused texts by age, then used ones by size. Lists of trees in use are never deleted.
+        // Unused texts by age, then used ones by size. Preimages of trees in use are never deleted.
         found.retain(|text| !(text.used && text.shelf == Shelf::Trees));
         found.sort_by(|a, b| {
             let key = |text: &Text| if text.used { u64::MAX.saturating_sub(text.size) } else { text.age };
@@ -339,7 +341,7 @@ struct Text {
     name: String,
 }
 
-/// The directory of a text.
+/// The directory that contains a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Shelf {
     Trees,
@@ -347,7 +349,7 @@ enum Shelf {
     Objects(String),
 }
 
-/// Returns name, modification time and size of each file in a directory.
+/// Returns the name, modification time and size of each file in a directory.
 fn texts_in(dir: &Dir) -> Result<Vec<(String, u64, u64)>, BaselineError> {
     let failed = io("list a directory");
     let mut found = Vec::new();
@@ -374,8 +376,8 @@ fn drop_text<T>(dir: &Dir, name: &str) -> Result<Kept<T>, BaselineError> {
     }
 }
 
-/// Writes a text under the file lock. It is not synced: a text that a power failure truncated has another digest, and is
-/// deleted.
+/// Writes a text under the file lock, without syncing it. A text that a power failure truncates no longer
+/// matches its digest, and is deleted when it is read.
 fn write(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), BaselineError> {
     let failed = io("write a text");
     match dir.remove_file(TEMP) {
@@ -390,7 +392,7 @@ fn write(dir: &Dir, name: &str, bytes: &[u8]) -> Result<(), BaselineError> {
         .and_then(|mut file| file.write_all(bytes))
         .and_then(|()| dir.rename(TEMP, dir, name));
     if done.is_err() && dir.exists(TEMP) {
-        // The disk can be full: the partial file is deleted, and the first failure is reported.
+        // The disk can be full, so the partial file is deleted. The first error is reported.
         dir.remove_file(TEMP).map_err(&failed)?;
     }
     done.map_err(failed)

@@ -1,18 +1,19 @@
-//! The last valid revocation list of each source.
+//! The stored copies of revocation lists.
 
 use core::fmt;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use plugward_state_file::{LastGood, Owner, Recovered, StateError, StateFile, make_folder};
+use plugward_state_file::{LastGood, Owner, Recovered, StateError, StateFile, make_directory};
 
 use crate::error::FormatError;
 use crate::hash::sha256;
 use crate::revocations::Revocations;
 
+// The size limit of a list.
 const CAP: u64 = 8 << 20;
 
-/// The stored lists, in the user's state directory.
+/// The stored revocation lists, in the user's state directory.
 ///
 /// # Guarantees
 /// A damaged, withheld or older list never cancels a revocation.
@@ -23,7 +24,7 @@ pub struct RevocationLists {
     wait: Duration,
 }
 
-/// The list of a source that applies.
+/// The list of a source that is in effect.
 #[derive(Debug, Clone)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
@@ -39,18 +40,18 @@ pub enum Settled {
     Kept {
         /// The list.
         list: Revocations,
-        /// Why the offered list does not apply.
+        /// The reason that the offered list is not used.
         why: KeptWhy,
     },
     /// No list was ever read: notice `revocation/none`.
     None {
-        /// Why the offered list does not apply.
+        /// The reason that the offered list is not used.
         why: KeptWhy,
     },
 }
 
 impl Settled {
-    /// Returns the list that applies.
+    /// Returns the list that is in effect.
     #[must_use]
     pub const fn list(&self) -> Option<&Revocations> {
         match self {
@@ -70,7 +71,7 @@ impl Settled {
     }
 }
 
-/// Why an offered list does not apply.
+/// The reason that an offered list is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeptWhy {
@@ -101,16 +102,16 @@ impl RevocationLists {
     /// Opens the directory, and creates it with owner-only permissions if it is missing.
     ///
     /// # Errors
-    /// Those of [`make_folder`].
+    /// Those of [`make_directory`].
     pub fn open(state_folder: &Dir, owner: Owner, wait: Duration) -> Result<Self, StateError> {
-        Ok(Self { dir: make_folder(state_folder, "revocations")?, owner, wait })
+        Ok(Self { dir: make_directory(state_folder, "revocations")?, owner, wait })
     }
 
-    /// Chooses the list of a source that applies, and stores it.
+    /// Determines which list of a source is in effect, and stores it.
     ///
     /// # Errors
-    /// Those of reading a state file if neither the stored nor the offered list can be used: the revocations are then
-    /// unknown.
+    /// Those of reading a state file if neither the stored nor the offered list can be used, since the
+    /// revocations are then unknown.
     pub fn settle(&self, source: &str, offered: Option<&[u8]>) -> Result<Settled, StateError> {
         let mut name = sha256(source.as_bytes()).hex();
         name.truncate(16);
@@ -122,7 +123,7 @@ impl RevocationLists {
         let kept = match file.recover(&|bytes| Revocations::parse(bytes).is_ok()) {
             Ok(Recovered::Absent) => None,
             Ok(Recovered::Main(content) | Recovered::LastGood { content, .. }) => Some(content.into_bytes()),
-            // A valid new list replaces a damaged one. Without it, this is a failure.
+            // A valid new list replaces a damaged one. Without a new list, this is an error.
             Err(_damaged) if offered.is_ok() => None,
             Err(error) => return Err(error),
         };
@@ -142,7 +143,7 @@ impl RevocationLists {
         }
     }
 
-    /// Stores a list, unless another process has stored a newer one.
+    /// Stores a list, unless another process stored a newer one meanwhile.
     fn keep(&self, file: &StateFile, list: &Revocations, bytes: &[u8]) -> Result<(), StateError> {
         let hold = file.hold(self.wait)?;
         let there = hold.read().ok().flatten();

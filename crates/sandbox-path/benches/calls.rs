@@ -4,7 +4,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a benchmark builds folders by ordinary means and stops at the first surprise"
+    reason = "a benchmark builds directories by ordinary means and stops at the first surprise"
 )]
 
 use std::fs;

@@ -110,12 +110,12 @@ mod linux {
         }
     }
 
-    fn depth(folder: &Path, depth: usize, gate: &mut Gate) {
+    fn depth(directory: &Path, depth: usize, gate: &mut Gate) {
         let path = "d/".repeat(depth - 1) + "f";
-        fs::create_dir_all(folder.join(&path).parent().unwrap()).unwrap();
-        fs::write(folder.join(&path), "text").unwrap();
-        let ways = common::ways(folder);
-        let jail = Jail::open(folder, Policy::standard()).unwrap();
+        fs::create_dir_all(directory.join(&path).parent().unwrap()).unwrap();
+        fs::write(directory.join(&path), "text").unwrap();
+        let ways = common::ways(directory);
+        let jail = Jail::open(directory, Policy::standard()).unwrap();
         let seen = SandboxedPath::create(&jail, &path).unwrap();
         let mut things: Vec<Timed<'_>> = Vec::new();
         for way in &ways {
@@ -142,7 +142,7 @@ mod linux {
     }
 
     /// The walk and the fallback of cap-std, where a filter denies `openat2`.
-    fn denied(folder: &Path, gate: &mut Gate) {
+    fn denied(directory: &Path, gate: &mut Gate) {
         let path = "d/".repeat(3) + "f";
         let times = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -151,9 +151,9 @@ mod linux {
                 let rules = BTreeMap::from([(437, vec![])]);
                 let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, arch).unwrap();
                 seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
-                let jail = Jail::open(folder, Policy::standard()).unwrap();
+                let jail = Jail::open(directory, Policy::standard()).unwrap();
                 assert_eq!(jail.guarantee(), Guarantee::AtOpenWalk);
-                let dir = Dir::open_ambient_dir(folder, ambient_authority()).unwrap();
+                let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
                 let mut things: Vec<Timed<'_>> = vec![
                     (WALK, Box::new(|| drop(black_box(jail.open_read(&path).unwrap())))),
                     (CAP, Box::new(|| drop(black_box(dir.open(&path).unwrap())))),
@@ -167,21 +167,21 @@ mod linux {
     }
 
     /// Listing a tree of 10,410 entries, against walkdir with the same order.
-    fn walk(folder: &Path, gate: &mut Gate) {
+    fn walk(directory: &Path, gate: &mut Gate) {
         for outer in 0..10 {
             for inner in 0..40 {
-                let at = folder.join(format!("package-{outer}/folder-{inner}"));
+                let at = directory.join(format!("package-{outer}/directory-{inner}"));
                 fs::create_dir_all(&at).unwrap();
                 for file in 0..25 {
                     fs::write(at.join(format!("file-{file}.js")), "").unwrap();
                 }
             }
         }
-        let jail = Jail::open(folder, Policy::standard()).unwrap();
+        let jail = Jail::open(directory, Policy::standard()).unwrap();
         let limits = WalkLimits { entries: 100_000, depth: 64 };
         let ours = || assert_eq!(jail.walk(".", limits).unwrap().map(Result::unwrap).count(), 10_410);
         let walkdir = || {
-            let tree = walkdir::WalkDir::new(folder).min_depth(1).sort_by_file_name();
+            let tree = walkdir::WalkDir::new(directory).min_depth(1).sort_by_file_name();
             assert_eq!(tree.into_iter().map(Result::unwrap).count(), 10_410);
         };
         let mut things: Vec<Timed<'_>> =
@@ -192,19 +192,19 @@ mod linux {
     }
 
     /// Opening and reading 10,000 files of 2 KiB, against `std::fs::read`.
-    fn read(folder: &Path, gate: &mut Gate) {
+    fn read(directory: &Path, gate: &mut Gate) {
         let names: Vec<_> =
             (0..10_000).map(|number| format!("part-{}/file-{number}.js", number % 100)).collect();
         for (number, name) in names.iter().enumerate() {
             if number < 100 {
-                fs::create_dir(folder.join(name).parent().unwrap()).unwrap();
+                fs::create_dir(directory.join(name).parent().unwrap()).unwrap();
             }
-            fs::write(folder.join(name), vec![b'x'; 2048]).unwrap();
+            fs::write(directory.join(name), vec![b'x'; 2048]).unwrap();
         }
-        let jail = Jail::open(folder, Policy::standard()).unwrap();
-        let dir = Dir::open_ambient_dir(folder, ambient_authority()).unwrap();
+        let jail = Jail::open(directory, Policy::standard()).unwrap();
+        let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
         let ours = || names.iter().for_each(|name| drop(black_box(jail.read(name, 1 << 20).unwrap())));
-        let std = || names.iter().for_each(|name| drop(black_box(fs::read(folder.join(name)).unwrap())));
+        let std = || names.iter().for_each(|name| drop(black_box(fs::read(directory.join(name)).unwrap())));
         let cap = || names.iter().for_each(|name| drop(black_box(dir.read(name).unwrap())));
         let mut things: Vec<Timed<'_>> = vec![
             ("ours: read", Box::new(ours)),
@@ -219,17 +219,17 @@ mod linux {
     pub(super) fn main() {
         let mut gate = Gate(Vec::new());
         let home = tempfile::tempdir().unwrap();
-        let folder = |name: &str| {
-            let folder = home.path().join(name);
-            fs::create_dir(&folder).unwrap();
-            folder
+        let directory = |name: &str| {
+            let directory = home.path().join(name);
+            fs::create_dir(&directory).unwrap();
+            directory
         };
         for levels in [1, 4, 16] {
-            depth(&folder(&format!("depth-{levels}")), levels, &mut gate);
+            depth(&directory(&format!("depth-{levels}")), levels, &mut gate);
         }
         denied(&home.path().join("depth-4"), &mut gate);
-        walk(&folder("walk"), &mut gate);
-        read(&folder("read"), &mut gate);
+        walk(&directory("walk"), &mut gate);
+        read(&directory("read"), &mut gate);
         println!("\n{} targets missed", gate.0.len());
         if common::flag("--gate") && !gate.0.is_empty() {
             std::process::exit(1);

@@ -43,12 +43,12 @@ mod linux {
         step: Box<dyn Fn() + Sync>,
     }
 
-    fn handle(folder: &Path) -> OwnedFd {
-        rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap()
+    fn handle(directory: &Path) -> OwnedFd {
+        rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap()
     }
 
-    fn exchange(folder: &OwnedFd, one: &str, two: &str) {
-        let _swapped = renameat_with(folder, one, folder, two, RenameFlags::EXCHANGE).is_ok();
+    fn exchange(directory: &OwnedFd, one: &str, two: &str) {
+        let _swapped = renameat_with(directory, one, directory, two, RenameFlags::EXCHANGE).is_ok();
     }
 
     fn write(path: &Path, text: &str) {
@@ -63,8 +63,8 @@ mod linux {
         at: &Path,
         names: [&'static str; 2],
     ) -> Attack {
-        let folder = handle(at);
-        Attack { name, path, tries, step: Box::new(move || exchange(&folder, names[0], names[1])) }
+        let directory = handle(at);
+        Attack { name, path, tries, step: Box::new(move || exchange(&directory, names[0], names[1])) }
     }
 
     fn attacks(home: &Path) -> Vec<Attack> {

@@ -1,4 +1,4 @@
-//! Making, replacing, moving and removing names below a jail.
+//! Creating, replacing, moving and removing entries inside a jail.
 
 use crate::error::{Fail, OpenError};
 use crate::file::SandboxedFile;
@@ -9,49 +9,49 @@ use crate::meta::Perm;
 use crate::rel::Relative;
 use crate::walk::WalkLimits;
 
-/// What `append` does where there is no file.
-#[expect(clippy::exhaustive_enums, reason = "a file is made or it is not")]
+/// Whether `append` may create a missing file.
+#[expect(clippy::exhaustive_enums, reason = "a file is created or it is not")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Missing {
-    /// It gives `path/not-found`.
+    /// A missing file is `path/not-found`.
     Refuse,
-    /// It makes the file with these bits.
+    /// A missing file is created with these permissions.
     Create(Perm),
 }
 
-/// What `rename` does where there is something of the new name.
-#[expect(clippy::exhaustive_enums, reason = "a name is replaced or it is not")]
+/// Whether `rename` may replace an existing entry.
+#[expect(clippy::exhaustive_enums, reason = "an entry is replaced or it is not")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Over {
-    /// It gives `path/exists`.
+    /// An existing entry is `path/exists`.
     Refuse,
-    /// It puts the one in the place of the other. A link there is replaced, and its target untouched.
+    /// An existing entry is replaced. If it is a symlink, its target is not touched.
     Replace,
 }
 
-/// Whether `append` met a file.
+/// Whether `append` created the file.
 #[expect(clippy::exhaustive_enums, reason = "an entry budget counts both")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "count an entry where one was made"]
+#[must_use = "count an entry if one was created"]
 pub enum Appended {
-    /// There was none, and this call made it.
+    /// The file did not exist, and this call created it.
     Created,
-    /// There was one.
+    /// The file existed.
     Existing,
 }
 
-/// Whether `replace` met a file.
+/// Whether `replace` created the file.
 #[expect(clippy::exhaustive_enums, reason = "an entry budget counts both")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "count an entry where one was made"]
+#[must_use = "count an entry if one was created"]
 pub enum Replaced {
-    /// There was none, and this call made it.
+    /// The file did not exist, and this call created it.
     Created,
-    /// There was one, and it is gone.
+    /// The file existed, and its old contents are gone.
     Overwrote,
 }
 
-/// Which of the two names of a `rename` an error speaks of.
+/// The path of a `rename` that an error concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     From,
@@ -59,25 +59,25 @@ pub(crate) enum Side {
 }
 
 impl Jail {
-    /// Makes a file that was not there, and opens it for writing. Folders above it are not made.
+    /// Creates a new file and opens it for writing. Parent directories are not created.
     ///
     /// # Errors
-    /// `path/exists` for anything of that name, a dangling link included; `path/jail-itself`; and those of a lookup.
+    /// `path/exists` if an entry of that name exists, even a dangling symlink; `path/jail-itself`; and those of a lookup.
     ///
     /// # Guarantees
-    /// The file is made below the jail at the moment of [`Jail::guarantee`]; on the walk tier a file that was made in a
-    /// folder that has left meanwhile is removed again and refused as `path/outside`.
+    /// The file is created inside the jail, at the moment of [`Jail::guarantee`]. On the walk tier, a file in a directory
+    /// that was moved out of the jail meanwhile is removed again and refused as `path/outside`.
     pub fn create_new(&self, relative: impl Relative, perm: Perm) -> Result<SandboxedFile, OpenError> {
         self.call("make", &relative, Form::Name, |root, policy, rel| {
             imp::create_new(root, policy, rel, perm).map(|(file, meta)| SandboxedFile::new(file, meta))
         })
     }
 
-    /// Opens a file for writing at its end, and says whether it was there.
+    /// Opens a file for appending, and returns whether it was created.
     ///
     /// # Errors
-    /// `path/not-regular`, `path/hard-linked` by the policy's `hard_links_write`, `path/contended` where the file comes
-    /// and goes, and those of a lookup.
+    /// `path/not-regular`, `path/hard-linked` under the policy's `hard_links_write`, `path/contended` if the file is
+    /// created and removed repeatedly, and those of a lookup.
     pub fn append(
         &self,
         relative: impl Relative,
@@ -97,44 +97,45 @@ impl Jail {
         })
     }
 
-    /// Puts bytes in the place of a file, or makes it with `perm` where there is none.
+    /// Replaces the contents of a file atomically, or creates it with `perm` if it does not exist.
     ///
-    /// The bytes go to a new file in the same folder (`.plugward-tmp-…`), are synced, and take the name in one step.
-    /// A file that was there passes its permission bits on; its owner, access lists and extended attributes are lost,
-    /// and other names that it has keep the old bytes.
+    /// The bytes are written to a new file in the same directory (`.plugward-tmp-…`), synced, and renamed. The new file
+    /// has the permission bits of the old one. The owner, access control lists and extended attributes are lost, and
+    /// other hard links keep the old bytes.
     ///
     /// # Errors
-    /// `path/symlink` and `path/not-regular` for what is no file, `path/jail-itself`, `path/io` on a full disk, and
-    /// those of a lookup.
+    /// `path/symlink` or `path/not-regular` if the entry is not a regular file, `path/jail-itself`, `path/io` on a full
+    /// disk, and those of a lookup.
     ///
     /// # Guarantees
-    /// After an error or a crash the name has the old bytes or the new, never a mix. The answer is exact where the
-    /// file system can rename without replacing. A crash may leave one `.plugward-tmp-…` file.
+    /// After an error or a crash, the file has the old bytes or the new ones, never a mix. The returned value is exact if
+    /// the file system can rename without replacing. A crash can leave one `.plugward-tmp-…` file.
     pub fn replace(&self, relative: impl Relative, bytes: &[u8], perm: Perm) -> Result<Replaced, OpenError> {
         self.call("replace", &relative, Form::Name, |root, policy, rel| {
             imp::replace(root, policy, rel, bytes, perm)
         })
     }
 
-    /// Makes one folder. Folders above it are not made.
+    /// Creates one directory. Parent directories are not created.
     ///
     /// # Errors
-    /// `path/exists` for anything of that name; `path/jail-itself`; and those of a lookup.
+    /// `path/exists` if an entry of that name exists; `path/jail-itself`; and those of a lookup.
     pub fn create_dir(&self, relative: impl Relative, perm: Perm) -> Result<(), OpenError> {
-        self.call("make", &relative, Form::Folder, |root, policy, rel| {
+        self.call("make", &relative, Form::Directory, |root, policy, rel| {
             imp::create_dir(root, policy, rel, perm)
         })
     }
 
-    /// Moves a name to another below the same jail.
+    /// Renames an entry to another path inside the same jail.
+    ///
+    /// If both paths are hard links to the same file, [`Over::Replace`] changes nothing, as the system call does.
     ///
     /// # Errors
-    /// `path/symlink` for a link as source; `path/exists` for a new name that is taken (also with [`Over::Replace`],
-    /// where one is a folder and the other is not); `path/not-empty` for a folder with entries; `path/mount` across
-    /// mounts; `path/unsupported` for a folder into itself, or where the file system cannot do it; `path/jail-itself`;
-    /// and those of a lookup. The error names the path that it is about; where that is not known, the old one.
-    ///
-    /// With [`Over::Replace`] two names of one file both stay, as the system has it: there is nothing to move.
+    /// `path/symlink` if the source is a symlink; `path/exists` if the target exists (with [`Over::Replace`] only if one
+    /// of the two is a directory and the other is not); `path/not-empty` if the target is a directory with entries;
+    /// `path/mount` across mounts; `path/unsupported` for a directory into itself, or if the file system cannot do it;
+    /// `path/jail-itself`; and those of a lookup. The error has the path that it concerns, or the old path if that is not
+    /// known.
     pub fn rename(&self, from: impl Relative, to: impl Relative, over: Over) -> Result<(), OpenError> {
         let (policy, given, taken) = (*self.policy(), from.name_bytes(), to.name_bytes());
         let target = gate(taken, policy, Form::Name).map_err(|no| OpenError::new("rename to", taken, no))?;
@@ -145,33 +146,33 @@ impl Jail {
         })
     }
 
-    /// Removes a name that is no folder. A link is removed itself, its target never.
+    /// Removes an entry that is not a directory. A symlink is removed, its target is not.
     ///
     /// # Errors
-    /// `path/not-regular` for a folder; `path/jail-itself`; and those of a lookup.
+    /// `path/not-regular` if the entry is a directory; `path/jail-itself`; and those of a lookup.
     pub fn remove_file(&self, relative: impl Relative) -> Result<(), OpenError> {
         self.call("remove", &relative, Form::Name, imp::remove_file)
     }
 
-    /// Removes a folder without entries.
+    /// Removes an empty directory.
     ///
     /// # Errors
     /// `path/not-empty`, `path/not-a-directory`, `path/symlink`, `path/jail-itself`, and those of a lookup.
     pub fn remove_dir(&self, relative: impl Relative) -> Result<(), OpenError> {
-        self.call("remove", &relative, Form::Folder, imp::remove_dir)
+        self.call("remove", &relative, Form::Directory, imp::remove_dir)
     }
 
-    /// Removes a folder and everything below it, by handles, and counts what it removed.
+    /// Removes a directory with everything in it, and returns the number of removed entries.
     ///
-    /// Links are removed and never entered, also those that were folders a moment ago. Dotfiles go under any policy.
-    /// No more than 256 levels are entered. The folder itself counts as one of the entries.
+    /// Every step uses a directory handle. Symlinks are removed and never followed, even if they were directories before.
+    /// Dotfiles are removed under any policy. At most 256 levels are entered. The directory itself counts as an entry.
     ///
     /// # Errors
-    /// `path/too-large` and `path/too-deep` at the limits, with what was removed so far gone and never
-    /// more than the limit; `path/not-empty` where
-    /// others keep filling a folder; `path/jail-itself`; and those of a lookup.
+    /// `path/too-large` and `path/too-deep` at the limits; entries removed until then are gone, and never more than the
+    /// limit. `path/not-empty` if other processes keep creating files in a directory; `path/jail-itself`; and those of a
+    /// lookup.
     pub fn remove_tree(&self, relative: impl Relative, limits: WalkLimits) -> Result<u64, OpenError> {
-        self.call("remove", &relative, Form::Folder, |root, policy, rel| {
+        self.call("remove", &relative, Form::Directory, |root, policy, rel| {
             imp::remove_tree(root, policy, rel, limits)
         })
     }

@@ -1,4 +1,4 @@
-//! Why a path was not opened: refusals, absences and failures, each with a stable code.
+//! Errors of a lookup: refusals, missing files and failures, each with a stable code.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use crate::meta::FileKind;
 use crate::race::FilesystemRaceDetected;
 use crate::rel::escape;
 
-/// What stopped a lookup, before anybody knows which call it was made for.
+/// The error of a lookup, before the operation and the path are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct No {
     pub(crate) kind: PathEscapeKind,
@@ -30,69 +30,69 @@ impl From<PathEscapeKind> for No {
     }
 }
 
-/// Why a path does not lead to something below the jail that this crate would hand out.
+/// The reason why a path was not resolved inside the jail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PathEscapeKind {
-    /// The path has no bytes.
+    /// The path is empty.
     Empty,
-    /// The path has a NUL byte.
+    /// The path contains a NUL byte.
     Nul,
-    /// The path has more than 4,095 bytes, or a component more than 255 (or than the file system takes).
+    /// The path exceeds 4,095 bytes, or a component exceeds 255 bytes or the limit of the file system.
     TooLong,
-    /// The path starts at the root.
+    /// The path starts with a separator.
     Absolute,
     /// The path starts with a drive, share or device prefix (Windows).
     Prefix,
     /// A component is `..`.
     Parent,
-    /// The path of a file ends in a separator, or in a separator and `.`.
+    /// The path of a file ends with a separator, or with a separator and `.`.
     TrailingSeparator,
-    /// A component starts with a dot, and the policy refuses that.
+    /// A component starts with a dot, which the policy refuses.
     Dotfile,
-    /// A component is not portable: a device name, a trailing dot or blank, an 8.3 form, a forbidden character.
+    /// A component is not portable: a device name, a trailing dot or space, an 8.3 name, or an invalid character.
     ReservedName,
-    /// A component names an alternate stream.
+    /// A component names an alternate data stream.
     AlternateStream,
-    /// The path is not UTF-8, where UTF-8 is asked for.
+    /// The path is not UTF-8, but the function requires it.
     NotUtf8,
-    /// The path is the jail's own folder, which cannot be made, removed or renamed through the jail.
+    /// The path is the jail's directory, which cannot be created, removed or renamed through the jail.
     JailItself,
-    /// A component is a symbolic link.
+    /// A component is a symlink.
     Symlink,
-    /// A component is a link of procfs that leads to an object and not to a name.
+    /// A component is a magic link of procfs, which leads to an object and not to a path.
     MagicLink,
-    /// More than 40 links had to be followed.
+    /// More than 40 symlinks would have to be followed.
     TooManyLinks,
     /// The path leads out of the jail.
     Outside,
-    /// A component lies on another mount than the jail.
+    /// A component is on another mount than the jail.
     Mount,
-    /// A component that should be a folder is something else.
+    /// A component that should be a directory is not one.
     NotADirectory,
-    /// The path leads to something that is no regular file.
+    /// The path leads to an object that is not a regular file.
     NotRegular {
-        /// What it is.
+        /// The kind of the object.
         is: FileKind,
     },
-    /// The file has more than one name.
+    /// The file has more than one hard link.
     HardLinked {
-        /// How many names it has.
+        /// The number of hard links.
         links: u64,
     },
-    /// There is nothing of that name.
+    /// No entry has that name.
     NotFound,
-    /// The system denied the access.
+    /// The system denied access.
     Denied,
-    /// Other processes kept changing the path, or hold a lease on the file.
+    /// Other processes kept changing the path, or have a lease on the file.
     Contended,
-    /// The process or the system is out of descriptors or memory.
+    /// The process or the system is out of file descriptors or memory.
     Exhausted,
-    /// The jail's folder was removed.
+    /// The jail's directory was removed.
     JailGone,
-    /// `openat2` answered when the jail was opened, and no longer does.
+    /// `openat2` worked when the jail was opened, and no longer does.
     BackendLost,
-    /// The file system cannot do what was asked.
+    /// The file system does not support the operation.
     Unsupported,
     /// Another failure of the system.
     Io,
@@ -101,7 +101,7 @@ pub enum PathEscapeKind {
 use PathEscapeKind as K;
 
 impl PathEscapeKind {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ impl PathEscapeKind {
         }
     }
 
-    /// Says whether this is a refusal, an absence or a failure.
+    /// Returns whether this is a refusal, a missing file or a failure.
     pub const fn answer(self) -> Answer {
         match self {
             K::NotFound => Answer::NotThere,
@@ -156,38 +156,38 @@ impl fmt::Display for PathEscapeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             K::Empty => "is empty",
-            K::Nul => "holds a NUL byte",
+            K::Nul => "contains a NUL byte",
             K::TooLong => "is too long",
             K::Absolute => "is absolute",
             K::Prefix => "starts with a drive, share or device",
             K::Parent => "is `..`",
-            K::TrailingSeparator => "ends in a separator, which no file does",
+            K::TrailingSeparator => "ends with a separator, which is for directories",
             K::Dotfile => "starts with a dot",
             K::ReservedName => "is not a portable name",
             K::AlternateStream => "names an alternate stream",
             K::NotUtf8 => "is not UTF-8",
-            K::JailItself => "is the jail's own folder",
+            K::JailItself => "is the jail's own directory",
             K::Symlink => "is a symbolic link",
             K::MagicLink => "is a magic link of procfs",
-            K::TooManyLinks => "leads through more than 40 links",
+            K::TooManyLinks => "leads through more than 40 symbolic links",
             K::Outside => "leads out of the jail",
-            K::Mount => "lies on another mount",
-            K::NotADirectory => "is not a folder",
+            K::Mount => "is on another mount",
+            K::NotADirectory => "is not a directory",
             K::NotRegular { is } => return write!(f, "is {is}, not a regular file"),
-            K::HardLinked { links } => return write!(f, "has {links} names"),
+            K::HardLinked { links } => return write!(f, "has {links} hard links"),
             K::NotFound => "does not exist",
             K::Denied => "was denied by the system",
             K::Contended => "kept changing",
-            K::Exhausted => "could not be looked up for want of descriptors or memory",
-            K::JailGone => "cannot be looked up, for the jail's folder was removed",
-            K::BackendLost => "cannot be looked up, for openat2 stopped answering",
-            K::Unsupported => "lies on a file system that cannot do this",
-            K::Io => "could not be handled by the system",
+            K::Exhausted => "could not be looked up: out of file descriptors or memory",
+            K::JailGone => "cannot be looked up: the jail's directory was removed",
+            K::BackendLost => "cannot be looked up: openat2 no longer works",
+            K::Unsupported => "is on a file system that does not support this",
+            K::Io => "could not be accessed",
         })
     }
 }
 
-/// What stopped a call: a lookup, or what it met.
+/// The error of an operation, before the path is added.
 #[derive(Debug)]
 pub(crate) struct Fail {
     pub(crate) kind: OpenErrorKind,
@@ -213,7 +213,7 @@ impl From<PathEscapeKind> for Fail {
     }
 }
 
-/// The call, the path and the component that an error speaks of, and what it was.
+/// The operation, the path and the component of an error, with its kind.
 #[derive(Debug, Error)]
 #[error("{}", Sentence(.verb, .path, *.component, .kind))]
 struct Report<Kind: fmt::Debug + fmt::Display> {
@@ -224,7 +224,7 @@ struct Report<Kind: fmt::Debug + fmt::Display> {
     source: Option<io::Error>,
 }
 
-/// Puts an error's sentence together.
+/// Displays an error.
 struct Sentence<'a>(&'a str, &'a [u8], Option<usize>, &'a dyn fmt::Display);
 
 impl fmt::Display for Sentence<'_> {
@@ -243,10 +243,10 @@ impl fmt::Display for Sentence<'_> {
     }
 }
 
-/// A path that does not lead to something below the jail that this crate would hand out.
+/// A path that was not resolved inside the jail.
 ///
-/// # Source
-/// ADR-0011, `Result<_, PathEscape>`. The text shows the relative path only, escaped, and never a path of the host.
+/// The message contains only the relative path, escaped, and never a path of the host.
+// ADR-0011, `Result<_, PathEscape>`: see docs/source-documents.md.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct PathEscape(Box<Report<PathEscapeKind>>);
@@ -257,70 +257,70 @@ impl PathEscape {
         Self(Box::new(Report { verb, path: path.into(), component: no.component, kind: no.kind, source }))
     }
 
-    /// Says what stopped the lookup.
+    /// Returns the reason why the lookup failed.
     #[must_use]
     pub fn kind(&self) -> PathEscapeKind {
         self.0.kind
     }
 
-    /// Gives the component that stopped the lookup, counted from 1, where it is known.
+    /// Returns the component at which the lookup failed, counted from 1, if it is known.
     ///
-    /// `.` and doubled separators do not count. It is a hint: it was found by a second look.
+    /// `.` and doubled separators do not count. It is a hint, because a second lookup determines it.
     #[must_use]
     pub fn component(&self) -> Option<usize> {
         self.0.component
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
     }
 
-    /// Says what to do about it.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         crate::codes::help(self.code())
     }
 
-    /// Says whether this is a refusal, an absence or a failure.
+    /// Returns whether this is a refusal, a missing file or a failure.
     pub fn answer(&self) -> Answer {
         self.0.kind.answer()
     }
 
-    /// Gives the error number of the system, where there was one.
+    /// Returns the error number of the system, if there is one.
     #[must_use]
     pub fn raw_os_error(&self) -> Option<i32> {
         self.0.source.as_ref()?.raw_os_error()
     }
 }
 
-/// Why a call on a jail gave no result.
+/// The reason why an operation on a jail failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenErrorKind {
-    /// The path was refused, is not there, or could not be looked up.
+    /// The path was refused, does not exist, or could not be looked up.
     Path(PathEscapeKind),
-    /// What [`SandboxedPath::create`](crate::SandboxedPath::create) saw has changed since.
+    /// The file is no longer the one that [`SandboxedPath::create`](crate::SandboxedPath::create) found.
     Race(FilesystemRaceDetected),
-    /// There is something of that name already.
+    /// An entry of that name exists.
     Exists,
-    /// The folder to remove or to replace has entries.
+    /// The directory to remove or replace is not empty.
     NotEmpty,
-    /// There were more bytes, or more entries, than the limit of the call allows.
+    /// There are more bytes or entries than the limit of the operation.
     TooLarge {
-        /// The limit of the call.
+        /// The limit of the operation.
         limit: u64,
     },
-    /// There were more levels of folders than the limit of the call allows.
+    /// There are more levels of directories than the limit of the operation.
     TooDeep {
-        /// The limit of the call.
+        /// The limit of the operation.
         limit: usize,
     },
 }
 
 impl OpenErrorKind {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -339,18 +339,16 @@ impl fmt::Display for OpenErrorKind {
         match self {
             Self::Path(kind) => kind.fmt(f),
             Self::Race(race) => write!(f, "{}", race.cause()),
-            Self::Exists => f.write_str("exists already"),
-            Self::NotEmpty => f.write_str("is a folder with entries"),
-            Self::TooLarge { limit } => write!(f, "holds more than the limit of {limit}"),
-            Self::TooDeep { limit } => write!(f, "lies deeper than the limit of {limit} folders"),
+            Self::Exists => f.write_str("already exists"),
+            Self::NotEmpty => f.write_str("is a directory with entries"),
+            Self::TooLarge { limit } => write!(f, "contains more than the limit of {limit}"),
+            Self::TooDeep { limit } => write!(f, "is deeper than the limit of {limit} directories"),
         }
     }
 }
 
-/// A call on a jail that gave no result.
-///
-/// # Source
-/// ADR-0011: a refused open is an event with a name, not an `io::Error` that each consumer must take apart.
+/// The error of an operation on a jail.
+// ADR-0011: a refused open has a code of its own, so that callers need not interpret an `io::Error`.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct OpenError(Box<Report<OpenErrorKind>>);
@@ -362,31 +360,31 @@ impl OpenError {
         Self(Box::new(Report { verb, path: path.into(), component, kind, source }))
     }
 
-    /// Says why there is no result.
+    /// Returns the reason why the operation failed.
     #[must_use]
     pub fn kind(&self) -> &OpenErrorKind {
         &self.0.kind
     }
 
-    /// Gives the component that stopped the lookup, counted from 1, where it is known.
+    /// Returns the component at which the lookup failed, counted from 1, if it is known.
     #[must_use]
     pub fn component(&self) -> Option<usize> {
         self.0.component
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.0.kind.code()
     }
 
-    /// Says what to do about it.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         crate::codes::help(self.code())
     }
 
-    /// Says whether this is a refusal, an absence or a failure.
+    /// Returns whether this is a refusal, a missing file or a failure.
     pub fn answer(&self) -> Answer {
         match &self.0.kind {
             OpenErrorKind::Path(kind) => kind.answer(),
@@ -398,7 +396,7 @@ impl OpenError {
         }
     }
 
-    /// Gives the race that was seen, if that is what this error is.
+    /// Returns the race, if the error is one.
     #[must_use]
     pub fn race(&self) -> Option<&FilesystemRaceDetected> {
         match &self.0.kind {
@@ -407,7 +405,7 @@ impl OpenError {
         }
     }
 
-    /// Gives the error number of the system, where there was one.
+    /// Returns the error number of the system, if there is one.
     #[must_use]
     pub fn raw_os_error(&self) -> Option<i32> {
         self.0.source.as_ref()?.raw_os_error()

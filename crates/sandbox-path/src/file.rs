@@ -1,4 +1,4 @@
-//! What an open hands out.
+//! Open files.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,11 +7,11 @@ use crate::error::{Fail, OpenErrorKind};
 use crate::imp;
 use crate::meta::Metadata;
 
-/// A regular file that was opened below a jail.
+/// A regular file that was opened inside a jail.
 ///
 /// # Guarantees
-/// The handle leads to the object that the checks were made on. Its content may change, and its name may lead
-/// elsewhere by the time anybody looks. `O_NONBLOCK` stays set, which has no effect on a regular file.
+/// The handle refers to the object that was checked. Its contents can change, and its path can lead to another object
+/// later. `O_NONBLOCK` stays set, which has no effect on a regular file.
 #[derive(Debug)]
 #[must_use = "read it, or drop it to close it"]
 pub struct SandboxedFile {
@@ -19,13 +19,13 @@ pub struct SandboxedFile {
     opened: Metadata,
 }
 
-/// One piece of a file.
+/// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a piece of a file is its bytes and whether they are the last")]
+#[expect(clippy::exhaustive_structs, reason = "a part of a file is its bytes and whether they are the last")]
 pub struct Chunk {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether the file ended with them when they were read.
+    /// Whether the file ended after them when they were read.
     pub end: bool,
 }
 
@@ -35,31 +35,32 @@ impl SandboxedFile {
         Self { file, opened }
     }
 
-    /// Gives what the system said of the file when it was opened.
+    /// Returns the metadata from when the file was opened.
     #[must_use]
     pub const fn opened(&self) -> &Metadata {
         &self.opened
     }
 
-    /// Asks the system about the file, through the handle.
+    /// Returns the current metadata, through the handle.
     ///
-    /// Taken before and after a read it shows a change in between; [`SandboxedFile::opened`] serves as the first.
+    /// A difference between the metadata before and after a read shows that the file changed; [`SandboxedFile::opened`]
+    /// can serve as the former.
     ///
     /// # Errors
-    /// The system's own error.
+    /// The system error.
     pub fn meta(&self) -> io::Result<Metadata> {
         imp::file_meta(&self.file)
     }
 
     /// Reads up to `max` bytes from `offset`, without moving the position that [`Read`] uses.
     ///
-    /// Beyond the end it gives no bytes and `end`.
+    /// After the end of the file, the chunk is empty and `end` is `true`.
     ///
     /// # Errors
-    /// The system's own error.
+    /// The system error.
     pub fn read_chunk(&self, offset: u64, max: usize) -> io::Result<Chunk> {
         let room = self.opened.len().saturating_sub(offset).saturating_add(1);
-        // A stated length is a hint, as in `read_all`.
+        // The length in the metadata is a hint, as in `read_all`.
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(max).min(1 << 20);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(room).map_err(|_full| io::ErrorKind::OutOfMemory)?;
@@ -80,10 +81,10 @@ impl SandboxedFile {
         Ok(Chunk { bytes, end })
     }
 
-    /// Reads from the start to the end, counting bytes, and refuses at one byte more than `limit`.
+    /// Reads the whole file, and refuses it at one byte more than `limit`.
     pub(crate) fn read_all(&self, limit: u64) -> Result<Vec<u8>, Fail> {
         let room = self.opened.len().min(limit).saturating_add(1);
-        // A stated length is a hint: a sparse file of many gigabytes costs no memory before it is read.
+        // The length in the metadata is a hint: a sparse file of many gigabytes must not reserve that much memory.
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(1 << 20);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(room).map_err(|_full| crate::error::PathEscapeKind::Exhausted)?;
@@ -102,7 +103,7 @@ impl SandboxedFile {
         }
     }
 
-    /// Hands the file over.
+    /// Returns the file as a standard library file.
     #[must_use]
     pub fn into_std(self) -> File {
         self.file

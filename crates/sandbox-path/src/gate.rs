@@ -1,4 +1,4 @@
-//! The gate on the bytes of a path: pure code, no system call, first match wins.
+//! Syntactic checks on the bytes of a path, before any system call. The first fault is reported.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use crate::names::{self, NameFault};
 use crate::policy::{Dotfiles, Names, Parents, Policy};
 use crate::rel::RelPath;
 
-/// The longest path, in bytes as given; what Linux can take with its closing NUL.
+/// The longest path in bytes. Linux accepts 4,096 with the terminating NUL.
 pub(crate) const PATH_MAX: usize = 4095;
-/// The longest component, in bytes.
+/// The longest component in bytes, as on Linux file systems.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// What the name is wanted for.
+/// The kind of object that a path is expected to lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A file, or something to make: a trailing separator is refused.
+    /// A file, or an entry to create. A trailing separator is refused.
     Name,
-    /// A folder: trailing separators are dropped.
-    Folder,
+    /// A directory. Trailing separators are dropped.
+    Directory,
 }
 
 /// Checks a path and drops `.` and doubled separators.
@@ -30,9 +30,10 @@ pub(crate) fn gate(given: &[u8], policy: Policy, form: Form) -> Result<RelPath<'
     }
 }
 
-/// Counts the components of a path in which there is nothing to judge: none is empty, long, or begins with a dot.
+/// Returns the number of components if no component is empty, too long, or starts with a dot.
 ///
-/// It says yes only where [`judged`] would; whatever it is not sure of is [`judged`]'s to name.
+/// It is a fast path: nearly all paths are like that, and one pass over the bytes accepts them without a copy. It
+/// accepts only paths that [`judged`] accepts, and returns `None` for all others.
 #[inline]
 fn ordinary(given: &[u8], policy: Policy) -> Option<usize> {
     if cfg!(windows)
@@ -42,7 +43,7 @@ fn ordinary(given: &[u8], policy: Policy) -> Option<usize> {
     {
         return None;
     }
-    // `start` is where the component under way begins.
+    // `start` is the offset of the current component.
     let (mut depth, mut start) = (1_usize, 0_usize);
     for (at, byte) in given.iter().enumerate() {
         if *byte > b'/' {
@@ -87,7 +88,7 @@ fn judged(given: &[u8], policy: Policy, form: Form) -> Result<RelPath<'_>, No> {
     Ok(RelPath { bytes, depth, parents })
 }
 
-/// Checks what concerns the path as a whole.
+/// Checks the rules that concern the path as a whole.
 fn whole(given: &[u8]) -> Result<(), No> {
     let kind = if given.is_empty() {
         PathEscapeKind::Empty
@@ -136,7 +137,7 @@ fn component(part: &[u8], policy: Policy) -> Result<(), PathEscapeKind> {
     Ok(())
 }
 
-/// Joins the components that count. Borrows where only something at an end had to go.
+/// Joins the components without `.` and doubled separators.
 fn normalize(given: &[u8], depth: usize) -> Cow<'_, [u8]> {
     let mut joined = Vec::with_capacity(given.len());
     for part in given.split(|byte| is_separator(*byte)).filter(|part| !matches!(*part, b"" | b".")) {
@@ -152,7 +153,7 @@ const fn is_separator(byte: u8) -> bool {
     byte == b'/' || (cfg!(windows) && byte == b'\\')
 }
 
-/// A drive, a share or a device prefix of Windows.
+/// Returns `true` if a path starts with a drive, share or device prefix of Windows.
 fn has_prefix(given: &[u8]) -> bool {
     match given {
         [first, second, ..] if is_separator(*first) && is_separator(*second) => true,
@@ -204,7 +205,7 @@ mod tests {
             let policies = [
                 Policy::standard(), Policy::agent(), Policy::standard().with_parents(Parents::Resolve),
             ];
-            for (policy, form) in policies.into_iter().flat_map(|one| [(one, Form::Name), (one, Form::Folder)]) {
+            for (policy, form) in policies.into_iter().flat_map(|one| [(one, Form::Name), (one, Form::Directory)]) {
                 let short = ordinary(&given, policy);
                 let long = judged(&given, policy, form);
                 match (short, &long) {
@@ -237,8 +238,8 @@ mod tests {
         for (given, form, kept) in [
             (&b"./a//b/./f"[..], Form::Name, &b"a/b/f"[..]),
             (b".", Form::Name, b""),
-            (b"./", Form::Folder, b""),
-            (b"a///./", Form::Folder, b"a"),
+            (b"./", Form::Directory, b""),
+            (b"a///./", Form::Directory, b"a"),
             (b"...", Form::Name, b"..."),
             (b"%2e%2e/~/$HOME", Form::Name, b"%2e%2e/~/$HOME"),
         ] {

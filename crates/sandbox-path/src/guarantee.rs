@@ -1,21 +1,19 @@
-//! What is claimed of an open, and at which moment.
+//! The guarantees of an open, and answers about the jail's directory.
 
-/// What the opens of a jail are worth, chosen once when the jail is opened.
-///
-/// # Source
-/// ADR-0011: in the jail at construction, `O_NOFOLLOW` as the second line at `open()`.
+/// The guarantee for the opens of a jail. It is determined once, when the jail is opened.
+// ADR-0011: in the jail at construction, `O_NOFOLLOW` as the second line at `open()`.
 #[expect(
     clippy::exhaustive_enums,
     reason = "a new tier must stop every host that compares tiers from building"
 )]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "compare it with what the host needs, or call `Jail::require`"]
+#[must_use = "compare it with the required guarantee, or call `Jail::require`"]
 pub enum Guarantee {
-    /// Tier K: one kernel lookup from the pinned jail (Linux 5.6 and later, where `openat2` answers).
+    /// Tier K: one kernel lookup from the jail's handle (Linux 5.6 and later, if `openat2` works).
     AtOpenKernel,
-    /// Tier W: a walk of one open per component (other Linux, other Unix).
+    /// Tier W: one open per component (other Linux systems and other Unix systems).
     AtOpenWalk,
-    /// Tier S: checked at construction, then a handle-relative walk of another library (Windows).
+    /// Tier S: checked at construction, then a handle-relative walk by cap-std (Windows).
     AtConstruction,
 }
 
@@ -28,67 +26,67 @@ impl Guarantee {
         }
     }
 
-    /// Tells whether this tier claims all that `other` claims.
+    /// Returns `true` if this guarantee includes `other`.
     #[must_use]
     pub const fn at_least(self, other: Self) -> bool {
         self.rank() >= other.rank()
     }
 
-    /// Gives the sentence that documents and reports use, and no stronger one.
+    /// Returns the guarantee as text, for documents and reports.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::AtOpenKernel => {
-                "At open: one kernel lookup from the pinned folder; no link, magic link or `..` was crossed, the file \
-                 was below the folder at some instant of that lookup, and it is the object that `create` saw."
+                "At open: one kernel lookup from the jail's directory; no symlink, magic link or `..` was crossed, the \
+                file was inside the directory at some instant of that lookup, and it is the object that `create` found."
             }
             Self::AtOpenWalk => {
-                "At open: no component was reached through a link; a folder carried out of the jail during the open \
-                 is noticed if it is still outside when we look afterwards."
+                "At open: no component was reached through a symlink; a directory moved out of the jail during the \
+                open is detected if it is still outside at the check afterwards."
             }
             Self::AtConstruction => {
-                "At construction: in the jail, then a handle-relative walk; names, streams and reparse points are \
-                 refused. Not run by us, not measured."
+                "At construction: in the jail, then a handle-relative walk; reserved names, streams and reparse points \
+                are refused. Neither run nor measured."
             }
         }
     }
 }
 
-/// Which of the three things a refusal or error means; none of them is a yes.
+/// The meaning of an error: a refusal, a missing file, or a failure.
 #[expect(clippy::exhaustive_enums, reason = "a fourth answer must stop every host from building")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "a refusal, an absence and a failure call for different reactions"]
+#[must_use = "a refusal, a missing file and a failure require different reactions"]
 pub enum Answer {
-    /// We looked, and the answer is no.
+    /// The path was checked and refused.
     Refused,
-    /// We looked, and there is nothing of that name.
+    /// The path was looked up and does not exist.
     NotThere,
-    /// We could not tell.
+    /// The path could not be checked.
     CouldNotTell,
 }
 
-/// Where the folder of a jail is compared with the path it was opened by.
+/// The jail's directory compared with the path by which it was opened.
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "a jail that moved goes on working in the old folder"]
+#[must_use = "a jail whose directory was moved continues to use that directory"]
 pub enum JailPlace {
-    /// The path leads to the folder that the jail holds.
+    /// The path leads to the jail's directory.
     Same,
-    /// The path leads elsewhere or nowhere, and the folder still exists.
+    /// The path leads to another object or nowhere, and the directory still exists.
     Moved,
-    /// The folder was removed.
+    /// The directory was removed.
     Gone,
 }
 
-/// Whether two spellings of a name, different in case, are two names in the jail's folder.
+/// Whether names that differ only in case are different names in the jail's directory.
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "a list of forbidden names holds only where case is distinct"]
+#[must_use = "a denylist of names works only if case is distinct"]
 pub enum CaseFolding {
-    /// They are two names.
+    /// They are different names.
     Distinct,
-    /// They are one name.
+    /// They are the same name.
     Folded,
-    /// It could not be told without writing.
+    /// It could not be determined without writing.
     Unknown,
 }

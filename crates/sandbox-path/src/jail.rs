@@ -1,4 +1,4 @@
-//! The jail: a folder, held open, that names may not leave.
+//! The jail: a directory handle that path lookups cannot leave.
 
 use std::fmt;
 use std::path::Path;
@@ -8,23 +8,32 @@ use crate::error::{OpenError, PathEscape};
 use crate::file::SandboxedFile;
 use crate::gate::{Form, gate};
 use crate::guarantee::{CaseFolding, Guarantee, JailPlace};
-use crate::imp::{self, LastLink, Mean, Root, TopFolder};
+use crate::imp::{self, LastLink, Mean, Root, TopDirectory};
 use crate::jail_error::{JailError, JailErrorKind};
-use crate::list::{Folder, Listing};
+use crate::list::{Directory, Listing};
 use crate::meta::{FileId, Metadata, Stamp};
 use crate::policy::Policy;
 use crate::race::{FilesystemRaceDetected, RaceObserver};
 use crate::rel::{RelPath, Relative};
 use crate::walk::{Walk, WalkLimits};
 
-/// A folder, held open, below which names are looked up.
+/// A directory handle that path lookups cannot leave.
 ///
 /// # Guarantees
-/// [`Jail::guarantee`] names what holds for its opens and at which moment; it is decided when the jail is opened and
-/// never changes. The folder is the one that was opened, wherever it is moved; [`Jail::place`] compares.
+/// [`Jail::guarantee`] is determined when the jail is opened and never changes. The directory is the opened one, even
+/// if it is moved; [`Jail::place`] compares it with its path.
 ///
-/// # Source
-/// ADR-0011.
+/// # Examples
+/// ```
+/// use plugward_sandbox_path::{Jail, Policy};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.md"), "# A skill\n")?;
+/// let jail = Jail::open(directory.path(), Policy::standard())?;
+/// assert_eq!(jail.read("a.md", 1 << 20)?, b"# A skill\n");
+/// assert_eq!(jail.read("../b.md", 1 << 20).unwrap_err().code(), "path/parent");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 #[must_use = "open files through it"]
 pub struct Jail {
@@ -44,50 +53,53 @@ impl fmt::Debug for Jail {
 }
 
 impl Jail {
-    /// Opens a folder as a jail. Its own last part may not be a link; the folders above it may.
+    /// Opens a directory as a jail.
+    ///
+    /// The last component of the path must not be a symlink; its parents can be symlinks.
     ///
     /// # Errors
     /// `jail/not-found`, `jail/not-a-directory`, `jail/symlink`, `jail/is-root`, `jail/denied`, `jail/io`, and
-    /// `jail/policy-unsupported` where mounts are refused by the policy and cannot be told apart.
-    pub fn open(folder: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
-        Root::open(folder.as_ref(), policy, LastLink::Refuse, TopFolder::Refuse)
+    /// `jail/policy-unsupported` if the policy refuses mounts and the system cannot detect them.
+    pub fn open(directory: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
+        Root::open(directory.as_ref(), policy, LastLink::Refuse, TopDirectory::Refuse)
             .map(|root| Self::on(root, policy))
     }
 
-    /// Opens a folder as a jail, and accepts a link as the last part of its own path.
+    /// Opens a directory as a jail, and follows a symlink in the last component of its path.
     ///
     /// # Errors
     /// As [`Jail::open`], without `jail/symlink`.
-    pub fn open_following(folder: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
-        Root::open(folder.as_ref(), policy, LastLink::Follow, TopFolder::Refuse)
+    pub fn open_following(directory: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
+        Root::open(directory.as_ref(), policy, LastLink::Follow, TopDirectory::Refuse)
             .map(|root| Self::on(root, policy))
     }
 
-    /// Opens a folder as a jail, and accepts the root of the file system.
+    /// Opens a directory as a jail, which can be the root of the file system.
     ///
     /// # Errors
     /// As [`Jail::open`], without `jail/is-root`.
-    pub fn open_root(folder: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
-        Root::open(folder.as_ref(), policy, LastLink::Refuse, TopFolder::Accept)
+    pub fn open_root(directory: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
+        Root::open(directory.as_ref(), policy, LastLink::Refuse, TopDirectory::Accept)
             .map(|root| Self::on(root, policy))
     }
 
-    /// Makes one folder with mode 0700 and opens it as a jail, or opens the folder that is there.
+    /// Opens a directory as a jail, and creates it with mode 0700 if it does not exist.
     ///
     /// # Errors
-    /// As [`Jail::open`]; `jail/not-found` where the folder above is missing.
-    pub fn create(folder: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
-        imp::make_folder(folder.as_ref())?;
-        Self::open(folder, policy)
+    /// As [`Jail::open`]; `jail/not-found` if the parent directory does not exist.
+    pub fn create(directory: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
+        imp::make_directory(directory.as_ref())?;
+        Self::open(directory, policy)
     }
 
-    /// Makes a folder that nobody else has, `prefix` and 16 hex digits below `parent`, and opens it as a jail.
+    /// Creates a private directory in `parent` and opens it as a jail.
     ///
-    /// The caller draws the randomness. Owner and mode (0700) are checked on the handle.
+    /// Its name is `prefix` and 16 hex digits of `random`, which the caller draws. Owner and mode (0700) are checked on
+    /// the handle.
     ///
     /// # Errors
-    /// `jail/exists` where the name is taken; `jail/not-ours` where somebody else owns what was made; `jail/io` for a
-    /// prefix that is no part of one name; and those of [`Jail::open`].
+    /// `jail/exists` if the name exists; `jail/not-ours` if the new directory belongs to another user or is open to
+    /// others; `jail/io` if the prefix is not valid in a file name; and those of [`Jail::open`].
     pub fn create_unique(
         parent: impl AsRef<Path>,
         prefix: &str,
@@ -97,20 +109,20 @@ impl Jail {
         Root::create_unique(parent.as_ref(), prefix, random, policy).map(|root| Self::on(root, policy))
     }
 
-    /// Makes a jail of a folder that somebody else opened.
+    /// Creates a jail from an open directory.
     ///
     /// # Errors
     /// `jail/not-a-directory`, `jail/is-root`, `jail/policy-unsupported`, `jail/io`.
     #[cfg(unix)]
-    pub fn from_fd(folder: std::os::fd::OwnedFd, policy: Policy) -> Result<Self, JailError> {
-        Root::from_fd(folder, None, policy, TopFolder::Refuse).map(|root| Self::on(root, policy))
+    pub fn from_fd(directory: std::os::fd::OwnedFd, policy: Policy) -> Result<Self, JailError> {
+        Root::from_fd(directory, None, policy, TopDirectory::Refuse).map(|root| Self::on(root, policy))
     }
 
     fn on(root: Root, policy: Policy) -> Self {
         Self { root: Arc::new(root), policy, observer: None }
     }
 
-    /// Returns the same jail with an observer that is told about each race.
+    /// Returns the same jail with an observer that receives each race.
     ///
     /// Clones and subjails share the observer.
     ///
@@ -132,7 +144,7 @@ impl Jail {
         }
     }
 
-    /// Gives the same jail with lookups made by the walk, for tests of that tier.
+    /// Returns the same jail on the walk tier, for tests of that tier.
     ///
     /// # Errors
     /// As [`Jail::open`] on a system without `openat2`.
@@ -143,15 +155,15 @@ impl Jail {
         Ok(Self { root, policy: self.policy, observer: self.observer.clone() })
     }
 
-    /// Names what holds for the opens of this jail.
+    /// Returns the guarantee for the opens of this jail.
     pub fn guarantee(&self) -> Guarantee {
         self.root.guarantee()
     }
 
-    /// Gives the jail back if it holds what is asked for.
+    /// Returns the jail if its guarantee is at least the required one.
     ///
     /// # Errors
-    /// `jail/weaker-guarantee`.
+    /// `jail/weaker-guarantee` if it is weaker.
     pub fn require(self, at_least: Guarantee) -> Result<Self, JailError> {
         let has = self.guarantee();
         if has.at_least(at_least) {
@@ -160,12 +172,12 @@ impl Jail {
         Err(JailError::new(JailErrorKind::WeakerGuarantee { has }))
     }
 
-    /// Gives the policy.
+    /// Returns the policy, with which the jail was opened.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Gives the identity of the folder.
+    /// Returns the identity of the directory.
     #[must_use]
     pub fn id(&self) -> FileId {
         self.root.id
@@ -180,21 +192,23 @@ impl Jail {
         self.root.birth()
     }
 
-    /// Gives the path that the folder was opened by, which may lead elsewhere by now.
+    /// Returns the path by which the directory was opened. It may lead to another object now.
     #[must_use]
     pub fn host_path(&self) -> Option<&Path> {
         self.root.path.as_deref()
     }
 
-    /// Compares the folder with what its path leads to at this moment.
+    /// Compares the directory with the object that its path leads to now.
+    ///
+    /// A jail without a path is `Moved` or `Gone`.
     ///
     /// # Errors
-    /// `jail/denied` or `jail/io` where the path cannot be looked up. A jail that has no path is `Moved` or `Gone`.
+    /// `jail/denied` or `jail/io` if the path cannot be looked up.
     pub fn place(&self) -> Result<JailPlace, JailError> {
         self.root.place()
     }
 
-    /// Tells whether names that differ in case are two names, by looking entries up in the other case.
+    /// Determines whether names are case-sensitive, by looking up existing entries in the other case.
     pub fn case_folding(&self) -> CaseFolding {
         self.root.case_folding()
     }
@@ -203,7 +217,7 @@ impl Jail {
         &self.root
     }
 
-    /// Sends a path through the gate, and makes the call with it.
+    /// Checks a path and calls an operation with it.
     #[inline]
     pub(crate) fn call<T, F: Into<crate::error::Fail>>(
         &self,
@@ -220,96 +234,97 @@ impl Jail {
     /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// Any code of class A (the string), `path/symlink`, `path/not-found`, `path/not-regular` and the others of a
-    /// lookup; `path/hard-linked` under a policy that refuses several names.
+    /// Any code of [`RelPath::parse`], `path/symlink`, `path/not-found`, `path/not-regular` and the other codes of a
+    /// lookup; `path/hard-linked` under a policy that refuses several hard links.
     ///
     /// # Guarantees
-    /// [`Jail::guarantee`], at this open. It waits for nobody: a pipe is refused at once.
+    /// [`Jail::guarantee`], at this open. The call does not block: a pipe is refused at once.
     pub fn open_read(&self, relative: impl Relative) -> Result<SandboxedFile, OpenError> {
         self.call("open", &relative, Form::Name, |root, policy, rel| {
             imp::open_file(root, policy, rel, Mean::Read, policy.hard_links_read)
         })
     }
 
-    /// Reads a regular file as a whole, up to `limit` bytes.
+    /// Reads a whole regular file of at most `limit` bytes.
     ///
-    /// Bytes are counted as they are read: what the system states as size is not trusted.
+    /// Bytes are counted as they are read, because the size in the metadata can be wrong.
     ///
     /// # Errors
-    /// As [`Jail::open_read`], and `path/too-large` at one byte more than `limit`.
+    /// As [`Jail::open_read`], and `path/too-large` above the limit.
     pub fn read(&self, relative: impl Relative, limit: u64) -> Result<Vec<u8>, OpenError> {
         self.call("read", &relative, Form::Name, |root, policy, rel| {
             imp::open_file(root, policy, rel, Mean::Read, policy.hard_links_read)?.read_all(limit)
         })
     }
 
-    /// Says what a path leads to: kind, size, bits, owner, times, number of names, identity.
+    /// Returns the metadata of the object that a path leads to.
     ///
     /// # Errors
-    /// As a lookup; a link is `path/symlink` unless the policy follows it.
+    /// Those of a lookup; a symlink is `path/symlink` unless the policy follows it.
     pub fn metadata(&self, relative: impl Relative) -> Result<Metadata, OpenError> {
-        self.call("look at", &relative, Form::Folder, imp::metadata)
+        self.call("look at", &relative, Form::Directory, imp::metadata)
     }
 
-    /// Reads the target of a link as bytes, without resolving it.
+    /// Reads the target of a symlink without resolving it.
     ///
     /// # Errors
-    /// As a lookup; `path/not-regular` with the kind where it is no link.
+    /// Those of a lookup; `path/not-regular` with the kind if the entry is not a symlink.
     pub fn read_link(&self, relative: impl Relative) -> Result<Vec<u8>, OpenError> {
         self.call("read the link", &relative, Form::Name, imp::read_link)
     }
 
-    /// Opens a folder to be listed, more than once if need be.
+    /// Opens a directory for listing.
     ///
     /// # Errors
-    /// As a lookup; `path/not-a-directory` where it is no folder.
-    pub fn open_folder(&self, relative: impl Relative) -> Result<Folder, OpenError> {
-        self.call("list", &relative, Form::Folder, |root, policy, rel| {
-            let handle = imp::open_folder(root, policy, rel)?;
-            Ok::<_, crate::error::No>(Folder::new(handle, rel.clone().into_owned(), policy.dotfiles))
+    /// Those of a lookup; `path/not-a-directory` if the entry is not a directory.
+    pub fn open_directory(&self, relative: impl Relative) -> Result<Directory, OpenError> {
+        self.call("list", &relative, Form::Directory, |root, policy, rel| {
+            let handle = imp::open_directory(root, policy, rel)?;
+            Ok::<_, crate::error::No>(Directory::new(handle, rel.clone().into_owned(), policy.dotfiles))
         })
     }
 
-    /// Lists a folder: the bytewise smallest `max` names, sorted, with their kinds.
+    /// Lists a directory: the first `max` entries in byte order.
     ///
-    /// Links are listed and not followed. At most 1,000,000 entries are looked at.
+    /// Symlinks are listed and not followed. At most 1,000,000 entries are read.
     ///
     /// # Errors
-    /// As [`Jail::open_folder`] and [`Folder::list`].
+    /// As [`Jail::open_directory`] and [`Directory::list`].
     pub fn list(&self, relative: impl Relative, max: usize) -> Result<Listing, OpenError> {
-        self.open_folder(relative)?.list(max)
+        self.open_directory(relative)?.list(max)
     }
 
-    /// Walks everything below a folder, the folder itself left out.
+    /// Walks a directory tree, without the directory itself.
     ///
-    /// Where the policy resolves links or `..` on the way to that folder, the entries have the path that was resolved.
+    /// If the policy resolves symlinks or `..` in the path, the entries have the resolved path.
     ///
     /// # Errors
-    /// As [`Jail::list`] for the folder itself; what is met below it are items.
+    /// As [`Jail::list`] for the directory itself. Errors below it are items of the iterator.
     pub fn walk(&self, relative: impl Relative, limits: WalkLimits) -> Result<Walk, OpenError> {
         let given = relative.name_bytes();
-        let rel = gate(given, self.policy, Form::Folder).map_err(|no| OpenError::new("walk", given, no))?;
+        let rel =
+            gate(given, self.policy, Form::Directory).map_err(|no| OpenError::new("walk", given, no))?;
         let start =
             imp::walk_start(&self.root, self.policy, rel).map_err(|no| OpenError::new("walk", given, no))?;
         Walk::new(self.clone(), start.into_owned(), limits)
     }
 
-    /// Makes a jail of a folder below, with the same policy and observer.
+    /// Creates a jail for a directory inside this one, with the same policy and observer.
     ///
-    /// Its handle stays with the folder when that is carried elsewhere, out of the outer jail too: prefer whole paths
-    /// from the outer jail.
+    /// Its handle stays with the directory even if that is moved out of the outer jail, so prefer paths relative to the
+    /// outer jail.
     ///
     /// # Errors
-    /// As a lookup, and what [`Jail::open`] gives as `path/io`.
+    /// Those of a lookup; errors of [`Jail::open`] are `path/io`.
     pub fn subjail(&self, relative: impl Relative) -> Result<Self, OpenError> {
-        let root = self.call("open the jail", &relative, Form::Folder, imp::subroot)?;
+        let root = self.call("open the jail", &relative, Form::Directory, imp::subroot)?;
         Ok(Self { root: Arc::new(root), policy: self.policy, observer: self.observer.clone() })
     }
 
-    /// Takes the path that the jail was opened by off an absolute path, byte by byte, at a component border.
+    /// Removes the jail's path from the start of an absolute path, at a component boundary.
     ///
     /// # Errors
-    /// `path/outside` where the path does not start with it, and any code of the gate for the rest.
+    /// `path/outside` if the path does not start with it, and any code of [`RelPath::parse`] for the rest.
     pub fn strip<'a>(&self, absolute: &'a Path) -> Result<RelPath<'a>, PathEscape> {
         crate::strip::strip(self.host_path(), absolute, self.policy)
     }

@@ -1,4 +1,4 @@
-//! Why a jail was not opened.
+//! Errors of opening a jail.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::guarantee::Guarantee;
 
-/// A folder that did not become a jail.
+/// A directory that could not be opened as a jail.
 #[derive(Debug, Error)]
 #[error("open the jail: {kind}")]
 pub struct JailError {
@@ -14,39 +14,39 @@ pub struct JailError {
     source: Option<io::Error>,
 }
 
-/// Why a folder did not become a jail.
+/// The reason why a directory could not be opened as a jail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum JailErrorKind {
-    /// There is nothing at that path.
-    #[error("there is no such folder")]
+    /// Nothing exists at that path.
+    #[error("no such directory")]
     NotFound,
-    /// The path leads to something that is no folder.
-    #[error("it is not a folder")]
+    /// The path leads to an object that is not a directory.
+    #[error("not a directory")]
     NotADirectory,
-    /// The last part of the path is a symbolic link.
-    #[error("its last part is a symbolic link")]
+    /// The last component of the path is a symlink.
+    #[error("the last component of its path is a symbolic link")]
     Symlink,
-    /// The folder is the root of the file system.
+    /// The directory is the root of the file system.
     #[error("it is the root of the file system")]
     IsRoot,
-    /// The folder to make is there already.
-    #[error("there is something of that name already")]
+    /// The directory to create exists.
+    #[error("it already exists")]
     Exists,
-    /// The folder belongs to somebody else, or others may enter it.
-    #[error("it belongs to somebody else or is open to others")]
+    /// The directory belongs to another user, or other users can enter it.
+    #[error("it belongs to another user or is open to others")]
     NotOurs,
-    /// The system gives a weaker guarantee than is asked for.
-    #[error("it would have the guarantee {has:?}, which is weaker than is asked for")]
+    /// The guarantee on this system is weaker than the required one.
+    #[error("its guarantee is {has:?}, which is weaker than the required one")]
     WeakerGuarantee {
-        /// What the system gives.
+        /// The guarantee on this system.
         has: Guarantee,
     },
-    /// The system cannot hold a choice of the policy.
-    #[error("the system cannot hold a choice of the policy")]
+    /// The system does not support a choice of the policy.
+    #[error("the system does not support the policy")]
     PolicyUnsupported,
-    /// The system denied the access.
-    #[error("the system denied it")]
+    /// The system denied access.
+    #[error("access denied")]
     Denied,
     /// Another failure of the system.
     #[error("the system could not open it")]
@@ -54,7 +54,7 @@ pub enum JailErrorKind {
 }
 
 impl JailErrorKind {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -81,25 +81,25 @@ impl JailError {
         Self { kind, source: Some(io::Error::from_raw_os_error(errno)) }
     }
 
-    /// Says why there is no jail.
+    /// Returns the reason.
     #[must_use]
     pub const fn kind(&self) -> JailErrorKind {
         self.kind
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.kind.code()
     }
 
-    /// Says what to do about it.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         crate::codes::help(self.code())
     }
 
-    /// Gives the error number of the system, where there was one.
+    /// Returns the error number of the system, if there is one.
     #[must_use]
     pub fn raw_os_error(&self) -> Option<i32> {
         self.source.as_ref()?.raw_os_error()

@@ -28,7 +28,7 @@ pub use file::{Chunk, SandboxedFile};
 pub use guarantee::{Answer, CaseFolding, Guarantee, JailPlace};
 pub use jail::Jail;
 pub use jail_error::{JailError, JailErrorKind};
-pub use list::{Folder, FolderEntry, Listing};
+pub use list::{Directory, DirectoryEntry, Listing};
 pub use meta::{FileId, FileKind, Metadata, Perm, Stamp};
 pub use policy::{Dotfiles, HardLinks, Mounts, Names, Parents, Policy, Symlinks};
 pub use race::{FilesystemRaceDetected, RaceCause, RaceObserver};

@@ -1,4 +1,4 @@
-//! Listing one folder, in byte order and within limits.
+//! Listing one directory, in byte order and within limits.
 
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -12,127 +12,131 @@ use crate::names::is_dotfile;
 use crate::policy::Dotfiles;
 use crate::rel::{RelPath, escape};
 
-/// How many entries of one folder are looked at, at most.
+/// The most entries of one directory that are read. It bounds the time for a directory that an attacker fills.
 pub(crate) const LOOKED_AT: u64 = 1_000_000;
 
-/// One entry of a folder: its name as bytes, and its kind.
+/// One entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FolderEntry {
+pub struct DirectoryEntry {
     name: Box<[u8]>,
     kind: FileKind,
 }
 
-impl FolderEntry {
-    /// Gives the bytes of the name, which need not be UTF-8.
+impl DirectoryEntry {
+    /// Returns the bytes of the name, which need not be UTF-8.
     #[must_use]
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Gives the name where it is UTF-8.
+    /// Returns the name if it is UTF-8.
     #[must_use]
     pub fn name_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.name).ok()
     }
 
-    /// Gives the kind; a link is a link, whatever it leads to.
+    /// Returns the kind of the entry itself. Symlinks are not followed.
     #[must_use]
     pub const fn kind(&self) -> FileKind {
         self.kind
     }
 }
 
-/// Shows the name with control and bidirectional characters escaped.
-impl fmt::Display for FolderEntry {
+/// Displays the name with control and bidi characters escaped.
+impl fmt::Display for DirectoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         escape(&self.name, f)
     }
 }
 
-/// The entries of one folder.
+/// The entries of one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "ask `is_truncated` before taking it for all entries"]
+#[must_use = "check `is_truncated` before treating it as complete"]
 pub struct Listing {
-    entries: Vec<FolderEntry>,
+    entries: Vec<DirectoryEntry>,
     truncated: bool,
     hidden: u64,
 }
 
 impl Listing {
-    /// Gives the entries, sorted by the bytes of their names.
+    /// Returns the entries, sorted by the bytes of their names.
     #[must_use]
-    pub fn entries(&self) -> &[FolderEntry] {
+    pub fn entries(&self) -> &[DirectoryEntry] {
         &self.entries
     }
 
-    /// Gives the entries, sorted by the bytes of their names.
+    /// Returns the entries, sorted by the bytes of their names.
     #[must_use]
-    pub fn into_entries(self) -> Vec<FolderEntry> {
+    pub fn into_entries(self) -> Vec<DirectoryEntry> {
         self.entries
     }
 
-    /// Tells whether the folder has more entries than are here.
+    /// Returns `true` if the directory has more entries than the listing.
     #[must_use]
     pub const fn is_truncated(&self) -> bool {
         self.truncated
     }
 
-    /// Counts the dotfiles that the policy left out.
+    /// Returns the number of dotfiles that the policy left out.
     #[must_use]
     pub const fn hidden(&self) -> u64 {
         self.hidden
     }
 }
 
-/// A folder that was opened below a jail, to be listed as often as wanted.
+/// An open directory inside a jail, which can be listed repeatedly.
 ///
-/// It lists, and opens nothing: opens start at the jail, since a folder that is held could be carried out of it.
+/// It cannot open files: opens start at the jail, because an open directory can be moved out of it.
 #[derive(Debug)]
 #[must_use = "list it, or drop it to close it"]
-pub struct Folder {
-    handle: imp::FolderHandle,
+pub struct Directory {
+    handle: imp::DirectoryHandle,
     path: RelPath<'static>,
     dotfiles: Dotfiles,
     buffer: Vec<u8>,
 }
 
-impl Folder {
-    pub(crate) const fn new(handle: imp::FolderHandle, path: RelPath<'static>, dotfiles: Dotfiles) -> Self {
+impl Directory {
+    pub(crate) const fn new(
+        handle: imp::DirectoryHandle,
+        path: RelPath<'static>,
+        dotfiles: Dotfiles,
+    ) -> Self {
         Self { handle, path, dotfiles, buffer: Vec::new() }
     }
 
-    /// Gives the path that it was opened by.
+    /// Returns the path by which the directory was opened.
     #[must_use]
     pub const fn relative(&self) -> &RelPath<'static> {
         &self.path
     }
 
-    /// Asks the system about the folder, through the handle.
+    /// Returns the current metadata of the directory, through the handle.
     ///
     /// # Errors
-    /// The system's own error.
+    /// The system error.
     pub fn meta(&self) -> io::Result<Metadata> {
-        imp::folder_meta(&self.handle)
+        imp::directory_meta(&self.handle)
     }
 
-    /// Lists the folder as it is at this moment: the bytewise smallest `max` names, sorted.
+    /// Lists the current entries of the directory: the first `max` in byte order.
     ///
     /// # Errors
-    /// `path/io`, `path/denied` and others of the system; `path/not-found` where the folder was removed.
+    /// `path/io`, `path/denied` and other failures of the system; `path/not-found` if the directory was removed.
     pub fn list(&mut self, max: usize) -> Result<Listing, OpenError> {
         list(&self.handle, &mut self.buffer, max, self.dotfiles)
             .map_err(|fail| OpenError::new("list", self.path.as_bytes(), fail))
     }
 }
 
-/// Reads a folder, keeping no more than `max` entries at any time.
+/// Reads a directory with at most `max` entries in memory at any time.
 fn list(
-    handle: &imp::FolderHandle,
+    handle: &imp::DirectoryHandle,
     buffer: &mut Vec<u8>,
     max: usize,
     dotfiles: Dotfiles,
 ) -> Result<Listing, Fail> {
-    let mut kept: BinaryHeap<FolderEntry> = BinaryHeap::new();
+    let mut kept: BinaryHeap<DirectoryEntry> = BinaryHeap::new();
     let (mut seen, mut hidden, mut truncated) = (0_u64, 0_u64, false);
     imp::entries(handle, buffer, |name, kind| {
         if seen >= LOOKED_AT {
@@ -143,13 +147,13 @@ fn list(
         if dotfiles == Dotfiles::Refuse && is_dotfile(name) {
             hidden = hidden.saturating_add(1);
         } else if kept.len() < max {
-            kept.push(FolderEntry { name: name.into(), kind });
+            kept.push(DirectoryEntry { name: name.into(), kind });
         } else {
             truncated = true;
             if let Some(mut largest) = kept.peek_mut()
                 && name < &*largest.name
             {
-                *largest = FolderEntry { name: name.into(), kind };
+                *largest = DirectoryEntry { name: name.into(), kind };
             }
         }
         ControlFlow::Continue(())
@@ -159,7 +163,7 @@ fn list(
     Ok(Listing { entries, truncated, hidden })
 }
 
-/// The entries of one folder in little memory: all names in one buffer.
+/// The entries of one directory with all names in one buffer, for walks of large trees.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
     names: Vec<u8>,
@@ -168,12 +172,12 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// Reads and sorts a folder.
+    /// Reads and sorts a directory.
     ///
     /// # Errors
-    /// `TooLarge` with `limit` where there are more than `left` entries, and what the system says.
+    /// `TooLarge` with `limit` if there are more than `left` entries, and failures of the system.
     pub(crate) fn read(
-        handle: &imp::FolderHandle,
+        handle: &imp::DirectoryHandle,
         buffer: &mut Vec<u8>,
         dotfiles: Dotfiles,
         (left, limit): (u64, u64),
@@ -209,18 +213,18 @@ impl Packed {
         Ok(packed)
     }
 
-    /// Counts the entries.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Counts the entries that were not given yet.
+    /// Returns the number of entries that [`Packed::next`] has not returned yet.
     #[cfg(unix)]
     pub(crate) fn rest(&self) -> usize {
         self.entries.len().saturating_sub(self.next)
     }
 
-    /// Gives the next entry.
+    /// Returns the next entry.
     pub(crate) fn next(&mut self) -> Option<(&[u8], FileKind)> {
         let entry = *self.entries.get(self.next)?;
         self.next = self.next.saturating_add(1);

@@ -1,4 +1,4 @@
-//! What a name leads to: kind, identity, size, times.
+//! Metadata of a file system object: kind, identity, size, times.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use std::fmt;
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A folder.
-    Folder,
-    /// A symbolic link; on Windows any reparse point.
+    /// A directory.
+    Directory,
+    /// A symlink; on Windows any reparse point.
     Symlink,
     /// A named pipe.
     Fifo,
@@ -20,7 +20,7 @@ pub enum FileKind {
     CharDevice,
     /// A block device.
     BlockDevice,
-    /// Something else.
+    /// Another kind of object.
     Other,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::File => "a regular file",
-            Self::Folder => "a folder",
+            Self::Directory => "a directory",
             Self::Symlink => "a symbolic link",
             Self::Fifo => "a named pipe",
             Self::Socket => "a socket",
@@ -41,8 +41,8 @@ impl fmt::Display for FileKind {
 
 /// The identity of an object: device and inode number.
 ///
-/// Two equal identities mean one object only while one of the two is held open: a file system may give the number
-/// of a deleted file to the next one.
+/// Equal identities are the same object only while one of the two is open: a file system can give the number of a
+/// deleted file to a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     pub(crate) dev: u64,
@@ -50,20 +50,20 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// Gives the number of the device.
+    /// Returns the device number.
     #[must_use]
     pub const fn device(self) -> u64 {
         self.dev
     }
 
-    /// Gives the inode number.
+    /// Returns the inode number.
     #[must_use]
     pub const fn inode(self) -> u64 {
         self.ino
     }
 }
 
-/// A time of the file system, in seconds and nanoseconds since 1970 UTC, as the system keeps it.
+/// A file system time, in seconds and nanoseconds since 1970-01-01 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp {
     pub(crate) seconds: i64,
@@ -71,22 +71,22 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Gives the whole seconds since 1970-01-01 UTC; negative before.
+    /// Returns the whole seconds since 1970-01-01 UTC; negative before that.
     #[must_use]
     pub const fn seconds(self) -> i64 {
         self.seconds
     }
 
-    /// Gives the nanoseconds past the second, below 1,000,000,000.
+    /// Returns the nanoseconds within the second, below 1,000,000,000.
     #[must_use]
     pub const fn nanos(self) -> u32 {
         self.nanos
     }
 }
 
-/// What the system says of one object at one moment.
+/// The metadata of an object at one moment.
 ///
-/// Two of these, taken from one handle before and after a read, show whether the object changed in between.
+/// The metadata of one handle before and after a read shows whether the object changed in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Metadata {
     pub(crate) kind: FileKind,
@@ -101,19 +101,19 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Gives the kind of the object.
+    /// Returns the kind of the object.
     #[must_use]
     pub const fn kind(&self) -> FileKind {
         self.kind
     }
 
-    /// Gives the identity of the object.
+    /// Returns the identity of the object.
     #[must_use]
     pub const fn id(&self) -> FileId {
         self.id
     }
 
-    /// Gives the length in bytes that the system states, which a read need not meet.
+    /// Returns the length in bytes that the system states. A read can give more or fewer bytes.
     #[must_use]
     #[expect(
         clippy::len_without_is_empty,
@@ -123,60 +123,60 @@ impl Metadata {
         self.len
     }
 
-    /// Gives the number of names the object has.
+    /// Returns the number of hard links.
     #[must_use]
     pub const fn links(&self) -> u64 {
         self.links
     }
 
-    /// Gives permission, setuid, setgid and sticky bits (0o7777). They are reported, not judged.
+    /// Returns the permission, setuid, setgid and sticky bits (0o7777).
     #[must_use]
     pub const fn mode(&self) -> u32 {
         self.mode
     }
 
-    /// Gives the owner's number.
+    /// Returns the user id of the owner.
     #[must_use]
     pub const fn uid(&self) -> u32 {
         self.uid
     }
 
-    /// Gives the group's number.
+    /// Returns the group id.
     #[must_use]
     pub const fn gid(&self) -> u32 {
         self.gid
     }
 
-    /// Gives the time at which the content was last changed (settable by its owner).
+    /// Returns when the contents last changed. The owner can set this time.
     #[must_use]
     pub const fn modified(&self) -> Stamp {
         self.modified
     }
 
-    /// Gives the time at which content, names or bits were last changed (set by the system only).
+    /// Returns when contents, hard links or permissions last changed. Only the system sets this time.
     #[must_use]
     pub const fn changed(&self) -> Stamp {
         self.changed
     }
 }
 
-/// Permission bits for something new: never more than 0o777.
+/// The permission bits of a new entry, at most 0o777.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Perm(u16);
 
 impl Perm {
-    /// Read and write for the owner alone (0600).
+    /// Read and write for the owner only (0600).
     pub const PRIVATE_FILE: Self = Self(0o600);
-    /// Everything for the owner alone (0700).
-    pub const PRIVATE_FOLDER: Self = Self(0o700);
+    /// Read, write and search for the owner only (0700).
+    pub const PRIVATE_DIRECTORY: Self = Self(0o700);
 
-    /// Makes permission bits, or `None` where a bit above 0o777 is set. The process's umask still applies.
+    /// Creates permission bits, or returns `None` above 0o777. The process's umask still applies.
     #[must_use]
     pub const fn new(bits: u16) -> Option<Self> {
         if bits & !0o777 == 0 { Some(Self(bits)) } else { None }
     }
 
-    /// Gives the bits.
+    /// Returns the bits as a number.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0

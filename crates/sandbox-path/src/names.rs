@@ -1,13 +1,13 @@
 //! Rules about single names: dotfiles and names that are not portable.
 
-/// What is wrong with a name that is not portable.
+/// The reason why a name is not portable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameFault {
     Reserved,
     Stream,
 }
 
-/// Tells whether the first code point that is shown is a dot.
+/// Returns `true` if the first visible code point is a dot.
 ///
 /// HFS+ ignores some code points when it compares names, so `\u{200c}.git` is `.git` there.
 pub(crate) fn is_dotfile(name: &[u8]) -> bool {
@@ -24,7 +24,7 @@ pub(crate) fn is_dotfile(name: &[u8]) -> bool {
     }
 }
 
-/// Finds what makes a name mean something else, or nothing, on Windows.
+/// Finds the reason why a name is invalid or has another meaning on Windows.
 pub(crate) fn portable_fault(name: &[u8]) -> Option<NameFault> {
     if is_device(name) {
         return Some(NameFault::Reserved);
@@ -39,7 +39,7 @@ pub(crate) fn portable_fault(name: &[u8]) -> Option<NameFault> {
     (trailing || character || short).then_some(NameFault::Reserved)
 }
 
-/// Tells whether the part before the first `.` or `:`, without trailing blanks, is a device of Windows.
+/// Returns `true` if the part before the first `.` or `:`, without trailing spaces, is a device name of Windows.
 fn is_device(name: &[u8]) -> bool {
     let end = name.iter().position(|byte| matches!(byte, b'.' | b':')).unwrap_or(name.len());
     let (stem, _) = name.split_at_checked(end).unwrap_or((name, &[]));

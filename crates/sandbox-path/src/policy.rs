@@ -1,85 +1,90 @@
-//! What a jail lets through: one struct of named choices, without a default.
+//! The policy of a jail: named choices, without a default.
 
-/// What to do with symbolic links on the way or at the end of a path.
+/// The handling of symlinks in any component of a path.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Symlinks {
-    /// Any link in any component is a refusal.
+    /// A symlink in any component is refused.
     Refuse,
-    /// Links are resolved by this crate, handle by handle, as long as they stay below the jail.
+    /// Symlinks that stay inside the jail are resolved by this crate, handle by handle.
     FollowBeneath,
 }
 
-/// What to do with a `..` in a path.
+/// The handling of `..` in a path.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Parents {
-    /// Any `..` is a refusal, before any system call.
+    /// A `..` is refused before any system call.
     Refuse,
-    /// A `..` is the parent of where the path led so far; above the jail is a refusal.
+    /// A `..` is the parent of the directory reached so far. Above the jail it is refused.
     Resolve,
 }
 
-/// What to do with something mounted below the jail.
+/// The handling of mounts inside the jail.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mounts {
-    /// Mounts below the jail are entered.
+    /// Mounts inside the jail are entered.
     Allow,
-    /// A name that lies on another mount than the jail is a refusal.
+    /// An entry on another mount than the jail is refused.
     Refuse,
 }
 
-/// What to do with a file that has more than one name.
+/// The handling of files with several hard links.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HardLinks {
-    /// The number of names does not matter.
+    /// Any number of hard links is allowed.
     Allow,
-    /// More than one name is a refusal.
+    /// More than one hard link is refused.
     Refuse,
 }
 
-/// What to do with names that start with a dot.
+/// The handling of names that start with a dot.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dotfiles {
-    /// They are names like any other.
+    /// They are like other names.
     Allow,
-    /// They are refused in every component, and left out of listings (counted).
+    /// They are refused in every component. Listings leave them out and count them.
     Refuse,
 }
 
-/// Which names are accepted.
+/// The accepted names.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Names {
-    /// What this platform accepts. On Windows this is the same as `Portable`.
+    /// All names of this platform. On Windows this is the same as `Portable`.
     Native,
-    /// Names that mean the same on every platform: no device names, streams, trailing dots or 8.3 forms.
+    /// Names with the same meaning on every platform: no device names, streams, trailing dots or 8.3 names.
     Portable,
 }
 
-/// The choices that a jail is opened with.
+/// The policy of a jail.
 ///
 /// There is no default: [`Policy::standard`], [`Policy::agent`] and [`Policy::resolving`] are starting points, and
-/// each `with_…` call changes one choice.
+/// each `with_…` function changes one choice.
 ///
-/// # Source
-/// ADR-0011 (no links), and the options that plugin hosts were seen to need (dotfiles, mounts, hard links).
+/// # Examples
+/// ```
+/// use plugward_sandbox_path::{HardLinks, Policy};
+///
+/// let policy = Policy::standard().with_hard_links_read(HardLinks::Refuse);
+/// assert_eq!(policy.hard_links_read, HardLinks::Refuse);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-#[must_use = "hand the policy to `Jail::open`"]
+#[must_use = "pass the policy to `Jail::open`"]
 pub struct Policy {
-    /// Symbolic links.
+    /// Symlinks.
     pub symlinks: Symlinks,
-    /// Components that are `..`.
+    /// `..` components.
     pub parents: Parents,
-    /// Mounts below the jail.
+    /// Mounts inside the jail.
     pub mounts: Mounts,
-    /// Files with several names, opened for reading.
+    /// Files with several hard links, opened for reading.
     pub hard_links_read: HardLinks,
-    /// Files with several names, opened for writing.
+    /// Files with several hard links, opened for writing.
     pub hard_links_write: HardLinks,
     /// Names that start with a dot.
     pub dotfiles: Dotfiles,
@@ -88,7 +93,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Gives the policy for reading a folder as it is: no links, no `..`, everything else as the system has it.
+    /// Returns the policy for reading a directory as it is. It refuses symlinks and `..`.
     pub const fn standard() -> Self {
         Self {
             symlinks: Symlinks::Refuse,
@@ -101,7 +106,9 @@ impl Policy {
         }
     }
 
-    /// Gives the policy for a folder that untrusted code works in: also no mounts, no second names, no dotfiles.
+    /// Returns the policy for a directory that untrusted code uses.
+    ///
+    /// In addition to [`Policy::standard`] it refuses mounts, files with several hard links, and dotfiles.
     pub const fn agent() -> Self {
         Self {
             mounts: Mounts::Refuse,
@@ -111,42 +118,42 @@ impl Policy {
         }
     }
 
-    /// Gives the policy that resolves links and `..` below the jail before it opens without following.
+    /// Returns the policy that resolves symlinks and `..` inside the jail.
     pub const fn resolving() -> Self {
         Self { symlinks: Symlinks::FollowBeneath, parents: Parents::Resolve, ..Self::standard() }
     }
 
-    /// Changes what happens with symbolic links.
+    /// Sets the handling of symlinks.
     pub const fn with_symlinks(self, symlinks: Symlinks) -> Self {
         Self { symlinks, ..self }
     }
 
-    /// Changes what happens with `..`.
+    /// Sets the handling of `..`.
     pub const fn with_parents(self, parents: Parents) -> Self {
         Self { parents, ..self }
     }
 
-    /// Changes what happens with mounts below the jail.
+    /// Sets the handling of mounts inside the jail.
     pub const fn with_mounts(self, mounts: Mounts) -> Self {
         Self { mounts, ..self }
     }
 
-    /// Changes what happens when a file with several names is opened for reading.
+    /// Sets the handling of files with several hard links that are opened for reading.
     pub const fn with_hard_links_read(self, hard_links_read: HardLinks) -> Self {
         Self { hard_links_read, ..self }
     }
 
-    /// Changes what happens when a file with several names is opened for writing.
+    /// Sets the handling of files with several hard links that are opened for writing.
     pub const fn with_hard_links_write(self, hard_links_write: HardLinks) -> Self {
         Self { hard_links_write, ..self }
     }
 
-    /// Changes what happens with names that start with a dot.
+    /// Sets the handling of names that start with a dot.
     pub const fn with_dotfiles(self, dotfiles: Dotfiles) -> Self {
         Self { dotfiles, ..self }
     }
 
-    /// Changes which names are accepted.
+    /// Sets the accepted names.
     pub const fn with_names(self, names: Names) -> Self {
         Self { names, ..self }
     }

@@ -13,21 +13,21 @@ use crate::rel::RelPath;
 pub enum RaceCause {
     /// A component became a symbolic link, or leads to a link target that the policy refuses.
     SymlinkAppeared,
-    /// The name leads to another object.
+    /// The path leads to another object.
     Replaced {
         /// The object that was checked.
         was: FileId,
-        /// The object that is there now.
+        /// The object that the path leads to now.
         is: FileId,
     },
-    /// The name leads to an object of another kind, or a directory on the way is no longer a directory.
+    /// The path leads to an object of another kind, or a parent is no longer a directory.
     KindChanged {
-        /// The kind that is there now, or [`FileKind::Other`] if it could not be determined.
+        /// The new kind, or [`FileKind::Other`] if it could not be determined.
         is: FileKind,
     },
-    /// The name is gone, or the object no longer has a name.
+    /// The entry was removed, or the object has no hard link any more.
     Vanished,
-    /// A directory on the way was moved out of the jail, or a mount appeared.
+    /// A parent directory was moved out of the jail, or a mount appeared.
     LeftJail,
     /// The object is the same, but its contents or metadata changed while it was read.
     ///

@@ -1,4 +1,4 @@
-//! A path below a jail, as bytes that went through the gate.
+//! Checked relative paths.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -9,10 +9,10 @@ use crate::error::{No, PathEscape, PathEscapeKind};
 use crate::gate::{Form, gate};
 use crate::policy::Policy;
 
-/// A relative path that went through the gate: no empty part, no `.`, and `..` only under `Parents::Resolve`.
+/// A checked relative path: no empty component, no `.`, and `..` only under `Parents::Resolve`.
 ///
-/// It is a name, not a claim about what is there. It borrows the bytes that it was made from unless a `.` or a
-/// doubled separator had to be dropped. There is no way from here to a [`Path`] to open: the calls of a jail take it.
+/// It says nothing about the file system. It borrows the given bytes unless a `.` or a doubled separator had to be
+/// dropped. It cannot be converted to a [`Path`], so that it is opened only through a jail.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
@@ -21,9 +21,9 @@ pub struct RelPath<'a> {
 }
 
 impl<'a> RelPath<'a> {
-    /// Sends the bytes of a name through the gate, without any system call.
+    /// Checks the bytes of a path, without any system call.
     ///
-    /// `.` alone is the jail's own folder. A trailing separator is refused; [`RelPath::parse_folder`] accepts it.
+    /// `.` alone is the jail's directory. A trailing separator is refused; [`RelPath::parse_directory`] accepts it.
     ///
     /// # Errors
     /// The first of these that applies, in this order: `path/empty`, `path/nul`, `path/too-long` (4,095 bytes),
@@ -34,51 +34,51 @@ impl<'a> RelPath<'a> {
         gate(bytes, *policy, Form::Name).map_err(|no| PathEscape::new("parse", bytes, no))
     }
 
-    /// Sends the bytes of a folder's name through the gate: as [`RelPath::parse`], with trailing separators dropped.
+    /// Checks the path of a directory: as [`RelPath::parse`], with trailing separators dropped.
     ///
     /// # Errors
     /// As [`RelPath::parse`], without `path/trailing-separator`.
-    pub fn parse_folder(bytes: &'a [u8], policy: &Policy) -> Result<Self, PathEscape> {
-        gate(bytes, *policy, Form::Folder).map_err(|no| PathEscape::new("parse", bytes, no))
+    pub fn parse_directory(bytes: &'a [u8], policy: &Policy) -> Result<Self, PathEscape> {
+        gate(bytes, *policy, Form::Directory).map_err(|no| PathEscape::new("parse", bytes, no))
     }
 
-    /// The jail's own folder.
+    /// Returns the path of the jail's directory.
     #[must_use]
     pub const fn jail() -> RelPath<'static> {
         RelPath { bytes: Cow::Borrowed(b""), depth: 0, parents: false }
     }
 
-    /// Tells whether this is the jail's own folder.
+    /// Returns `true` if this is the jail's directory.
     #[must_use]
     pub fn is_jail(&self) -> bool {
         self.depth == 0
     }
 
-    /// Gives the bytes: components joined by `/`; empty for the jail's own folder.
+    /// Returns the components joined by `/`; empty for the jail's directory.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Counts the components.
+    /// Returns the number of components.
     #[must_use]
     pub const fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Gives the components from the left; none for the jail's own folder.
+    /// Returns the components; none for the jail's directory.
     #[must_use]
     pub fn components(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         self.bytes.split(|byte| *byte == b'/').filter(|part| !part.is_empty())
     }
 
-    /// Gives the text where the bytes are UTF-8.
+    /// Returns the path as text, if it is UTF-8.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
     }
 
-    /// Gives the text, for hosts whose own names are text.
+    /// Returns the path as text, for hosts that require UTF-8.
     ///
     /// # Errors
     /// `path/not-utf8` with the first component that is not UTF-8.
@@ -91,19 +91,19 @@ impl<'a> RelPath<'a> {
         })
     }
 
-    /// Makes a copy that owns its bytes.
+    /// Converts to a path that owns its bytes.
     #[must_use]
     pub fn into_owned(self) -> RelPath<'static> {
         RelPath { bytes: Cow::Owned(self.bytes.into_owned()), depth: self.depth, parents: self.parents }
     }
 
-    /// Gives the same path, borrowed.
+    /// Returns the same path, borrowed.
     #[must_use]
     pub fn as_borrowed(&self) -> RelPath<'_> {
         RelPath { bytes: Cow::Borrowed(&self.bytes), depth: self.depth, parents: self.parents }
     }
 
-    /// Splits into the folder's path and the last name; `None` for the jail's own folder.
+    /// Splits the path into parent and last component; `None` for the jail's directory.
     pub(crate) fn split_last(&self) -> Option<(RelPath<'_>, &[u8])> {
         if self.depth == 0 {
             return None;
@@ -119,7 +119,7 @@ impl<'a> RelPath<'a> {
         Some((RelPath { bytes: Cow::Borrowed(parent), depth, parents: self.parents }, name))
     }
 
-    /// Joins one name that came out of a listing.
+    /// Joins a name from a listing.
     pub(crate) fn child(&self, name: &[u8]) -> RelPath<'static> {
         let mut bytes = Vec::with_capacity(self.bytes.len().saturating_add(name.len()).saturating_add(1));
         if self.depth > 0 {
@@ -131,14 +131,14 @@ impl<'a> RelPath<'a> {
     }
 }
 
-/// Shows the path with control and bidirectional characters, and bytes that are not UTF-8, escaped.
+/// Displays the path with control and bidi characters, and bytes that are not UTF-8, escaped.
 impl fmt::Display for RelPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.depth == 0 { f.write_str(".") } else { escape(&self.bytes, f) }
     }
 }
 
-/// Writes bytes so that they take no part in the layout of the text around them.
+/// Writes bytes so that they cannot change the layout of the text around them.
 pub(crate) fn escape(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     use fmt::Write as _;
     for chunk in bytes.utf8_chunks() {
@@ -156,7 +156,8 @@ pub(crate) fn escape(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Characters that move, hide or reorder the text around them.
+/// Returns `true` if a character moves, hides or reorders the text around it.
+// The same idea as `escape` in plugward-types, on which this crate does not depend so that it can be used alone.
 fn hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\\' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -164,12 +165,12 @@ fn hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// What can be given as a path below a jail: text, bytes, an [`OsStr`], a [`Path`] or a [`RelPath`].
+/// A path relative to a jail: text, bytes, an [`OsStr`], a [`Path`] or a [`RelPath`].
 ///
-/// Whatever comes in goes through the gate of the jail's own policy, a `RelPath` too: it may come from another jail.
-/// The bytes that pass the gate are the bytes that are opened.
+/// Every path is checked under the policy of the jail, even a `RelPath`, which may come from another jail. The checked
+/// bytes are the ones that are opened.
 pub trait Relative {
-    /// Gives the bytes of the path. They are asked for once a call.
+    /// Returns the bytes of the path. An operation calls it once.
     fn name_bytes(&self) -> &[u8];
 }
 

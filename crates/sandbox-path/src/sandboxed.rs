@@ -1,4 +1,4 @@
-//! `create`, then `open`: a file that was seen below the jail, and the same file opened.
+//! `create`, then `open`: a file that was found inside the jail, and the same file opened.
 
 use crate::error::{No, OpenError, OpenErrorKind, PathEscape, PathEscapeKind};
 use crate::file::SandboxedFile;
@@ -10,15 +10,15 @@ use crate::policy::HardLinks;
 use crate::race::{FilesystemRaceDetected, RaceCause};
 use crate::rel::{RelPath, Relative};
 
-/// What a file is opened for.
+/// The access with which a file is opened.
 #[expect(clippy::exhaustive_enums, reason = "a new way to open must stop hosts that map their own to it")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// To be read.
+    /// Reading.
     Read,
-    /// To be written at its end. The content stays.
+    /// Writing at the end. The contents stay.
     Append,
-    /// To be written from its start. The content is cut off after all checks were made.
+    /// Writing from the start. The file is truncated after all checks.
     Overwrite,
 }
 
@@ -32,17 +32,28 @@ impl Access {
     }
 }
 
-/// A regular file that was seen below a jail, and is held so that `open` can tell whether it is still the one.
+/// A regular file inside a jail, identified so that `open` can detect whether it was replaced.
 ///
 /// # Guarantees
-/// At the call of [`SandboxedPath::create`] the name led to a regular file below the jail's folder, and no symbolic
-/// link was crossed on the way (or, under `FollowBeneath`, each one was resolved by us and stayed below). The object
-/// is held open by identity (one descriptor), so that its number cannot be given to another.
+/// At the call of [`SandboxedPath::create`], the path led to a regular file inside the jail, and no symlink was crossed
+/// (under `FollowBeneath`, each one was resolved and stayed inside). One file descriptor keeps the object open, so
+/// that its inode number cannot be reused.
 ///
-/// # Source
-/// ADR-0011: in the jail at construction, and a second line at `open()`.
+/// # Examples
+/// ```
+/// use plugward_sandbox_path::{Jail, Policy, SandboxedPath};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # std::fs::write(directory.path().join("a.md"), "# A skill\n")?;
+/// let jail = Jail::open(directory.path(), Policy::standard())?;
+/// let path = SandboxedPath::create(&jail, "a.md")?;
+/// std::fs::remove_file(directory.path().join("a.md"))?;
+/// assert_eq!(path.open().unwrap_err().code(), "path/race");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+// ADR-0011: in the jail at construction, and a second check at `open()`.
 #[derive(Debug)]
-#[must_use = "open it with `open`, which hands out the object that was seen or names the race"]
+#[must_use = "open it with `open`, which returns the same object or the race"]
 pub struct SandboxedPath {
     jail: Jail,
     path: RelPath<'static>,
@@ -51,10 +62,10 @@ pub struct SandboxedPath {
 }
 
 impl SandboxedPath {
-    /// Looks a file up and holds it. The file must exist.
+    /// Looks up a file, which must exist, and keeps a descriptor to it.
     ///
     /// # Errors
-    /// Any code of class A (the string), `path/symlink`, `path/not-found`, `path/not-regular` and the others of a
+    /// Any code of [`RelPath::parse`], `path/symlink`, `path/not-found`, `path/not-regular` and the other codes of a
     /// lookup.
     pub fn create(jail: &Jail, relative: impl Relative) -> Result<Self, PathEscape> {
         let given = relative.name_bytes();
@@ -68,11 +79,11 @@ impl SandboxedPath {
     /// Opens the file for reading.
     ///
     /// # Errors
-    /// `path/race` with its cause where anything changed since `create`; `path/hard-linked` under a policy that
-    /// refuses several names; `path/denied` and the failures of a lookup.
+    /// `path/race` with its cause if the path changed since `create`; `path/hard-linked` under a policy that refuses
+    /// several hard links; `path/denied` and the failures of a lookup.
     ///
     /// # Guarantees
-    /// [`Jail::guarantee`], at this open; and it is the very object that `create` saw.
+    /// [`Jail::guarantee`], at this open. The file is the object that `create` found.
     pub fn open(&self) -> Result<SandboxedFile, OpenError> {
         self.open_for(Access::Read)
     }
@@ -80,55 +91,55 @@ impl SandboxedPath {
     /// Opens the file for reading, appending or overwriting.
     ///
     /// # Errors
-    /// As [`SandboxedPath::open`]; for writing the policy's `hard_links_write` applies.
+    /// As [`SandboxedPath::open`]; for writing, the policy's `hard_links_write` applies.
     ///
     /// # Guarantees
-    /// As [`SandboxedPath::open`]. Nothing is cut off before identity, kind and number of names were checked on the
-    /// open handle. A name added between that check and the cut is not seen.
+    /// As [`SandboxedPath::open`]. The file is truncated only after identity, kind and number of hard links were checked
+    /// on the handle. A hard link that is added between that check and the truncation is not detected.
     pub fn open_for(&self, access: Access) -> Result<SandboxedFile, OpenError> {
         let is_same = |id: FileId, _: &std::fs::File| {
-            // A file system may number an object anew when it copies it up: the held handle decides.
+            // An overlay file system can give a file a new inode number when it copies it up, so the kept handle decides.
             id == self.id || imp::pin_meta(&self.pin).is_ok_and(|meta| meta.id == id)
         };
         open_same(&self.jail, &self.path, self.id, access, is_same)
     }
 
-    /// Opens whatever regular file the name leads to at this moment, as [`Jail::open_read`] does.
+    /// Opens the regular file that the path leads to now, as [`Jail::open_read`] does.
     ///
     /// # Errors
-    /// As [`Jail::open_read`]: another object than `create` saw is no error here.
+    /// As [`Jail::open_read`]. It is not an error if `create` found another object.
     pub fn open_current(&self) -> Result<SandboxedFile, OpenError> {
         self.jail.open_read(&self.path)
     }
 
-    /// Gives the descriptor back, and keeps identity and time of birth.
+    /// Closes the descriptor, and keeps the identity and the creation time.
     pub fn unpin(self) -> UnpinnedPath {
         let birth = imp::pin_birth(&self.pin);
         UnpinnedPath { jail: self.jail, path: self.path, id: self.id, birth }
     }
 
-    /// Gives the path below the jail.
+    /// Returns the path relative to the jail.
     #[must_use]
     pub const fn relative(&self) -> &RelPath<'static> {
         &self.path
     }
 
-    /// Gives the identity of the object.
+    /// Returns the identity of the object.
     #[must_use]
     pub const fn id(&self) -> FileId {
         self.id
     }
 
-    /// Gives the jail.
+    /// Returns the jail in which the file was looked up.
     pub const fn jail(&self) -> &Jail {
         &self.jail
     }
 }
 
-/// A file that was seen below a jail and is not held.
+/// A file that was found inside a jail, without an open descriptor.
 ///
-/// Weaker than [`SandboxedPath`]: a file system may give the number of a deleted file to the next one, and only the
-/// time of birth, where the file system keeps one, tells the two apart then.
+/// It is weaker than [`SandboxedPath`]: a file system can give the inode number of a deleted file to a new one. Only the
+/// creation time, if the file system stores it, distinguishes the two.
 #[derive(Debug)]
 #[must_use = "open it with `open`"]
 pub struct UnpinnedPath {
@@ -139,33 +150,33 @@ pub struct UnpinnedPath {
 }
 
 impl UnpinnedPath {
-    /// Opens the file for reading, if its identity and time of birth are those that were seen.
+    /// Opens the file for reading, if its identity and creation time are the same.
     ///
     /// # Errors
     /// As [`SandboxedPath::open`].
     ///
     /// # Guarantees
-    /// [`Jail::guarantee`], at this open. It is the object that was seen unless a file system gave the number of a
-    /// deleted file to another one that was born in the same instant, or keeps no time of birth.
+    /// [`Jail::guarantee`], at this open. The file is the same object, unless the inode number was reused for a file with
+    /// the same creation time, or on a file system without creation times.
     pub fn open(&self) -> Result<SandboxedFile, OpenError> {
         let is_same = |id: FileId, file: &std::fs::File| id == self.id && imp::file_birth(file) == self.birth;
         open_same(&self.jail, &self.path, self.id, Access::Read, is_same)
     }
 
-    /// Gives the path below the jail.
+    /// Returns the path relative to the jail.
     #[must_use]
     pub const fn relative(&self) -> &RelPath<'static> {
         &self.path
     }
 
-    /// Gives the identity that was seen.
+    /// Returns the identity of the file when it was found.
     #[must_use]
     pub const fn id(&self) -> FileId {
         self.id
     }
 }
 
-/// Opens a path, and accepts the object that was seen before and no other.
+/// Opens a path, and accepts only the object that was found before.
 #[inline]
 fn open_same(
     jail: &Jail,
@@ -205,13 +216,13 @@ fn open_same(
     Ok(file)
 }
 
-/// Names the change that a lookup met, given that `create` met a regular file.
+/// Returns the race that a lookup error shows, given that `create` found a regular file.
 const fn cause(kind: PathEscapeKind) -> Option<RaceCause> {
     Some(match kind {
         PathEscapeKind::Symlink | PathEscapeKind::MagicLink | PathEscapeKind::TooManyLinks => {
             RaceCause::SymlinkAppeared
         }
-        // The names of the path were judged before: these are names that a link has brought in since.
+        // The components of the path were checked before, so this one comes from a new symlink.
         PathEscapeKind::Dotfile
         | PathEscapeKind::ReservedName
         | PathEscapeKind::AlternateStream

@@ -1,4 +1,4 @@
-//! Absolute names that a guest sends, made relative to the jail again.
+//! Absolute paths of a guest, made relative to the jail.
 
 use std::path::Path;
 
@@ -18,11 +18,11 @@ pub(crate) fn strip<'a>(
     if rest.is_empty() {
         return Ok(RelPath::jail());
     }
-    // The text has what the component is counted in, and the jail's own path is none of it.
+    // The error shows only the rest, because components are counted in it and the jail's path is private.
     gate(rest, policy, Form::Name).map_err(|no| PathEscape::new("strip", rest, no))
 }
 
-/// Gives what follows the jail's own path; nothing where they are the same folder.
+/// Returns the rest after the jail's path; empty if the paths are equal.
 fn below<'a>(jail: Option<&[u8]>, given: &'a [u8]) -> Option<&'a [u8]> {
     let mut jail = jail?;
     while let [head @ .., b'/'] = jail {

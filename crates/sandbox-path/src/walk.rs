@@ -1,4 +1,4 @@
-//! Walking a tree: depth first, parent before children, siblings in byte order.
+//! Walking a directory tree: depth first, parents before children, siblings in byte order.
 
 use crate::error::{OpenError, OpenErrorKind};
 use crate::imp;
@@ -7,13 +7,13 @@ use crate::list::Packed;
 use crate::meta::FileKind;
 use crate::rel::RelPath;
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a walk has these two limits, and a caller says both")]
+#[expect(clippy::exhaustive_structs, reason = "a walk has these two limits, and a caller states both")]
 pub struct WalkLimits {
-    /// How many entries are given in all; memory is bounded by this many names.
+    /// The most entries in total. Memory is bounded by this number of names.
     pub entries: u64,
-    /// How many levels below the start are listed; 1 is the entries of the folder itself.
+    /// The most levels that are listed. With 1, only the entries of the directory itself are listed.
     pub depth: usize,
 }
 
@@ -25,30 +25,30 @@ pub struct WalkEntry {
 }
 
 impl WalkEntry {
-    /// Gives the path from the jail.
+    /// Returns the path relative to the jail.
     #[must_use]
     pub const fn path(&self) -> &RelPath<'static> {
         &self.path
     }
 
-    /// Gives the path from the jail.
+    /// Returns the path relative to the jail.
     #[must_use]
     pub fn into_path(self) -> RelPath<'static> {
         self.path
     }
 
-    /// Gives the kind; a link is a link, whatever it leads to.
+    /// Returns the kind of the entry itself. Symlinks are not followed.
     #[must_use]
     pub const fn kind(&self) -> FileKind {
         self.kind
     }
 }
 
-/// The entries below a folder, each folder opened from the jail when its turn comes.
+/// An iterator over the entries below a directory.
 ///
-/// Links are given and not followed, under any policy. A folder that cannot be opened is given, then one error with its path;
-/// its siblings go on. More entries than the limit end the walk with `path/too-large`. No folder is held open
-/// between two items.
+/// Symlinks are returned and not followed, under any policy. For a directory that cannot be opened, the walk returns the
+/// entry and then one error with its path, and continues with its siblings. More entries than the limit end the walk
+/// with `path/too-large`. Each directory is opened from the jail, and none stays open between two items.
 #[derive(Debug)]
 #[must_use = "a walk does nothing before it is iterated"]
 pub struct Walk {
@@ -76,7 +76,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Counts the dotfiles that the policy has left out so far.
+    /// Returns the number of dotfiles that the policy has left out so far.
     #[must_use]
     pub const fn hidden(&self) -> u64 {
         self.hidden
@@ -88,9 +88,9 @@ impl Walk {
                 return Err(OpenErrorKind::TooDeep { limit: self.limits.depth }.into());
             }
             let policy = *self.jail.policy();
-            let folder = imp::open_folder_unfollowed(self.jail.root(), policy, &path)?;
+            let directory = imp::open_directory_unfollowed(self.jail.root(), policy, &path)?;
             let budget = (self.left, self.limits.entries);
-            Packed::read(&folder, &mut self.buffer, policy.dotfiles, budget, &mut self.hidden)
+            Packed::read(&directory, &mut self.buffer, policy.dotfiles, budget, &mut self.hidden)
         })();
         match read {
             Ok(listing) => {
@@ -125,7 +125,7 @@ impl Iterator for Walk {
                 continue;
             };
             let path = parent.child(name);
-            if kind == FileKind::Folder {
+            if kind == FileKind::Directory {
                 self.enter = Some(path.clone());
             }
             return Some(Ok(WalkEntry { path, kind }));

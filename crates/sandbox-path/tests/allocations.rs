@@ -1,6 +1,6 @@
 //! What an open allocates.
 #![cfg(target_os = "linux")]
-#![expect(clippy::disallowed_methods, reason = "tests build folders by ordinary means")]
+#![expect(clippy::disallowed_methods, reason = "tests build directories by ordinary means")]
 
 use plugward_sandbox_path::{Jail, Policy};
 

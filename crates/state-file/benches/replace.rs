@@ -23,13 +23,13 @@ use plugward_state_file::{LastGood, Owner, StateFile};
 
 const WAIT: Duration = Duration::from_secs(60);
 
-/// What the disk takes for one file: temporary file, write, sync, rename, sync of the folder.
-fn floor(folder: &Path, handle: &File, bytes: &[u8], name: &str) {
-    let temp = folder.join("floor.tmp");
+/// What the disk takes for one file: temporary file, write, sync, rename, sync of the directory.
+fn floor(directory: &Path, handle: &File, bytes: &[u8], name: &str) {
+    let temp = directory.join("floor.tmp");
     let mut file = File::create(&temp).unwrap();
     file.write_all(bytes).unwrap();
     file.sync_all().unwrap();
-    std::fs::rename(&temp, folder.join(name)).unwrap();
+    std::fs::rename(&temp, directory.join(name)).unwrap();
     handle.sync_all().unwrap();
 }
 

@@ -1,10 +1,10 @@
-//! What was read, and from which copy.
+//! The contents of a state file or its backup.
 
 use core::fmt;
 
 use crate::StateError;
 
-/// The bytes of a file, and what was noticed beside.
+/// The bytes of a file, with warnings about it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Content {
     bytes: Vec<u8>,
@@ -21,19 +21,19 @@ impl Content {
         self
     }
 
-    /// Gives the bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Gives the bytes away.
+    /// Returns the bytes without a copy.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Gives what a person should be told.
+    /// Returns the warnings for the user.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
@@ -49,65 +49,65 @@ impl fmt::Debug for Content {
     }
 }
 
-/// Something that is no reason to stop, and that a person should be told.
+/// A remark about a file that the user should see and that does not stop the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// The group may write the file; the next write mends it.
+    /// The group can write the file. The next write removes that permission.
     GroupWritable {
         /// The file.
         name: String,
     },
-    /// The group may put files into the folder; nothing here mends it.
-    FolderGroupWritable,
+    /// The group can create files in the directory.
+    DirectoryGroupWritable,
 }
 
 impl Notice {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::GroupWritable { .. } | Self::FolderGroupWritable => "state/group-writable",
+            Self::GroupWritable { .. } | Self::DirectoryGroupWritable => "state/group-writable",
         }
     }
 
-    /// Says what a person types next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::GroupWritable { name } => format!("chmod g-w {name}; the next write mends it"),
-            Self::FolderGroupWritable => "chmod g-w the folder".to_owned(),
+            Self::GroupWritable { name } => format!("chmod g-w {name} (the next write also fixes it)"),
+            Self::DirectoryGroupWritable => "run chmod g-w on the directory".to_owned(),
         }
     }
 }
 
-/// Which copy was taken.
+/// The result of reading the file, or its backup if the file cannot be used.
 #[derive(Debug, Clone)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a new copy must stop every caller from building")]
 pub enum Recovered {
-    /// There is neither the file nor a last good copy.
+    /// Neither the file nor a backup exists.
     Absent,
     /// The file itself.
     Main(Content),
-    /// The last good copy, since the file could not be used.
+    /// The backup, because the file cannot be used.
     LastGood {
-        /// What the copy holds.
+        /// The contents of the backup.
         content: Content,
-        /// What is wrong with the file.
+        /// The fault of the file.
         fault: Fault,
     },
 }
 
-/// What is wrong with a copy.
+/// The reason why the file or its backup cannot be used.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It was read, and the caller does not take its bytes.
+    /// It was read, and the caller rejects its bytes.
     Invalid,
-    /// It was not read.
+    /// It could not be read.
     Unreadable(StateError),
 }
 

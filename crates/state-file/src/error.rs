@@ -1,33 +1,30 @@
-//! Why a file was not read, not held or not replaced.
+//! Errors of reading, locking or replacing a file.
 
 use std::io;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-/// Every code that this crate gives, with one line of help.
+/// Every code of this crate, sorted, with the next step for the user.
 pub const CODES: &[(&str, &str)] = &[
-    ("state/damaged", "neither the file nor its last good copy can be used: move both away to start over"),
-    ("state/full", "make room on the disk (or raise the quota), then run it again"),
-    ("state/group-writable", "chmod g-w it; a file is mended at the next write"),
-    ("state/held", "wait for the other process, or end it, then run it again"),
-    ("state/io", "see the cause; nothing was changed"),
-    ("state/name", "use A-Z a-z 0-9 . _ - and start with a letter or digit"),
-    ("state/no-access", "give yourself the right to read and write it"),
-    ("state/no-lock", "put the folder on a file system that has flock"),
-    ("state/not-ours", "give the file or folder back to yourself alone (chown, chmod)"),
-    ("state/not-synced", "the new content is in place; run it again to have it synced"),
-    ("state/read-only", "make the folder writable, or name another one"),
-    ("state/too-large", "remove entries, or move the file away where this program did not write it"),
+    ("state/damaged", "move the file and its backup away to start over: neither is usable"),
+    ("state/full", "free disk space (or raise the quota), then try again"),
+    ("state/group-writable", "run chmod g-w on it; the next write also fixes a file"),
+    ("state/held", "wait for the other process or stop it, then try again"),
+    ("state/io", "see the system error; nothing was changed"),
+    ("state/name", "use A-Z a-z 0-9 . _ -, starting with a letter or digit"),
+    ("state/no-access", "grant yourself read and write permission"),
+    ("state/no-lock", "use a file system that supports flock"),
+    ("state/not-ours", "make the file or directory yours alone (chown, chmod)"),
+    ("state/not-synced", "run it again to sync: the new contents are in place"),
+    ("state/read-only", "make the directory writable, or use another one"),
+    ("state/too-large", "remove entries, or move the file away if plugward did not write it"),
 ];
 
-/// A file that was not read, not held or not replaced.
+/// The error of reading, locking or replacing a file.
 ///
 /// # Guarantees
-/// Unless the code is `state/not-synced`, the file holds what it held before.
-///
-/// # Source
-/// pinstore page, 2.1 and 5.
+/// Unless the code is `state/not-synced`, the file has its old contents.
 #[derive(Debug, Clone, Error)]
 #[error("{doing} {name}: {kind}")]
 pub struct StateError {
@@ -43,13 +40,13 @@ impl StateError {
         Self { doing, name: name.to_owned(), kind, source: None }
     }
 
-    /// Makes an error of what the system said, for files that stand beside a state file.
+    /// Creates an error from a system error, for callers with files next to a state file.
     #[must_use]
     pub fn of_io(doing: &'static str, name: &str, source: io::Error) -> Self {
         Self::io(doing, name, source)
     }
 
-    /// Makes an error of what the system said.
+    /// Creates an error from a system error.
     pub(crate) fn io(doing: &'static str, name: &str, source: io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::ReadOnlyFilesystem => StateErrorKind::ReadOnly,
@@ -62,24 +59,24 @@ impl StateError {
         Self { doing, name: name.to_owned(), kind, source: Some(Arc::new(source)) }
     }
 
-    /// Puts another kind on the same cause.
+    /// Replaces the kind and keeps the cause.
     pub(crate) fn of_kind(self, kind: StateErrorKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// Says what went wrong.
+    /// Returns the reason.
     #[must_use]
     pub const fn kind(&self) -> &StateErrorKind {
         &self.kind
     }
 
-    /// Names the file, its lock, or the folder (`.`), below the folder that was handed in.
+    /// Returns the name of the file, its lock or the directory (`.`), relative to the given directory.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -97,125 +94,127 @@ impl StateError {
         }
     }
 
-    /// Says what a person types or does next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         let name = &self.name;
         match &self.kind {
             StateErrorKind::NotOurs(what) => what.help(name),
             StateErrorKind::Held { pid: Some(pid) } => {
-                format!("wait for process {pid}, or end it, then run it again")
+                format!("wait for process {pid} or stop it, then try again")
             }
             StateErrorKind::Damaged { .. } => {
-                format!("look at {name} and {name}.last-good, and move both away to start over")
+                format!("inspect {name} and {name}.last-good, or move both away to start over")
             }
             StateErrorKind::TooLarge { cap } if self.doing == "write" => {
-                format!("remove entries that are not needed any more: {name} holds at most {cap} bytes")
+                format!("remove entries: {name} can have at most {cap} bytes")
             }
             StateErrorKind::TooLarge { cap } => {
-                format!("move {name} away: this program writes at most {cap} bytes there")
+                format!("move {name} away: plugward writes at most {cap} bytes there")
             }
             _ => CODES.iter().find(|(code, _)| *code == self.code()).map_or("", |(_, help)| help).to_owned(),
         }
     }
 }
 
-/// What went wrong.
+/// The reason of a [`StateError`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StateErrorKind {
-    /// The name is not one plain part of a path.
+    /// The name is not a plain file name.
     #[error("not a plain file name")]
     Name,
-    /// The file, or what was to be written, is over the cap.
+    /// The file, or the bytes to write, exceed the limit.
     #[error("larger than {cap} bytes")]
     TooLarge {
-        /// The most bytes that the file may have.
+        /// The limit in bytes.
         cap: u64,
     },
-    /// The file or its folder could have been written by somebody else.
+    /// Another user could have written the file or its directory.
     #[error("{0}")]
     NotOurs(NotOurs),
-    /// Another process holds it, for longer than we may wait.
-    #[error("another process holds it")]
+    /// Another process had the lock until the wait ended.
+    #[error("locked by another process")]
     Held {
-        /// What the lock file says of the holder; a hint, and no more.
+        /// The process id in the lock file. It is a hint and can be out of date.
         pid: Option<u32>,
     },
-    /// The file system has no `flock`; nothing is written without the hold.
-    #[error("the file system cannot hold a file")]
+    /// The file system does not support `flock`. Nothing is written without the lock.
+    #[error("the file system does not support file locks")]
     NoLock,
-    /// The folder cannot be written.
-    #[error("the folder is read-only")]
+    /// The directory cannot be written.
+    #[error("the directory is read-only")]
     ReadOnly,
-    /// No room, over the quota, or over the process's file size limit.
-    #[error("no room left")]
+    /// The disk is full, or the quota or the process's file size limit is exceeded.
+    #[error("no space left")]
     Full,
-    /// The system refuses us the file.
-    #[error("no right to open or change it")]
+    /// The system denied access to the file.
+    #[error("permission denied")]
     NoAccess,
-    /// The new content is in place, and may not outlive a power cut.
+    /// The new contents are in place, but a power failure can still lose them.
     #[error("replaced, but not synced")]
     NotSynced,
-    /// Neither copy is one that the caller takes.
-    #[error("no good copy (the file: {main}; the last good copy: {last_good})")]
+    /// Neither the file nor its backup can be used.
+    #[error("neither the file nor its backup can be used (file: {main}; backup: {last_good})")]
     Damaged {
-        /// What is wrong with the file.
+        /// The fault of the file.
         main: String,
-        /// What is wrong with the last good copy.
+        /// The fault of the backup.
         last_good: String,
     },
-    /// Any other failure of the system.
-    #[error("the system failed")]
+    /// Another failure of the system.
+    #[error("system error")]
     Io,
 }
 
-/// Why a file is not taken as ours.
+/// The reason why a file is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotOurs {
-    /// It is a symbolic link, which is never followed.
-    #[error("a symbolic link stands in its place")]
+    /// It is a symlink. Symlinks are never followed.
+    #[error("it is a symbolic link")]
     Link,
-    /// It is a folder, FIFO, socket or device.
-    #[error("no regular file")]
+    /// It is a directory, FIFO, socket or device.
+    #[error("not a regular file")]
     Kind,
-    /// It has more than one name.
-    #[error("it has {count} names (hard links)")]
+    /// It has more than one hard link.
+    #[error("it has {count} hard links")]
     Links {
-        /// The number of names.
+        /// The number of hard links.
         count: u64,
     },
-    /// It belongs to somebody else.
+    /// It belongs to another user.
     #[error("it belongs to user {uid}")]
     Owner {
-        /// Who owns it.
+        /// The user id of the owner.
         uid: u32,
     },
-    /// Everybody may write it.
-    #[error("everybody may write it")]
+    /// Every user can write it.
+    #[error("every user can write it")]
     Writable,
-    /// The folder belongs to somebody else.
-    #[error("its folder belongs to user {uid}")]
-    FolderOwner {
-        /// Who owns the folder.
+    /// The directory belongs to another user.
+    #[error("its directory belongs to user {uid}")]
+    DirectoryOwner {
+        /// The user id of the directory's owner.
         uid: u32,
     },
-    /// Everybody may put files into the folder.
-    #[error("everybody may write its folder")]
-    FolderWritable,
+    /// Every user can create files in the directory.
+    #[error("every user can write its directory")]
+    DirectoryWritable,
 }
 
 impl NotOurs {
     fn help(&self, name: &str) -> String {
         match self {
-            Self::Link => format!("remove the link {name}, and put a file of your own there"),
+            Self::Link => format!("replace the symlink {name} with a regular file"),
             Self::Kind => format!("move {name} away"),
             Self::Links { .. } => format!("cp {name} {name}.own && mv {name}.own {name}"),
-            Self::Owner { .. } => format!("chown $(id -u) {name}, after a look at what is in it"),
-            Self::Writable => format!("chmod go-w {name}, after a look at what is in it"),
-            Self::FolderOwner { .. } => "chown $(id -u) the folder, after a look at what is in it".to_owned(),
-            Self::FolderWritable => "chmod o-w the folder, after a look at what is in it".to_owned(),
+            Self::Owner { .. } => format!("check the contents, then run: chown $(id -u) {name}"),
+            Self::Writable => format!("check the contents, then run: chmod go-w {name}"),
+            Self::DirectoryOwner { .. } => {
+                "check the contents, then run chown $(id -u) on the directory".to_owned()
+            }
+            Self::DirectoryWritable => "check the contents, then run chmod o-w on the directory".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One small file below a folder.
+//! One small file in a directory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,19 +6,33 @@ use std::time::Duration;
 use cap_std::fs::Dir;
 
 use crate::content::{Content, Fault, Recovered};
+use crate::directory::{check_directory, read_file};
 use crate::error::{StateError, StateErrorKind};
-use crate::folder::{check_folder, read_file};
 use crate::hold::Hold;
 use crate::names::Names;
 use crate::owner::{LastGood, Owner};
 
-/// One small file that is read whole and replaced whole.
+/// A small file that is read and replaced as a whole.
 ///
-/// Beside `NAME` stand `NAME.lock` (always, once it was held), `NAME.queue` (once somebody had to wait for the hold),
-/// `NAME.last-good` (where it is kept) and, while a replacement runs, `.NAME.tmp` and `.NAME.last-good.tmp`.
+/// The files next to `NAME` are `NAME.lock` (created by the first lock), `NAME.queue` (created by the first process
+/// that waits for the lock), `NAME.last-good` (the backup, if one is kept) and, during a replacement, `.NAME.tmp` and
+/// `.NAME.last-good.tmp`.
 ///
-/// # Source
-/// ADR-003 writes the pin file without a sync and without a hold, so that two processes lose each other's pins.
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use cap_std::{ambient_authority, fs::Dir};
+/// use plugward_state_file::{LastGood, Owner, StateFile};
+/// # use std::os::unix::fs::MetadataExt as _;
+/// # let directory = tempfile::tempdir()?;
+/// # let uid = directory.path().metadata()?.uid();
+///
+/// let dir = Dir::open_ambient_dir(directory.path(), ambient_authority())?;
+/// let file = StateFile::at(&dir, "pins.toml", 8 << 20, Owner::uid(uid), LastGood::No)?;
+/// file.hold(Duration::from_secs(5))?.replace(b"version = 3\n")?;
+/// assert_eq!(file.read()?.expect("it was written").bytes(), b"version = 3\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct StateFile {
     pub(crate) dir: Arc<Dir>,
@@ -29,52 +43,56 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Names a file below a folder; neither needs to be looked at yet.
+    /// Describes a file in a directory, without accessing it.
+    ///
+    /// `cap` is the most bytes that are read or written.
     ///
     /// # Errors
-    /// `state/name` where the name is not one plain part of a path (letters, digits, `.`, `_`, `-`, at most 200
-    /// bytes, a letter or digit first); `state/io` where the folder handle cannot be had a second time.
+    /// `state/name` if the name is not plain (letters, digits, `.`, `_`, `-`, at most 200 bytes, a letter or digit
+    /// first); `state/io` if the directory handle cannot be duplicated.
     pub fn at(dir: &Dir, name: &str, cap: u64, owner: Owner, keep: LastGood) -> Result<Self, StateError> {
         let names = Names::of(name)?;
         let dir = Arc::new(dir.try_clone().map_err(|source| StateError::io("open", ".", source))?);
         Ok(Self { dir, names, cap, owner, keep })
     }
 
-    /// Gives the file's name.
+    /// Returns the name of the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.names.main
     }
 
-    /// Gives the most bytes that the file may have.
+    /// Returns the most bytes that are read or written.
     #[must_use]
     pub const fn cap(&self) -> u64 {
         self.cap
     }
 
-    /// Reads the file. It takes no hold: a reader never waits for a writer.
+    /// Reads the file. It does not lock the file, so a reader never waits for a writer.
     ///
     /// # Errors
-    /// `state/not-ours`: it is no regular file with one name, or somebody else may write it or its folder;
+    /// `state/not-ours` if it is not a regular file with one hard link, or if another user can write it or its directory;
     /// `state/too-large`; `state/no-access`; `state/io`.
     ///
     /// # Guarantees
-    /// `Ok(None)`: there is no such file. `Ok(Some(…))`: the bytes are those of one file that bore the name when it
-    /// was opened; nothing was followed, and at most `cap` bytes and one more were read.
+    /// `Ok(None)` means that the file does not exist. `Ok(Some(…))` has the bytes of one file that had the name when it
+    /// was opened. No symlink was followed, and at most `cap` bytes and one more were read.
     pub fn read(&self) -> Result<Option<Content>, StateError> {
         self.read_named(&self.names.main)
     }
 
-    /// Reads the last good copy; before it, what a replacement that a power cut ended may have left of a newer one, if
-    /// `valid` takes that.
+    /// Reads the backup.
+    ///
+    /// A power failure during a replacement can leave a newer backup under its temporary name. It is preferred if `valid`
+    /// accepts it.
     ///
     /// # Errors
     /// As [`StateFile::read`].
     ///
     /// # Guarantees
-    /// With a `valid` that takes whole contents alone: what is given is at least as new as the file that was there.
+    /// If `valid` rejects incomplete contents, the returned contents are at least as new as the file.
     pub fn read_last_good(&self, valid: &dyn Fn(&[u8]) -> bool) -> Result<Option<Content>, StateError> {
-        // It is no copy until it bears the name: one that cannot be read is passed over like one that is torn.
+        // Until it is renamed it is not a backup, so one that cannot be read is ignored like an incomplete one.
         if let Ok(Some(newer)) = self.read_named(&self.names.last_good_temp)
             && valid(newer.bytes())
         {
@@ -84,18 +102,18 @@ impl StateFile {
     }
 
     fn read_named(&self, name: &str) -> Result<Option<Content>, StateError> {
-        let notices = check_folder(&self.dir, self.owner, "read")?;
+        let notices = check_directory(&self.dir, self.owner, "read")?;
         let found = read_file(&self.dir, name, self.owner, self.cap)?;
         Ok(found.map(|content| content.with(notices)))
     }
 
-    /// Reads the file if it is valid, else the last good copy if that is.
+    /// Reads the file if it is valid, or else the backup if that is valid.
     ///
     /// # Errors
-    /// `state/damaged` where one of them is there and neither can be used, with what is wrong with each.
+    /// `state/damaged`, with both faults, if at least one of them exists and neither can be used.
     ///
     /// # Guarantees
-    /// A file that is missing beside a good copy is a fault of the file, not an empty store.
+    /// A missing file next to a valid backup is a fault of the file and not an empty store.
     pub fn recover(&self, valid: &dyn Fn(&[u8]) -> bool) -> Result<Recovered, StateError> {
         let main = match judge(self.read(), valid) {
             Ok(content) => return Ok(Recovered::Main(content)),
@@ -112,21 +130,20 @@ impl StateFile {
         }
     }
 
-    /// Takes the hold, so that no other process that asks for it can replace the file.
+    /// Takes the file lock, so that no other process that takes it can replace the file.
     ///
-    /// Who has to wait stands in the kernel's queue, and is woken when the hold is handed on; with a `wait` of zero
-    /// nobody waits. Waiting takes a thread; after a `wait` that was in vain that thread stays until the hold is
-    /// free, and serves the next call.
+    /// Callers wait in a queue of the kernel and are woken when the lock is released. A `wait` of zero does not wait.
+    /// Waiting needs a thread. If `wait` ends first, that thread stays until the lock is free, and serves the next call.
     ///
     /// # Errors
-    /// `state/held` after `wait`, with the holder's process id as a hint; `state/no-lock` on a file system without
-    /// `flock`; `state/read-only` where the lock file cannot be made; `state/not-ours` as for reading;
-    /// `state/no-access`; `state/io`.
+    /// `state/held` after `wait`, with the other process id as a hint; `state/no-lock` on a file system without `flock`;
+    /// `state/read-only` if the lock file cannot be created; `state/not-ours` as for reading; `state/no-access`;
+    /// `state/io`.
     ///
     /// # Guarantees
-    /// Until the [`Hold`] is dropped, or the process dies, nobody else has one for this file. The hold is advisory:
-    /// a program that does not ask can write. Of those who wait, the one that came first gets it, but for one that
-    /// comes at the very moment when it is handed on.
+    /// Until the [`Hold`] is dropped or the process exits, no other process has it. The lock is advisory: a program that
+    /// does not take it can write. Callers get the lock in the order of their calls, except for a call at the very moment
+    /// of a release.
     pub fn hold(&self, wait: Duration) -> Result<Hold<'_>, StateError> {
         Hold::take(self, wait)
     }

@@ -1,4 +1,4 @@
-//! The hold on a file, and what may be done under it.
+//! The file lock, and the operations that require it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,39 +9,39 @@ use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::content::Content;
+use crate::directory::{Directory, check_directory, open_file, unwritable};
 use crate::error::{StateError, StateErrorKind};
 use crate::file::StateFile;
-use crate::folder::{Folder, check_folder, open_file, unwritable};
 use crate::protocol::{self, Failure, Placed};
 use crate::queue;
 
-/// How many names [`Hold::set_aside`] tries for one suffix.
+/// The number of names that [`Hold::set_aside`] tries for one suffix.
 const ASIDE: u32 = 3;
 
-/// The one right to replace a file. The kernel drops it with the process.
+/// An exclusive lock on a state file. The kernel releases it when the process exits.
 #[derive(Debug)]
 pub struct Hold<'a> {
     file: &'a StateFile,
-    folder: Folder,
-    // Dropping it ends the hold.
+    directory: Directory,
+    // Dropping it releases the lock.
     _lock: Locked,
 }
 
-/// A file that is locked until this is dropped.
+/// An open file with an `flock`, which is released on drop.
 #[derive(Debug)]
 pub(crate) struct Locked(File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // To close it is not enough: a process that another thread starts at this moment has the file open too, until it
-        // runs its program. Should the call fail, closing ends the lock all the same.
+        // Closing is not enough: a child process that another thread forks at this moment has the file open as well,
+        // until it runs its program. If the call fails, closing still releases the lock.
         let _unlocked: Result<(), Errno> = fs::flock(&self.0, FlockOperation::Unlock);
     }
 }
 
 impl<'a> Hold<'a> {
     pub(crate) fn take(file: &'a StateFile, wait: Duration) -> Result<Self, StateError> {
-        check_folder(&file.dir, file.owner, "hold")?;
+        check_directory(&file.dir, file.owner, "hold")?;
         let lock = match lock_at_once(file)? {
             Some(lock) => Some(lock),
             None if wait.is_zero() => None,
@@ -51,13 +51,13 @@ impl<'a> Hold<'a> {
             let kind = StateErrorKind::Held { pid: holder(file) };
             return Err(StateError::new("hold", &file.names.main, kind));
         };
-        let folder = Folder::open(&file.dir).map_err(|source| StateError::io("open", ".", source))?;
-        // A hint for others, and no more: a full disk must not stop the hold.
+        let directory = Directory::open(&file.dir).map_err(|source| StateError::io("open", ".", source))?;
+        // The process id is only a hint for others, so a full disk must not prevent the lock.
         let _hint: Option<()> = write_pid(&lock.0);
-        Ok(Self { file, folder, _lock: lock })
+        Ok(Self { file, directory, _lock: lock })
     }
 
-    /// Reads the file, as it will stay until this hold ends (but for programs that ask for none).
+    /// Reads the file. It does not change until the lock is released, except by programs that do not lock it.
     ///
     /// # Errors
     /// As [`StateFile::read`].
@@ -65,7 +65,7 @@ impl<'a> Hold<'a> {
         self.file.read()
     }
 
-    /// Reads the last good copy, as [`StateFile::read_last_good`] does.
+    /// Reads the backup, as [`StateFile::read_last_good`] does.
     ///
     /// # Errors
     /// As [`StateFile::read`].
@@ -73,35 +73,37 @@ impl<'a> Hold<'a> {
         self.file.read_last_good(valid)
     }
 
-    /// Replaces the file, and before it the last good copy where one is kept.
+    /// Replaces the file, and before it the backup if one is kept.
     ///
     /// # Errors
-    /// `state/too-large` before anything is touched; `state/full`, `state/read-only`, `state/no-access` or `state/io`
-    /// with the old file in place (the last good copy may be the new one already); `state/not-synced` with the new
-    /// file in place.
+    /// `state/too-large` before anything is written; `state/full`, `state/read-only`, `state/no-access` or `state/io`
+    /// with the old file in place (the backup may already have the new contents); `state/not-synced` with the new file in
+    /// place.
     ///
     /// # Guarantees
-    /// After `Ok`: all copies hold the bytes and are synced with their folder. A crash, kill or power cut at any
-    /// point leaves the file as it was or as it should be, whole, and a good copy that is at least as new: the last good
-    /// one, or the one that was to become it ([`StateFile::read_last_good`] finds both).
+    /// After `Ok`, the file and the backup have the bytes and are synced with their directory. A crash, kill or power
+    /// failure at any point leaves the file with the old or the new contents, complete, and a backup that is at least as
+    /// new. The backup can have its temporary name then; [`StateFile::read_last_good`] finds both.
     pub fn replace(&self, bytes: &[u8]) -> Result<(), StateError> {
         let cap = self.file.cap;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > cap {
             let kind = StateErrorKind::TooLarge { cap };
             return Err(StateError::new("write", &self.file.names.main, kind));
         }
-        protocol::replace(&self.folder, &self.file.names, bytes, self.file.keep).map_err(told)
+        protocol::replace(&self.directory, &self.file.names, bytes, self.file.keep).map_err(told)
     }
 
-    /// Moves the file, whatever it is, to `NAME.SUFFIX`, or `NAME.SUFFIX-2`, `-3` where that is taken; gives the name.
+    /// Renames the file, of any kind, to `NAME.SUFFIX`, and returns the new name.
+    ///
+    /// If that name exists, `NAME.SUFFIX-2` and `NAME.SUFFIX-3` are tried.
     ///
     /// # Errors
-    /// `state/name` for a suffix that is not plain; `state/io` where all three names are taken or the system refuses.
+    /// `state/name` if the suffix is not plain; `state/io` if all three names exist or the system fails.
     pub fn set_aside(&self, suffix: &str) -> Result<String, StateError> {
         self.move_away(&self.file.names.main, suffix)
     }
 
-    /// Moves the last good copy, whatever it is, as [`Hold::set_aside`] does the file.
+    /// Renames the backup, as [`Hold::set_aside`] renames the file.
     ///
     /// # Errors
     /// As [`Hold::set_aside`].
@@ -113,56 +115,56 @@ impl<'a> Hold<'a> {
         let first = self.file.names.with_suffix(suffix)?;
         for number in 1..=ASIDE {
             let to = if number == 1 { first.clone() } else { format!("{first}-{number}") };
-            match fs::statat(self.folder.fd(), &to, AtFlags::SYMLINK_NOFOLLOW) {
+            match fs::statat(self.directory.fd(), &to, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(_) => continue,
                 Err(Errno::NOENT) => {}
                 Err(errno) => return Err(StateError::io("look at", &to, errno.into())),
             }
-            fs::renameat(self.folder.fd(), from, self.folder.fd(), &to)
+            fs::renameat(self.directory.fd(), from, self.directory.fd(), &to)
                 .map_err(|errno| unwritable(StateError::io("move away", from, errno.into())))?;
             return Ok(to);
         }
         Err(StateError::io("move away", &first, Errno::EXIST.into()))
     }
 
-    /// Writes one more copy, `NAME.SUFFIX`, if there is none.
+    /// Writes a copy to `NAME.SUFFIX`, unless it exists.
     ///
     /// # Errors
-    /// `state/name` for a suffix that is not plain; `state/io` where another file has the name and holds other bytes
-    /// or cannot be read; else as [`Hold::replace`].
+    /// `state/name` if the suffix is not plain; `state/io` if a file of that name exists with other contents or cannot be
+    /// read; otherwise as [`Hold::replace`].
     pub fn keep_copy(&self, suffix: &str, bytes: &[u8]) -> Result<String, StateError> {
         let to = self.file.names.with_suffix(suffix)?;
-        match fs::statat(self.folder.fd(), &to, AtFlags::SYMLINK_NOFOLLOW) {
+        match fs::statat(self.directory.fd(), &to, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(StateError::io("look at", &to, errno.into())),
             Ok(_) => {
-                let there = crate::folder::read_file(&self.file.dir, &to, self.file.owner, self.file.cap)?;
+                let there = crate::directory::read_file(&self.file.dir, &to, self.file.owner, self.file.cap)?;
                 return match there {
                     Some(old) if old.bytes() == bytes => Ok(to),
                     _ => Err(StateError::io("keep", &to, Errno::EXIST.into())),
                 };
             }
         }
-        protocol::copy(&self.folder, &self.file.names, &to, bytes).map_err(told)?;
+        protocol::copy(&self.directory, &self.file.names, &to, bytes).map_err(told)?;
         Ok(to)
     }
 
-    /// Removes the oldest files whose names are `NAME.PREFIX…`, until `keep` of them are left. Folders stay.
+    /// Removes the oldest files with names `NAME.PREFIX…`, until `keep` of them are left. Directories are kept.
     ///
     /// # Errors
-    /// `state/name` for a prefix that is not plain; `state/read-only`, `state/no-access` or `state/io`.
+    /// `state/name` if the prefix is not plain; `state/read-only`, `state/no-access` or `state/io`.
     pub fn prune(&self, prefix: &str, keep: usize) -> Result<(), StateError> {
         let prefix = self.file.names.with_suffix(prefix)?;
         let failed = |source| StateError::io("list", ".", source);
         let mut found = Vec::new();
-        let mut entries = fs::Dir::read_from(self.folder.fd()).map_err(|errno| failed(errno.into()))?;
+        let mut entries = fs::Dir::read_from(self.directory.fd()).map_err(|errno| failed(errno.into()))?;
         while let Some(entry) = entries.read() {
             let entry = entry.map_err(|errno| failed(errno.into()))?;
             let Ok(name) = entry.file_name().to_str() else { continue };
             if !name.starts_with(&prefix) {
                 continue;
             }
-            match fs::statat(self.folder.fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
+            match fs::statat(self.directory.fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) if fs::FileType::from_raw_mode(stat.st_mode).is_dir() => {}
                 Ok(stat) => found.push((stat.st_mtime, stat.st_mtime_nsec, name.to_owned())),
                 Err(Errno::NOENT) => {}
@@ -172,7 +174,7 @@ impl<'a> Hold<'a> {
         found.sort();
         let surplus = found.len().saturating_sub(keep);
         for (_, _, name) in found.iter().take(surplus) {
-            fs::unlinkat(self.folder.fd(), name, AtFlags::empty())
+            fs::unlinkat(self.directory.fd(), name, AtFlags::empty())
                 .map_err(|errno| unwritable(StateError::io("remove", name, errno.into())))?;
         }
         Ok(())
@@ -189,19 +191,18 @@ fn told(failure: Failure) -> StateError {
     }
 }
 
-/// Whether a lock is asked for once, or waited for.
+/// Whether to wait for a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ask {
     Once,
     Wait,
 }
 
-/// Takes the lock if nobody has it and nobody waits for it.
-///
-/// Who has to wait does so with the queue's lock in hand, or for that. So whoever finds it taken has others before it,
-/// and joins them: one that lets go and comes again at once would otherwise always be the first.
+/// Takes the lock if no process has it and no process waits for it.
+// Every waiting process has the lock of the queue file or waits for that. If it is taken, other processes are waiting and
+// this one must join them: a process that releases the lock and takes it again at once would otherwise always win.
 fn lock_at_once(file: &StateFile) -> Result<Option<Locked>, StateError> {
-    // The queue's file is made by the first that has to wait.
+    // The queue file is created by the first process that has to wait.
     let queue = match open_file(&file.dir, &file.names.queue, file.owner, OFlags::RDWR)? {
         Some((queue, _)) => match flock(queue, &file.names.queue, Ask::Once)? {
             Some(queue) => Some(queue),
@@ -229,12 +230,12 @@ pub(crate) fn wait_for_lock(file: &StateFile) -> Result<Locked, StateError> {
     }
 }
 
-/// Takes the lock itself; none where another has it, or the file is no longer the one that was opened.
+/// Takes the lock itself. Returns `None` if another process has it, or if the lock file was replaced.
 fn lock_main(file: &StateFile, ask: Ask) -> Result<Option<Locked>, StateError> {
     let name = &file.names.lock;
     let Some((lock, stat)) = open_or_make(file, name)? else { return Ok(None) };
     let Some(lock) = flock(lock, name, ask)? else { return Ok(None) };
-    // Somebody may have removed the lock file between our open and our lock, and a rival made a new one.
+    // Between the open and the lock, the lock file can be removed and another process can create a new one.
     match fs::statat(&*file.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => Ok(Some(lock)),
         Ok(_) | Err(Errno::NOENT) => Ok(None),
@@ -242,7 +243,7 @@ fn lock_main(file: &StateFile, ask: Ask) -> Result<Option<Locked>, StateError> {
     }
 }
 
-/// Locks a file; none where another has it and we are not to wait.
+/// Locks a file. Returns `None` if another process has the lock and this one must not wait.
 fn flock(file: File, name: &str, ask: Ask) -> Result<Option<Locked>, StateError> {
     let operation = match ask {
         Ask::Once => FlockOperation::NonBlockingLockExclusive,
@@ -261,9 +262,10 @@ fn flock(file: File, name: &str, ask: Ask) -> Result<Option<Locked>, StateError>
     }
 }
 
-/// Opens a lock file, or makes it; none where it came and went while we looked.
+/// Opens or creates a lock file. Returns `None` if another process created and removed it meanwhile.
 fn open_or_make(file: &StateFile, name: &str) -> Result<Option<(File, Stat)>, StateError> {
-    // A file that is there is opened without `O_CREAT`: in a sticky folder the kernel may refuse that for another's.
+    // An existing file is opened without `O_CREAT`, which the kernel can refuse for another user's file in a sticky
+    // directory.
     if let Some(found) = open_file(&file.dir, name, file.owner, OFlags::RDWR)? {
         return Ok(Some(found));
     }
@@ -278,7 +280,8 @@ fn open_or_make(file: &StateFile, name: &str) -> Result<Option<(File, Stat)>, St
     }
 }
 
-/// All of one length, so that the file keeps its block: to free it costs the next sync of anything.
+/// Writes the process id as a hint for others.
+// The text has a fixed length, so that the file keeps its block: freeing the block would slow down the next sync.
 fn write_pid(lock: &File) -> Option<()> {
     let text = format!("{:<10}\n", std::process::id());
     let length = u64::try_from(text.len()).ok()?;
@@ -288,6 +291,7 @@ fn write_pid(lock: &File) -> Option<()> {
     lock.write_all_at(text.as_bytes(), 0).ok()
 }
 
+/// Reads the process id from the lock file.
 fn holder(file: &StateFile) -> Option<u32> {
     let (lock, _) = open_file(&file.dir, &file.names.lock, file.owner, OFlags::RDONLY).ok()??;
     let mut text = String::new();

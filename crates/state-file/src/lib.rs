@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod content;
+mod directory;
 mod error;
 mod file;
-mod folder;
 mod hold;
 mod names;
 mod owner;
@@ -13,8 +13,8 @@ mod queue;
 mod replay;
 
 pub use content::{Content, Fault, Notice, Recovered};
+pub use directory::make_directory;
 pub use error::{CODES, NotOurs, StateError, StateErrorKind};
 pub use file::StateFile;
-pub use folder::make_folder;
 pub use hold::Hold;
 pub use owner::{LastGood, Owner};

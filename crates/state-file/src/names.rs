@@ -1,10 +1,11 @@
-//! The file's name, and those of what stands beside it.
+//! The name of a state file, and those of the files next to it.
 
 use crate::error::{StateError, StateErrorKind};
 
+/// The longest name in bytes. File systems allow 255, and the suffixes need room.
 const MAX_NAME: usize = 200;
 
-/// The names below the folder that belong to one state file.
+/// The names of all files that belong to one state file.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     pub(crate) main: String,
@@ -30,7 +31,7 @@ impl Names {
         })
     }
 
-    /// Gives the name with a suffix, where the suffix is as plain as a name.
+    /// Returns the name with a suffix, if the suffix is plain.
     pub(crate) fn with_suffix(&self, suffix: &str) -> Result<String, StateError> {
         if is_plain(suffix) {
             Ok(format!("{}.{suffix}", self.main))
@@ -40,7 +41,7 @@ impl Names {
     }
 }
 
-/// One part of a path, that every file system and every message can carry as it is.
+/// Returns `true` if a name is valid on every file system and needs no escapes in messages.
 pub(crate) fn is_plain(name: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=MAX_NAME).contains(&name.len())

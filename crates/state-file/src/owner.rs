@@ -1,33 +1,30 @@
-//! Who we are, and what we keep.
+//! The trusted owner of a file, and whether a backup is kept.
 
-/// The user that a file must belong to (root's files are taken too).
+/// The user to whom a file must belong. Files of root are accepted as well, as OpenSSH does.
 ///
-/// It is an argument: this crate asks no environment who runs it.
-///
-/// # Source
-/// OpenSSH checks its own files so; ADR-003 does not say.
+/// The caller supplies the user id, because this crate does not read it from the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner(u32);
 
 impl Owner {
-    /// Takes the effective user id of the process.
+    /// Creates an owner from the effective user id of the process.
     #[must_use]
     pub const fn uid(uid: u32) -> Self {
         Self(uid)
     }
 
-    /// Says whether what this user id owns may be believed: our own and root's.
+    /// Returns `true` if files of this user id are trusted: those of the owner and of root.
     pub(crate) const fn trusts(self, uid: u32) -> bool {
         uid == self.0 || uid == 0
     }
 }
 
-/// Whether a second copy is kept beside the file.
+/// Whether a backup is kept next to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a copy is kept or not")]
+#[expect(clippy::exhaustive_enums, reason = "a backup is kept or not")]
 pub enum LastGood {
     /// `NAME.last-good` gets the same bytes before the file does.
     Yes,
-    /// One copy only.
+    /// No backup is kept.
     No,
 }

@@ -1,40 +1,40 @@
-//! The order of calls that replaces a file, over any maker of those calls.
+//! The sequence of calls that replaces a file, generic over the implementation of the calls.
 
 use std::io;
 
 use crate::names::Names;
 use crate::owner::LastGood;
 
-/// The calls that a replacement makes. Tests put a failing or recording maker in place of the kernel.
+/// The calls of a replacement. Tests implement it with recorded or failing calls.
 pub(crate) trait Steps {
     /// An open file.
     type File;
 
-    /// Removes a name; one that is not there is no failure.
+    /// Removes a file. A missing file is not an error.
     fn remove(&self, name: &str) -> io::Result<()>;
-    /// Makes a new file for us alone; a name that is there is a failure.
+    /// Creates a new owner-only file. An existing file is an error.
     fn create(&self, name: &str) -> io::Result<Self::File>;
     /// Writes all bytes.
     fn write(&self, file: &mut Self::File, bytes: &[u8]) -> io::Result<()>;
-    /// Waits until the file's bytes are on the disk.
+    /// Waits until the contents of the file are on the disk.
     fn sync(&self, file: &Self::File) -> io::Result<()>;
-    /// Waits for two files and for the folder's names, which costs a disk less at once than one by one.
+    /// Syncs two files and the directory together, which is faster than one after the other.
     fn sync_both(&self, first: &Self::File, second: &Self::File) -> Synced;
-    /// Gives a file another name, over what had it.
+    /// Renames a file, and replaces an existing one.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
-    /// Waits until the folder's names are on the disk.
-    fn sync_folder(&self) -> io::Result<()>;
+    /// Waits until the names in the directory are on the disk.
+    fn sync_directory(&self) -> io::Result<()>;
 }
 
-/// What came of syncing two files and their folder.
+/// The results of syncing two files and their directory.
 #[derive(Debug)]
 pub(crate) struct Synced {
     pub(crate) first: io::Result<()>,
     pub(crate) second: io::Result<()>,
-    pub(crate) folder: io::Result<()>,
+    pub(crate) directory: io::Result<()>,
 }
 
-/// Which call failed, and what it leaves.
+/// A failed call, and whether the file was already replaced.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) doing: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct Failure {
     pub(crate) placed: Placed,
 }
 
-/// Whether the new bytes already bear the file's name.
+/// Whether the new bytes already have the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placed {
     Yes,
@@ -51,11 +51,10 @@ pub(crate) enum Placed {
 }
 
 /// Replaces the file.
-///
-/// The last good copy is a file of its own, never a hard link: an editor that writes in place must not reach both.
-/// It is on the disk, under its temporary name at least, before the file's name moves: one of the two copies is at
-/// least as new as the file, always. Both names move before the folder is synced again, which saves a disk a third
-/// round; a power cut in between may leave the new copy under its temporary name, where readers look for it.
+// The backup is a file of its own and not a hard link, because an editor that writes in place must not change both. It is
+// on the disk, at least under its temporary name, before the file is renamed, so the backup is always at least as new as
+// the file. Both renames come before the second sync of the directory, which saves a third one. A power failure in
+// between can leave the new backup under its temporary name, and readers look there.
 pub(crate) fn replace<S: Steps>(
     steps: &S,
     names: &Names,
@@ -64,7 +63,7 @@ pub(crate) fn replace<S: Steps>(
 ) -> Result<(), Failure> {
     let done = run(steps, names, bytes, keep);
     if done.is_err() {
-        // What cannot be removed now is reclaimed under the next hold; the first failure is the one to tell.
+        // A file that cannot be removed now is removed under the next lock. The first failure is the one to report.
         for name in [&names.temp, &names.last_good_temp] {
             if steps.remove(name).is_err() {
                 break;
@@ -80,10 +79,10 @@ fn run<S: Steps>(steps: &S, names: &Names, bytes: &[u8], keep: LastGood) -> Resu
         LastGood::No => steps.sync(&main).map_err(unsynced(&names.temp))?,
         LastGood::Yes => {
             let copy = write_temp(steps, &names.last_good_temp, bytes)?;
-            let Synced { first, second, folder } = steps.sync_both(&main, &copy);
+            let Synced { first, second, directory } = steps.sync_both(&main, &copy);
             first.map_err(unsynced(&names.temp))?;
             second.map_err(unsynced(&names.last_good_temp))?;
-            folder.map_err(failed("sync the folder of", &names.last_good_temp, Placed::No))?;
+            directory.map_err(failed("sync the directory of", &names.last_good_temp, Placed::No))?;
             let renamed = steps.rename(&names.last_good_temp, &names.last_good);
             renamed.map_err(failed("replace", &names.last_good, Placed::No))?;
         }
@@ -91,7 +90,7 @@ fn run<S: Steps>(steps: &S, names: &Names, bytes: &[u8], keep: LastGood) -> Resu
     place(steps, &names.temp, &names.main)
 }
 
-/// Writes one more copy under a name of its own.
+/// Writes a copy under another name.
 pub(crate) fn copy<S: Steps>(steps: &S, names: &Names, to: &str, bytes: &[u8]) -> Result<(), Failure> {
     let file = write_temp(steps, &names.temp, bytes)?;
     steps.sync(&file).map_err(unsynced(&names.temp))?;
@@ -99,7 +98,7 @@ pub(crate) fn copy<S: Steps>(steps: &S, names: &Names, to: &str, bytes: &[u8]) -
 }
 
 fn write_temp<S: Steps>(steps: &S, temp: &str, bytes: &[u8]) -> Result<S::File, Failure> {
-    // We have the hold: a temporary file that is still there belongs to a process that is not.
+    // This process has the lock, so an existing temporary file belongs to a process that was killed.
     steps.remove(temp).map_err(failed("remove", temp, Placed::No))?;
     let mut file = steps.create(temp).map_err(failed("create", temp, Placed::No))?;
     steps.write(&mut file, bytes).map_err(failed("write", temp, Placed::No))?;
@@ -116,5 +115,5 @@ fn unsynced(temp: &str) -> impl Fn(io::Error) -> Failure + '_ {
 
 fn place<S: Steps>(steps: &S, temp: &str, name: &str) -> Result<(), Failure> {
     steps.rename(temp, name).map_err(failed("replace", name, Placed::No))?;
-    steps.sync_folder().map_err(failed("sync the folder of", name, Placed::Yes))
+    steps.sync_directory().map_err(failed("sync the directory of", name, Placed::Yes))
 }

@@ -1,8 +1,8 @@
-//! Waiting for the hold in the kernel's own queue, and no longer than was said.
+//! Waiting for the lock in the kernel's queue, with a time limit.
 //!
-//! A call that waits for `flock` cannot be given an end. So it is made on a thread of its own, and the caller waits for
-//! the thread. A thread whose caller went away gives up the hold as soon as it has it; the next caller of this process
-//! that wants the same hold takes the thread over, so that there are never more of them than callers at one time.
+//! A blocking `flock` has no time limit. It is called on a thread of its own, and the caller waits for the thread. If the
+//! caller's time limit ends first, the thread releases the lock as soon as it gets it. The next caller of this process
+//! that wants the same lock takes over the thread, so there are never more threads than concurrent callers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use crate::error::StateError;
 use crate::file::StateFile;
 use crate::hold::{Locked, wait_for_lock};
 
-/// Device and inode of the folder, and the file's name.
+/// Device and inode of the directory, and the name of the lock file.
 type Key = (u64, u64, String);
 
-/// The threads whose callers went away, and that still wait.
+/// The threads that still wait and have no caller.
 static LEFT: Mutex<BTreeMap<Key, Vec<Arc<Waiter>>>> = Mutex::new(BTreeMap::new());
 
-/// One thread that waits, as its caller and the thread see it.
+/// The state that a waiting thread shares with its caller.
 #[derive(Debug)]
 struct Waiter {
     state: Mutex<State>,
@@ -30,25 +30,25 @@ struct Waiter {
 
 #[derive(Debug)]
 enum State {
-    /// Somebody waits for it.
+    /// The thread waits, and a caller waits for it.
     Wanted,
-    /// Nobody does any more.
+    /// The thread waits, and no caller does.
     Left,
-    /// The thread is done, and this is what it brought.
+    /// The thread is done, with this result.
     Brought(Result<Locked, StateError>),
-    /// The thread is done, and nobody wanted to know.
+    /// The thread was done when it had no caller.
     Over,
 }
 
-/// Nothing panics while a lock is held, and each state is whole at any moment.
+/// Locks a mutex. No code panics while it has the mutex, so a poisoned one is still consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the hold until `most` is over; none where it was not to be had by then.
+/// Waits for the lock for at most `most`. Returns `None` after that.
 ///
 /// # Guarantees
-/// Who waits gets it before those who came later, but for one who comes at the very moment when it is handed on.
+/// Callers get the lock in the order of their calls, except for a call at the very moment of a release.
 pub(crate) fn wait(file: &StateFile, most: Duration) -> Result<Option<Locked>, StateError> {
     let failed = |source| StateError::io("wait for", &file.names.lock, source);
     let stat = fs::fstat(&*file.dir).map_err(|errno| failed(errno.into()))?;
@@ -71,12 +71,12 @@ pub(crate) fn wait(file: &StateFile, most: Duration) -> Result<Option<Locked>, S
     }
 }
 
-/// Device and inode numbers have another width on each platform.
+/// Widens a device or inode number, whose type differs between platforms.
 fn wide(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(u64::MAX)
 }
 
-/// Takes a thread that waits for nobody.
+/// Takes over a waiting thread that has no caller.
 fn take_over(key: &Key) -> Option<Arc<Waiter>> {
     let mut left = lock(&LEFT);
     let waiters = left.get_mut(key)?;
@@ -104,7 +104,7 @@ impl Waiter {
 
     fn bring(&self, brought: Result<Locked, StateError>) {
         let mut state = lock(&self.state);
-        // Where nobody wants it the hold ends here, with what was brought.
+        // Without a caller, dropping the result releases the lock.
         *state = if matches!(*state, State::Wanted) { State::Brought(brought) } else { State::Over };
         drop(state);
         self.told.notify_all();

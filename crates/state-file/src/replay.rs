@@ -1,7 +1,7 @@
-//! The order of calls, against every failure and every power cut.
+//! Tests of the call sequence against every failure and every power failure.
 //!
-//! The disk of the model is unkinder than any real one: of the names that were changed since the folder was synced, any
-//! subset may have arrived, and a file that was not synced may hold anything.
+//! The model of the disk is worse than any real one: of the renames since the last sync of the directory, any subset may
+//! be on the disk, and a file that was not synced may have any contents.
 
 #![expect(clippy::arithmetic_side_effects, reason = "small counts")]
 
@@ -13,7 +13,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use rustix::io::Errno;
 
-use crate::folder::Folder;
+use crate::directory::Directory;
 use crate::names::Names;
 use crate::owner::LastGood;
 use crate::protocol::{Failure, Placed, Steps, Synced, replace};
@@ -22,7 +22,7 @@ const NAME: &str = "pins.toml";
 const OLD: &[u8] = b"old old old\n";
 const NEW: &[u8] = b"new new new new\n";
 
-/// One call, as it was made.
+/// One recorded call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Op {
     Remove(String),
@@ -30,10 +30,10 @@ enum Op {
     Write(usize, Vec<u8>),
     Sync(usize),
     Rename(String, String),
-    SyncFolder,
+    SyncDirectory,
 }
 
-/// Writes down the calls, and makes none.
+/// Records the calls without making them.
 #[derive(Debug, Default)]
 struct Recorder {
     ops: RefCell<Vec<Op>>,
@@ -65,7 +65,7 @@ impl Steps for Recorder {
     }
 
     fn sync_both(&self, first: &usize, second: &usize) -> Synced {
-        Synced { first: self.sync(first), second: self.sync(second), folder: self.sync_folder() }
+        Synced { first: self.sync(first), second: self.sync(second), directory: self.sync_directory() }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -73,29 +73,29 @@ impl Steps for Recorder {
         Ok(())
     }
 
-    fn sync_folder(&self) -> io::Result<()> {
-        self.ops.borrow_mut().push(Op::SyncFolder);
+    fn sync_directory(&self) -> io::Result<()> {
+        self.ops.borrow_mut().push(Op::SyncDirectory);
         Ok(())
     }
 }
 
-/// What a power cut may leave: names and what they hold.
+/// A state of the disk after a power failure: contents by name.
 type Disk = BTreeMap<String, Vec<u8>>;
 
-/// What a file that was not synced may hold.
+/// Returns possible contents of a file that was not synced.
 fn torn(bytes: &[u8]) -> Vec<Vec<u8>> {
     vec![Vec::new(), bytes[..bytes.len() / 2].to_vec(), vec![0; bytes.len()], bytes.to_vec()]
 }
 
-/// Every disk that a power cut may leave after the first calls.
+/// Returns every disk that a power failure can leave after some calls.
 fn cuts(start: &Disk, ops: &[Op]) -> Vec<Disk> {
-    // A name leads to a file, which is one of the start (by content) or of the calls (by number).
+    // A name leads to a file of the start (by contents) or of the calls (by number).
     type File = Result<usize, Vec<u8>>;
     type Names = BTreeMap<String, File>;
     type Change = Vec<(String, Option<File>)>;
     let mut synced: Names = start.iter().map(|(name, bytes)| (name.clone(), Err(bytes.clone()))).collect();
     let mut live = synced.clone();
-    // Changes of names since the folder was synced: which name leads where from then on.
+    // The changes of names since the last sync of the directory.
     let mut loose: Vec<Change> = Vec::new();
     let mut contents: BTreeMap<usize, (Vec<u8>, bool)> = BTreeMap::new();
     for op in ops {
@@ -122,7 +122,7 @@ fn cuts(start: &Disk, ops: &[Op]) -> Vec<Disk> {
                 live.insert(to.clone(), moved.clone());
                 loose.push(vec![(from.clone(), None), (to.clone(), Some(moved))]);
             }
-            Op::SyncFolder => {
+            Op::SyncDirectory => {
                 synced.clone_from(&live);
                 loose.clear();
             }
@@ -164,7 +164,7 @@ fn cuts(start: &Disk, ops: &[Op]) -> Vec<Disk> {
     disks
 }
 
-/// Says what a disk that a power cut left breaks of the promise.
+/// Returns the guarantee that a disk violates, if any.
 fn broken(start: &Disk, disk: &Disk, keep: LastGood) -> Option<String> {
     let names = Names::of(NAME).expect("a plain name");
     let old = start.get(NAME);
@@ -178,7 +178,7 @@ fn broken(start: &Disk, disk: &Disk, keep: LastGood) -> Option<String> {
         return None;
     }
     let newer = disk.get(&names.main).is_some_and(|bytes| bytes == NEW);
-    // What was cut off between the two syncs of the folder still stands under its temporary name.
+    // A power failure between the two syncs of the directory leaves the backup under its temporary name.
     let beside = disk.get(&names.last_good_temp).is_some_and(|bytes| bytes == NEW);
     match disk.get(&names.last_good) {
         Some(bytes) if !whole(bytes) => Some(format!("the last good copy is torn: {bytes:?}")),
@@ -192,7 +192,7 @@ fn broken(start: &Disk, disk: &Disk, keep: LastGood) -> Option<String> {
     }
 }
 
-/// The states in which a replacement may find the folder.
+/// Returns the states of the directory at the start of a replacement.
 fn starts() -> Vec<Disk> {
     let disk = |entries: &[(&str, &[u8])]| -> Disk {
         entries.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect()
@@ -201,7 +201,7 @@ fn starts() -> Vec<Disk> {
         disk(&[]),
         disk(&[(NAME, OLD)]),
         disk(&[(NAME, OLD), ("pins.toml.last-good", OLD)]),
-        // Left over by a process that was killed.
+        // Temporary files of a killed process.
         disk(&[(NAME, OLD), ("pins.toml.last-good", OLD), (".pins.toml.tmp", b"ha")]),
         disk(&[(NAME, OLD), ("pins.toml.last-good", NEW), (".pins.toml.last-good.tmp", b"")]),
     ]
@@ -253,7 +253,7 @@ fn the_model_finds_what_others_forget() {
     let without =
         |gone: &Op| -> Vec<Op> { recorded(LastGood::Yes).into_iter().filter(|op| op != gone).collect() };
     assert!(!found(&recorded(LastGood::Yes), LastGood::Yes));
-    // Temporary file, write, rename: the scheme of ADR-003's first implementation.
+    // Temporary file, write and rename without a sync.
     let unsynced = [
         Op::Create(names.temp.clone(), 1),
         Op::Write(1, NEW.to_vec()),
@@ -262,10 +262,10 @@ fn the_model_finds_what_others_forget() {
     assert!(found(&unsynced, LastGood::No));
     assert!(found(&without(&Op::Sync(1)), LastGood::Yes), "without the sync of the file");
     assert!(found(&without(&Op::Sync(2)), LastGood::Yes), "without the sync of the last good copy");
-    assert!(found(&without(&Op::SyncFolder), LastGood::Yes), "without the sync of the folder");
+    assert!(found(&without(&Op::SyncDirectory), LastGood::Yes), "without the sync of the directory");
     let mut late = recorded(LastGood::Yes);
-    late.remove(late.iter().position(|op| *op == Op::SyncFolder).expect("there is one"));
-    assert!(found(&late, LastGood::Yes), "without the sync of the folder before the names move");
+    late.remove(late.iter().position(|op| *op == Op::SyncDirectory).expect("there is one"));
+    assert!(found(&late, LastGood::Yes), "without the sync of the directory before the names move");
     let mut early = recorded(LastGood::Yes);
     let renamed = |op: &Op| matches!(op, Op::Rename(_, to) if *to == names.main);
     let at = early.iter().position(renamed).expect("there is one");
@@ -276,22 +276,22 @@ fn the_model_finds_what_others_forget() {
     assert!(found(&[Op::Create(names.main.clone(), 1), Op::Write(1, NEW.to_vec())], LastGood::No));
 }
 
-/// Makes the calls on a real folder, but fails one of them, or all from one on.
+/// Makes the calls on a real directory, but fails one of them, or all from one on.
 #[derive(Debug)]
 struct Faulty {
-    folder: Folder,
+    directory: Directory,
     calls: Cell<usize>,
     fail_at: usize,
     errno: Errno,
     then: Then,
 }
 
-/// What is after the failure.
+/// The effect of the failure on later calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// The next call is made.
+    /// Later calls work.
     GoOn,
-    /// The process is dead: no call has an effect.
+    /// The process was killed: no later call has an effect.
     Dead,
 }
 
@@ -314,53 +314,54 @@ impl Steps for Faulty {
     type File = std::fs::File;
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.call(|| {}, || self.folder.remove(name))
+        self.call(|| {}, || self.directory.remove(name))
     }
 
     fn create(&self, name: &str) -> io::Result<Self::File> {
-        self.call(|| {}, || self.folder.create(name))
+        self.call(|| {}, || self.directory.create(name))
     }
 
     fn write(&self, file: &mut Self::File, bytes: &[u8]) -> io::Result<()> {
         let mut same = file.try_clone()?;
-        let half = || self.folder.write(&mut same, &bytes[..bytes.len() / 2]).expect("half of it is written");
-        self.call(half, || self.folder.write(file, bytes))
+        let half =
+            || self.directory.write(&mut same, &bytes[..bytes.len() / 2]).expect("half of it is written");
+        self.call(half, || self.directory.write(file, bytes))
     }
 
     fn sync(&self, file: &Self::File) -> io::Result<()> {
-        self.call(|| {}, || self.folder.sync(file))
+        self.call(|| {}, || self.directory.sync(file))
     }
 
     fn sync_both(&self, first: &Self::File, second: &Self::File) -> Synced {
-        Synced { first: self.sync(first), second: self.sync(second), folder: self.sync_folder() }
+        Synced { first: self.sync(first), second: self.sync(second), directory: self.sync_directory() }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.call(|| {}, || self.folder.rename(from, to))
+        self.call(|| {}, || self.directory.rename(from, to))
     }
 
-    fn sync_folder(&self) -> io::Result<()> {
-        self.call(|| {}, || self.folder.sync_folder())
+    fn sync_directory(&self) -> io::Result<()> {
+        self.call(|| {}, || self.directory.sync_directory())
     }
 }
 
 fn names_in(dir: &Dir) -> Vec<String> {
-    let entries = dir.entries().expect("a folder");
+    let entries = dir.entries().expect("a directory");
     let mut names: Vec<String> =
         entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
     names.sort();
     names
 }
 
-/// Runs one replacement over an old file, with a failure at one call; gives what was said and what is there.
+/// Runs one replacement of an old file, with a failure at one call.
 fn with_failure(fail_at: usize, errno: Errno, then: Then) -> (Result<(), Failure>, Dir, tempfile::TempDir) {
-    let home = tempfile::tempdir().expect("a folder");
-    let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).expect("a folder");
+    let home = tempfile::tempdir().expect("a directory");
+    let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).expect("a directory");
     for name in [NAME, "pins.toml.last-good"] {
         dir.write(name, OLD).expect("written");
     }
-    let folder = Folder::open(&dir).expect("a folder");
-    let steps = Faulty { folder, calls: Cell::new(0), fail_at, errno, then };
+    let directory = Directory::open(&dir).expect("a directory");
+    let steps = Faulty { directory, calls: Cell::new(0), fail_at, errno, then };
     let done = replace(&steps, &Names::of(NAME).expect("a plain name"), NEW, LastGood::Yes);
     (done, dir, home)
 }
@@ -392,9 +393,10 @@ fn a_death_at_any_call_leaves_old_or_new_and_the_next_hold_cleans_up() {
         let (main, last) = (dir.read(NAME).expect("it"), dir.read("pins.toml.last-good").expect("it"));
         assert!(main == OLD || (main == NEW && last == NEW), "call {fail_at}");
         assert!(last == OLD || last == NEW, "call {fail_at}");
-        let folder = Folder::open(&dir).expect("a folder");
+        let directory = Directory::open(&dir).expect("a directory");
         let third = b"the third\n";
-        replace(&folder, &Names::of(NAME).expect("a plain name"), third, LastGood::Yes).expect("it is free");
+        replace(&directory, &Names::of(NAME).expect("a plain name"), third, LastGood::Yes)
+            .expect("it is free");
         assert_eq!(dir.read(NAME).expect("it"), third);
         assert_eq!(dir.read("pins.toml.last-good").expect("it"), third);
         assert_eq!(names_in(&dir), [NAME, "pins.toml.last-good"]);

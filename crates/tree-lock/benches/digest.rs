@@ -1,4 +1,4 @@
-//! Digesting folders of three shapes, with the bytes kept (`snapshot`) and without (`digested`), each in one run with a
+//! Digesting directories of three shapes, with the bytes kept (`snapshot`) and without (`digested`), each in one run with a
 //! floor that does the same to files it was told of (read and hash them with `sha2`, on the same threads; nothing is
 //! listed, nothing checked), and with `merkle_hash` (parallel; it keeps nothing, sees no execute bits, and does not
 //! look whether a file changed).
@@ -10,7 +10,7 @@
     clippy::panic,
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "a benchmark builds folders and compares with programs that open files by name"
+    reason = "a benchmark builds directories and compares with programs that open files by name"
 )]
 
 use std::fs;
@@ -28,17 +28,17 @@ use plugward_sandbox_path::{Jail, Policy};
 use plugward_tree_lock::{DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck};
 use sha2::{Digest as _, Sha256};
 
-/// A folder of one shape, made by a fixed sequence: sizes spread over three powers of ten, as packages have them.
+/// A directory of one shape, made by a fixed sequence: sizes spread over three powers of ten, as packages have them.
 struct Shape {
     name: &'static str,
     files: usize,
     bytes: usize,
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     paths: Vec<PathBuf>,
 }
 
 fn shape(name: &'static str, files: usize, bytes: usize) -> Shape {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = move || {
         seed ^= seed << 13;
@@ -52,13 +52,13 @@ fn shape(name: &'static str, files: usize, bytes: usize) -> Shape {
     let mut paths = Vec::new();
     for (index, weight) in weights.iter().enumerate() {
         let place =
-            folder.path().join(format!("package-{:03}/lib/part-{}/module-{index}.js", index / 25, index % 3));
+            directory.path().join(format!("package-{:03}/lib/part-{}/module-{index}.js", index / 25, index % 3));
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         let content: Vec<u8> = (0..bytes * weight / all / 8).flat_map(|_| next().to_le_bytes()).collect();
         fs::write(&place, content).unwrap();
         paths.push(place);
     }
-    Shape { name, files, bytes, folder, paths }
+    Shape { name, files, bytes, directory, paths }
 }
 
 /// Runs one thing on so many threads, the calling one among them.
@@ -107,8 +107,8 @@ fn floor_kept(paths: &[PathBuf], jobs: usize) {
     black_box(all);
 }
 
-fn digested(folder: &Path, jobs: usize) -> Digested {
-    let jail = Jail::open(folder, Policy::standard()).unwrap();
+fn digested(directory: &Path, jobs: usize) -> Digested {
+    let jail = Jail::open(directory, Policy::standard()).unwrap();
     let check =
         Digested::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
     match check.unwrap() {
@@ -117,8 +117,8 @@ fn digested(folder: &Path, jobs: usize) -> Digested {
     }
 }
 
-fn ours(folder: &Path, jobs: usize) -> Snapshot {
-    let jail = Jail::open(folder, Policy::standard()).unwrap();
+fn ours(directory: &Path, jobs: usize) -> Snapshot {
+    let jail = Jail::open(directory, Policy::standard()).unwrap();
     let check =
         Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
     match check.unwrap() {
@@ -131,8 +131,8 @@ fn digest(c: &mut Criterion) {
     let shapes =
         [shape("small", 8, 36_000), shape("packages", 3049, 35_000_000), shape("many", 15_000, 40_000_000)];
     for shape in &shapes {
-        let snapshot = ours(shape.folder.path(), 2);
-        assert_eq!(snapshot.digest(), digested(shape.folder.path(), 2).digest());
+        let snapshot = ours(shape.directory.path(), 2);
+        assert_eq!(snapshot.digest(), digested(shape.directory.path(), 2).digest());
         assert_eq!(snapshot.len(), shape.files);
         let mut group = c.benchmark_group(shape.name);
         // One sample an iteration or few, so that a busy machine spoils some samples and not all.
@@ -145,16 +145,16 @@ fn digest(c: &mut Criterion) {
                 b.iter(|| floor(&shape.paths, jobs));
             });
             group.bench_function(BenchmarkId::new("digested", jobs), |b| {
-                b.iter(|| black_box(digested(shape.folder.path(), jobs)));
+                b.iter(|| black_box(digested(shape.directory.path(), jobs)));
             });
             group.bench_function(BenchmarkId::new("floor, kept", jobs), |b| {
                 b.iter(|| floor_kept(&shape.paths, jobs));
             });
             group.bench_function(BenchmarkId::new("snapshot", jobs), |b| {
-                b.iter(|| black_box(ours(shape.folder.path(), jobs)));
+                b.iter(|| black_box(ours(shape.directory.path(), jobs)));
             });
         }
-        let path = shape.folder.path().to_str().unwrap();
+        let path = shape.directory.path().to_str().unwrap();
         group.bench_function("merkle_hash", |b| {
             b.iter(|| MerkleTree::builder(path).build().unwrap().root.item.hash);
         });

@@ -1,4 +1,4 @@
-//! A folder that was read once and not kept.
+//! A directory that was read once and whose contents were not kept.
 
 use plugward_types::TreeDigest;
 
@@ -17,15 +17,15 @@ pub enum DigestCheck {
     Refused(TreeRefusal),
 }
 
-/// The digest of a folder whose bytes were read, hashed and let go.
+/// The digest of a directory, without the contents.
 ///
-/// It is a type of its own, without contents: who wants to parse, scan or run what was digested must take a
-/// [`Snapshot`](crate::Snapshot), and cannot read the folder a second time by mistake.
+/// Code that parses, scans or runs a plugin needs a [`Snapshot`](crate::Snapshot). This type has no contents, so such
+/// code cannot read the directory a second time by mistake.
 ///
 /// # Guarantees
-/// The digest is of the bytes that were read, under the same conditions as a snapshot's: each file had one size, one
-/// identity and one set of times from before its first byte was read until after its last, and each folder listed the
-/// same names before and after. It says nothing of what the folder holds by now.
+/// The digest is that of the bytes that were read, under the conditions of a snapshot: each file had one size, one
+/// identity and one set of times from before its first byte was read until after its last, and each directory listed
+/// the same names before and after. Later changes to the directory are not detected.
 #[derive(Debug)]
 pub struct Digested {
     pub(crate) list: TreeList,
@@ -42,7 +42,7 @@ impl Digested {
         self.list.digest()
     }
 
-    /// Returns the list that was hashed: what `plugward digest --list` prints.
+    /// Returns the hashed list, which `plugward digest --list` prints.
     #[must_use]
     pub const fn list(&self) -> &TreeList {
         &self.list
@@ -54,19 +54,19 @@ impl Digested {
         self.exec
     }
 
-    /// Returns what is worth a line in the report: at most 100, ordered by path.
+    /// Returns the warnings for the report, ordered by path, at most 100.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Returns the number of further notices.
+    /// Returns the number of warnings above that limit.
     #[must_use]
     pub const fn notices_left_out(&self) -> usize {
         self.notices_left_out
     }
 
-    /// Returns the bytes of all files and link targets together.
+    /// Returns the total size of all files and symlink targets, in bytes.
     #[must_use]
     pub const fn total_bytes(&self) -> u64 {
         self.size

@@ -1,4 +1,4 @@
-//! One file or link of a snapshot, and what a path of it leads to.
+//! Entries of a snapshot, and path lookup that follows symlinks.
 
 use core::fmt;
 
@@ -7,21 +7,21 @@ use plugward_types::Digest;
 use crate::list::{EntryKind, ListLine};
 use crate::snapshot::{Landing, Row, Snapshot, wide};
 
-/// One file or link of a snapshot.
+/// One file or symlink of a snapshot.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     snapshot: &'a Snapshot,
     row: &'a Row,
 }
 
-/// What a path of a snapshot leads to, links followed.
+/// The file or directory that a path of a snapshot leads to after symlinks are followed.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_enums, reason = "a tree has files and folders")]
+#[expect(clippy::exhaustive_enums, reason = "a tree has files and directories")]
 pub enum Place<'a> {
-    /// A file; its own path, which is another than the one asked for if a link was followed.
+    /// A file. Its path differs from the requested one if a symlink was followed.
     File(Entry<'a>),
-    /// A folder; its own path, empty for the root.
-    Folder(&'a str),
+    /// A directory, by its path; empty for the root.
+    Directory(&'a str),
 }
 
 impl<'a> Entry<'a> {
@@ -29,19 +29,19 @@ impl<'a> Entry<'a> {
         Self { snapshot, row }
     }
 
-    /// Returns the path, relative, with `/`; no control character and no `\` is in it.
+    /// Returns the relative path with `/`. It contains no control character and no `\`.
     #[must_use]
     pub fn path(self) -> &'a str {
         self.snapshot.row_path(self.row)
     }
 
-    /// Returns the kind.
+    /// Returns whether the entry is a file, an executable file or a symlink.
     #[must_use]
     pub const fn kind(self) -> EntryKind {
         self.row.kind
     }
 
-    /// Returns the content of a file, or the target of a link.
+    /// Returns the contents of a file, or the target of a symlink.
     #[must_use]
     pub const fn bytes(self) -> &'a [u8] {
         self.row.bytes.as_slice()
@@ -53,13 +53,13 @@ impl<'a> Entry<'a> {
         &self.row.digest
     }
 
-    /// Returns a link's target, as it stands; `None` for a file.
+    /// Returns the unresolved target of a symlink; `None` for a file.
     #[must_use]
     pub fn target(self) -> Option<&'a str> {
         if self.row.kind == EntryKind::Link { core::str::from_utf8(&self.row.bytes).ok() } else { None }
     }
 
-    /// Returns whether it is a file with the owner's execute bit.
+    /// Returns `true` if the entry is a file with the owner's execute bit.
     #[must_use]
     pub fn is_executable(self) -> bool {
         self.row.kind == EntryKind::Executable
@@ -86,66 +86,66 @@ impl fmt::Debug for Entry<'_> {
     }
 }
 
-/// Where a walk along a path stands.
+/// The object that the components resolved so far lead to.
 #[derive(Debug, Clone, Copy)]
 enum Stand<'a> {
-    Folder(&'a str),
+    Directory(&'a str),
     Row(usize),
 }
 
 impl Snapshot {
-    /// Finds what a path leads to, inside this snapshot, as a program would that opens it: links are followed, at
-    /// any part; `.` and empty parts are dropped, `..` goes up.
+    /// Resolves a path inside this snapshot, as the system would when a program opens it.
     ///
-    /// The answer is of the bytes that were read; nothing on the disk is looked at.
-    /// `None` where nothing is there, where a part on the way is a file, and where the path leaves the folder.
+    /// Symlinks are followed in every component, `.` and empty components are dropped, and `..` is the parent. The file
+    /// system is not accessed. Returns `None` if nothing has that path, if a component before the last is a file, and if
+    /// the path leads out of the tree.
     #[must_use]
     pub fn resolve(&self, path: &str) -> Option<Place<'_>> {
         if path.starts_with('/') {
             return None;
         }
-        let mut at = Stand::Folder("");
+        let mut at = Stand::Directory("");
         for part in path.split('/') {
             if matches!(part, "" | ".") {
                 continue;
             }
-            let Stand::Folder(folder) = at else {
+            let Stand::Directory(directory) = at else {
                 return None;
             };
             at = match part {
-                ".." if folder.is_empty() => return None,
-                ".." => Stand::Folder(folder.rsplit_once('/').map_or("", |(parent, _)| parent)),
-                name => self.step(folder, name)?,
+                ".." if directory.is_empty() => return None,
+                ".." => Stand::Directory(directory.rsplit_once('/').map_or("", |(parent, _)| parent)),
+                name => self.step(directory, name)?,
             };
         }
         match at {
-            Stand::Folder(path) => Some(Place::Folder(path)),
+            Stand::Directory(path) => Some(Place::Directory(path)),
             Stand::Row(index) => self.entry(index).map(Place::File),
         }
     }
 
-    fn step(&self, folder: &str, name: &str) -> Option<Stand<'_>> {
-        let joined = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        let folder_at = |index: usize| self.folders.get(index).map(|path| Stand::Folder(path));
+    fn step(&self, directory: &str, name: &str) -> Option<Stand<'_>> {
+        let joined = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+        let directory_at = |index: usize| self.directories.get(index).map(|path| Stand::Directory(path));
         let Ok(index) = self.find(&joined) else {
-            return folder_at(self.folder_at(&joined)?);
+            return directory_at(self.directory_at(&joined)?);
         };
         match self.rows.get(index)? {
             Row { kind: EntryKind::Link, landing, .. } => match landing {
-                Landing::Root => Some(Stand::Folder("")),
-                Landing::Folder(index) => folder_at(wide(*index)),
+                Landing::Root => Some(Stand::Directory("")),
+                Landing::Directory(index) => directory_at(wide(*index)),
                 Landing::Row(index) => Some(Stand::Row(wide(*index))),
             },
             _ => Some(Stand::Row(index)),
         }
     }
 
-    /// Finds the file that a path leads to; links are followed as in [`Snapshot::resolve`].
+    /// Returns the file that a path leads to, as [`Snapshot::resolve`] does.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<Entry<'_>> {
         match self.resolve(path)? {
             Place::File(entry) => Some(entry),
-            Place::Folder(_) => None,
+            Place::Directory(_) => None,
         }
     }
 }

@@ -1,13 +1,9 @@
-//! Why we could not tell whether a folder is a tree.
+//! Failures to read a directory.
 
+use plugward_types::escape;
 use thiserror::Error;
 
-use crate::escape::escape;
-
-/// A directory that could not be read. There is neither a digest nor a refusal.
-///
-/// # Source
-/// Rule 1 of the design: a failure is an error, and never a yes.
+/// A failure to read a directory. There is neither a digest nor a refusal, so the plugin must not be loaded.
 #[derive(Debug, Error)]
 #[error("{kind}")]
 pub struct TreeError {
@@ -22,22 +18,22 @@ pub enum TreeErrorKind {
     /// An entry could not be listed or read.
     #[error("read {}", show(.path))]
     Io {
-        /// The entry, relative to the folder; empty for the folder itself.
+        /// The entry, relative to the directory; empty for the directory itself.
         path: String,
     },
-    /// The jail's policy hides dotfiles or follows links, so what is read through it is not the folder.
-    #[error("read a folder through a jail that hides dotfiles or follows links")]
+    /// The jail's policy hides dotfiles or follows symlinks, so it does not show the directory as it is.
+    #[error("read the directory: the jail's policy hides dotfiles or follows symlinks")]
     Jail,
-    /// A digest was asked for that needs files which this snapshot left out.
-    #[error("digest a folder that was read without {missing}")]
+    /// The requested digest needs files that this snapshot left out.
+    #[error("digest the directory: it was read without {missing}")]
     NotRead {
-        /// What was left out.
+        /// The names that were left out.
         missing: String,
     },
 }
 
 fn show(path: &str) -> String {
-    if path.is_empty() { "the folder".into() } else { escape(path.as_bytes()) }
+    if path.is_empty() { "the directory".into() } else { escape::name(path.as_bytes()) }
 }
 
 impl TreeError {
@@ -54,7 +50,7 @@ impl TreeError {
         Self { kind: TreeErrorKind::NotRead { missing }, source: None }
     }
 
-    /// Returns the kind of the error.
+    /// Returns the cause.
     #[must_use]
     pub const fn kind(&self) -> &TreeErrorKind {
         &self.kind
@@ -75,10 +71,12 @@ impl TreeError {
     pub fn help(&self) -> String {
         match &self.kind {
             TreeErrorKind::Io { .. } => {
-                "make the entry readable for you (chmod u+r; u+rx for a folder), then run again".into()
+                "make the entry readable (chmod u+r; u+rx for a directory), then check again".into()
             }
             TreeErrorKind::Jail => "open the jail with `Policy::standard()`".into(),
-            TreeErrorKind::NotRead { .. } => "read the folder with what both lists exclude".into(),
+            TreeErrorKind::NotRead { .. } => {
+                "read the directory with the excludes that both lists share".into()
+            }
         }
     }
 }

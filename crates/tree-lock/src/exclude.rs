@@ -1,23 +1,21 @@
-//! The few names that may be left out of a digest.
+//! The names that a digest can leave out.
 
 use core::fmt;
 use std::collections::BTreeSet;
 
+use plugward_types::escape;
 use thiserror::Error;
 
-use crate::escape::escape;
-
-/// The root-level names that may be excluded; no other, and no pattern.
+/// The only names that can be excluded, at the root of the tree. Patterns are not supported.
 pub const EXCLUDABLE: [&str; 6] = [".git", ".hg", ".jj", ".svn", "PLUGINS.lock", "PLUGINS.lock.minisig"];
 
-/// A list of root-level names that a digest leaves out. It stands in the preimage.
+/// A list of root-level names that a digest leaves out. The list is part of the preimage.
+///
+/// A digest that skips caches silently does not detect planted bytecode. Here the digest states everything that it
+/// leaves out.
 ///
 /// # Guarantees
-/// Holds names of [`EXCLUDABLE`] only, sorted bytewise, each once.
-///
-/// # Source
-/// codewizard's digest skips caches silently, and so does not see planted bytecode; here nothing is left out unless
-/// the digest says so.
+/// Contains only names of [`EXCLUDABLE`], sorted by their bytes, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Excludes(BTreeSet<&'static str>);
 
@@ -31,7 +29,7 @@ impl Excludes {
     /// Creates a list from names.
     ///
     /// # Errors
-    /// `tree/exclude` for a name that is none of [`EXCLUDABLE`]: a path below the root, a pattern, another name.
+    /// `tree/exclude` for anything that is not in [`EXCLUDABLE`]: a path below the root, a pattern, or another name.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, ExcludeError> {
         let mut list = BTreeSet::new();
         for name in names {
@@ -48,30 +46,30 @@ impl Excludes {
         self.0.iter().copied()
     }
 
-    /// Returns whether a root-level name is on the list.
+    /// Returns `true` if a root-level name is on the list.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 
-    /// Returns whether the name of an entry is on the list.
+    /// Returns `true` if the name of an entry is on the list. The name need not be UTF-8.
     pub(crate) fn has(&self, name: &[u8]) -> bool {
         self.0.iter().any(|known| known.as_bytes() == name)
     }
 
-    /// Returns whether nothing is excluded.
+    /// Returns `true` if nothing is excluded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns what is on both lists: what to read a folder with that has to be digested under each of them.
+    /// Returns the names on both lists. A directory read with them can be digested under each of the two lists.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).copied().collect())
     }
 
-    /// Returns whether all that `other` leaves out is left out here too.
+    /// Returns `true` if this list excludes every name that `other` excludes.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.0.is_superset(&other.0)
@@ -90,15 +88,15 @@ impl fmt::Display for Excludes {
     }
 }
 
-/// A name that may not be excluded.
+/// A name that cannot be excluded.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("exclude `{}`: not one of the names that may be left out", escape(.name.as_bytes()))]
+#[error("cannot exclude `{}`", escape::name(.name.as_bytes()))]
 pub struct ExcludeError {
     name: String,
 }
 
 impl ExcludeError {
-    /// Returns the name, cut to 100 characters; escape it before you print it.
+    /// Returns the first 100 characters of the name. Escape it before you print it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -1,4 +1,4 @@
-//! What was listed, and listing it again.
+//! The listed entries of a tree, and the second listing that detects changes.
 
 use core::num::NonZeroUsize;
 
@@ -15,32 +15,32 @@ use crate::problem::{Notice, TreeProblem, TreeProblemKind};
 use crate::race::{report_change, report_error};
 use crate::read::each_beside;
 
-/// A file or link that was listed.
+/// A listed file or symlink.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) path: Box<str>,
     pub(crate) state: State,
 }
 
-/// How far an item has come.
+/// The progress of reading an item.
 #[derive(Debug)]
 pub(crate) enum State {
-    /// A file that is not read yet.
+    /// A file that has not been read yet.
     Listed,
-    /// A link with its target.
+    /// A symlink with its target.
     Link(Box<[u8]>),
-    /// A file that was read. Where nothing is kept there are no bytes; the size is that of what was hashed.
+    /// A hashed file. `bytes` is empty if only a digest is wanted; `size` is the number of hashed bytes.
     Read { bytes: Vec<u8>, size: u64, digest: [u8; 32], mode: u32 },
-    /// A file that was looked at and not read, since the tree is refused anyway.
+    /// A file whose metadata was checked but whose contents were not read, because the tree is refused anyway.
     Seen,
-    /// A file that is at fault.
+    /// A file for which the tree is refused.
     Fault(TreeProblemKind),
     /// A file that could not be read.
     Error(Box<TreeError>),
 }
 
 impl Item {
-    /// Returns the digest of the content or target.
+    /// Returns the digest of the contents or the target.
     pub(crate) fn digest(&self) -> Digest {
         Digest::from_bytes(match &self.state {
             State::Read { digest, .. } => *digest,
@@ -49,7 +49,7 @@ impl Item {
         })
     }
 
-    /// Returns the bytes of the content or target.
+    /// Returns the size of the contents or the target, in bytes.
     pub(crate) fn size(&self) -> u64 {
         match &self.state {
             State::Read { size, .. } => *size,
@@ -58,15 +58,15 @@ impl Item {
         }
     }
 
-    /// Returns the line of the list that it makes.
+    /// Returns the item as a line of the list.
     pub(crate) fn line(&self, kind: EntryKind) -> ListLine<'_> {
         ListLine { kind, digest: self.digest(), size: self.size(), path: &self.path }
     }
 }
 
-/// A folder with what it held when it was listed.
+/// A listed directory, with the facts that a second listing is compared with.
 #[derive(Debug)]
-pub(crate) struct FolderSeen {
+pub(crate) struct DirectorySeen {
     pub(crate) path: Box<str>,
     /// The digest of its names and kinds.
     pub(crate) held: [u8; 32],
@@ -74,36 +74,36 @@ pub(crate) struct FolderSeen {
     pub(crate) again: Again,
 }
 
-/// What a folder was when it was listed again.
+/// The result of listing a directory a second time.
 #[derive(Debug)]
 pub(crate) enum Again {
-    /// The same folder with the same names, or not asked yet.
+    /// The same directory with the same names, or not listed again yet.
     Same,
     Changed,
     Error(Box<TreeError>),
 }
 
-/// All names below a folder.
+/// All entries of a tree.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
-    /// In bytewise order of the paths.
+    /// Sorted by the bytes of the paths.
     pub(crate) items: Vec<Item>,
-    /// The root first, then in bytewise order.
-    pub(crate) folders: Vec<FolderSeen>,
+    /// The root first, then sorted by the bytes of the paths.
+    pub(crate) directories: Vec<DirectorySeen>,
     pub(crate) problems: Vec<TreeProblem>,
     pub(crate) notices: Vec<Notice>,
-    /// Bytes of all link targets.
+    /// The total size of all symlink targets, in bytes.
     pub(crate) link_bytes: u64,
-    /// Not everything was looked at, so nothing can be said about what links lead to.
+    /// Some entries were not listed, so a symlink target that is not found may still exist.
     pub(crate) is_partial: bool,
-    /// The limit on entries was met, so the rest of the names is not even known.
+    /// The limit on entries was exceeded, so some names are not known.
     pub(crate) is_cut: bool,
 }
 
 impl Listed {
-    /// Takes every folder's listing and every link's target again; returns the paths that are not as they were.
+    /// Lists every directory and reads every symlink again, and returns the paths that have changed.
     ///
-    /// Meanwhile the calling thread does something with the items, before it takes its part.
+    /// The calling thread runs `meanwhile` on the items before it joins the other threads.
     pub(crate) fn changed_since(
         &mut self,
         jail: &Jail,
@@ -113,31 +113,31 @@ impl Listed {
         meanwhile: impl FnOnce(&[Item]),
     ) -> Result<Vec<TreeProblem>, TreeError> {
         let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
-        let again = |folder: &mut FolderSeen| {
-            let root = folder.path.is_empty().then_some(exclude);
-            folder.again = match look(jail, &folder.path, max) {
-                Ok((_, meta)) if meta.id() != folder.id => {
-                    let cause = RaceCause::Replaced { was: folder.id, is: meta.id() };
-                    report_change(jail, &folder.path, cause);
+        let again = |directory: &mut DirectorySeen| {
+            let root = directory.path.is_empty().then_some(exclude);
+            directory.again = match look(jail, &directory.path, max) {
+                Ok((_, meta)) if meta.id() != directory.id => {
+                    let cause = RaceCause::Replaced { was: directory.id, is: meta.id() };
+                    report_change(jail, &directory.path, cause);
                     Again::Changed
                 }
-                Ok((listing, _)) if fingerprint(&listing, root) != folder.held => {
-                    report_change(jail, &folder.path, RaceCause::Changed);
+                Ok((listing, _)) if fingerprint(&listing, root) != directory.held => {
+                    report_change(jail, &directory.path, RaceCause::Changed);
                     Again::Changed
                 }
                 Ok(_) => Again::Same,
-                Err(error) if error.report(jail, &folder.path) => Again::Changed,
-                Err(error) => Again::Error(Box::new(error.into_tree(&folder.path))),
+                Err(error) if error.report(jail, &directory.path) => Again::Changed,
+                Err(error) => Again::Error(Box::new(error.into_tree(&directory.path))),
             };
         };
         let items = &self.items;
-        each_beside(&mut self.folders, jobs, again, || meanwhile(items));
+        each_beside(&mut self.directories, jobs, again, || meanwhile(items));
         let mut out = Vec::new();
         let mut changed = |path: &str| out.push(TreeProblem::new(path, TreeProblemKind::ChangedWhileRead));
-        for folder in &mut self.folders {
-            match core::mem::replace(&mut folder.again, Again::Same) {
+        for directory in &mut self.directories {
+            match core::mem::replace(&mut directory.again, Again::Same) {
                 Again::Same => {}
-                Again::Changed => changed(&folder.path),
+                Again::Changed => changed(&directory.path),
                 Again::Error(error) => return Err(*error),
             }
         }

@@ -3,11 +3,10 @@
 mod base64;
 mod codes;
 mod digested;
+mod directory;
 mod entry;
 mod error;
-mod escape;
 mod exclude;
-mod folder;
 mod item;
 mod limits;
 mod links;

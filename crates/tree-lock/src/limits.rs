@@ -1,38 +1,37 @@
-//! How much of a folder is read at most.
+//! Limits on the size of a tree.
 
 use core::fmt;
 
-/// How much of a folder is read at most. All five stand for a whole tree but `file_bytes`.
+/// The limits on one tree. A tree above one of them is refused.
 ///
-/// There is no `Default`: whoever reads a stranger's folder says how much of it.
-///
-/// # Source
-/// `limits.tree_files`, `limits.tree_bytes`, `limits.file_bytes` and `limits.tree_depth` of the settings.
+/// There is no `Default`, because a caller that reads untrusted directories should choose its limits.
+// The settings are `limits.tree_files`, `limits.tree_bytes`, `limits.file_bytes` and `limits.tree_depth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a new limit must be answered by every host")]
 pub struct Limits {
-    /// Files, links and folders in all, what is excluded not counted.
+    /// The number of files, symlinks and directories, without excluded ones.
     pub entries: usize,
-    /// Bytes of all files and link targets together.
+    /// The total size of all files and symlink targets, in bytes.
     pub bytes: u64,
-    /// Bytes of one file.
+    /// The size of one file, in bytes.
     pub file_bytes: u64,
-    /// Parts of a path.
+    /// The number of components in a path.
     pub depth: usize,
-    /// Bytes of a path, relative to the folder.
+    /// The length of a path relative to the directory, in bytes.
     pub path_bytes: usize,
 }
 
 impl Limits {
-    /// Returns the limits that the command line starts from: 20,000 entries, 512 MiB in all, 256 MiB a file, depth
-    /// 64, 4,095 bytes a path.
+    /// Returns the defaults of the command line.
+    ///
+    /// These are 20,000 entries, 512 MiB in total, 256 MiB per file, depth 64, and 4,095 bytes per path.
     #[must_use]
     pub const fn standard() -> Self {
         Self { entries: 20_000, bytes: 512 << 20, file_bytes: 256 << 20, depth: 64, path_bytes: 4095 }
     }
 }
 
-/// Which limit was met.
+/// The limit that a tree exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Limit {
@@ -49,7 +48,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Returns the setting that holds this limit, where there is one.
+    /// Returns the name of the setting for this limit, if there is one.
     #[must_use]
     pub const fn setting(self) -> Option<&'static str> {
         match self {
@@ -65,10 +64,10 @@ impl Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Entries => "files, links and folders",
-            Self::Bytes => "bytes in all",
+            Self::Entries => "files, symlinks and directories",
+            Self::Bytes => "bytes in total",
             Self::FileBytes => "bytes in one file",
-            Self::Depth => "parts in a path",
+            Self::Depth => "components in a path",
             Self::PathBytes => "bytes in a path",
         })
     }

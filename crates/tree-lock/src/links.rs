@@ -1,30 +1,31 @@
-//! Where links lead, walked over the listed entries, never on the disk.
+//! Resolution of symlinks over the listed entries, without access to the file system.
 //!
-//! By text alone `sub/l -> up/../x` beside `sub/up -> ..` looks inside and is outside, so every part is looked up.
+//! Normalizing the text of a target is not enough: next to `sub/up -> ..`, the link `sub/l -> up/../x` looks like a path
+//! inside the tree and leads out of it. Every component is therefore looked up.
 
 use std::collections::BTreeMap;
 
 use crate::exclude::Excludes;
 use crate::problem::TreeProblemKind;
 
-/// The most links on the way from a link to where it leads, itself counted: what Linux allows too.
+/// The most symlinks in one chain, as on Linux.
 const HOPS: u32 = 40;
 
 /// A node of the tree; the root is 0.
 pub(crate) type NodeId = usize;
 const ROOT: NodeId = 0;
 
-/// What a listed path is.
+/// The kind of a listed path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listed<'a> {
-    Folder,
-    /// A file, or something that is refused anyway; nothing lies below it.
+    Directory,
+    /// A file, or an entry that is refused anyway. It has no children.
     File,
-    /// A link with its target, or `None` where that is no text.
+    /// A symlink with its target, or `None` if the target is not valid text.
     Link(Option<&'a str>),
 }
 
-/// Why a link is refused.
+/// The reason why a symlink is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     Name,
@@ -45,12 +46,12 @@ impl Fault {
         }
     }
 
-    /// What a link has that leads through a link with this fault.
+    /// Returns the fault of a symlink that leads through a symlink with this fault.
     const fn passed_on(self) -> Self {
         match self {
             Self::Absolute | Self::Escapes => Self::Escapes,
             Self::IntoExcluded => Self::IntoExcluded,
-            Self::Name => Self::Broken("the link on the way has a target that is no text"),
+            Self::Name => Self::Broken("a symlink in the chain has an invalid target"),
             Self::Broken(why) => Self::Broken(why),
         }
     }
@@ -63,7 +64,7 @@ struct Node<'a> {
     what: Listed<'a>,
 }
 
-/// All listed paths as nodes below their folders.
+/// All listed paths as a tree of nodes.
 #[derive(Debug)]
 pub(crate) struct Nodes<'a> {
     all: Vec<Node<'a>>,
@@ -71,10 +72,10 @@ pub(crate) struct Nodes<'a> {
     exclude: &'a Excludes,
 }
 
-/// Where a link leads.
+/// The result of resolving a symlink.
 pub(crate) type Landing = Result<NodeId, Fault>;
 
-/// A link on the way, with the part of its target at which the walk stands.
+/// A symlink that is being resolved, with the rest of its target.
 struct Frame<'a> {
     link: NodeId,
     at: NodeId,
@@ -90,23 +91,25 @@ enum Memo {
 }
 
 impl<'a> Nodes<'a> {
-    /// Takes every path with its kind; a folder must come before what lies in it (bytewise order by path does).
-    /// A path whose folder is not listed is left out.
+    /// Creates the tree from every path with its kind.
+    ///
+    /// A directory must come before its entries, which sorting by path ensures. A path whose directory is not listed is
+    /// left out.
     pub(crate) fn new(
         listed: impl IntoIterator<Item = (&'a str, Listed<'a>)>,
         exclude: &'a Excludes,
     ) -> Self {
-        let root = Node { parent: ROOT, path: "", what: Listed::Folder };
+        let root = Node { parent: ROOT, path: "", what: Listed::Directory };
         let mut this = Self { all: vec![root], children: BTreeMap::new(), exclude };
-        let mut folders = BTreeMap::from([("", ROOT)]);
+        let mut directories = BTreeMap::from([("", ROOT)]);
         for (path, what) in listed {
-            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            if let Some(parent) = folders.get(folder) {
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if let Some(parent) = directories.get(directory) {
                 let id = this.all.len();
                 this.children.insert((*parent, name), id);
                 this.all.push(Node { parent: *parent, path, what });
-                if what == Listed::Folder {
-                    folders.insert(path, id);
+                if what == Listed::Directory {
+                    directories.insert(path, id);
                 }
             }
         }
@@ -118,9 +121,9 @@ impl<'a> Nodes<'a> {
         self.all.get(id).map_or("", |node| node.path)
     }
 
-    /// Returns whether a node is a folder.
-    pub(crate) fn is_folder(&self, id: NodeId) -> bool {
-        self.what(id) == Listed::Folder
+    /// Returns `true` if a node is a directory.
+    pub(crate) fn is_directory(&self, id: NodeId) -> bool {
+        self.what(id) == Listed::Directory
     }
 
     fn what(&self, id: NodeId) -> Listed<'a> {
@@ -131,8 +134,9 @@ impl<'a> Nodes<'a> {
         self.all.get(id).map_or(ROOT, |node| node.parent)
     }
 
-    /// Walks every link, each once: a link that leads through another takes over where that one landed. So the
-    /// work is linear in the text of all targets, however they are chained; the stack is ours, not the thread's.
+    /// Resolves every symlink, and returns the paths with the results.
+    // Each symlink is resolved once and its result is reused, so the work is linear in the length of all targets,
+    // however they are chained. The stack is on the heap, so that a long chain cannot overflow the thread's stack.
     pub(crate) fn landings(&self) -> Vec<(&'a str, Landing)> {
         let mut memo = vec![Memo::Open; self.all.len()];
         let mut out = Vec::new();
@@ -167,7 +171,7 @@ impl<'a> Nodes<'a> {
         }
         match memo.get(link) {
             Some(Memo::Done(landing, _)) => *landing,
-            _ => Err(Fault::Broken("it could not be walked")),
+            _ => Err(Fault::Broken("it could not be resolved")),
         }
     }
 
@@ -181,8 +185,9 @@ impl<'a> Nodes<'a> {
         Ok(Frame { link, at: self.parent(link), rest: target.split('/'), hops: 1 })
     }
 
-    /// Walks until the target's end, a fault, or a link that is not walked yet; that one is put into `next`, and
-    /// the part that named it stays to be walked again.
+    /// Resolves components until the end of the target, a fault, or a symlink that is not resolved yet.
+    ///
+    /// Such a symlink is stored in `next`, and its component stays in the frame to be resolved again afterwards.
     fn walk(
         &self,
         frame: &mut Frame<'a>,
@@ -199,10 +204,14 @@ impl<'a> Nodes<'a> {
                 Ok(Step::Link(id)) => match memo.get(id) {
                     Some(Memo::Done(Ok(landed), hops)) => {
                         frame.hops = frame.hops.saturating_add(*hops);
-                        if frame.hops > HOPS { Err(Fault::Broken("more than 40 links")) } else { Ok(*landed) }
+                        if frame.hops > HOPS {
+                            Err(Fault::Broken("more than 40 symlinks"))
+                        } else {
+                            Ok(*landed)
+                        }
                     }
                     Some(Memo::Done(Err(fault), _)) => Err(fault.passed_on()),
-                    Some(Memo::Walking) => Err(Fault::Broken("links in a circle")),
+                    Some(Memo::Walking) => Err(Fault::Broken("symlinks in a loop")),
                     Some(Memo::Open) | None => {
                         frame.rest = before;
                         *next = Some(id);
@@ -222,18 +231,18 @@ impl<'a> Nodes<'a> {
         if matches!(part, "" | ".") {
             return Ok(Step::At(at));
         }
-        if !self.is_folder(at) {
-            return Err(Fault::Broken("a part on the way is a file"));
+        if !self.is_directory(at) {
+            return Err(Fault::Broken("a component of the target is a file"));
         }
         if part == ".." {
             return if at == ROOT { Err(Fault::Escapes) } else { Ok(Step::At(self.parent(at))) };
         }
-        // Also where nothing of that name is there: the answer must not hang on what is left out.
+        // This applies even if no such entry exists: the result must not depend on excluded files.
         if at == ROOT && self.exclude.contains(part) {
             return Err(Fault::IntoExcluded);
         }
         let Some(id) = self.children.get(&(at, part)).copied() else {
-            return Err(Fault::Broken("nothing has that name"));
+            return Err(Fault::Broken("no such file or directory"));
         };
         Ok(if matches!(self.what(id), Listed::Link(_)) { Step::Link(id) } else { Step::At(id) })
     }

@@ -1,6 +1,6 @@
-//! The text that is hashed, which is also the list that a person reviews.
+//! The list of a tree: the hashed text, which a user can also review.
 
-use plugward_types::{Digest, TreeDigest};
+use plugward_types::{Digest, TreeDigest, hex};
 use sha2::{Digest as _, Sha256};
 
 use crate::exclude::Excludes;
@@ -8,7 +8,7 @@ use crate::name;
 
 const FIRST: &str = "plugtree-v1";
 
-/// What an entry of a tree is. Folders are none: they show in the paths of what they hold.
+/// The kind of an entry. Directories are not entries: they occur only in the paths of their files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "a new kind is a new scheme")]
 pub enum EntryKind {
@@ -16,12 +16,12 @@ pub enum EntryKind {
     File,
     /// A file with the owner's execute bit.
     Executable,
-    /// A symbolic link.
+    /// A symlink.
     Link,
 }
 
 impl EntryKind {
-    /// Returns the letter that the list uses: `f`, `x`, `l`.
+    /// Returns the letter of the kind in the list: `f`, `x` or `l`.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -36,34 +36,31 @@ impl EntryKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListLine<'a> {
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
-    /// SHA-256 of the content, or of the link's target.
+    /// The SHA-256 digest of the contents, or of the symlink target.
     pub digest: Digest,
-    /// Bytes of the content, or of the link's target.
+    /// The size of the contents or of the symlink target, in bytes.
     pub size: u64,
-    /// The path, relative, with `/`.
+    /// The relative path, with `/`.
     pub path: &'a str,
 }
 
 impl ListLine<'_> {
-    /// Counts the bytes of the line with its newline.
+    /// Returns the length of the line with its newline, in bytes.
     pub(crate) fn len(&self) -> usize {
         let digits = self.size.checked_ilog10().map_or(0, |log| usize::try_from(log).unwrap_or(0));
-        // Kind, three blanks, 64 digits, the first digit of the size, newline.
+        // 70 bytes are the kind, three spaces, 64 hex digits, the first digit of the size, and the newline.
         self.path.len().saturating_add(digits).saturating_add(70)
     }
 }
 
-/// The list of a tree under `plugtree-v1`: the exact text that is hashed.
+/// The list of a tree under the scheme `plugtree-v1`: the exact text that is hashed.
 ///
 /// # Guarantees
-/// The text is canonical: equal entries and excludes give equal text, and what parses renders to the same text.
+/// The text is canonical: equal entries and excludes give equal text, and a text that parses renders to itself.
 ///
-/// # Source
-/// Go's `dirhash` keeps a list that can be reviewed; Nix covers links and execute bits. This does both.
-///
-/// # Example
+/// # Examples
 /// ```
 /// use plugward_tree_lock::TreeList;
 /// let list = TreeList::parse("plugtree-v1\n")?;
@@ -77,10 +74,10 @@ pub struct TreeList {
 }
 
 impl TreeList {
-    /// Renders lines that are in bytewise order of their full paths, and whose paths are valid.
+    /// Renders lines. They must be sorted by the bytes of their paths, and the paths must be valid.
     pub(crate) fn render<'a>(exclude: &Excludes, lines: impl Iterator<Item = ListLine<'a>> + Clone) -> Self {
         let head = head(exclude);
-        // The exact size: nothing is copied while it grows.
+        // The exact size is computed first, so that a list of megabytes is not copied while it grows.
         let size = lines.clone().fold(head.len(), |sum, line| sum.saturating_add(line.len()));
         let mut text = String::with_capacity(size);
         text.push_str(&head);
@@ -90,7 +87,7 @@ impl TreeList {
         Self { digest: hash(&text), text }
     }
 
-    /// Returns the offset of the first entry's line.
+    /// Returns the offset of the first entry.
     pub(crate) fn first_line(&self) -> usize {
         head(&self.exclude()).len()
     }
@@ -107,11 +104,11 @@ impl TreeList {
         &self.digest
     }
 
-    /// Reads a list that was kept.
+    /// Parses a stored list.
     ///
     /// # Errors
-    /// `tree/list` with the line, where the text is not exactly what this crate would write: another first line, a
-    /// name that may not be excluded, a bad path, an order that is not bytewise, a path twice or below a file.
+    /// `tree/list` with the line if the text is not exactly what this crate writes: another first line, a name that
+    /// cannot be excluded, an invalid path, entries out of order, or a path that occurs twice or below a file.
     pub fn parse(text: &str) -> Result<Self, ListError> {
         let mut lines = Numbered { rest: text, line: 0 };
         let first = lines.next().ok_or(ListError::new(1, "the line `plugtree-v1`"))??;
@@ -161,7 +158,7 @@ impl TreeList {
         Excludes::new(names).unwrap_or_default()
     }
 
-    /// Returns the entries, in order.
+    /// Returns the entries in the order of the list.
     pub fn lines(&self) -> impl Iterator<Item = ListLine<'_>> {
         self.text.lines().skip(1).skip_while(|line| line.starts_with("exclude ")).filter_map(parse_line)
     }
@@ -182,17 +179,14 @@ fn hash(text: &str) -> TreeDigest {
 }
 
 fn push_line(text: &mut String, line: &ListLine<'_>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut hex = [0_u8; 64];
-    for (pair, byte) in hex.chunks_exact_mut(2).zip(line.digest.as_bytes()) {
-        for (slot, nibble) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
-            *slot = HEX.get(usize::from(nibble)).copied().unwrap_or(b'?');
-        }
+    let mut digest = [0_u8; 64];
+    for (pair, byte) in digest.chunks_exact_mut(2).zip(line.digest.as_bytes()) {
+        pair.copy_from_slice(&hex::digits_of(*byte));
     }
-    // The last digit first; no number has more than 20.
+    // Digits are computed from the last one; a `u64` has at most 20. Formatting would allocate for every line.
     let (mut digits, mut rest, mut many) = ([0_u8; 20], line.size, 0_usize);
     for slot in digits.iter_mut().rev() {
-        *slot = HEX.get(usize::try_from(rest % 10).unwrap_or(0)).copied().unwrap_or(b'?');
+        *slot = b"0123456789".get(usize::try_from(rest % 10).unwrap_or(0)).copied().unwrap_or(b'?');
         (rest, many) = (rest / 10, many.saturating_add(1));
         if rest == 0 {
             break;
@@ -201,7 +195,7 @@ fn push_line(text: &mut String, line: &ListLine<'_>) {
     let size = digits.get(digits.len().saturating_sub(many)..).unwrap_or_default();
     text.push(line.kind.letter());
     text.push(' ');
-    for part in [&hex, &b" "[..], size] {
+    for part in [&digest, &b" "[..], size] {
         text.push_str(core::str::from_utf8(part).unwrap_or_default());
     }
     text.push(' ');
@@ -217,10 +211,10 @@ fn parse_line(line: &str) -> Option<ListLine<'_>> {
         "l" => EntryKind::Link,
         _ => return None,
     };
-    let (hex, rest) = rest.split_once(' ')?;
-    let digest: Digest = format!("sha256:{hex}").parse().ok()?;
+    let (digest, rest) = rest.split_once(' ')?;
+    let digest: Digest = format!("sha256:{digest}").parse().ok()?;
     let (size, path) = rest.split_once(' ')?;
-    // No sign, no leading zero: the text has one form only.
+    // A sign or a leading zero would give the same list a second text.
     let canonical = size.bytes().all(|b| b.is_ascii_digit()) && (size == "0" || !size.starts_with('0'));
     let size = size.parse().ok().filter(|_| canonical)?;
     is_path(path).then_some(ListLine { kind, digest, size, path })
@@ -237,12 +231,12 @@ fn check_order(before: Option<&str>, path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Returns the folders above a path, nearest last.
+/// Returns the directories above a path, the nearest one last.
 pub(crate) fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(at, _)| path.get(..at))
 }
 
-/// Lines with their numbers; every one must end with LF.
+/// An iterator over lines that counts them and requires LF at the end of each.
 struct Numbered<'a> {
     rest: &'a str,
     line: usize,
@@ -264,9 +258,9 @@ impl<'a> Iterator for Numbered<'a> {
     }
 }
 
-/// A text that is no tree list.
+/// A text that is not a tree list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("read the tree list: line {line}: expected {expected}")]
+#[error("parse the tree list: line {line}: expected {expected}")]
 pub struct ListError {
     line: usize,
     expected: &'static str,
@@ -277,7 +271,7 @@ impl ListError {
         Self { line, expected }
     }
 
-    /// Returns the line, from 1.
+    /// Returns the line of the error, from 1.
     #[must_use]
     pub const fn line(&self) -> usize {
         self.line
@@ -292,9 +286,6 @@ impl ListError {
     /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
-        format!(
-            "the list must be as `plugward digest --list` wrote it; line {} needs {}",
-            self.line, self.expected
-        )
+        format!("use the output of `plugward digest --list`: line {} must be {}", self.line, self.expected)
     }
 }

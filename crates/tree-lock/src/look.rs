@@ -1,4 +1,4 @@
-//! One look at a folder: what it is, and which names it has.
+//! Opening and listing one directory through the jail.
 
 use plugward_sandbox_path::{FileKind, Jail, Listing, Metadata, OpenError};
 use sha2::{Digest as _, Sha256};
@@ -7,15 +7,16 @@ use crate::error::TreeError;
 use crate::exclude::Excludes;
 use crate::race::report_error;
 
-/// The root is `.` to a jail.
+/// Returns the path that the jail expects, which is `.` for the root.
 fn at(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
 
+/// Lists a directory and returns its metadata. Both are of the same handle.
 pub(crate) fn look(jail: &Jail, path: &str, max: usize) -> Result<(Listing, Metadata), OpenErrorOrIo> {
-    let mut folder = jail.open_folder(at(path)).map_err(OpenErrorOrIo::Open)?;
-    let meta = folder.meta().map_err(OpenErrorOrIo::Io)?;
-    let listing = folder.list(max).map_err(OpenErrorOrIo::Open)?;
+    let mut directory = jail.open_directory(at(path)).map_err(OpenErrorOrIo::Open)?;
+    let meta = directory.meta().map_err(OpenErrorOrIo::Io)?;
+    let listing = directory.list(max).map_err(OpenErrorOrIo::Open)?;
     Ok((listing, meta))
 }
 
@@ -26,7 +27,7 @@ pub(crate) enum OpenErrorOrIo {
 }
 
 impl OpenErrorOrIo {
-    /// Reports the error to the observer if it is a change, and returns whether it is one.
+    /// Reports the error to the observer if it is a race. Returns `true` if it is one.
     pub(crate) fn report(&self, jail: &Jail, path: &str) -> bool {
         matches!(self, Self::Open(error) if report_error(jail, path, error))
     }
@@ -39,7 +40,7 @@ impl OpenErrorOrIo {
     }
 }
 
-/// Digests the names and kinds of a folder, so that they can be compared in little memory.
+/// Returns a digest of the names and kinds, so that two listings can be compared without keeping the first.
 pub(crate) fn fingerprint(listing: &Listing, exclude: Option<&Excludes>) -> [u8; 32] {
     let mut hash = Sha256::new();
     for entry in listing.entries() {
@@ -48,7 +49,7 @@ pub(crate) fn fingerprint(listing: &Listing, exclude: Option<&Excludes>) -> [u8;
         }
         let kind: u8 = match entry.kind() {
             FileKind::File => b'f',
-            FileKind::Folder => b'd',
+            FileKind::Directory => b'd',
             FileKind::Symlink => b'l',
             _ => b'?',
         };

@@ -1,15 +1,13 @@
-//! Which names a tree may hold, and which two are one on another system.
+//! Valid names, and names that are the same or invalid on another system.
 
 use std::borrow::Cow;
 
 use caseless::Caseless as _;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::escape::is_bidi;
-
-/// Takes a name or a link's target as text: UTF-8, without C0 controls, DEL and `\`.
+/// Returns a name or symlink target as text, if it is UTF-8 without C0 controls, DEL and `\`.
 ///
-/// A newline would break the preimage's lines, and `\` is a separator elsewhere.
+/// A newline would break the lines of the preimage, and `\` is a separator on Windows.
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     let text = core::str::from_utf8(bytes).ok()?;
     let bad = |byte: u8| byte < 0x20 || byte == 0x7f || byte == b'\\';
@@ -18,7 +16,7 @@ pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
 
 /// Returns the canonical caseless key of a name: NFD(full case fold(NFD(name))).
 ///
-/// Two paths have one key exactly where all their parts have, since `/` neither folds nor combines.
+/// Two paths have the same key if and only if all their components have, because `/` neither folds nor combines.
 pub(crate) fn collision_key(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -26,43 +24,48 @@ pub(crate) fn collision_key(name: &str) -> String {
     name.nfd().default_case_fold().nfd().collect()
 }
 
-/// Returns whether a name is known to be its own key, without looking closer.
+/// Returns `true` if a name is its own key. It is a fast check, and `false` does not mean that it is not.
 pub(crate) fn is_own_key(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
 }
 
-/// Returns why some systems cannot store a name; `None` if all can.
+/// Returns why some systems cannot store a name, or `None` if all can.
 pub(crate) fn not_portable(name: &str) -> Option<&'static str> {
     if is_plain(name) { None } else { closer(name) }
+}
+
+/// Returns `true` if a character sets the direction of text.
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn closer(name: &str) -> Option<&'static str> {
     let reserved = |c: char| matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
     if name.contains(reserved) {
-        return Some("Windows has no such character in names");
+        return Some("it contains a character that Windows does not allow");
     }
     if name.ends_with(['.', ' ']) {
-        return Some("Windows drops the dot or blank at its end");
+        return Some("Windows drops the dot or space at its end");
     }
     if name.chars().any(|c| is_bidi(c) || ('\u{80}'..='\u{9f}').contains(&c)) {
-        return Some("it holds control or bidirectional characters");
+        return Some("it contains control or bidi characters");
     }
     if is_device(name) {
-        return Some("Windows keeps this name for a device");
+        return Some("Windows reserves it for a device");
     }
     if name.len() > 255 {
         return Some("it is longer than other systems allow");
     }
     if !name.is_ascii() && !name.chars().eq(name.nfc()) {
-        return Some("it is not in the normal form that other systems store");
+        return Some("it is not in Unicode normal form C");
     }
     None
 }
 
-/// Returns whether a name is one of those that every system holds, without looking closer: nearly all are.
+/// Returns `true` if a name is obviously portable. Nearly all names are, so most need no further check.
 fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    // Devices are told by the letters that begin them.
+    // The first letters of CON, COM, PRN, AUX, NUL and LPT.
     let device = |byte: u8| matches!(byte | 0x20, b'c' | b'p' | b'a' | b'n' | b'l');
     let bytes = name.as_bytes();
     bytes.len() <= 255
@@ -76,7 +79,7 @@ fn is_device(name: &str) -> bool {
     if !(3..=8).contains(&stem.len()) {
         return false;
     }
-    // No allocation for what nearly all names are.
+    // Nearly all names are ASCII and need no allocation.
     let mut upper = [0_u8; 8];
     let stem: Cow<'_, str> = match upper.get_mut(..stem.len()) {
         Some(upper) if stem.is_ascii() => {

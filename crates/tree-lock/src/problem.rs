@@ -1,59 +1,60 @@
-//! Why a folder is refused, and what is worth a notice.
+//! The problems for which a directory is refused, and the warnings for which it is not.
 
 use core::fmt;
 
-use crate::escape::escape;
+use plugward_types::escape;
+
 use crate::limits::Limit;
 
-/// The most problems or notices that are kept; the rest is counted.
+/// The most problems or warnings that a result lists. A hostile tree could have millions; the rest is counted.
 pub(crate) const KEPT: usize = 100;
 
 /// The kind of a [`TreeProblem`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TreeProblemKind {
-    /// A name or a link's target is not UTF-8, or holds a control character or `\`.
+    /// A name or symlink target is not UTF-8, or contains a control character or `\`.
     Name,
-    /// Two paths are one where names are compared without case or in another normal form.
+    /// Two paths are the same on a system that ignores case or normalizes names.
     Collision {
         /// The other path.
         with: String,
     },
-    /// Neither file, folder nor link.
+    /// The entry is not a file, directory or symlink.
     SpecialFile {
-        /// What it is, in words.
+        /// The kind of the object, as a noun.
         what: &'static str,
     },
     /// A file has the setuid, setgid or sticky bit.
     Setuid,
-    /// A link's target starts with `/`.
+    /// A symlink target starts with `/`.
     LinkAbsolute,
-    /// A link leads out of the folder.
+    /// A symlink leads out of the directory.
     LinkEscapes,
-    /// A link leads to nothing.
+    /// A symlink has no target.
     LinkBroken {
-        /// How, in words.
+        /// The reason.
         why: &'static str,
     },
-    /// A link leads into what the digest leaves out.
+    /// A symlink leads to an excluded name.
     LinkIntoExcluded,
     /// The entry was changed while it was read.
     ChangedWhileRead,
-    /// A limit was met.
+    /// A limit is exceeded.
     Limit {
-        /// Which.
+        /// The exceeded limit.
         limit: Limit,
         /// Its value.
         max: u64,
     },
-    /// The folder itself is a link.
+    /// The directory itself is a symlink.
     RootLink,
 }
 
 /// One problem for which a directory is refused.
 ///
 /// # Guarantees
-/// Displays as `path: reason` on one line; nothing of a stranger's name steers the terminal.
+/// Displays as `path: reason` on one line, with the path escaped for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TreeProblem {
     path: Vec<u8>,
@@ -71,16 +72,16 @@ impl TreeProblem {
         &self.kind
     }
 
-    /// Returns the path, as it is, where it is UTF-8; escape it before you print it.
+    /// Returns the path if it is UTF-8. Escape it before you print it.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         core::str::from_utf8(&self.path).ok()
     }
 
-    /// Returns the path fit to show; empty for the folder itself.
+    /// Returns the escaped path; empty for the directory itself.
     #[must_use]
     pub fn shown_path(&self) -> String {
-        escape(&self.path)
+        escape::name(&self.path)
     }
 
     /// Returns the stable code.
@@ -105,22 +106,28 @@ impl TreeProblem {
     #[must_use]
     pub fn help(&self) -> String {
         match &self.kind {
-            TreeProblemKind::Name => "rename it: UTF-8 without control characters and backslash".into(),
-            TreeProblemKind::Collision { .. } => "rename one of the two".into(),
-            TreeProblemKind::SpecialFile { .. } => "remove it: a plugin is files, folders and links".into(),
-            TreeProblemKind::Setuid => format!("chmod u-s,g-s,-t -- '{}'", self.shown_path()),
-            TreeProblemKind::LinkAbsolute => "make the link relative, and inside the folder".into(),
-            TreeProblemKind::LinkEscapes => "point the link inside the folder, or put a copy there".into(),
-            TreeProblemKind::LinkBroken { .. } => "remove the link, or add what it leads to".into(),
-            TreeProblemKind::LinkIntoExcluded => {
-                "point the link elsewhere, or take the name off the exclude list".into()
+            TreeProblemKind::Name => "rename it: valid UTF-8, no control characters, no backslash".into(),
+            TreeProblemKind::Collision { .. } => "rename one of the two entries".into(),
+            TreeProblemKind::SpecialFile { .. } => {
+                "remove it: a plugin may contain files, directories and symlinks".into()
             }
-            TreeProblemKind::ChangedWhileRead => "stop whatever writes there, then run again".into(),
+            TreeProblemKind::Setuid => format!("chmod u-s,g-s,-t -- '{}'", self.shown_path()),
+            TreeProblemKind::LinkAbsolute => "use a relative symlink that stays inside the directory".into(),
+            TreeProblemKind::LinkEscapes => {
+                "point the symlink inside the directory, or replace it with a copy".into()
+            }
+            TreeProblemKind::LinkBroken { .. } => "remove the symlink, or add its target".into(),
+            TreeProblemKind::LinkIntoExcluded => {
+                "point the symlink elsewhere, or remove the name from the exclude list".into()
+            }
+            TreeProblemKind::ChangedWhileRead => {
+                "stop the process that writes there, then check again".into()
+            }
             TreeProblemKind::Limit { limit, .. } => match limit.setting() {
-                Some(setting) => format!("take files out, or raise `{setting}` in your own settings"),
-                None => "shorten the names of the folders above it".into(),
+                Some(setting) => format!("remove files, or raise `{setting}` in your settings"),
+                None => "shorten the names of its parent directories".into(),
             },
-            TreeProblemKind::RootLink => "name the folder that the link leads to".into(),
+            TreeProblemKind::RootLink => "use the target of the symlink".into(),
         }
     }
 }
@@ -131,21 +138,21 @@ impl fmt::Display for TreeProblem {
             write!(f, "{}: ", self.shown_path())?;
         }
         match &self.kind {
-            TreeProblemKind::Name => {
-                f.write_str("name or link target is not UTF-8, or holds a control character or backslash")
-            }
+            TreeProblemKind::Name => f.write_str(
+                "the name or symlink target is not UTF-8, or contains a control character or backslash",
+            ),
             TreeProblemKind::Collision { with } => {
-                write!(f, "is the same name as {} on other systems", escape(with.as_bytes()))
+                write!(f, "is the same name as {} on other systems", escape::name(with.as_bytes()))
             }
             TreeProblemKind::SpecialFile { what } => write!(f, "is a {what}"),
             TreeProblemKind::Setuid => f.write_str("has the setuid, setgid or sticky bit"),
-            TreeProblemKind::LinkAbsolute => f.write_str("is a link to an absolute path"),
-            TreeProblemKind::LinkEscapes => f.write_str("is a link that leads out of the folder"),
-            TreeProblemKind::LinkBroken { why } => write!(f, "is a link that leads to nothing: {why}"),
-            TreeProblemKind::LinkIntoExcluded => f.write_str("is a link into what the digest leaves out"),
+            TreeProblemKind::LinkAbsolute => f.write_str("is a symlink to an absolute path"),
+            TreeProblemKind::LinkEscapes => f.write_str("is a symlink that leads out of the directory"),
+            TreeProblemKind::LinkBroken { why } => write!(f, "is a broken symlink: {why}"),
+            TreeProblemKind::LinkIntoExcluded => f.write_str("is a symlink to an excluded name"),
             TreeProblemKind::ChangedWhileRead => f.write_str("was changed while it was read"),
             TreeProblemKind::Limit { limit, max } => write!(f, "more than {max} {limit}"),
-            TreeProblemKind::RootLink => f.write_str("the folder itself is a link"),
+            TreeProblemKind::RootLink => f.write_str("the directory itself is a symlink"),
         }
     }
 }
@@ -153,8 +160,8 @@ impl fmt::Display for TreeProblem {
 /// A directory that is refused. It has no digest.
 ///
 /// # Guarantees
-/// Holds at least one problem and at most 100, ordered by path bytes; the order does not depend on threads or on
-/// the order in which the file system lists.
+/// Contains 1 to 100 problems, sorted by the bytes of their paths. The order does not depend on threads or on the
+/// order in which the file system lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a refused tree must not be loaded"]
 pub struct TreeRefusal {
@@ -171,27 +178,27 @@ impl TreeRefusal {
         Self { problems, left_out }
     }
 
-    /// Returns the refusal for a folder that is itself a link, where a link was not asked for.
+    /// Returns the refusal for a directory that is itself a symlink.
     ///
-    /// A jail cannot be opened on a link, so a caller that found the folder (and did not get its name from a
-    /// person) answers `jail/symlink` with this.
+    /// A jail cannot be opened on a symlink. A caller that discovered the directory, rather than being given its path by
+    /// the user, turns the error `jail/symlink` into this refusal.
     pub fn root_link() -> Self {
         Self::new(vec![TreeProblem::new(Vec::new(), TreeProblemKind::RootLink)])
     }
 
-    /// Returns the problems.
+    /// Returns the problems, at most 100.
     #[must_use]
     pub fn problems(&self) -> &[TreeProblem] {
         &self.problems
     }
 
-    /// Returns the number of further problems.
+    /// Returns the number of problems above that limit.
     #[must_use]
     pub const fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// Returns whether the only trouble was a change during the read, so that reading once more may help.
+    /// Returns `true` if every problem is a change during the read, so that reading again may succeed.
     #[must_use]
     pub fn is_only_change(&self) -> bool {
         self.left_out == 0 && self.problems.iter().all(|p| p.kind == TreeProblemKind::ChangedWhileRead)
@@ -213,24 +220,24 @@ impl fmt::Display for TreeRefusal {
     }
 }
 
-/// The kind of a [`Notice`], which is reported and refuses nothing.
+/// The kind of a [`Notice`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NoticeKind {
-    /// Another system cannot hold the name.
+    /// Another system cannot store the name.
     NotPortable {
-        /// Why, in words.
+        /// The reason.
         why: &'static str,
     },
-    /// Anybody on this machine may write it.
+    /// Every user of this machine can write the entry.
     WritableByOthers,
-    /// The folder holds a version control folder that the digest covers.
-    VcsFolder,
-    /// The file system does not keep execute bits; they were taken from a list, or all taken as off.
+    /// The digest covers a version control directory.
+    VcsDirectory,
+    /// The file system has no execute bits. They come from a recorded list, or all files count as not executable.
     ExecBitsNotChecked,
 }
 
-/// One notice.
+/// A remark about a tree that is reported but does not refuse it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Notice {
     path: String,
@@ -242,13 +249,13 @@ impl Notice {
         Self { path: path.into(), kind }
     }
 
-    /// Returns the kind of the notice.
+    /// Returns the kind of the warning.
     #[must_use]
     pub const fn kind(&self) -> &NoticeKind {
         &self.kind
     }
 
-    /// Returns the path as it is, empty for the folder itself; escape it before you print it.
+    /// Returns the path; empty for the directory itself. Escape it before you print it.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -260,7 +267,7 @@ impl Notice {
         match self.kind {
             NoticeKind::NotPortable { .. } => "tree/not-portable",
             NoticeKind::WritableByOthers => "tree/writable-by-others",
-            NoticeKind::VcsFolder => "tree/vcs-folder",
+            NoticeKind::VcsDirectory => "tree/vcs-folder",
             NoticeKind::ExecBitsNotChecked => "tree/exec-bits-not-checked",
         }
     }
@@ -269,15 +276,20 @@ impl Notice {
     #[must_use]
     pub fn help(&self) -> String {
         match self.kind {
-            NoticeKind::NotPortable { .. } => "rename it, if it has to work on every system".into(),
+            NoticeKind::NotPortable { .. } => "rename it if it must work on every system".into(),
             NoticeKind::WritableByOthers => {
-                let path = if self.path.is_empty() { ".".into() } else { escape(self.path.as_bytes()) };
+                let path = if self.path.is_empty() { ".".into() } else { escape::name(self.path.as_bytes()) };
                 format!("chmod o-w -- '{path}'")
             }
-            NoticeKind::VcsFolder => {
-                format!("leave it out with `--exclude {}`, or `pins.exclude_vcs` in your settings", self.path)
+            NoticeKind::VcsDirectory => {
+                format!(
+                    "exclude it with `--exclude {}`, or with `pins.exclude_vcs` in your settings",
+                    self.path
+                )
             }
-            NoticeKind::ExecBitsNotChecked => "enroll this plugin on a system that keeps execute bits".into(),
+            NoticeKind::ExecBitsNotChecked => {
+                "pin this plugin on a file system that keeps execute bits".into()
+            }
         }
     }
 }
@@ -285,12 +297,14 @@ impl Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
-            write!(f, "{}: ", escape(self.path.as_bytes()))?;
+            write!(f, "{}: ", escape::name(self.path.as_bytes()))?;
         }
         match self.kind {
-            NoticeKind::NotPortable { why } => write!(f, "not every system can hold this name: {why}"),
-            NoticeKind::WritableByOthers => f.write_str("anybody on this machine may write it"),
-            NoticeKind::VcsFolder => f.write_str("is part of the digest, so a fetch or commit changes that"),
+            NoticeKind::NotPortable { why } => write!(f, "some systems cannot store this name: {why}"),
+            NoticeKind::WritableByOthers => f.write_str("every user of this machine can write it"),
+            NoticeKind::VcsDirectory => {
+                f.write_str("is part of the digest, so a fetch or commit changes the digest")
+            }
             NoticeKind::ExecBitsNotChecked => f.write_str("execute bits could not be read from the files"),
         }
     }

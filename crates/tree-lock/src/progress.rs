@@ -1,20 +1,20 @@
-//! How far a read has come, for whoever watches a terminal.
+//! Progress of a read.
 
-/// How far a read has come.
+/// The progress of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Files done.
+    /// The number of files that are done.
     pub files: u64,
-    /// Files in all.
+    /// The number of all files.
     pub of: u64,
-    /// Bytes taken on.
+    /// The size of the files that are done or being read, in bytes.
     pub bytes: u64,
 }
 
-/// Is told of every file that is done, from the thread that did it. It should return at once.
+/// Receives the progress after every file, on the thread that read the file. It should return quickly.
 ///
-/// # Example
+/// # Examples
 /// ```
 /// use plugward_tree_lock::{Progress, Step};
 /// let show = |step: Step| assert!(step.files <= step.of);
@@ -22,7 +22,7 @@ pub struct Step {
 /// takes(&show);
 /// ```
 pub trait Progress: Sync {
-    /// Receives the newest figures. With several threads they can arrive out of order.
+    /// Receives the new figures. With several threads they can arrive out of order.
     fn step(&self, step: Step);
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn change(error: &OpenError) -> Option<RaceCause> {
     }
 }
 
-/// Reports an error to the observer if it is a change, and returns whether it is one.
+/// Reports an error to the observer if it is a race. Returns `true` if it is one.
 pub(crate) fn report_error(jail: &Jail, path: &str, error: &OpenError) -> bool {
     let Some(cause) = change(error) else {
         return false;
@@ -43,7 +43,7 @@ fn report(jail: &Jail, path: &str, cause: RaceCause, errno: Option<i32>) {
     // directory, since a report with a coarse path is better than none.
     let relative = match path {
         "" => RelPath::jail(),
-        path => RelPath::parse_folder(path.as_bytes(), jail.policy())
+        path => RelPath::parse_directory(path.as_bytes(), jail.policy())
             .map_or_else(|_| RelPath::jail(), RelPath::into_owned),
     };
     jail.report_race(&FilesystemRaceDetected::new(relative, cause, errno));

@@ -1,4 +1,4 @@
-//! Reading: every byte once, hashed as it comes, on as many threads as asked for.
+//! Reading and hashing every file once, on several threads.
 
 use core::num::NonZeroUsize;
 use std::io::Read as _;
@@ -15,32 +15,32 @@ use crate::problem::TreeProblemKind;
 use crate::progress::{Progress, Step};
 use crate::race::{report_change, report_error};
 
-/// How many files or folders a thread takes at a time, at most.
+/// The most files or directories that a thread takes at a time. More would leave the threads unevenly loaded.
 const BATCH: usize = 32;
-/// For fewer than this many each, no further thread is started.
+/// The fewest elements per thread that are worth the start of a thread.
 const WORTH: usize = 16;
-/// What a thread reads into where nothing is kept.
+/// The size of a thread's buffer if contents are not kept.
 const BUFFER: usize = 128 << 10;
 
-/// Whether contents are wanted.
+/// Whether files are read or only checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Read and hash.
+    /// Reads and hashes each file.
     Contents,
-    /// The tree is refused anyway: look at each file's size and bits, to gather what else is wrong.
+    /// Checks the size and mode of each file. The tree is refused anyway, and the report should be complete.
     Facts,
 }
 
-/// Whether what was read and hashed is held on to.
+/// Whether contents are kept after hashing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// All bytes: for a snapshot.
+    /// Keeps all bytes, for a snapshot.
     Bytes,
-    /// Nothing but the digest: each thread reads into one buffer, over and over.
+    /// Keeps only digests; each thread reuses one buffer.
     Nothing,
 }
 
-/// How to read the files.
+/// The parameters of a read.
 #[derive(Clone, Copy)]
 pub(crate) struct How<'a> {
     pub(crate) limits: &'a Limits,
@@ -53,15 +53,15 @@ pub(crate) struct How<'a> {
 struct Work<'a> {
     jail: &'a Jail,
     how: How<'a>,
-    /// Bytes taken on so far; a file counts before its first byte is read.
+    /// The size of the files so far. A file counts before its first byte is read.
     bytes: AtomicU64,
     files: AtomicU64,
     of: u64,
-    /// The limit on all bytes was met: what follows is looked at and not read.
+    /// Set once the limit on all bytes is exceeded. Further files are checked but not read.
     full: AtomicBool,
 }
 
-/// Reads all listed files in place. Gives the problem that is nobody's own: more bytes in all than the limit.
+/// Reads all listed files in place, and returns a problem if their total size exceeds the limit.
 pub(crate) fn read_all(
     jail: &Jail,
     items: &mut [Item],
@@ -88,7 +88,7 @@ pub(crate) fn read_all(
     full.then_some(TreeProblemKind::Limit { limit: Limit::Bytes, max })
 }
 
-/// Does something to every element, on up to `jobs` threads; the calling one does something else first.
+/// Calls `act` on every element, on up to `jobs` threads. The calling thread calls `first` before it joins them.
 pub(crate) fn each_beside<T: Send>(
     items: &mut [T],
     jobs: NonZeroUsize,
@@ -98,10 +98,10 @@ pub(crate) fn each_beside<T: Send>(
     each_with(items, jobs, || (), |(), item| act(item), first);
 }
 
-/// Does something to every element with something of the thread's own, on up to `jobs` threads, the calling one among
-/// them once it has done what it has to do first.
+/// Calls `act` on every element with a value that each thread creates for itself.
 ///
-/// Whoever is done takes the next few, so that a thread with a large file has fewer of the others.
+/// Up to `jobs` threads work, including the calling one once it has called `first`. A thread that is done takes the
+/// next batch, so a thread with a large file gets fewer of the other files.
 fn each_with<S, T: Send>(
     items: &mut [T],
     jobs: NonZeroUsize,
@@ -115,7 +115,7 @@ fn each_with<S, T: Send>(
     let run = || {
         let mut own = own();
         loop {
-            // A poisoned lock would mean that taking a batch panicked, which it cannot.
+            // Taking a batch cannot panic, so a poisoned lock would not mean that a batch was lost.
             let batch = batches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
             let Some(batch) = batch else { break };
             for item in batch {
@@ -125,7 +125,7 @@ fn each_with<S, T: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // Where the system gives no thread, the others do the work.
+            // Without a new thread, the existing ones do the work.
             if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
                 break;
             }
@@ -163,7 +163,7 @@ impl Work<'_> {
             let (limit, max) = (Limit::FileBytes, self.how.limits.file_bytes);
             return State::Fault(TreeProblemKind::Limit { limit, max });
         }
-        // What was taken on is never given back, so that the answer is the same in any order.
+        // A size is never subtracted again, even if the read fails, so that the result is the same in any order.
         let before = self.bytes.fetch_add(meta.len(), Ordering::Relaxed);
         if before.saturating_add(meta.len()) > self.how.limits.bytes {
             self.full.store(true, Ordering::Relaxed);
@@ -180,7 +180,7 @@ impl Work<'_> {
                 State::Read { bytes, size: meta.len(), digest, mode: meta.mode() }
             }
             Ok(read) => {
-                // A file without a name was unlinked while it was read; any other difference is a write.
+                // A file without a hard link was deleted while it was read; any other difference is a write.
                 let is_gone = read.is_some_and(|read| read.after.links() == 0);
                 let cause = if is_gone { RaceCause::Vanished } else { RaceCause::Changed };
                 report_change(self.jail, path, cause);
@@ -194,24 +194,24 @@ impl Work<'_> {
 struct Contents {
     bytes: Vec<u8>,
     digest: [u8; 32],
-    /// The file as it was after its last byte.
+    /// The metadata of the file after its last byte was read.
     after: plugward_sandbox_path::Metadata,
 }
 
-/// Reads exactly `size` bytes and then the end; `None` where the file is shorter or longer than it said.
+/// Reads exactly `size` bytes and the end of the file. Returns `None` if the file is shorter or longer.
 fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Contents>> {
     let Some((size, room)) = usize::try_from(size).ok().and_then(|size| Some((size, size.checked_add(1)?)))
     else {
         return Ok(None);
     };
-    // One byte more than the file states shows the end of the file in the same call that reads its last byte. The
-    // spare byte is kept: some allocators copy the whole file to give it back.
+    // With room for one byte more than the size, the call that reads the last byte also shows the end of the file.
+    // The spare byte is kept, because some allocators copy the whole file to free it.
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(room).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
     loop {
         let before = bytes.len();
         let read = again(|| fill(&mut file, &mut bytes, room))?;
-        // There was room for more and the file had none: that was its end.
+        // The file did not fill the room, so this was its end.
         if read == 0 || bytes.len() > size || (bytes.len() == size && read < room.saturating_sub(before)) {
             break;
         }
@@ -224,7 +224,7 @@ fn contents(mut file: SandboxedFile, size: u64) -> std::io::Result<Option<Conten
     Ok(Some(Contents { bytes, digest, after }))
 }
 
-/// Hashes exactly `size` bytes up to the end, a buffer at a time; `None` where the file is shorter or longer than it said.
+/// Hashes exactly `size` bytes, one buffer at a time. Returns `None` if the file is shorter or longer.
 fn hash(mut file: SandboxedFile, size: u64, buffer: &mut Vec<u8>) -> std::io::Result<Option<Contents>> {
     if buffer.is_empty() {
         buffer.try_reserve_exact(BUFFER).map_err(|_full| std::io::ErrorKind::OutOfMemory)?;
@@ -242,7 +242,7 @@ fn hash(mut file: SandboxedFile, size: u64, buffer: &mut Vec<u8>) -> std::io::Re
             return Ok(None);
         }
         hash.update(part);
-        // There was room for more and the file had none: that was its end.
+        // The file did not fill the room, so this was its end.
         if seen == size && read < buffer.len() {
             break;
         }
@@ -262,7 +262,7 @@ fn again<T>(mut call: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> 
     }
 }
 
-/// Reads into the room that is left, which is not written twice for that.
+/// Reads into the spare capacity without initializing it first.
 #[cfg(unix)]
 fn fill(file: &mut SandboxedFile, bytes: &mut Vec<u8>, _: usize) -> std::io::Result<usize> {
     Ok(rustix::io::read(&*file, rustix::buffer::spare_capacity(bytes))?)

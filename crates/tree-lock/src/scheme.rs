@@ -1,4 +1,4 @@
-//! Digests of other tools over the same bytes: read and printed for comparison, never a pin.
+//! Digests in the schemes of other tools, for comparison. They are never used as pins.
 
 use core::fmt;
 use core::str::FromStr;
@@ -11,12 +11,11 @@ use crate::entry::Entry;
 use crate::list::EntryKind;
 use crate::snapshot::Snapshot;
 
-/// Digests a snapshot as Go's `dirhash` does (`h1:`), over all files with an empty prefix; links are read through.
+/// Returns the digest that Go's `dirhash` gives (`h1:`), over all files with an empty prefix.
 ///
-/// `None` where a link leads to a folder: Go cannot read that. Execute bits and links themselves are not covered.
-///
-/// # Source
-/// The module `golang.org/x/mod/sumdb/dirhash`, function `Hash1`.
+/// A symlink counts as a copy of its target, and execute bits are not covered. Returns `None` if a symlink leads to a
+/// directory, which Go cannot read.
+// The function `Hash1` of the module `golang.org/x/mod/sumdb/dirhash`.
 #[must_use]
 pub fn h1(snapshot: &Snapshot) -> Option<String> {
     let mut hash = Sha256::new();
@@ -30,20 +29,18 @@ pub fn h1(snapshot: &Snapshot) -> Option<String> {
     Some(format!("h1:{}", base64::encode(&hash.finalize())))
 }
 
-/// The digest of codewizard's lock: 64 lower-case hex digits without a prefix.
+/// A digest in codewizard's scheme: 64 lower-case hex digits without a prefix.
 ///
-/// # Guarantees
-/// Covers neither compiled Python caches nor execute bits, and takes a link for a copy of its target: so it never
-/// suffices alone.
+/// The scheme does not cover compiled Python caches and execute bits, and treats a symlink as a copy of its target.
+/// It is therefore never sufficient alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CodewizardDigest([u8; 32]);
 
 impl CodewizardDigest {
-    /// Digests a snapshot as that loader would digest the folder.
-    ///
-    /// # Source
-    /// SPEC 4.3: records `path 0x1F size 0x1F bytes`, joined by `0x1E`, sorted by path; a path with a part
-    /// `__pycache__` or an end `.pyc` is skipped; a link to a file counts as that file, a link to a folder not.
+    /// Returns the digest that codewizard gives for the directory of a snapshot.
+    // The records `path 0x1F size 0x1F bytes` are sorted by path and joined by `0x1E`. Paths with a component
+    // `__pycache__` or the extension `.pyc` are skipped. A symlink to a file counts as the file, and one to a directory
+    // is skipped.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let mut hash = Sha256::new();

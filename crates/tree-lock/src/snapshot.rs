@@ -1,4 +1,4 @@
-//! A folder that was read once: its bytes, and everything that is answered from them.
+//! The contents of a directory, read once.
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,57 +30,54 @@ pub enum TreeCheck {
 pub enum ListCheck {
     /// The list, with its digest.
     Listed(TreeList),
-    /// A link leads into what the longer list leaves out, or a name is a second spelling of one on it.
+    /// A symlink leads to an excluded name, or a name is another spelling of an excluded one.
     Refused(TreeRefusal),
 }
 
-/// Where the kinds `f` and `x` were taken from.
+/// The source of the execute bits of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a host must answer for each source")]
 pub enum ExecSource {
-    /// The files' own bits.
+    /// The modes of the files.
     Modes,
-    /// A recorded list: the file system keeps no bits.
+    /// A recorded list, because the file system has no execute bits.
     Recorded,
-    /// Nowhere, so all are `f`: the digest holds on this machine only and is never put into a lock.
+    /// None, so no file is executable. Such a digest is valid on this machine only and is never written to a lockfile.
     Unknown,
 }
 
-/// Where a link leads.
+/// The target of a symlink, as an index into the rows or directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Landing {
     Row(u32),
-    Folder(u32),
+    Directory(u32),
     Root,
 }
 
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Where in the list's text the path stands, so that it is kept once.
+    /// The offset of the path in the text of the list. The path is stored only there.
     pub(crate) start: usize,
     pub(crate) len: u32,
     pub(crate) kind: EntryKind,
     pub(crate) landing: Landing,
     pub(crate) digest: Digest,
-    /// A vector, since its spare byte (see [`crate::read`]) would cost a copy of the file to give back.
+    /// A vector and not a boxed slice: freeing the spare byte (see [`crate::read`]) could copy the file.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A folder that was read once: every file's bytes, every link's target, and the digest over all of them.
+/// The contents of a directory, read once: file bytes, symlink targets, and the digest over both.
 ///
 /// # Guarantees
-/// The digest is of the bytes in here, whatever has become of the folder since. Each file had one size, one
-/// identity and one set of times from before its first byte was read until after its last, and each folder listed
-/// the same names before and after. A change that keeps size and times, made while a file was read, may go
-/// unnoticed; the bytes here are still the ones that were digested.
-///
-/// # Source
-/// ADR-0011: `PLUGINS.lock`; HyperAgent hashed the disk and not what was audited.
+/// The digest is that of the bytes in the snapshot, whatever happens to the directory later. Each file had one size,
+/// one identity and one set of times from before its first byte was read until after its last, and each directory
+/// listed the same names before and after. A change during the read that keeps the size and the times may not be
+/// detected; the digest is that of the bytes in the snapshot even then.
 pub struct Snapshot {
     pub(crate) list: TreeList,
     pub(crate) rows: Vec<Row>,
-    /// All folders, empty ones too, sorted; the root is not among them.
-    pub(crate) folders: Vec<Box<str>>,
+    /// All directories except the root, also empty ones, sorted.
+    pub(crate) directories: Vec<Box<str>>,
     pub(crate) exclude: Excludes,
     pub(crate) exec: ExecSource,
     pub(crate) notices: Vec<Notice>,
@@ -109,19 +106,19 @@ impl Snapshot {
         self.list.digest()
     }
 
-    /// Returns the text that was hashed: what `plugward digest --list` prints.
+    /// Returns the hashed text, which `plugward digest --list` prints.
     #[must_use]
     pub fn preimage(&self) -> &str {
         self.list.as_str()
     }
 
-    /// Returns the list.
+    /// Returns the list of the tree, whose text is [`Snapshot::preimage`].
     #[must_use]
     pub const fn list(&self) -> &TreeList {
         &self.list
     }
 
-    /// Returns what the digest leaves out.
+    /// Returns the names that the digest leaves out.
     #[must_use]
     pub const fn exclude(&self) -> &Excludes {
         &self.exclude
@@ -133,31 +130,31 @@ impl Snapshot {
         self.exec
     }
 
-    /// Returns what is worth a line in the report: at most 100, ordered by path.
+    /// Returns the warnings for the report, ordered by path, at most 100.
     #[must_use]
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// Returns the number of further notices.
+    /// Returns the number of warnings above that limit.
     #[must_use]
     pub const fn notices_left_out(&self) -> usize {
         self.notices_left_out
     }
 
-    /// Returns the bytes of all files and link targets together.
+    /// Returns the total size of all files and symlink targets, in bytes.
     #[must_use]
     pub const fn total_bytes(&self) -> u64 {
         self.size
     }
 
-    /// Returns the number of files and links.
+    /// Returns the number of files and symlinks.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns whether there is neither file nor link.
+    /// Returns `true` if there is neither a file nor a symlink.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -175,23 +172,23 @@ impl Snapshot {
         self.rows.get(index).map(|row| Entry::new(self, row))
     }
 
-    /// Finds the file or link of exactly this path; no link is followed.
+    /// Returns the file or symlink with exactly this path. Symlinks are not followed.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<Entry<'_>> {
         self.entry(self.find(path).ok()?)
     }
 
-    /// Returns all files and links, in bytewise order of their paths.
+    /// Returns all files and symlinks, sorted by the bytes of their paths.
     #[must_use]
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + Clone {
         self.rows.iter().map(|row| Entry::new(self, row))
     }
 
-    /// Returns all files and links below a folder, at any depth, in bytewise order; the empty path is the root.
+    /// Returns all files and symlinks below a directory, at any depth, sorted by the bytes of their paths.
     ///
-    /// The path is taken as it is: a link to a folder has nothing below it. [`Snapshot::resolve`] follows.
-    pub fn under(&self, folder: &str) -> impl Iterator<Item = Entry<'_>> {
-        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    /// The empty path is the root. Symlinks in the path are not followed; see [`Snapshot::resolve`].
+    pub fn under(&self, directory: &str) -> impl Iterator<Item = Entry<'_>> {
+        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         let start = self.find(&prefix).unwrap_or_else(|at| at);
         let rows = self.rows.get(start..).unwrap_or_default();
         rows.iter()
@@ -199,25 +196,27 @@ impl Snapshot {
             .take_while(move |entry| entry.path().starts_with(&prefix))
     }
 
-    /// Returns all folders below the root, empty ones too, in bytewise order. Empty ones have no part in the digest.
-    pub fn folders(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.folders.iter().map(AsRef::as_ref)
+    /// Returns all directories below the root, sorted. Empty ones are included but not part of the digest.
+    pub fn directories(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.directories.iter().map(AsRef::as_ref)
     }
 
-    /// Returns the paths of the files with the execute bit, in bytewise order: `executable` of a lock entry.
+    /// Returns the paths of the executable files, sorted, as a lock entry stores them.
     pub fn executables(&self) -> impl Iterator<Item = &str> {
         self.entries().filter(|entry| entry.is_executable()).map(Entry::path)
     }
 
-    pub(crate) fn folder_at(&self, path: &str) -> Option<usize> {
-        self.folders.binary_search_by(|known| known.as_ref().cmp(path)).ok()
+    pub(crate) fn directory_at(&self, path: &str) -> Option<usize> {
+        self.directories.binary_search_by(|known| known.as_ref().cmp(path)).ok()
     }
 
-    /// Digests the same bytes under a longer exclude list: where a pin and a lock exclude different names, the
-    /// folder is read with what both leave out, and each digest is taken over its own list.
+    /// Digests the same bytes with a longer exclude list.
+    ///
+    /// If a pin and a lockfile exclude different names, the directory is read with the excludes that both share. Each
+    /// digest is then taken with its own list.
     ///
     /// # Errors
-    /// `tree/not-read` where `exclude` has less on it than the list that the folder was read with.
+    /// `tree/not-read` if `exclude` does not contain a name that was excluded when the directory was read.
     pub fn list_under(&self, exclude: &Excludes) -> Result<ListCheck, TreeError> {
         if !exclude.covers(&self.exclude) {
             let missing = Excludes::new(self.exclude.iter().filter(|name| !exclude.contains(name)));
@@ -233,13 +232,13 @@ impl Snapshot {
         Ok(ListCheck::Listed(TreeList::render(exclude, lines)))
     }
 
-    /// Finds root-level names that another system takes for an excluded one, as reading with that list would.
+    /// Finds root-level names that another system treats as an excluded one, as reading with that list would.
     fn second_spellings(&self, exclude: &Excludes) -> Vec<TreeProblem> {
         let keys: BTreeMap<String, &str> =
             exclude.iter().map(|name| (crate::name::collision_key(name), name)).collect();
         let root = |path: &'_ str| path.split('/').next().unwrap_or_default().to_owned();
         let names: BTreeSet<String> =
-            self.entries().map(|entry| root(entry.path())).chain(self.folders().map(root)).collect();
+            self.entries().map(|entry| root(entry.path())).chain(self.directories().map(root)).collect();
         let second = names.into_iter().filter_map(|name| {
             let with = *keys.get(&crate::name::collision_key(&name))?;
             (with != name)
@@ -256,7 +255,8 @@ impl Snapshot {
             };
             (entry.path(), what)
         });
-        let mut listed: Vec<_> = files.chain(self.folders().map(|path| (path, Listed::Folder))).collect();
+        let mut listed: Vec<_> =
+            files.chain(self.directories().map(|path| (path, Listed::Directory))).collect();
         listed.retain(|(path, _)| stays(path));
         listed.sort_unstable_by_key(|(path, _)| *path);
         let landings = Nodes::new(listed, exclude).landings();

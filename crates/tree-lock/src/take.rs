@@ -1,4 +1,4 @@
-//! Taking a snapshot: list, judge links, read, list again, digest.
+//! Taking a snapshot: list, resolve symlinks, read, list again, digest.
 
 use core::num::NonZeroUsize;
 use std::collections::BTreeSet;
@@ -18,15 +18,15 @@ use crate::read::{Depth, How, Keep, read_all};
 use crate::snapshot::{ExecSource, Landing, Row, Snapshot, TreeCheck};
 use crate::walk::list;
 
-/// Where the kinds `f` and `x` are to be taken from.
+/// The source of the execute bits for a read.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_enums, reason = "a host must choose among all sources there are")]
+#[expect(clippy::exhaustive_enums, reason = "a host must choose among all sources")]
 pub enum ExecBits<'a> {
-    /// The files' own bits; on a system that has none, all are `f`.
+    /// The modes of the files. On a system without modes, no file is executable.
     Modes,
-    /// A list that was recorded where there are bits: the baseline, or `executable` of the lock's entry.
+    /// A list recorded on another system: the baseline, or `executable` of the lock entry.
     Recorded(&'a BTreeSet<String>),
-    /// The file system keeps none, and nothing is recorded: all are `f`.
+    /// The file system has no execute bits and none are recorded, so no file is executable.
     Unknown,
 }
 
@@ -63,8 +63,8 @@ impl Snapshot {
     /// The result does not depend on `jobs`, on the order in which the file system lists, or on owners and times.
     ///
     /// # Errors
-    /// `tree/io` where an entry cannot be listed or read, and `tree/jail` where the jail's policy hides dotfiles or
-    /// follows links: then nothing is known of the folder.
+    /// `tree/io` if an entry cannot be listed or read, and `tree/jail` if the jail's policy hides dotfiles or follows
+    /// symlinks.
     ///
     /// # Guarantees
     /// Memory stays below the bytes of the files plus, for each entry, three times its path and about 250 bytes. A
@@ -72,8 +72,19 @@ impl Snapshot {
     /// no call waits for the writer of a pipe. Each path that is refused as `tree/changed-while-read` was reported to
     /// the jail's observer once.
     ///
-    /// # Source
-    /// Rule 4 of the design: what was hashed is what was scanned is what runs.
+    /// # Examples
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use plugward_sandbox_path::{Jail, Policy};
+    /// use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # std::fs::write(dir.path().join("plugin.json"), "{}\n")?;
+    /// let jail = Jail::open(dir.path(), Policy::standard())?;
+    /// let read = Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN)?;
+    /// assert!(matches!(read, TreeCheck::Read(tree) if tree.len() == 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read(
         jail: &Jail,
         limits: &Limits,
@@ -136,15 +147,16 @@ impl Digested {
     }
 }
 
-/// What a folder held, with nothing wrong in it.
+/// A tree without problems.
 struct Taken {
     listed: Listed,
-    /// Where each link leads, in the order of the links' paths.
+    /// The target of each symlink, in the order of the symlinks' paths.
     landings: Vec<Landing>,
     seen: Seen,
 }
 
-/// Lists, judges links, reads, lists again.
+/// Lists a directory, resolves its symlinks, reads its files and lists it again.
+// The second listing detects changes during the read. Problems are collected throughout, so that one report shows all.
 fn take(jail: &Jail, options: &ReadOptions<'_>, keep: Keep) -> Result<Result<Taken, TreeRefusal>, TreeError> {
     let ReadOptions { limits, exclude, jobs, progress, .. } = *options;
     if jail.policy().dotfiles != Dotfiles::Allow || jail.policy().symlinks != Symlinks::Refuse {
@@ -176,7 +188,7 @@ fn take(jail: &Jail, options: &ReadOptions<'_>, keep: Keep) -> Result<Result<Tak
     })
 }
 
-/// Takes the faults out of the items; of several errors the one with the first path is given.
+/// Takes the faults out of the items. Of several errors, the one with the first path is returned.
 fn faults(items: &mut [Item]) -> Result<Vec<TreeProblem>, TreeError> {
     let mut out = Vec::new();
     for item in items {
@@ -192,11 +204,12 @@ fn faults(items: &mut [Item]) -> Result<Vec<TreeProblem>, TreeError> {
 #[derive(Default)]
 struct Links {
     problems: Vec<TreeProblem>,
-    /// Where each link leads, in the order of the links' paths.
+    /// The target of each symlink, in the order of the symlinks' paths.
     landings: Vec<Landing>,
 }
 
-/// Walks all links over what was listed. Where the listing is partial only what stands in a target is judged.
+/// Resolves all symlinks over the listed entries.
+// In a partial listing a missing target may exist, so a broken symlink is not reported.
 fn judge_links(listed: &Listed, exclude: &Excludes) -> Links {
     let mut out = Links::default();
     if !listed.items.iter().any(|item| matches!(item.state, State::Link(_))) {
@@ -209,8 +222,9 @@ fn judge_links(listed: &Listed, exclude: &Excludes) -> Links {
         };
         (&*item.path, what)
     });
-    let folders = listed.folders.iter().filter(|folder| !folder.path.is_empty());
-    let mut all: Vec<_> = files.chain(folders.map(|folder| (&*folder.path, Node::Folder))).collect();
+    let directories = listed.directories.iter().filter(|directory| !directory.path.is_empty());
+    let mut all: Vec<_> =
+        files.chain(directories.map(|directory| (&*directory.path, Node::Directory))).collect();
     all.sort_unstable_by_key(|(path, _)| *path);
     let nodes = Nodes::new(all, exclude);
     for (path, landing) in nodes.landings() {
@@ -219,10 +233,11 @@ fn judge_links(listed: &Listed, exclude: &Excludes) -> Links {
                 let target = nodes.path(id);
                 let found = if target.is_empty() {
                     Some(Landing::Root)
-                } else if nodes.is_folder(id) {
-                    // The root stands first among the folders that were listed, and not among those that are kept.
-                    let index = listed.folders.binary_search_by(|folder| (*folder.path).cmp(target)).ok();
-                    index.map(|index| Landing::Folder(small(index.saturating_sub(1))))
+                } else if nodes.is_directory(id) {
+                    // The root is the first listed directory, and the snapshot does not store it.
+                    let index =
+                        listed.directories.binary_search_by(|directory| (*directory.path).cmp(target)).ok();
+                    index.map(|index| Landing::Directory(small(index.saturating_sub(1))))
                 } else {
                     listed
                         .items
@@ -244,12 +259,12 @@ fn judge_links(listed: &Listed, exclude: &Excludes) -> Links {
     out
 }
 
-/// There are never more entries than fit: see [`crate::walk::list`].
+/// Narrows an index. [`crate::walk::list`] limits the number of entries to 32 bits.
 fn small(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// Where kinds are taken from.
+/// Determines the kinds of items from one source of execute bits.
 #[derive(Clone, Copy)]
 struct Kinds<'a> {
     source: ExecSource,
@@ -280,7 +295,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// What is said of a folder, with its bytes or without.
+/// The facts about a tree that a snapshot and a digest share.
 struct Seen {
     list: TreeList,
     source: ExecSource,
@@ -319,7 +334,7 @@ fn build(taken: Taken, options: &ReadOptions<'_>) -> Snapshot {
     let kinds = Kinds::new(options.exec);
     let mut landings = landings.into_iter();
     let mut at = list.first_line();
-    // One row takes the place of one item, so that both lists never lie side by side.
+    // `collect` reuses the allocation of the items for the rows, so both lists never exist at the same time.
     let row = |item: Item| {
         let kind = kinds.of(&item);
         let line = item.line(kind).len();
@@ -330,16 +345,20 @@ fn build(taken: Taken, options: &ReadOptions<'_>) -> Snapshot {
         let (bytes, landing) = match item.state {
             State::Read { bytes, .. } => (bytes, Landing::Root),
             State::Link(target) => (target.into_vec(), landings.next().unwrap_or(Landing::Root)),
-            // Nothing else is left once there is no problem and no error.
+            // A tree without problems and errors has no item in these states.
             State::Listed | State::Seen | State::Fault(_) | State::Error(_) => (Vec::new(), Landing::Root),
         };
         Row { start, len, kind, landing, digest, bytes }
     };
     let mut rows: Vec<Row> = listed.items.into_iter().map(row).collect();
-    // A row is smaller than an item, and the rows took over the room of the items.
+    // A row is smaller than an item, so the reused allocation is too large.
     rows.shrink_to_fit();
-    let folders =
-        listed.folders.into_iter().map(|folder| folder.path).filter(|path| !path.is_empty()).collect();
+    let directories = listed
+        .directories
+        .into_iter()
+        .map(|directory| directory.path)
+        .filter(|path| !path.is_empty())
+        .collect();
     let exclude = options.exclude.clone();
-    Snapshot { list, rows, folders, exclude, exec: source, notices, notices_left_out, size }
+    Snapshot { list, rows, directories, exclude, exec: source, notices, notices_left_out, size }
 }

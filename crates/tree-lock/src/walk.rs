@@ -1,24 +1,24 @@
-//! Listing: every name below the folder, judged before a byte is read.
+//! Listing a tree on several threads, before any file is read.
 
 use core::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use plugward_sandbox_path::Jail;
 
+use crate::directory::{Found, Rules};
 use crate::error::TreeError;
 use crate::exclude::Excludes;
-use crate::folder::{Found, Rules};
 use crate::item::Listed;
 use crate::limits::{Limit, Limits};
 use crate::problem::{TreeProblem, TreeProblemKind};
 
-/// How many folders must wait before further threads are started.
+/// The number of pending directories from which further threads are worth their start.
 const WORTH: usize = 4;
 
-/// Lists the folder. Excluded names at the root are neither listed nor counted nor entered.
+/// Lists a tree. Excluded names at the root are neither listed, counted nor entered.
 ///
-/// What is found does not depend on who lists which folder first: a folder that cannot be listed does not stop the
-/// others, and where there are too many entries that alone is said.
+/// The result does not depend on the order in which threads list directories. A directory that cannot be listed does not
+/// stop the others, and if there are too many entries, that is the only reported problem.
 pub(crate) fn list(
     jail: &Jail,
     limits: &Limits,
@@ -26,7 +26,7 @@ pub(crate) fn list(
     jobs: NonZeroUsize,
 ) -> Result<Listed, TreeError> {
     let rules = Rules { jail, limits, exclude };
-    // Rows are counted in 32 bits.
+    // A snapshot stores indexes in 32 bits.
     let queue = Queue::new(limits.entries.min(u32::MAX as usize));
     let mut found = Found::default();
     queue.work(&rules, &mut found, Until::Worth(jobs));
@@ -40,7 +40,7 @@ pub(crate) fn list(
         };
         std::thread::scope(|scope| {
             for _ in 1..jobs.get() {
-                // Where the system gives no thread, the others do the work.
+                // Without a new thread, the existing ones do the work.
                 if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
                     break;
                 }
@@ -58,21 +58,21 @@ pub(crate) fn list(
         let problems = vec![TreeProblem::new(Vec::new(), kind)];
         return Ok(Listed { problems, is_cut: true, is_partial: true, ..Listed::default() });
     }
-    // Each thread's part is in order already.
+    // The part of each thread is sorted already, so this is a merge.
     found.sort();
     found.into_listed()
 }
 
-/// How long a thread works.
+/// The condition on which a thread stops working.
 #[derive(Clone, Copy)]
 enum Until {
-    /// Until nothing is left.
+    /// No directory is left.
     Done,
-    /// Until there is enough for more threads, if more are wanted.
+    /// Enough directories are pending for more threads, if `jobs` allows more.
     Worth(NonZeroUsize),
 }
 
-/// The folders that are known and not listed yet.
+/// The directories that are known and not listed yet, shared by the threads.
 struct Queue {
     turn: Mutex<Turn>,
     more: Condvar,
@@ -82,19 +82,19 @@ struct Queue {
 #[derive(Debug)]
 struct Turn {
     pending: Vec<Box<str>>,
-    /// How many are being listed, each of which may have more.
+    /// The number of directories that are being listed, each of which may add more.
     under_way: usize,
-    /// Entries so far.
+    /// The number of entries so far.
     seen: usize,
-    /// There are more entries than may be.
+    /// Set once there are more entries than the limit.
     is_over: bool,
     waiting: usize,
 }
 
-/// One folder that is being listed. Others wait for what it has, so it is counted down whatever happens.
+/// A directory that is being listed. Other threads wait for it, so `Drop` counts it down even after a panic.
 struct UnderWay<'a> {
     queue: &'a Queue,
-    folders: Vec<Box<str>>,
+    directories: Vec<Box<str>>,
     entries: usize,
 }
 
@@ -104,7 +104,7 @@ impl Drop for UnderWay<'_> {
         turn.under_way = turn.under_way.saturating_sub(1);
         turn.seen = turn.seen.saturating_add(self.entries);
         turn.is_over |= turn.seen > self.queue.most;
-        turn.pending.append(&mut self.folders);
+        turn.pending.append(&mut self.directories);
         if turn.waiting > 0 {
             self.queue.more.notify_all();
         }
@@ -118,7 +118,7 @@ impl Queue {
         Self { turn: Mutex::new(turn), more: Condvar::new(), most }
     }
 
-    /// A panic under the lock is none of ours: nothing in there can.
+    /// Locks the state. No code panics while it holds the lock, so a poisoned lock is still consistent.
     fn turn(&self) -> MutexGuard<'_, Turn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,7 +128,7 @@ impl Queue {
         turn.pending.len() >= WORTH && !turn.is_over
     }
 
-    /// Takes a folder, with the number of entries that there is room for; waits where others may find more.
+    /// Takes a directory and the rest of the entry limit. Waits while other threads may still add directories.
     fn take(&self) -> Option<(Box<str>, usize)> {
         let mut turn = self.turn();
         loop {
@@ -157,8 +157,8 @@ impl Queue {
                 return;
             }
             let Some((path, room)) = self.take() else { return };
-            let mut under_way = UnderWay { queue: self, folders: Vec::new(), entries: 0 };
-            under_way.entries = rules.visit(path, room, found, &mut under_way.folders);
+            let mut under_way = UnderWay { queue: self, directories: Vec::new(), entries: 0 };
+            under_way.entries = rules.visit(path, room, found, &mut under_way.directories);
         }
     }
 }

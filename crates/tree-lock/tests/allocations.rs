@@ -8,7 +8,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "tests build folders by ordinary means, and stop at the first surprise"
+    reason = "tests build directories by ordinary means, and stop at the first surprise"
 )]
 
 use std::num::NonZeroUsize;
@@ -27,11 +27,11 @@ struct Measured {
 }
 
 fn measure(files: usize, size: usize) -> Measured {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for index in 0..files {
-        std::fs::write(folder.path().join(format!("f{index:04}")), vec![b'x'; size]).unwrap();
+        std::fs::write(directory.path().join(format!("f{index:04}")), vec![b'x'; size]).unwrap();
     }
-    let jail = Jail::open(folder.path(), Policy::standard()).unwrap();
+    let jail = Jail::open(directory.path(), Policy::standard()).unwrap();
     let mut read = None;
     let counts = allocation_counter::measure(|| {
         // One job, since the counts are those of the calling thread.

@@ -1,10 +1,10 @@
-//! What a scan sees a plugin do, and what its files are for.
+//! Behaviors that a scan finds, and the roles of files.
 
 use core::fmt;
 
-/// What a plugin can do, as far as a scan of its files shows. A behavior is a fact and never a reason to refuse.
+/// A behavior that a scan finds in the files of a plugin. It is reported and never a reason to refuse.
 ///
-/// It is not a capability: that is what a host grants.
+/// It is not a capability, which a host grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Behavior {
@@ -48,7 +48,7 @@ impl Behavior {
         Self::FetchesCode,
     ];
 
-    /// Returns the word that reports and pins use.
+    /// Returns the name in reports and pins.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Behavior {
         }
     }
 
-    /// Returns what the plugin does, as a verb phrase.
+    /// Returns the behavior as a verb phrase.
     #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl Behavior {
 }
 
 impl Behavior {
-    /// Returns the behavior of a word, if there is one.
+    /// Returns the behavior with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|behavior| behavior.as_str() == name)
@@ -99,34 +99,34 @@ impl fmt::Display for Behavior {
     }
 }
 
-/// What a file of a plugin is for. It decides how much a finding in the file weighs.
+/// The role of a file in a plugin. The severity of a finding in the file depends on it.
 ///
 /// # Guarantees
-/// The order is from least to most: a file that is reached in two ways has the greater role.
+/// Roles are ordered by weight. A file with two roles has the greater one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[expect(clippy::exhaustive_enums, reason = "a new role must be weighed by every host")]
+#[expect(clippy::exhaustive_enums, reason = "a new role must be handled by every host")]
 pub enum FileRole {
-    /// Installed from elsewhere or built: `node_modules`, minified bundles.
+    /// A dependency or build output: `node_modules`, minified bundles.
     Vendored,
     /// An example.
     Example,
     /// A test or its data.
     Test,
-    /// Read by people: README, CHANGELOG, `docs/`.
+    /// Documentation for people: README, CHANGELOG, `docs/`.
     Documentation,
-    /// Code or data that nothing refers to.
+    /// Code or data without a reference to it.
     #[default]
     Other,
-    /// Enters a model's context: skills, commands, agents, rules, tool descriptions.
+    /// Text for the model's context: skills, commands, agents, rules, tool descriptions.
     ModelRead,
-    /// Code that model-read files tell the model to run.
+    /// Code that such text instructs the model to run.
     OnRequest,
-    /// Runs without a further question: hooks, servers, package scripts, and what they load.
+    /// Code that runs without asking: hooks, servers, package scripts, and the files that they load.
     Executed,
 }
 
 impl FileRole {
-    /// Returns the word that reports use.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -148,9 +148,9 @@ impl fmt::Display for FileRole {
     }
 }
 
-/// One place that shows a behavior.
+/// A place in a file that shows a behavior.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_structs, reason = "made by the scanner and by hosts that add their own looks")]
+#[expect(clippy::exhaustive_structs, reason = "made by the scanner and by hosts with checks of their own")]
 pub struct BehaviorEvidence {
     /// The behavior.
     pub behavior: Behavior,
@@ -158,8 +158,8 @@ pub struct BehaviorEvidence {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// What the file is for.
+    /// The role of the file.
     pub role: FileRole,
-    /// One line around the place, escaped, at most 120 characters.
+    /// The line, escaped and shortened to 120 characters.
     pub snippet: String,
 }

@@ -1,4 +1,4 @@
-//! Digests. One type for each thing that is digested, so that they cannot be mixed up.
+//! Digests, with one type per digested thing so that they cannot be confused.
 
 use core::fmt;
 use core::str::FromStr;
@@ -29,22 +29,22 @@ macro_rules! digest {
         pub struct $name([u8; 32]);
 
         impl $name {
-            /// What the text form starts with.
+            /// The prefix of the text form.
             pub const PREFIX: &'static str = $prefix;
 
-            /// Takes the 32 bytes that a hasher gave.
+            /// Creates a digest from the 32 bytes of a hash.
             #[must_use]
             pub const fn from_bytes(bytes: [u8; 32]) -> Self {
                 Self(bytes)
             }
 
-            /// Gives the 32 bytes.
+            /// Returns the 32 bytes.
             #[must_use]
             pub const fn as_bytes(&self) -> &[u8; 32] {
                 &self.0
             }
 
-            /// Gives the 64 lower-case hex digits without the prefix.
+            /// Returns the 64 lower-case hex digits, without the prefix.
             #[must_use]
             pub fn hex(&self) -> String {
                 hex::encode(&self.0)
@@ -75,30 +75,23 @@ macro_rules! digest {
 }
 
 digest! {
-    /// SHA-256 of some bytes, written `sha256:` and 64 lower-case hex digits.
+    /// The SHA-256 digest of bytes, written `sha256:` and 64 lower-case hex digits.
     ///
     /// # Guarantees
-    /// Render and parse are inverse. Upper-case digits, another prefix or another length do not parse.
-    ///
-    /// # Source
-    /// ADR-003: a pin is the SHA-256 of the raw manifest bytes.
+    /// A digest has one text. Upper-case digits, another prefix or another length do not parse.
     Digest, "sha256:", "sha256 digest"
 }
 
 digest! {
-    /// Digest of a whole folder under the scheme `plugtree-v1`, written `pt1:` and 64 lower-case hex digits.
+    /// The digest of a directory tree in the scheme `plugtree-v1`, written `pt1:` and 64 lower-case hex digits.
     ///
-    /// # Source
-    /// ADR-0011 (`PLUGINS.lock`); the scheme is in the crate `plugward-tree-lock`.
+    /// The crate `plugward-tree-lock` implements the scheme.
     TreeDigest, "pt1:", "tree digest"
 }
 
 digest! {
-    /// Digest of what of a plugin can run or enter a prompt, written `sf1:` and 64 lower-case hex digits.
+    /// The digest of a plugin's execution surface, written `sf1:` and 64 lower-case hex digits.
     ///
-    /// It explains a change; it never gates alone.
-    ///
-    /// # Source
-    /// ADR-003, "partial hash": rejected there as a gate, kept here as an explanation.
+    /// It explains a change in reports and never decides whether a plugin loads.
     SurfaceDigest, "sf1:", "surface digest"
 }

@@ -1,15 +1,12 @@
-//! Why a text is none of the words of this crate.
+//! Errors of parsing the text forms of this crate.
 
 use thiserror::Error;
 
-/// A text that is no digest, plugin id or rule id.
+/// A text that is not a valid digest, key, id or time.
 ///
-/// The text itself is not kept: it may come from a stranger, and whoever holds it can show it escaped.
-///
-/// # Source
-/// `words.md`, "Verdicts and errors".
+/// It does not contain the text, which can come from an untrusted file. The caller can show it escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("read the {what}: {kind}")]
+#[error("invalid {what}: {kind}")]
 pub struct ParseError {
     what: &'static str,
     kind: ParseErrorKind,
@@ -20,19 +17,19 @@ impl ParseError {
         Self { what, kind }
     }
 
-    /// Says what is wrong with the text.
+    /// Returns the fault of the text.
     #[must_use]
     pub const fn kind(&self) -> &ParseErrorKind {
         &self.kind
     }
 
-    /// Names the word that was expected: `sha256 digest`, `plugin id` and so on.
+    /// Returns the name of the expected type, such as `sha256 digest` or `plugin id`.
     #[must_use]
     pub const fn what(&self) -> &'static str {
         self.what
     }
 
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
@@ -43,7 +40,7 @@ impl ParseError {
         }
     }
 
-    /// Says what to write instead.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> String {
         match &self.kind {
@@ -55,36 +52,36 @@ impl ParseError {
     }
 }
 
-/// What is wrong with a text.
+/// The fault of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The text does not start as it must.
-    #[error("expected `{expected}` in front")]
+    /// The required prefix is missing.
+    #[error("expected the prefix `{expected}`")]
     Prefix {
-        /// What it must start with.
+        /// The required prefix.
         expected: &'static str,
     },
-    /// The text, or a part of it, has the wrong length.
-    #[error("expected {expected}, got {actual} bytes")]
+    /// The text or a part of it has the wrong length.
+    #[error("expected {expected}, found {actual} bytes")]
     Length {
-        /// The length that is asked for, in words.
+        /// The expected length, as a phrase.
         expected: &'static str,
-        /// The bytes that were there.
+        /// The actual number of bytes.
         actual: usize,
     },
-    /// A character that may not stand there.
+    /// A character that is not allowed at its position.
     #[error("byte {at}: expected {expected}")]
     Character {
-        /// Byte offset of the character in the whole text.
+        /// The byte offset of the character in the whole text.
         at: usize,
-        /// What may stand there, in words.
+        /// The allowed characters, as a phrase.
         expected: &'static str,
     },
-    /// A part is missing or there is one too many.
+    /// A part is missing or superfluous.
     #[error("expected {expected}")]
     Shape {
-        /// The shape that is asked for.
+        /// The expected shape.
         expected: &'static str,
     },
 }

@@ -23,6 +23,12 @@ pub fn is_hidden(character: char) -> bool {
     character.is_control() || is_invisible(character)
 }
 
+/// Returns `true` if a character must not be shown in a name: a hidden one, or a blank other than the space.
+#[must_use]
+pub fn is_hidden_in_name(character: char) -> bool {
+    is_hidden(character) || (character.is_whitespace() && character != ' ')
+}
+
 /// Escapes text for one line of a message: `\n`, `\r`, `\t`, and `\u{…}` for other hidden characters.
 ///
 /// # Examples
@@ -68,9 +74,7 @@ pub fn name(bytes: &[u8]) -> String {
         for character in chunk.valid().chars() {
             match character {
                 '\\' => out.push_str("\\\\"),
-                blank if blank.is_whitespace() && !blank.is_control() && blank != ' ' => {
-                    out.extend(blank.escape_unicode());
-                }
+                blank if !is_hidden(blank) && is_hidden_in_name(blank) => out.extend(blank.escape_unicode()),
                 other => push(&mut out, other),
             }
         }

@@ -1,29 +1,26 @@
-//! One place, one rule, one severity.
+//! Findings of a scan.
 
 use core::fmt;
 
 use crate::{Digest, FileRole, RuleId};
 
-/// How much a finding weighs: a note, suspicious, or danger.
+/// The severity of a finding: note, suspicious, or danger.
 ///
 /// # Guarantees
-/// The order is `Info < Warning < Danger`; no number stands behind it.
-///
-/// # Source
-/// HyperAgent's three severities.
+/// The order is `Info < Warning < Danger`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a new severity must stop every host from building")]
 pub enum Severity {
-    /// A note: worth knowing.
+    /// A note.
     Info,
-    /// Suspicious: a person should look once.
+    /// Suspicious: a user must review it.
     Warning,
-    /// The scan gate refuses the plugin.
+    /// Danger: the scan gate refuses the plugin.
     Danger,
 }
 
 impl Severity {
-    /// Gives the word that reports use.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,7 +30,7 @@ impl Severity {
         }
     }
 
-    /// Gives the next severity up; danger stays danger.
+    /// Returns the next higher severity, or `Danger`.
     #[must_use]
     pub const fn raised(self) -> Self {
         match self {
@@ -42,7 +39,7 @@ impl Severity {
         }
     }
 
-    /// Gives the next severity down; info stays info.
+    /// Returns the next lower severity, or `Info`.
     #[must_use]
     pub const fn lowered(self) -> Self {
         match self {
@@ -58,58 +55,58 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A range of raw bytes in a file, end exclusive.
+/// A range of raw bytes in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "two offsets; a third would be another type")]
 pub struct Span {
-    /// Offset of the first byte.
+    /// The offset of the first byte.
     pub start: usize,
-    /// Offset after the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// Makes a span; an end before the start is moved to the start.
+    /// Creates a span. It is empty if the end is before the start.
     #[must_use]
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end: if end < start { start } else { end } }
     }
 
-    /// Gives the number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub const fn len(self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// Says whether it has no bytes.
+    /// Returns `true` if the span has no bytes.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.end <= self.start
     }
 }
 
-/// How a match was hidden from a reader of the plain text.
+/// A kind of obfuscation that was removed before a rule matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Disguise {
-    /// An encoded run was decoded.
+    /// An encoded payload was decoded.
     Decode,
-    /// The file is in another encoding than UTF-8.
+    /// The file has another encoding than UTF-8.
     Encoding,
-    /// An escape stood for a printable character.
+    /// A printable character was written as an escape.
     Escape,
-    /// Constants were put together.
+    /// Constants were folded.
     Fold,
-    /// Markup stood inside a word.
+    /// Markup was inside a word.
     Markup,
-    /// The shell's quoting or expansion was undone.
+    /// Quoting or expansion of the shell was resolved.
     Shell,
-    /// Look-alike or invisible characters were undone.
+    /// Homoglyphs or invisible characters were replaced.
     Unicode,
 }
 
 impl Disguise {
-    /// Gives the word that reports use.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -124,24 +121,21 @@ impl Disguise {
     }
 }
 
-/// One place, one rule, one severity.
+/// A match of a rule in a file.
 ///
-/// The message and the snippet may hold a plugin's own text, escaped by whoever made the finding; the path is the
-/// plugin's own spelling and has to be escaped by whoever prints it.
+/// The message and the snippet can contain text of the plugin and are already escaped. The path is not; escape it before
+/// you print it.
 ///
 /// # Guarantees
-/// Findings order by path, line, column, rule, span: the order of every report.
-///
-/// # Source
-/// HyperAgent reports one match a rule and line, without a column; here every match has its bytes.
+/// Findings are ordered by path, line, column, rule and span, as in every report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "made by the scanner and by hosts that add their own looks")]
+#[expect(clippy::exhaustive_structs, reason = "made by the scanner and by hosts with checks of their own")]
 pub struct Finding {
-    /// The rule that was matched.
+    /// The matched rule.
     pub rule: RuleId,
-    /// The severity in the profile that was asked for, for a file of this role.
+    /// The severity in the chosen profile, for a file of this role.
     pub severity: Severity,
-    /// What the file is for.
+    /// The role of the file.
     pub role: FileRole,
     /// The file, relative to the plugin, with `/`.
     pub path: String,
@@ -149,20 +143,20 @@ pub struct Finding {
     pub line: u32,
     /// The column in code points, from 1; an invalid byte counts as one.
     pub column: u32,
-    /// The raw bytes of the whole matched construct.
+    /// The raw bytes of the match.
     pub span: Span,
-    /// Why it matters, one line.
+    /// The risk, in one line.
     pub message: String,
-    /// What had to be undone to see the match, in order and without doubles; empty where nothing was hidden.
+    /// The obfuscations of the match, sorted and without duplicates.
     pub how: Vec<Disguise>,
-    /// One line around the start, escaped, at most 120 characters.
+    /// The line of the start, escaped and shortened to 120 characters.
     pub snippet: String,
-    /// SHA-256 of the file, or, where several files took part, of their sorted digests.
+    /// The SHA-256 digest of the file, or of the sorted digests if the match covers several files.
     pub digest: Digest,
 }
 
 impl Finding {
-    /// Says whether something had to be undone to see the match.
+    /// Returns `true` if the match was obfuscated.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         !self.how.is_empty()

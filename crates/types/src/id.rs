@@ -1,4 +1,4 @@
-//! What a plugin is called.
+//! Plugin ids.
 
 use core::fmt;
 use core::str::FromStr;
@@ -11,18 +11,14 @@ const SHAPE: &str = "dialect:name@source";
 
 /// A plugin's id, written `dialect:name@source`.
 ///
-/// The dialect says whose manifest format it is, the name is what the manifest says, and the source is the
-/// marketplace or folder that it came from. All three are in the key of a pin, so that a cloned repository
-/// cannot take or block a pin by using another plugin's name.
+/// The dialect is the manifest format, the name is the one in the manifest, and the source is the marketplace or
+/// directory of origin.
 ///
 /// # Guarantees
-/// Each part has 1 to 128 bytes of `A-Z a-z 0-9 . _ -`, starts with a letter or digit, and has no `..`; so an
-/// id can stand in a file name, a TOML key and a terminal as it is.
+/// Each part has 1 to 128 bytes of `A-Z a-z 0-9 . _ -`, starts with a letter or digit, and does not contain `..`. An id
+/// needs no escapes in a file name, a TOML key or a terminal.
 ///
-/// # Source
-/// ADR-003 keys pins by name alone, shared by every scope; this closes it.
-///
-/// # Example
+/// # Examples
 /// ```
 /// use plugward_types::PluginId;
 /// let id: PluginId = "claude:hookify@team".parse()?;
@@ -38,10 +34,10 @@ pub struct PluginId {
 }
 
 impl PluginId {
-    /// Puts an id together from its parts.
+    /// Creates an id from its parts.
     ///
     /// # Errors
-    /// `parse/length` or `parse/character` where a part breaks the character rule.
+    /// `parse/length` or `parse/character` if a part breaks the rules of the type.
     pub fn new(dialect: &str, name: &str, source: &str) -> Result<Self, ParseError> {
         let colon = dialect.len();
         let at = colon.saturating_add(1).saturating_add(name.len());
@@ -51,31 +47,31 @@ impl PluginId {
         Ok(Self { text: format!("{dialect}:{name}@{source}"), colon, at })
     }
 
-    /// Gives the dialect: `claude`, `hyperagent` and so on.
+    /// Returns the dialect, such as `claude` or `hyperagent`.
     #[must_use]
     pub fn dialect(&self) -> &str {
         self.text.get(..self.colon).unwrap_or_default()
     }
 
-    /// Gives the plugin's own name.
+    /// Returns the name that the manifest states.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text.get(self.colon.saturating_add(1)..self.at).unwrap_or_default()
     }
 
-    /// Gives the marketplace or folder it came from.
+    /// Returns the marketplace or directory of origin.
     #[must_use]
     pub fn source(&self) -> &str {
         self.text.get(self.at.saturating_add(1)..).unwrap_or_default()
     }
 
-    /// Gives the whole id.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Checks one part alone, so that whoever builds ids can say which of them is at fault.
+    /// Checks one part, so that callers can report which part is invalid.
     ///
     /// # Errors
     /// As [`PluginId::new`].

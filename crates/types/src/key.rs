@@ -1,4 +1,4 @@
-//! The key of a plugin: who recorded it, or where its directory is.
+//! Keys of plugins: the id in an install record, or the path of the directory.
 
 use core::fmt;
 use core::str::FromStr;
@@ -32,14 +32,14 @@ const PATH_MAX: usize = 4095;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a third kind of key must be handled by every host")]
 pub enum PluginKey {
-    /// A host's install record names the plugin.
+    /// A plugin in a host's install record.
     Installed {
         /// The host.
         host: HostName,
         /// The id in the host's record.
         id: InstalledId,
     },
-    /// No record names it: the directory's own place is the key.
+    /// A plugin without a record, by the path of its directory.
     Placed(PlacePath),
 }
 
@@ -53,7 +53,7 @@ impl PluginKey {
         }
     }
 
-    /// Returns the path of a plugin that no record names.
+    /// Returns the path of a plugin without a record.
     #[must_use]
     pub const fn placed(&self) -> Option<&PlacePath> {
         match self {
@@ -64,7 +64,7 @@ impl PluginKey {
 }
 
 impl PluginKey {
-    /// The pieces of the text form, in order.
+    /// Returns the pieces of the text form, in order.
     fn text_parts(&self) -> impl Iterator<Item = &str> {
         let parts = match self {
             Self::Installed { host, id } => [host.as_str(), ":", id.as_str()],
@@ -100,7 +100,7 @@ impl Ord for PluginKey {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         match (self, other) {
             (Self::Placed(one), Self::Placed(two)) => one.cmp(two),
-            // Character by character as the texts would, without building them.
+            // Compares as the texts would, without allocating them. Stores sort thousands of keys.
             _ => self.text_parts().flat_map(str::bytes).cmp(other.text_parts().flat_map(str::bytes)),
         }
     }
@@ -211,10 +211,10 @@ impl fmt::Display for InstalledId {
 pub struct PlacePath(String);
 
 impl PlacePath {
-    /// Takes a path that the caller has resolved.
+    /// Creates a path from one that the caller has resolved.
     ///
     /// # Errors
-    /// `parse/shape` or `parse/length` if the text is not such a path.
+    /// `parse/shape` or `parse/length` if the text breaks the rules of the type.
     pub fn new(text: &str) -> Result<Self, ParseError> {
         let wrong = |kind| ParseError::new("path of a plugin", kind);
         if text.len() > PATH_MAX {
@@ -252,7 +252,7 @@ impl PlacePath {
         }
     }
 
-    /// Returns the path of something inside this directory; `relative` is `.` for the directory itself.
+    /// Returns the path of an entry of this directory; `relative` is `.` for the directory itself.
     ///
     /// # Errors
     /// As [`PlacePath::new`].
@@ -305,10 +305,10 @@ pub struct CalledName {
 }
 
 impl CalledName {
-    /// Puts a name together from its parts.
+    /// Creates a name from its parts.
     ///
     /// # Errors
-    /// `parse/length` or `parse/character` if a part breaks the character rule.
+    /// `parse/length` or `parse/character` if a part breaks the rules of the type.
     pub fn new(dialect: &str, name: &str) -> Result<Self, ParseError> {
         PluginId::check_part(dialect)?;
         PluginId::check_part(name)?;

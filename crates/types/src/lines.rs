@@ -17,6 +17,8 @@ pub struct LineColumn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a new language must be handled by every reader")]
 pub enum LineEnds {
+    /// LF, and with it CR LF, as TOML counts lines.
+    Lf,
     /// LF, CR LF and CR.
     Text,
     /// LF, CR LF, CR, U+2028 and U+2029, as ECMAScript counts lines.
@@ -51,7 +53,7 @@ impl<'a> LineIndex<'a> {
         for (at, byte) in text.iter().enumerate() {
             match byte {
                 b'\n' => starts.push(at + 1),
-                b'\r' if text.get(at + 1) != Some(&b'\n') => starts.push(at + 1),
+                b'\r' if ends != LineEnds::Lf && text.get(at + 1) != Some(&b'\n') => starts.push(at + 1),
                 0xE2 if ends == LineEnds::EcmaScript => {
                     if matches!(text.get(at..at + 3), Some([_, 0x80, 0xA8 | 0xA9])) {
                         starts.push(at + 3);
@@ -116,6 +118,13 @@ mod tests {
         assert_eq!(place(text, 100), (4, 2));
         assert_eq!(place(b"", 0), (1, 1));
         assert_eq!(place(b"\n", 1), (2, 1));
+    }
+
+    #[test]
+    fn a_lone_cr_ends_a_line_of_text_but_not_of_toml() {
+        assert_eq!(LineIndex::new(b"a\rb\r\nc", LineEnds::Lf).line(2), 1);
+        assert_eq!(LineIndex::new(b"a\rb\r\nc", LineEnds::Lf).line(5), 2);
+        assert_eq!(LineIndex::new(b"a\rb\r\nc", LineEnds::Text).line(2), 2);
     }
 
     #[test]

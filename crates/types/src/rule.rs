@@ -1,4 +1,4 @@
-//! What a scanner rule is called.
+//! Rule ids.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,24 +8,21 @@ use crate::{ParseError, ParseErrorKind};
 
 const WHAT: &str = "rule id";
 
-/// A rule's id, written `family/name`, stable for ever.
+/// A rule id, written `family/name`. Ids never change once released.
 ///
 /// # Guarantees
-/// Two parts of 1 to 64 bytes of `a-z 0-9 -`, the first byte of each a letter or digit.
-///
-/// # Source
-/// HyperAgent names its patterns by message text; an id can be suppressed, counted and explained.
+/// Two parts of 1 to 64 bytes of `a-z 0-9 -`, each of which starts with a letter or digit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(Arc<str>);
 
 impl RuleId {
-    /// Gives the id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Gives the part before the slash.
+    /// Returns the part before the slash.
     #[must_use]
     pub fn family(&self) -> &str {
         self.0.split('/').next().unwrap_or_default()

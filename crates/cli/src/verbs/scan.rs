@@ -301,7 +301,7 @@ fn below(
         let path = format!("{label}/{}", spelled(name));
         let path = path.strip_prefix("./").map_or_else(|| path.clone(), str::to_owned);
         let what = match entry.kind() {
-            FileKind::Folder => continue,
+            FileKind::Directory => continue,
             FileKind::File => match jail.read(entry.path(), FILE) {
                 Ok(bytes) => {
                     found.add(at(name), File::bytes(path, bytes, hint));

@@ -4,7 +4,7 @@ use plugward_pinstore::{
     ChangedPart, LockSays, Outcome, PinCheck, PinDecision, Pinned, Pins, SameElsewhere, StoreCheck,
     TrustMode, Via, Wrote, decide,
 };
-use plugward_state_file::{LastGood, StateFile, make_folder};
+use plugward_state_file::{LastGood, StateFile, make_directory};
 
 use crate::support::{
     Home, LAST_GOOD, PINS, SAME, accept, check, commit, digest, enroll, facts, key, now, tree,
@@ -106,7 +106,7 @@ fn accept_overwrites_and_preserves_others() {
 fn parent_folders_are_made_for_us_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
-    let dir = make_folder(&home.dir(), ".config/plugward").unwrap();
+    let dir = make_directory(&home.dir(), ".config/plugward").unwrap();
     let file = StateFile::at(&dir, PINS, 1 << 20, home.owner(), LastGood::Yes).unwrap();
     let (mut pins, _) = Pins::open(&file).unwrap();
     let _done = commit(&mut pins, enroll("path:/plugins/a", &facts(1)));
@@ -114,7 +114,7 @@ fn parent_folders_are_made_for_us_alone() {
         let mode = home.folder.path().join(part).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o700 & mode, "{part}");
     }
-    assert!(make_folder(&home.dir(), "a/../b").is_err());
+    assert!(make_directory(&home.dir(), "a/../b").is_err());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The ways to open a file below a folder that both benchmarks compare.
+//! The ways to open a file below a directory that both benchmarks compare.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use plugward_sandbox_path::{Jail, Policy, SandboxedPath};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use strict_path::PathBoundary;
 
-/// One way to open a file below a folder.
+/// One way to open a file below a directory.
 pub(crate) struct Way {
     pub(crate) name: &'static str,
     pub(crate) open: Opens,
@@ -37,24 +37,24 @@ pub(crate) const GUARD: &str = "path_jail guard";
 pub(crate) const CAP: &str = "cap-std";
 pub(crate) const SEED: &str = "resolve + compare + O_NOFOLLOW";
 
-/// Every way, on one folder.
-pub(crate) fn ways(folder: &Path) -> Vec<Way> {
+/// Every way, on one directory.
+pub(crate) fn ways(directory: &Path) -> Vec<Way> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let strict = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
     let handle = || -> OwnedFd {
-        rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
+        rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
     };
     let (raw2, typed, raw) = (handle(), handle(), handle());
-    let jail = Jail::open(folder, Policy::standard()).unwrap();
+    let jail = Jail::open(directory, Policy::standard()).unwrap();
     let pinned = jail.clone();
     let walking = jail.with_walk_tier().unwrap();
     let walking_pinned = walking.clone();
-    let dir = Dir::open_ambient_dir(folder, ambient_authority()).unwrap();
-    let guard = FdJail::new(folder).unwrap();
+    let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
+    let guard = FdJail::new(directory).unwrap();
     let options = GuardOptions::new().read(true).no_symlinks(true).require_regular_file(true);
-    let secure = path_jail::Jail::new(folder).unwrap();
-    let boundary: PathBoundary = PathBoundary::try_new(folder).unwrap();
-    let (joined, seed) = (folder.to_owned(), folder.to_owned());
+    let secure = path_jail::Jail::new(directory).unwrap();
+    let boundary: PathBoundary = PathBoundary::try_new(directory).unwrap();
+    let (joined, seed) = (directory.to_owned(), directory.to_owned());
     vec![
         way(FLOOR, move |path| {
             rustix::fs::openat2(&raw2, path, flags, Mode::empty(), strict).ok().map(File::from)
@@ -91,10 +91,10 @@ pub(crate) fn ways(folder: &Path) -> Vec<Way> {
 }
 
 /// The first design: resolve both by name, compare, open without following the last component.
-fn resolve_compare_open(folder: &Path, path: &str) -> Option<File> {
-    let folder: PathBuf = std::fs::canonicalize(folder).ok()?;
+fn resolve_compare_open(directory: &Path, path: &str) -> Option<File> {
+    let directory: PathBuf = std::fs::canonicalize(directory).ok()?;
     let resolved =
-        std::fs::canonicalize(folder.join(path)).ok().filter(|resolved| resolved.starts_with(&folder))?;
+        std::fs::canonicalize(directory.join(path)).ok().filter(|resolved| resolved.starts_with(&directory))?;
     let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).ok()?;
     OpenOptions::new().read(true).custom_flags(no_follow).open(resolved).ok()
 }

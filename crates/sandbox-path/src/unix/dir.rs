@@ -1,4 +1,4 @@
-//! Reading a folder's entries from its handle.
+//! Reading the entries of a directory from its handle.
 
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,16 +13,16 @@ use crate::meta::FileKind;
 
 /// Calls `visit` with the name and kind of each entry, in the order of the file system, without `.` and `..`.
 pub(crate) fn entries(
-    folder: &OwnedFd,
+    directory: &OwnedFd,
     buffer: &mut Vec<u8>,
     mut visit: impl FnMut(&[u8], FileKind) -> ControlFlow<()>,
 ) -> Result<(), Errno> {
-    raw(folder, buffer, |name, kind| {
+    raw(directory, buffer, |name, kind| {
         if matches!(name, b"." | b"..") {
             return Ok(ControlFlow::Continue(()));
         }
         let kind = match kind {
-            FileKind::Other => match sys::look(folder, name) {
+            FileKind::Other => match sys::look(directory, name) {
                 Ok(meta) => meta.kind,
                 Err(Errno::NOENT) => return Ok(ControlFlow::Continue(())),
                 Err(errno) => return Err(errno),
@@ -35,13 +35,13 @@ pub(crate) fn entries(
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn raw(
-    folder: &OwnedFd,
+    directory: &OwnedFd,
     buffer: &mut Vec<u8>,
     mut visit: impl FnMut(&[u8], FileKind) -> Result<ControlFlow<()>, Errno>,
 ) -> Result<(), Errno> {
     buffer.clear();
     buffer.reserve(32 * 1024);
-    let mut list = rustix::fs::RawDir::new(folder, buffer.spare_capacity_mut());
+    let mut list = rustix::fs::RawDir::new(directory, buffer.spare_capacity_mut());
     while let Some(entry) = list.next() {
         let entry = match entry {
             Ok(entry) => entry,
@@ -57,11 +57,11 @@ fn raw(
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn raw(
-    folder: &OwnedFd,
+    directory: &OwnedFd,
     _: &mut Vec<u8>,
     mut visit: impl FnMut(&[u8], FileKind) -> Result<ControlFlow<()>, Errno>,
 ) -> Result<(), Errno> {
-    for entry in rustix::fs::Dir::read_from(folder)? {
+    for entry in rustix::fs::Dir::read_from(directory)? {
         let entry = entry?;
         if visit(entry.file_name().to_bytes(), sys::kind(entry.file_type()))?.is_break() {
             break;
@@ -70,27 +70,27 @@ fn raw(
     Ok(())
 }
 
-/// Goes back to the first entry.
-pub(crate) fn rewind(folder: impl AsFd) -> Result<(), Errno> {
-    rustix::fs::seek(folder, rustix::fs::SeekFrom::Start(0)).map(|_| ())
+/// Moves back to the first entry.
+pub(crate) fn rewind(directory: impl AsFd) -> Result<(), Errno> {
+    rustix::fs::seek(directory, rustix::fs::SeekFrom::Start(0)).map(|_| ())
 }
 
-/// How many entries are tried before it is said that case could not be told.
+/// The number of entries after which case sensitivity is unknown.
 const PROBES: u32 = 64;
 
-/// Looks up entries of the folder in another case, without writing anything.
+/// Looks up entries of the directory in the other case, without writing.
 pub(crate) fn case_folding(root: &Root) -> CaseFolding {
-    let Ok(folder) = super::open::strict_folder(root, Want::LIST) else { return CaseFolding::Unknown };
+    let Ok(directory) = super::open::strict_directory(root, Want::LIST) else { return CaseFolding::Unknown };
     let (mut answer, mut probes) = (CaseFolding::Unknown, 0_u32);
-    let listed = entries(&folder, &mut Vec::new(), |name, _| {
+    let listed = entries(&directory, &mut Vec::new(), |name, _| {
         let other: Vec<u8> = name.iter().map(|byte| flip(*byte)).collect();
         if other == name {
             return ControlFlow::Continue(());
         }
         probes = probes.saturating_add(1);
-        match (sys::look(&folder, &other), sys::look(&folder, name)) {
+        match (sys::look(&directory, &other), sys::look(&directory, name)) {
             (Err(Errno::NOENT), Ok(_)) => answer = CaseFolding::Distinct,
-            // Both spellings may be two names of one file: then this pair says nothing.
+            // Both spellings can be hard links to one file, which proves nothing.
             (Ok(one), Ok(two)) if one.id == two.id && one.links <= 1 => answer = CaseFolding::Folded,
             (Ok(one), Ok(two)) if one.id != two.id => answer = CaseFolding::Distinct,
             _ => {}

@@ -1,4 +1,4 @@
-//! Tier K: one `openat2` from the jail's handle.
+//! Tier K: one call of `openat2` from the jail's handle.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -8,14 +8,14 @@ use rustix::io::Errno;
 use super::sys::retry;
 use crate::policy::Mounts;
 
-/// What every lookup of this crate asks of the kernel.
+/// The resolve flags of every lookup.
 const STRICT: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
 
-/// Tells whether `openat2` answers, by one look at the jail itself.
+/// Returns `true` if `openat2` works, by opening the jail itself.
 ///
 /// # Errors
-/// What is neither an answer nor a clear sign that the call is not there.
+/// Any error that does not show whether the system call is available.
 pub(crate) fn answers(jail: impl AsFd) -> Result<bool, Errno> {
     match open(jail, Mounts::Allow, b".", super::sys::PATH | OFlags::DIRECTORY, Mode::empty()) {
         Ok(_) => Ok(true),

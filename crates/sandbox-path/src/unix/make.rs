@@ -1,4 +1,4 @@
-//! Making and moving names.
+//! Creating and moving entries.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,7 @@ use crate::meta::{FileKind, Metadata, Perm};
 use crate::policy::{Mounts, Policy};
 use crate::rel::RelPath;
 
-/// The folder that a name is made, moved or removed in, for one call.
+/// The directory in which an entry is created, moved or removed.
 pub(super) enum Parent<'root> {
     Jail(&'root Root),
     Below(OwnedFd),
@@ -30,36 +30,36 @@ impl AsFd for Parent<'_> {
     }
 }
 
-/// Opens the folder of a path, and splits the last name off.
+/// Opens the parent of a path, and returns it with the last component.
 pub(super) fn parent<'root, 'rel>(
     root: &'root Root,
     policy: Policy,
     rel: &'rel RelPath<'_>,
 ) -> Result<(Parent<'root>, &'rel [u8]), No> {
-    let (folder, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
+    let (directory, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
     if name == b".." {
         return Err(No::at(PathEscapeKind::Parent, rel.depth));
     }
-    let parent = if folder.is_jail() {
-        // In a folder that was removed nothing can be made, and the system's own answer would be `not-found`.
+    let parent = if directory.is_jail() {
+        // Nothing can be created in a removed directory, and the system's error would be a misleading `not-found`.
         if root.is_gone() {
             return Err(PathEscapeKind::JailGone.into());
         }
         Parent::Jail(root)
     } else {
-        Parent::Below(open(root, policy, &folder, Want::FOLDER)?)
+        Parent::Below(open(root, policy, &directory, Want::DIRECTORY)?)
     };
     Ok((parent, name))
 }
 
-/// Names an error about the last component of a path.
+/// Converts an error about the last component of a path.
 pub(super) fn fail(rel: &RelPath<'_>, errno: Errno) -> Fail {
     let no = No { component: Some(rel.depth), ..sys::no(errno) };
     let kind = match errno {
         Errno::EXIST => OpenErrorKind::Exists,
         Errno::NOTEMPTY => OpenErrorKind::NotEmpty,
         Errno::XDEV => OpenErrorKind::Path(PathEscapeKind::Mount),
-        Errno::ISDIR => OpenErrorKind::Path(PathEscapeKind::NotRegular { is: FileKind::Folder }),
+        Errno::ISDIR => OpenErrorKind::Path(PathEscapeKind::NotRegular { is: FileKind::Directory }),
         _ => OpenErrorKind::Path(no.kind),
     };
     Fail { kind, component: no.component, errno: no.errno }
@@ -69,7 +69,7 @@ pub(super) fn mode(perm: Perm) -> Mode {
     Mode::from_raw_mode(perm.bits().into())
 }
 
-/// Makes a file that was not there.
+/// Creates a new file.
 pub(crate) fn create_new(
     root: &Root,
     policy: Policy,
@@ -91,10 +91,10 @@ fn make(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<(F
     Ok((File::from(fd), meta))
 }
 
-/// How often a file that comes and goes is tried.
+/// The number of attempts for a file that other processes create and remove.
 const ROUNDS: u32 = 8;
 
-/// Opens a file to write at its end, or makes it where that is asked for. Tells whether it was made.
+/// Opens a file for appending, or creates it if `perm` is given.
 pub(crate) fn append(
     root: &Root,
     policy: Policy,
@@ -102,7 +102,7 @@ pub(crate) fn append(
     perm: Option<Perm>,
 ) -> Result<(File, Metadata, Made), Fail> {
     if rel.is_jail() {
-        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     for _ in 0..ROUNDS {
         match open(root, policy, rel, Want::APPEND) {
@@ -121,7 +121,7 @@ pub(crate) fn append(
             }
         }
     }
-    // A link that leads to nothing: what it leads to is not made, and its own name is taken.
+    // A dangling symlink: opening does not find it and creating finds it existing. Its target is not created.
     let link = open(root, policy, rel, Want::LINK).and_then(|fd| sys::meta(&fd).map_err(sys::no));
     if link.is_ok_and(|meta| meta.kind == FileKind::Symlink) {
         return Err(fail(rel, Errno::LOOP));
@@ -129,20 +129,20 @@ pub(crate) fn append(
     Err(PathEscapeKind::Contended.into())
 }
 
-/// Whether a call made the name.
+/// Whether a call created the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
     Created,
     Existing,
 }
 
-/// Makes one folder.
+/// Creates one directory.
 pub(crate) fn create_dir(root: &Root, policy: Policy, rel: &RelPath<'_>, perm: Perm) -> Result<(), Fail> {
     let (at, name) = parent(root, policy, rel)?;
     sys::retry(|| fs::mkdirat(&at, name, mode(perm))).map_err(|errno| fail(rel, errno))
 }
 
-/// Looks at what is there, and refuses links and, where the policy says so, mounts.
+/// Returns the metadata of an entry; refuses symlinks and, depending on the policy, mounts.
 pub(super) fn seen(
     root: &Root,
     policy: Policy,
@@ -167,7 +167,7 @@ pub(super) fn seen(
     Ok(Some(meta))
 }
 
-/// Moves a name to another.
+/// Renames an entry.
 pub(crate) fn rename(
     root: &Root,
     policy: Policy,
@@ -183,8 +183,9 @@ pub(crate) fn rename(
     let done = match over {
         Over::Replace => sys::retry(|| fs::renameat(&old_at, old, &new_at, new)),
         Over::Refuse => match without_replacing(&old_at, old, &new_at, new) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if source.kind != FileKind::Folder => {
-                // A link fails where something is; then the old name goes. `EPERM`: no links on this file system.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if source.kind != FileKind::Directory => {
+                // Creating a hard link fails if the target exists; then the old name is removed. `EPERM` means that
+                // this file system has no hard links.
                 sys::retry(|| fs::linkat(&old_at, old, &new_at, new, AtFlags::empty()))
                     .map_err(|errno| if errno == Errno::PERM { Errno::OPNOTSUPP } else { errno })
                     .and_then(|()| sys::retry(|| fs::unlinkat(&old_at, old, AtFlags::empty())))
@@ -193,20 +194,20 @@ pub(crate) fn rename(
         },
     };
     done.map_err(|errno| match errno {
-        // A folder into itself, or a file system that can neither rename without replacing nor link.
+        // A directory into itself, or a file system that can neither rename without replacing nor link.
         Errno::INVAL | Errno::NOSYS if sys::look(&old_at, old).is_ok() => {
             (Side::From, Fail { errno: Some(errno.raw_os_error()), ..PathEscapeKind::Unsupported.into() })
         }
-        // A file over a folder, or a folder over a file.
+        // A file over a directory, or a directory over a file.
         Errno::ISDIR | Errno::NOTDIR => (Side::To, fail(to, Errno::EXIST)),
         Errno::EXIST | Errno::NOTEMPTY | Errno::XDEV | Errno::NAMETOOLONG => (Side::To, fail(to, errno)),
         Errno::NOENT if sys::look(&old_at, old).is_ok() => (Side::To, fail(to, errno)),
-        // It may be either.
+        // The error can concern either path.
         errno => (Side::From, Fail { component: None, ..fail(from, errno) }),
     })
 }
 
-/// Moves a name, and fails with `EXIST` where something has the new one.
+/// Renames an entry, and fails with `EXIST` if the new name exists.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn without_replacing(
     old_at: &impl AsFd,
@@ -217,7 +218,7 @@ pub(super) fn without_replacing(
     sys::retry(|| fs::renameat_with(old_at, old, new_at, new, fs::RenameFlags::NOREPLACE))
 }
 
-/// Tells that this system cannot do it.
+/// Fails, because this system cannot do it.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn without_replacing(_: &impl AsFd, _: &[u8], _: &impl AsFd, _: &[u8]) -> Result<(), Errno> {
     Err(Errno::NOSYS)

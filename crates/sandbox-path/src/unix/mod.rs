@@ -1,4 +1,4 @@
-//! Everything that talks to the system, on Linux and other Unixes.
+//! System calls, on Linux and other Unix systems.
 
 mod dir;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -17,4 +17,4 @@ pub(crate) use make::{Made, append, create_dir, create_new, rename};
 pub(crate) use ops::*;
 pub(crate) use remove::{remove_dir, remove_file, remove_tree};
 pub(crate) use replace::replace;
-pub(crate) use root::{LastLink, Root, TopFolder, make_folder};
+pub(crate) use root::{LastLink, Root, TopDirectory, make_directory};

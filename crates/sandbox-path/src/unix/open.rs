@@ -1,4 +1,4 @@
-//! Opening one path below the jail, on whichever tier it has.
+//! Opening one path inside the jail, on its tier.
 
 use std::os::fd::OwnedFd;
 
@@ -12,30 +12,30 @@ use crate::meta::{FileKind, Metadata};
 use crate::policy::{HardLinks, Policy, Symlinks};
 use crate::rel::RelPath;
 
-/// How the last name is opened.
+/// The flags and mode with which the last component is opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Want {
     pub(crate) flags: OFlags,
     pub(crate) mode: Mode,
 }
 
-/// Flags that every open of content has: it waits for nobody and gains no terminal.
+/// The flags of every open for contents: it does not block and does not acquire a terminal.
 const CONTENT: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 impl Want {
-    /// The object alone; a link as last name is an error.
+    /// The object for its identity only; a symlink is an error.
     pub(crate) const PIN: Self = Self::of(sys::PATH);
-    /// The object alone; a link as last name is the object.
+    /// The object for its identity only; a symlink is the object.
     pub(crate) const LINK: Self = Self::of(sys::PATH.union(OFlags::NOFOLLOW));
-    /// A folder, to look names up in.
-    pub(crate) const FOLDER: Self = Self::of(sys::PATH.union(OFlags::DIRECTORY));
-    /// A folder, to list.
+    /// A directory, for lookups.
+    pub(crate) const DIRECTORY: Self = Self::of(sys::PATH.union(OFlags::DIRECTORY));
+    /// A directory, for listing.
     pub(crate) const LIST: Self = Self::of(OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NONBLOCK));
-    /// A file, to read.
+    /// A file, for reading.
     pub(crate) const READ: Self = Self::of(CONTENT);
-    /// A file, to write from its start.
+    /// A file, for writing from its start.
     pub(crate) const WRITE: Self = Self::of(CONTENT.union(OFlags::WRONLY));
-    /// A file, to write at its end.
+    /// A file, for appending.
     pub(crate) const APPEND: Self = Self::of(CONTENT.union(OFlags::WRONLY).union(OFlags::APPEND));
 
     const fn of(flags: OFlags) -> Self {
@@ -48,7 +48,7 @@ impl Want {
         Self { flags: new.union(OFlags::NOCTTY), mode }
     }
 
-    /// A new file, to write at its end.
+    /// A new file, for appending.
     pub(crate) const fn make_to_append(mode: Mode) -> Self {
         let new = Self::make(mode);
         Self { flags: new.flags.union(OFlags::APPEND), mode }
@@ -58,18 +58,18 @@ impl Want {
         self.flags.contains(OFlags::CREATE)
     }
 
-    /// Tells whether a link as last name is what is wanted.
+    /// Returns `true` if a symlink in the last component is itself opened.
     pub(crate) fn link_itself(self) -> bool {
         self.flags == Self::LINK.flags
     }
 
-    /// Tells whether a link as last name is looked through where the policy follows links.
+    /// Returns whether a symlink in the last component is followed if the policy follows symlinks.
     fn last(self) -> resolve::Last {
         if self.makes() || self.link_itself() { resolve::Last::Keep } else { resolve::Last::Follow }
     }
 }
 
-/// Opens a path, following links and `..` by resolving them first where the policy says so.
+/// Opens a path. If the policy allows them, symlinks and `..` are resolved first.
 #[inline]
 pub(crate) fn open(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<OwnedFd, No> {
     if rel.parents {
@@ -88,7 +88,7 @@ fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Resul
     for _ in 0..resolve::TRIES {
         let clean = resolve::resolve(root, policy, rel, want.last())?;
         match strict(root, policy, &clean, want) {
-            // The path was free of links a moment ago.
+            // The path had no symlinks when it was resolved, so another process has changed it: try again.
             Err(no) if no.kind == PathEscapeKind::Symlink => {}
             done => return done.map_err(|no| No { component: given(rel, &clean, no.component), ..no }),
         }
@@ -96,14 +96,14 @@ fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Resul
     Err(PathEscapeKind::Contended.into())
 }
 
-/// Gives the component of the given path for one of the resolved path: only the last is known to be the last.
+/// Maps a component of the resolved path to one of the given path. Only the last one is known to correspond.
 fn given(rel: &RelPath<'_>, clean: &[u8], component: Option<usize>) -> Option<usize> {
     component.filter(|number| *number == count(clean)).map(|_last| rel.depth)
 }
 
-/// Gives the path of a folder without links and `..`, where the policy resolves them.
+/// Returns the path of a directory without symlinks and `..`, if the policy resolves them.
 ///
-/// What stands in the way of opening it is left to the open.
+/// Other errors of the lookup are left to the following open.
 pub(crate) fn without_links<'rel>(
     root: &Root,
     policy: Policy,
@@ -122,7 +122,7 @@ pub(crate) fn without_links<'rel>(
     Ok(RelPath { bytes: bytes.into(), depth, parents: false })
 }
 
-/// Opens a path in which nothing is followed.
+/// Opens a path without following symlinks.
 #[inline]
 pub(crate) fn strict(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedFd, No> {
     let found = match root.tier {
@@ -139,7 +139,7 @@ pub(crate) fn strict(root: &Root, policy: Policy, path: &[u8], want: Want) -> Re
 
 fn walked(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedFd, No> {
     let fd = steps::open(root, policy.mounts, path, want)?;
-    // Without `O_DIRECTORY` a look at a link gives the link.
+    // Without `O_DIRECTORY`, opening a symlink with `O_PATH` opens the symlink itself.
     if want.flags == Want::PIN.flags && sys::meta(&fd).map_err(sys::no)?.kind == FileKind::Symlink {
         let errno = Some(Errno::LOOP.raw_os_error());
         return Err(No { errno, ..No::at(PathEscapeKind::Symlink, count(path)) });
@@ -147,7 +147,7 @@ fn walked(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedF
     Ok(fd)
 }
 
-/// Names errors that need another look: at the kind of what is there, or at the jail itself.
+/// Refines errors that need another lookup, of the object's kind or of the jail itself.
 #[cold]
 fn explained(root: &Root, policy: Policy, path: &[u8], no: No) -> No {
     let is_kind =
@@ -165,12 +165,12 @@ fn count(path: &[u8]) -> usize {
     path.split(|byte| *byte == b'/').count()
 }
 
-/// Names an error of `openat2`, with a second look for the component.
+/// Converts an error of `openat2`, with a second lookup for the component.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[cold]
 fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
     let kind = match errno {
-        // Without `NO_XDEV` it means that the folder was carried out of the jail during the lookup.
+        // Without `NO_XDEV` it means that the directory was moved out of the jail during the lookup.
         Errno::XDEV if policy.mounts == crate::policy::Mounts::Allow => PathEscapeKind::Outside,
         Errno::XDEV => PathEscapeKind::Mount,
         Errno::NOSYS => PathEscapeKind::BackendLost,
@@ -193,28 +193,28 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
                 let is_link = sys::meta(&fd).is_ok_and(|meta| meta.kind == FileKind::Symlink);
                 is_link.then(|| count(path))
             }
-            // The look takes what is no folder, so it is the last that should be one.
+            // The lookup accepts files in the last component, so that is the one that should be a directory.
             Ok(fd) if kind == PathEscapeKind::NotADirectory => {
-                let is_folder = sys::meta(&fd).is_ok_and(|meta| meta.kind == FileKind::Folder);
-                (!is_folder).then(|| count(path))
+                let is_directory = sys::meta(&fd).is_ok_and(|meta| meta.kind == FileKind::Directory);
+                (!is_directory).then(|| count(path))
             }
             _ => None,
         };
     }
-    // Both say `EXDEV`: where no mount is seen on the way, it was the folder that left.
+    // Both cases are `EXDEV`: if no component is a mount, the directory was moved out of the jail.
     let kind =
         if kind == PathEscapeKind::Mount && component.is_none() { PathEscapeKind::Outside } else { kind };
     No { kind, component, errno: Some(errno.raw_os_error()) }
 }
 
-/// Asks what is there that cannot be opened as a file.
+/// Looks up the kind of an object that cannot be opened as a file.
 fn not_regular(root: &Root, policy: Policy, path: &[u8]) -> Option<No> {
     let fd = strict(root, policy, path, Want::PIN).ok()?;
     let is = sys::meta(&fd).ok()?.kind;
     Some(No { kind: PathEscapeKind::NotRegular { is }, component: Some(count(path)), errno: None })
 }
 
-/// Checks what was opened as a file: its kind, and its number of names.
+/// Checks the kind and the number of hard links of an open file.
 #[inline]
 pub(crate) fn regular(fd: &OwnedFd, names: HardLinks) -> Result<Metadata, No> {
     let meta = sys::meta(fd).map_err(sys::no)?;
@@ -227,7 +227,7 @@ pub(crate) fn regular(fd: &OwnedFd, names: HardLinks) -> Result<Metadata, No> {
     Ok(meta)
 }
 
-/// Opens the jail's own folder again.
-pub(crate) fn strict_folder(root: &Root, want: Want) -> Result<OwnedFd, No> {
+/// Opens the jail's directory again.
+pub(crate) fn strict_directory(root: &Root, want: Want) -> Result<OwnedFd, No> {
     sys::openat(root.handle(), b".", want.flags | OFlags::NOFOLLOW, want.mode).map_err(sys::no)
 }

@@ -1,4 +1,4 @@
-//! The calls of a jail, in terms of handles.
+//! The operations of a jail that change nothing, on handles.
 
 use std::fs::File;
 use std::io;
@@ -16,12 +16,12 @@ use crate::meta::{FileKind, Metadata, Stamp};
 use crate::policy::{HardLinks, Policy};
 use crate::rel::RelPath;
 
-/// A folder, opened to be listed.
-pub(crate) type FolderHandle = OwnedFd;
-/// An object that is held so that its number cannot be given to another.
+/// A directory, opened for listing.
+pub(crate) type DirectoryHandle = OwnedFd;
+/// An open object whose inode number cannot be reused.
 pub(crate) type PinHandle = OwnedFd;
 
-/// What a file is opened for.
+/// The access with which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mean {
     Read,
@@ -43,17 +43,17 @@ pub(crate) fn open_file(
         Mean::Append => Want::APPEND,
     };
     if rel.is_jail() {
-        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     let fd = open(root, policy, rel, want)?;
     let meta = regular(&fd, names)?;
     Ok(SandboxedFile::new(File::from(fd), meta))
 }
 
-/// Holds what a path leads to, which must be a regular file.
+/// Opens the object of a path, which must be a regular file, for its identity.
 pub(crate) fn pin(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(PinHandle, Metadata), No> {
     if rel.is_jail() {
-        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     let fd = open(root, policy, rel, Want::PIN)?;
     let meta = regular(&fd, HardLinks::Allow)?;
@@ -73,12 +73,12 @@ pub(crate) fn read_link(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Resul
     }
 }
 
-pub(crate) fn open_folder(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<FolderHandle, No> {
+pub(crate) fn open_directory(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<DirectoryHandle, No> {
     open(root, policy, rel, Want::LIST)
 }
 
-pub(crate) fn folder_meta(folder: &FolderHandle) -> io::Result<Metadata> {
-    Ok(sys::meta(folder)?)
+pub(crate) fn directory_meta(directory: &DirectoryHandle) -> io::Result<Metadata> {
+    Ok(sys::meta(directory)?)
 }
 
 pub(crate) fn pin_meta(pin: &PinHandle) -> io::Result<Metadata> {
@@ -97,21 +97,21 @@ pub(crate) fn file_birth(file: &File) -> Option<Stamp> {
     sys::birth(file)
 }
 
-/// Cuts the content off, on the handle.
+/// Truncates the file, on the handle.
 pub(crate) fn cut_off(file: &File) -> Result<(), No> {
     sys::retry(|| rustix::fs::ftruncate(file, 0)).map_err(sys::no)
 }
 
 pub(crate) fn entries(
-    folder: &FolderHandle,
+    directory: &DirectoryHandle,
     buffer: &mut Vec<u8>,
     visit: impl FnMut(&[u8], FileKind) -> std::ops::ControlFlow<()>,
 ) -> Result<(), No> {
-    dir::rewind(folder).and_then(|()| dir::entries(folder, buffer, visit)).map_err(sys::no)
+    dir::rewind(directory).and_then(|()| dir::entries(directory, buffer, visit)).map_err(sys::no)
 }
 
 pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<usize> {
-    // Beyond what an offset can say there is no byte.
+    // A file cannot be larger than a signed offset.
     if i64::try_from(offset).is_err() {
         return Ok(0);
     }
@@ -123,7 +123,7 @@ pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<
     }
 }
 
-/// Reads once into the free room of a buffer.
+/// Reads once into the spare capacity of a buffer.
 pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, No> {
     loop {
         match rustix::io::read(file, spare_capacity(bytes)) {
@@ -133,25 +133,25 @@ pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, No> {
     }
 }
 
-/// Gives the path that a walk starts from: without links and `..`, since what is listed is opened without following.
+/// Returns the path from which a walk starts. It has no symlinks and `..`, because a walk does not follow them.
 pub(crate) fn walk_start<'rel>(root: &Root, policy: Policy, rel: RelPath<'rel>) -> Result<RelPath<'rel>, No> {
     super::open::without_links(root, policy, rel, Want::LIST)
 }
 
-/// Opens a folder to list, by a path that came out of a listing: nothing is followed, under any policy.
-pub(crate) fn open_folder_unfollowed(
+/// Opens a directory by a path from a listing. Symlinks are not followed under any policy.
+pub(crate) fn open_directory_unfollowed(
     root: &Root,
     policy: Policy,
     rel: &RelPath<'_>,
-) -> Result<FolderHandle, No> {
+) -> Result<DirectoryHandle, No> {
     if rel.bytes.len() > crate::gate::PATH_MAX {
         return Err(PathEscapeKind::TooLong.into());
     }
     super::open::strict(root, policy, &rel.bytes, Want::LIST)
 }
 
-/// Opens a folder below as a root of its own.
+/// Opens a directory inside the jail as a root of its own.
 pub(crate) fn subroot(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Root, No> {
-    let fd = open(root, policy, rel, Want::FOLDER)?;
+    let fd = open(root, policy, rel, Want::DIRECTORY)?;
     root.below(fd, rel, policy)
 }

@@ -1,4 +1,4 @@
-//! Removing names, and trees by handles.
+//! Removing entries, and trees by handles.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -16,17 +16,17 @@ use crate::policy::{Dotfiles, Mounts, Policy};
 use crate::rel::RelPath;
 use crate::walk::WalkLimits;
 
-/// How many folders are entered, one below the other, and held open at a time.
+/// The most levels of directories that are entered. Each level keeps one descriptor open.
 const DEPTH: usize = 256;
-/// How often a folder is listed again that others keep filling.
+/// The number of attempts for a directory that other processes keep changing.
 const ROUNDS: u32 = 8;
 
 pub(crate) fn remove_file(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
     let (at, name) = parent(root, policy, rel)?;
     sys::retry(|| fs::unlinkat(&at, name, AtFlags::empty())).map_err(|errno| {
-        let is_folder = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Folder);
-        // Some systems say `EPERM` for a folder.
-        if errno == Errno::PERM && is_folder { fail(rel, Errno::ISDIR) } else { fail(rel, errno) }
+        let is_directory = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Directory);
+        // Some systems return `EPERM` for a directory.
+        if errno == Errno::PERM && is_directory { fail(rel, Errno::ISDIR) } else { fail(rel, errno) }
     })
 }
 
@@ -36,23 +36,23 @@ pub(crate) fn remove_dir(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Resu
         let is_link = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Symlink);
         match errno {
             Errno::NOTDIR if is_link => fail(rel, Errno::LOOP),
-            // POSIX lets a system say either.
+            // POSIX allows both for a directory with entries.
             Errno::EXIST => fail(rel, Errno::NOTEMPTY),
             errno => fail(rel, errno),
         }
     })
 }
 
-/// One folder that is being emptied.
+/// A directory that is being emptied.
 struct Level {
-    folder: OwnedFd,
+    directory: OwnedFd,
     entries: Packed,
-    /// Its name in the folder above.
+    /// Its name in the parent.
     name: Vec<u8>,
     rounds: u32,
 }
 
-/// One removal under way.
+/// The state of removing a tree.
 struct Removal<'a> {
     root: &'a Root,
     policy: Policy,
@@ -73,8 +73,8 @@ pub(crate) fn remove_tree(
         return Err(fail(rel, Errno::NOENT));
     }
     let mut removal = Removal { root, policy, limits, removed: 0, buffer: Vec::new(), levels: Vec::new() };
-    let folder = removal.enter(&at, name).map_err(|errno| fail(rel, errno))?;
-    removal.push(folder, name)?;
+    let directory = removal.enter(&at, name).map_err(|errno| fail(rel, errno))?;
+    removal.push(directory, name)?;
     while let Some(level) = removal.levels.last_mut() {
         match level.entries.next() {
             Some((name, kind)) => {
@@ -88,36 +88,36 @@ pub(crate) fn remove_tree(
 }
 
 impl Removal<'_> {
-    /// Opens a folder that is no link and, where the policy says so, on no other mount.
+    /// Opens a directory that is not a symlink and, depending on the policy, not on another mount.
     fn enter(&self, at: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
-        let folder = sys::openat(at, name, Want::LIST.flags | OFlags::NOFOLLOW, Mode::empty())?;
-        if self.policy.mounts == Mounts::Refuse && sys::mount_id(&folder, b"")? != self.root.mount {
+        let directory = sys::openat(at, name, Want::LIST.flags | OFlags::NOFOLLOW, Mode::empty())?;
+        if self.policy.mounts == Mounts::Refuse && sys::mount_id(&directory, b"")? != self.root.mount {
             return Err(Errno::XDEV);
         }
-        Ok(folder)
+        Ok(directory)
     }
 
-    fn push(&mut self, folder: OwnedFd, name: &[u8]) -> Result<(), Fail> {
+    fn push(&mut self, directory: OwnedFd, name: &[u8]) -> Result<(), Fail> {
         let limit = self.limits.depth.min(DEPTH);
         if self.levels.len() >= limit {
             return Err(OpenErrorKind::TooDeep { limit }.into());
         }
-        let entries = self.listed(&folder)?;
-        self.levels.push(Level { folder, entries, name: name.to_vec(), rounds: 0 });
+        let entries = self.listed(&directory)?;
+        self.levels.push(Level { directory, entries, name: name.to_vec(), rounds: 0 });
         Ok(())
     }
 
-    fn listed(&mut self, folder: &OwnedFd) -> Result<Packed, Fail> {
-        // The folder itself, and what the folders above it still have, are to be removed too.
+    fn listed(&mut self, directory: &OwnedFd) -> Result<Packed, Fail> {
+        // The directory itself, and the remaining entries of its parents, count towards the limit as well.
         let waiting = self.levels.iter().map(|level| level.entries.rest().saturating_add(1));
         let waiting = waiting.fold(1_usize, usize::saturating_add);
         let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
         let left = self.limits.entries.saturating_sub(self.removed).saturating_sub(waiting);
-        // What is removed is removed with its dotfiles.
-        Packed::read(folder, &mut self.buffer, Dotfiles::Allow, (left, self.limits.entries), &mut 0)
+        // A directory is removed with its dotfiles.
+        Packed::read(directory, &mut self.buffer, Dotfiles::Allow, (left, self.limits.entries), &mut 0)
     }
 
-    /// Says no where the limit was met, before one more name is removed.
+    /// Fails at the limit, before one more entry is removed.
     fn one_more(&self) -> Result<(), Fail> {
         if self.removed >= self.limits.entries {
             return Err(OpenErrorKind::TooLarge { limit: self.limits.entries }.into());
@@ -125,46 +125,46 @@ impl Removal<'_> {
         Ok(())
     }
 
-    /// Counts a removed name.
+    /// Counts a removed entry.
     fn count(&mut self) {
         self.removed = self.removed.saturating_add(1);
     }
 
-    /// Removes an entry of the innermost folder, or enters it.
+    /// Removes an entry of the innermost directory, or enters it.
     fn entry(&mut self, name: &[u8], kind: FileKind) -> Result<(), Fail> {
         let Some(level) = self.levels.last() else { return Ok(()) };
-        let mut is_folder = kind == FileKind::Folder;
+        let mut is_directory = kind == FileKind::Directory;
         for _ in 0..ROUNDS {
-            if is_folder {
-                match self.enter(&level.folder, name) {
-                    Ok(folder) => return self.push(folder, name),
+            if is_directory {
+                match self.enter(&level.directory, name) {
+                    Ok(directory) => return self.push(directory, name),
                     Err(Errno::NOENT) => return Ok(()),
-                    // It became a link or a file, which is removed and not entered.
+                    // Another process has replaced it with a symlink or a file, which is removed and not entered.
                     Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK | Errno::NXIO) => {}
                     Err(Errno::XDEV) => return Err(PathEscapeKind::Mount.into()),
                     Err(errno) => return Err(sys::no(errno).into()),
                 }
             }
             self.one_more()?;
-            match sys::retry(|| fs::unlinkat(&level.folder, name, AtFlags::empty())) {
+            match sys::retry(|| fs::unlinkat(&level.directory, name, AtFlags::empty())) {
                 Ok(()) => {
                     self.count();
                     return Ok(());
                 }
                 Err(Errno::NOENT) => return Ok(()),
-                Err(Errno::ISDIR) => is_folder = true,
-                Err(Errno::PERM) if !is_folder => is_folder = true,
+                Err(Errno::ISDIR) => is_directory = true,
+                Err(Errno::PERM) if !is_directory => is_directory = true,
                 Err(errno) => return Err(sys::no(errno).into()),
             }
         }
         Err(PathEscapeKind::Contended.into())
     }
 
-    /// Removes the innermost folder, which was emptied; lists it again where it was filled meanwhile.
+    /// Removes the innermost directory, which was emptied. Lists it again if another process has added entries.
     fn leave(&mut self, top: &impl AsFd, rel: &RelPath<'_>) -> Result<(), Fail> {
         self.one_more()?;
         let Some(mut level) = self.levels.pop() else { return Ok(()) };
-        let at = self.levels.last().map_or(top.as_fd(), |above| above.folder.as_fd());
+        let at = self.levels.last().map_or(top.as_fd(), |above| above.directory.as_fd());
         let name = level.name.as_slice();
         for _ in 0..ROUNDS {
             match sys::retry(|| fs::unlinkat(at, name, AtFlags::REMOVEDIR)) {
@@ -174,18 +174,18 @@ impl Removal<'_> {
                 }
                 Err(Errno::NOENT) => return Ok(()),
                 Err(Errno::NOTEMPTY | Errno::EXIST) if level.rounds < ROUNDS => {
-                    level.entries = self.listed(&level.folder)?;
+                    level.entries = self.listed(&level.directory)?;
                     level.rounds = level.rounds.saturating_add(1);
                     self.levels.push(level);
                     return Ok(());
                 }
-                // It became a link or a file.
+                // Another process has replaced it with a symlink or a file.
                 Err(Errno::NOTDIR) => match sys::retry(|| fs::unlinkat(at, name, AtFlags::empty())) {
                     Ok(()) => {
                         self.count();
                         return Ok(());
                     }
-                    // And a folder again.
+                    // It is a directory again: try again.
                     Err(Errno::ISDIR | Errno::PERM) => {}
                     Err(Errno::NOENT) => return Ok(()),
                     Err(errno) => return Err(fail(rel, errno)),

@@ -1,4 +1,4 @@
-//! Replacing a file so that a crash or a rival leaves the old bytes or the new, never a mix.
+//! Atomic replacement of a file: after a crash it has the old bytes or the new ones, never a mix.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::make::{Parent, fail, mode, parent, seen, without_replacing};
-use super::open::{Want, strict_folder};
+use super::open::{Want, strict_directory};
 use super::root::Root;
 use super::sys;
 use crate::change::Replaced;
@@ -16,12 +16,12 @@ use crate::meta::{FileKind, Perm};
 use crate::policy::Policy;
 use crate::rel::RelPath;
 
-/// How often a target that comes and goes is tried.
+/// The number of attempts for a target that other processes create and remove.
 const ROUNDS: u32 = 8;
-/// Numbers the new files of this process.
+/// The number of the next temporary file of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A new file beside the target, removed again unless it took the target's place.
+/// A temporary file next to the target, which is removed when this is dropped.
 struct New<'a> {
     at: &'a Parent<'a>,
     name: Vec<u8>,
@@ -30,7 +30,7 @@ struct New<'a> {
 
 impl Drop for New<'_> {
     fn drop(&mut self) {
-        // After a success the name is gone already, or holds the old file.
+        // After a success the name does not exist any more, or it is the old file.
         let _removed = fs::unlinkat(self.at, self.name.as_slice(), AtFlags::empty()).is_ok();
     }
 }
@@ -44,8 +44,8 @@ pub(crate) fn replace(
 ) -> Result<Replaced, Fail> {
     let (at, name) = parent(root, policy, rel)?;
     target(root, policy, &at, name, rel)?;
-    let folder = match &at {
-        Parent::Jail(root) => strict_folder(root, Want::LIST)?,
+    let directory = match &at {
+        Parent::Jail(root) => strict_directory(root, Want::LIST)?,
         Parent::Below(fd) => {
             sys::openat(fd, b".", Want::LIST.flags | OFlags::NOFOLLOW, Mode::empty()).map_err(sys::no)?
         }
@@ -53,15 +53,15 @@ pub(crate) fn replace(
     let system = |errno| Fail::from(sys::no(errno));
     let new = make(&at, perm)?;
     let bits = sys::meta(&new.file).map_err(system)?.mode;
-    // Nobody else reads the bytes before they have the bits of the file that they replace.
+    // Other users must not read the bytes before the file has the permissions of the file that it replaces.
     chmod(&new.file, 0o600).and_then(|()| write(&new.file, bytes)).map_err(system)?;
     let answer = place(root, policy, &new, (name, rel), bits)?;
     drop(new);
-    sys::retry(|| fs::fsync(&folder)).map_err(system)?;
+    sys::retry(|| fs::fsync(&directory)).map_err(system)?;
     Ok(answer)
 }
 
-/// Gives the permission bits of the file to replace, if there is one that may be replaced.
+/// Returns the permission bits of the file to replace, or `None` if it does not exist.
 fn target(
     root: &Root,
     policy: Policy,
@@ -107,7 +107,7 @@ fn write(file: &OwnedFd, bytes: &[u8]) -> Result<(), Errno> {
     sys::retry(|| fs::fsync(file))
 }
 
-/// Gives the new file the target's name.
+/// Renames the new file to the target.
 fn place(
     root: &Root,
     policy: Policy,
@@ -124,9 +124,9 @@ fn place(
         };
         match done {
             Ok(answer) => return Ok(answer),
-            // The target came or went in between.
+            // The target was created or removed in between: try again.
             Err(Errno::EXIST | Errno::NOENT) => {}
-            // The file system can do neither: then the answer says what was there before.
+            // The file system supports neither call. The answer then depends on the lookup before the rename.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 sys::retry(|| fs::renameat(new.at, new.name.as_slice(), new.at, name))
                     .map_err(|errno| fail(rel, errno))?;
@@ -138,7 +138,7 @@ fn place(
     Err(PathEscapeKind::Contended.into())
 }
 
-/// Swaps the new file in, and back again if something else than a file came out.
+/// Exchanges the two names, and exchanges them back if the old object is not a regular file.
 fn take_place(new: &New<'_>, name: &[u8]) -> Result<(), Errno> {
     exchange(new.at, &new.name, name)?;
     match sys::look(new.at, &new.name) {
@@ -150,13 +150,13 @@ fn take_place(new: &New<'_>, name: &[u8]) -> Result<(), Errno> {
     }
 }
 
-/// Swaps two names, so that a target that went in between is noticed. The old file is removed afterwards.
+/// Exchanges two names. Unlike a rename, it fails if the target was removed in between.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(at: &Parent<'_>, new: &[u8], name: &[u8]) -> Result<(), Errno> {
     sys::retry(|| fs::renameat_with(at, new, at, name, fs::RenameFlags::EXCHANGE))
 }
 
-/// Tells that this system cannot do it.
+/// Fails, because this system cannot do it.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn exchange(_: &Parent<'_>, _: &[u8], _: &[u8]) -> Result<(), Errno> {
     Err(Errno::NOSYS)

@@ -1,7 +1,7 @@
-//! Following links below the jail, handle by handle, to a path without links.
+//! Resolution of symlinks inside the jail, handle by handle, to a path without symlinks.
 //!
-//! The answer is a path and no handle: it is opened afterwards without following, so that a wrong resolution can only
-//! meet a refusal.
+//! The result is a path and not a handle. It is opened afterwards without following symlinks, so a wrong resolution can
+//! only lead to a refusal.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -18,38 +18,38 @@ use crate::meta::{FileKind, Metadata};
 use crate::policy::{Mounts, Policy, Symlinks};
 use crate::rel::RelPath;
 
-/// How often a path is resolved again that changed between resolving and opening.
+/// The number of attempts for a path that changes between resolution and open.
 pub(crate) const TRIES: u32 = 8;
-/// How many links are followed, on every tier.
+/// The most symlinks that are followed, on every tier, as on Linux.
 const HOPS: u32 = 40;
 
-/// One resolution under way.
+/// The state of resolving a path.
 struct Way<'a> {
     root: &'a Root,
     policy: Policy,
-    /// What was resolved so far: no links, no `..`.
+    /// The resolved part of the path, without symlinks and `..`.
     done: Vec<u8>,
-    /// The handle of `done`; `None` for the jail's own folder.
+    /// The handle of `done`; `None` for the jail's directory.
     at: Option<OwnedFd>,
     /// The kind of `done`.
     kind: FileKind,
-    /// What is left, each with the number of the given component that it stems from.
+    /// The remaining components, each with the number of the given component from which it originates.
     todo: VecDeque<(Vec<u8>, usize)>,
     left: usize,
     hops: u32,
 }
 
-/// Resolves a path to one without links and `..`; the last link only where `follow_last` says so.
+/// Resolves a path to one without symlinks and `..`; a symlink in the last component depends on `last`.
 pub(crate) fn resolve(root: &Root, policy: Policy, rel: &RelPath<'_>, last: Last) -> Result<Vec<u8>, No> {
     let todo: VecDeque<_> = rel.components().map(<[u8]>::to_vec).zip(1_usize..).collect();
     let left = rel.bytes.len();
     let mut way =
-        Way { root, policy, done: Vec::new(), at: None, kind: FileKind::Folder, todo, left, hops: 0 };
+        Way { root, policy, done: Vec::new(), at: None, kind: FileKind::Directory, todo, left, hops: 0 };
     while let Some((name, number)) = way.todo.pop_front() {
         way.left = way.left.saturating_sub(name.len().saturating_add(1));
         way.step(&name, number, last).map_err(|no| No { component: Some(number), ..no })?;
     }
-    // The names that the links brought in are judged like given ones.
+    // Components from symlink targets are checked like given ones.
     if way.done.is_empty() {
         return Ok(way.done);
     }
@@ -57,7 +57,7 @@ pub(crate) fn resolve(root: &Root, policy: Policy, rel: &RelPath<'_>, last: Last
     Ok(way.done)
 }
 
-/// Whether a link as last name is followed.
+/// Whether a symlink in the last component is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Last {
     Follow,
@@ -70,7 +70,7 @@ impl Way<'_> {
     }
 
     fn step(&mut self, name: &[u8], number: usize, last: Last) -> Result<(), No> {
-        if self.kind != FileKind::Folder {
+        if self.kind != FileKind::Directory {
             return Err(PathEscapeKind::NotADirectory.into());
         }
         match name {
@@ -80,7 +80,7 @@ impl Way<'_> {
         }
     }
 
-    /// Goes to the folder above, which is the parent of where the links led.
+    /// Moves to the parent of the directory reached so far.
     fn up(&mut self) -> Result<(), No> {
         if self.done.is_empty() {
             return Err(PathEscapeKind::Outside.into());
@@ -89,7 +89,7 @@ impl Way<'_> {
         self.done.truncate(end);
         self.at = match end {
             0 => None,
-            _ => Some(strict(self.root, self.policy, &self.done, Want::FOLDER)?),
+            _ => Some(strict(self.root, self.policy, &self.done, Want::DIRECTORY)?),
         };
         Ok(())
     }
@@ -102,7 +102,7 @@ impl Way<'_> {
         let is_last = self.todo.is_empty();
         let found = match sys::openat(self.handle(), name, flags, Mode::empty()) {
             Ok(found) => found,
-            // Something to make need not be there.
+            // An entry to create need not exist.
             Err(Errno::NOENT) if is_last && last == Last::Keep => {
                 return self.push(name, None, FileKind::Other);
             }
@@ -138,7 +138,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// Puts a link's target in front of what is left.
+    /// Puts the target of a symlink before the remaining components.
     fn follow(&mut self, link: &OwnedFd, meta: &Metadata, number: usize) -> Result<(), No> {
         self.hops = self.hops.saturating_add(1);
         if self.hops > HOPS {
@@ -162,10 +162,10 @@ impl Way<'_> {
     }
 }
 
-/// Refuses links that lead to objects and not to names, and those that the kernel would not follow.
+/// Refuses magic links, and symlinks that the kernel would not follow.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn may_follow(folder: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result<(), No> {
-    /// `ST_NOSYMFOLLOW`: the mount follows no links.
+fn may_follow(directory: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result<(), No> {
+    /// `ST_NOSYMFOLLOW`: the mount does not follow symlinks.
     const NO_FOLLOW: u64 = 0x2000;
     let system = sys::retry(|| rustix::fs::fstatfs(link)).map_err(sys::no)?;
     if system.f_type == rustix::fs::PROC_SUPER_MAGIC {
@@ -175,8 +175,8 @@ fn may_follow(folder: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result
     if mount.f_flag.bits() & NO_FOLLOW != 0 {
         return Err(PathEscapeKind::Symlink.into());
     }
-    // The rule of `fs.protected_symlinks`, whether or not it is switched on.
-    let parent = sys::meta(folder).map_err(sys::no)?;
+    // The rule of `fs.protected_symlinks`, whether or not the system enables it.
+    let parent = sys::meta(directory).map_err(sys::no)?;
     let shared = parent.mode & 0o1002 == 0o1002;
     if shared && meta.uid != parent.uid && meta.uid != rustix::process::geteuid().as_raw() {
         return Err(PathEscapeKind::Symlink.into());
@@ -184,7 +184,7 @@ fn may_follow(folder: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result
     Ok(())
 }
 
-/// Elsewhere a link has no handle to be read by, and following is not claimed.
+/// Refuses every symlink: on other systems a symlink has no handle, so following it would be a race.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn may_follow(_: BorrowedFd<'_>, _: &OwnedFd, _: &Metadata) -> Result<(), No> {
     Err(PathEscapeKind::Symlink.into())

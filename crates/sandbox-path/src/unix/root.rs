@@ -1,4 +1,4 @@
-//! The jail's own folder, held open.
+//! The handle of the jail's directory.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,7 +15,7 @@ use crate::meta::{FileId, FileKind};
 use crate::policy::{Mounts, Policy, Symlinks};
 use crate::rel::RelPath;
 
-/// How lookups below the folder are made.
+/// The mechanism of lookups in the jail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -23,7 +23,7 @@ pub(crate) enum Tier {
     Walk,
 }
 
-/// The handle of the folder, who it is, and how lookups below it are made.
+/// The handle of the jail's directory, with its identity and tier.
 #[derive(Debug)]
 pub(crate) struct Root {
     fd: OwnedFd,
@@ -33,16 +33,16 @@ pub(crate) struct Root {
     pub(crate) path: Option<Box<Path>>,
 }
 
-/// Whether a link is accepted as the last part of the jail's own path.
+/// Whether the last component of the jail's path can be a symlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLink {
     Refuse,
     Follow,
 }
 
-/// Whether the root of the file system is accepted.
+/// Whether the jail can be the root of the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TopFolder {
+pub(crate) enum TopDirectory {
     Refuse,
     Accept,
 }
@@ -57,7 +57,7 @@ impl Root {
         path: &Path,
         policy: Policy,
         link: LastLink,
-        top: TopFolder,
+        top: TopDirectory,
     ) -> Result<Self, JailError> {
         let fd = open_path(path, link)?;
         Self::from_fd(fd, Some(path.into()), policy, top)
@@ -67,13 +67,13 @@ impl Root {
         fd: OwnedFd,
         path: Option<Box<Path>>,
         policy: Policy,
-        top: TopFolder,
+        top: TopDirectory,
     ) -> Result<Self, JailError> {
         let meta = sys::meta(&fd).map_err(jail_error)?;
-        if meta.kind != FileKind::Folder {
+        if meta.kind != FileKind::Directory {
             return Err(JailError::new(JailErrorKind::NotADirectory));
         }
-        if top == TopFolder::Refuse && sys::look_through(&fd, c"..").is_ok_and(|up| up.id == meta.id) {
+        if top == TopDirectory::Refuse && sys::look_through(&fd, c"..").is_ok_and(|up| up.id == meta.id) {
             return Err(JailError::new(JailErrorKind::IsRoot));
         }
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -83,7 +83,7 @@ impl Root {
         Self { fd, id: meta.id, mount: None, tier, path }.holding(policy)
     }
 
-    /// Makes a folder that was not there, and makes sure that it is ours and closed to others.
+    /// Creates a new directory, and checks that it belongs to this user and is closed to others.
     pub(crate) fn create_unique(
         parent: &Path,
         prefix: &str,
@@ -100,7 +100,7 @@ impl Root {
         sys::retry(|| rustix::fs::mkdirat(&above, name.as_str(), Mode::RWXU)).map_err(jail_error)?;
         let flags = PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW;
         let fd = sys::openat(&above, name.as_bytes(), flags, Mode::empty()).map_err(|errno| match errno {
-            // What was made a moment ago is not what is there.
+            // Another process has replaced the directory that was just created.
             Errno::NOTDIR | Errno::LOOP | Errno::NOENT | Errno::ACCESS => {
                 JailError::new(JailErrorKind::NotOurs)
             }
@@ -110,14 +110,14 @@ impl Root {
         if meta.uid != rustix::process::geteuid().as_raw() || meta.mode & 0o077 != 0 {
             return Err(JailError::new(JailErrorKind::NotOurs));
         }
-        Self::from_fd(fd, Some(parent.join(name).into()), policy, TopFolder::Refuse)
+        Self::from_fd(fd, Some(parent.join(name).into()), policy, TopDirectory::Refuse)
     }
 
-    /// Makes sure that the policy can be held on this tier.
+    /// Checks that the system supports the policy.
     fn holding(mut self, policy: Policy) -> Result<Self, JailError> {
         if policy.mounts == Mounts::Refuse && self.mount.is_none() {
             self.mount = sys::mount_id(&self.fd, b"").map_err(jail_error)?;
-            // `openat2` could tell on the kernel tier, but what moves and removes names goes by the number on both.
+            // On the kernel tier `openat2` could detect mounts, but renames and removals need the mount id.
             if self.mount.is_none() {
                 return Err(JailError::new(JailErrorKind::PolicyUnsupported));
             }
@@ -125,7 +125,7 @@ impl Root {
         Ok(self)
     }
 
-    /// Gives the same folder with lookups made by the walk.
+    /// Returns the same directory on the walk tier.
     pub(crate) fn walking(&self, policy: Policy) -> Result<Self, JailError> {
         let fd = self
             .fd
@@ -135,11 +135,11 @@ impl Root {
         copy.holding(policy)
     }
 
-    /// Makes a root of a folder below this one, on the same tier.
+    /// Creates a root for a directory inside this one, on the same tier.
     pub(crate) fn below(&self, fd: OwnedFd, rel: &RelPath<'_>, policy: Policy) -> Result<Self, No> {
         let id = sys::meta(&fd).map_err(sys::no)?.id;
         let name = std::ffi::OsStr::from_bytes(&rel.bytes);
-        // A path with `..` or a link in it would not name the folder for `strip`.
+        // `strip` compares bytes, so a path with `..` or a symlink would not identify the directory.
         let plain = !rel.parents && policy.symlinks == Symlinks::Refuse;
         let path = self.path.as_ref().filter(|_| plain).map(|path| path.join(name).into());
         let below = Self { fd, id, mount: None, tier: self.tier, path };
@@ -158,7 +158,7 @@ impl Root {
         }
     }
 
-    /// Tells whether the folder was removed.
+    /// Returns `true` if the directory was removed.
     pub(crate) fn is_gone(&self) -> bool {
         sys::meta(&self.fd).is_ok_and(|meta| meta.links == 0)
     }
@@ -180,7 +180,7 @@ impl Root {
     }
 }
 
-/// Cuts what would make the kernel follow a link in spite of `O_NOFOLLOW`: separators and `/.` at the end.
+/// Removes separators and `/.` from the end, which make the kernel follow a symlink despite `O_NOFOLLOW`.
 pub(crate) fn cut(path: &[u8]) -> &[u8] {
     let mut rest = path;
     loop {
@@ -198,8 +198,8 @@ pub(crate) fn cut(path: &[u8]) -> &[u8] {
     }
 }
 
-/// Makes one folder with mode 0700 where there is nothing.
-pub(crate) fn make_folder(path: &Path) -> Result<(), JailError> {
+/// Creates one directory with mode 0700, unless it exists.
+pub(crate) fn make_directory(path: &Path) -> Result<(), JailError> {
     let name = cut(path.as_os_str().as_bytes());
     match sys::retry(|| rustix::fs::mkdirat(CWD, name, Mode::RWXU)) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),

@@ -1,4 +1,4 @@
-//! Tier W: one open per component, each from the handle of the folder before it.
+//! Tier W: one open per component, each from the handle of its parent.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,19 +13,19 @@ use crate::error::{No, PathEscapeKind};
 use crate::meta::FileKind;
 use crate::policy::Mounts;
 
-/// How many `../` one look upwards takes at most, so that it stays below the kernel's limit of 4,095 bytes.
+/// The most `../` in one lookup, so that it stays below the kernel's limit of 4,095 bytes.
 const UPS: usize = 1300;
-/// The way up that most paths need, with its end mark.
+/// Enough `../` for most paths, with the terminating NUL, so that no path has to be allocated.
 const SHORT_UPS: &[u8] =
     b"../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../../\0";
-/// A folder on the way.
+/// The flags for a parent directory.
 const STEP: OFlags = PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
-/// Why one walk ended.
+/// The reason why a walk ended without a result.
 enum Stop {
-    /// With an answer.
+    /// An error.
     No(No),
-    /// Something changed between two looks: the walk says nothing.
+    /// The path changed between two lookups, so the walk proves nothing and starts again.
     Again,
 }
 
@@ -35,7 +35,7 @@ impl From<No> for Stop {
     }
 }
 
-/// Opens a path without `..`, walking again while others change it.
+/// Opens a path without `..`, and starts again while other processes change it.
 pub(crate) fn open(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd, No> {
     for round in 0..TRIES {
         match walk(root, mounts, path, want) {
@@ -56,7 +56,7 @@ fn walk(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd,
         let at = held.as_ref().map_or(root.handle(), AsFd::as_fd);
         if names.peek().is_some() {
             let next = sys::openat(at, name, STEP, Mode::empty())
-                .map_err(|errno| explain(at, name, number, errno, FileKind::Folder))?;
+                .map_err(|errno| explain(at, name, number, errno, FileKind::Directory))?;
             same_mount(root, mounts, &next, number)?;
             held = Some(next);
         } else {
@@ -66,7 +66,7 @@ fn walk(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd,
     Err(No::from(PathEscapeKind::Empty).into())
 }
 
-/// Opens the last name, with the look upwards that notices a folder carried out of the jail.
+/// Opens the last component, and checks that its parent was not moved out of the jail.
 fn last(
     root: &Root,
     mounts: Mounts,
@@ -79,13 +79,13 @@ fn last(
         still_below(root, at, above)?;
     }
     let flags = if want.link_itself() { want.flags } else { want.flags | OFlags::NOFOLLOW };
-    let expected = if flags.contains(OFlags::DIRECTORY) { FileKind::Folder } else { FileKind::File };
+    let expected = if flags.contains(OFlags::DIRECTORY) { FileKind::Directory } else { FileKind::File };
     let found = sys::openat(at, name, flags, want.mode)
         .map_err(|errno| explain(at, name, number, errno, expected))?;
     let after = still_below(root, at, above).and_then(|()| same_mount(root, mounts, &found, number));
     if let Err(stop) = after {
         if want.makes() {
-            // What was made in a folder that is no longer below is taken back, if it is still ours.
+            // A file created in a directory that was moved out of the jail is removed again, if it is still the same.
             let ours =
                 sys::meta(&found).ok().zip(sys::look(at, name).ok()).is_some_and(|(a, b)| a.id == b.id);
             let gone = ours && rustix::fs::unlinkat(at, name, rustix::fs::AtFlags::empty()).is_ok();
@@ -99,21 +99,21 @@ fn last(
     Ok(found)
 }
 
-/// Looks up from a folder, `depth` levels below the jail, whether the jail is still there.
-fn still_below(root: &Root, folder: BorrowedFd<'_>, depth: usize) -> Result<(), Stop> {
+/// Checks that the jail is still `depth` levels above a directory.
+fn still_below(root: &Root, directory: BorrowedFd<'_>, depth: usize) -> Result<(), Stop> {
     if depth == 0 {
         return Ok(());
     }
     let mut left = depth;
     let mut held: Option<OwnedFd> = None;
     while left > UPS {
-        let at = held.as_ref().map_or(folder, AsFd::as_fd);
+        let at = held.as_ref().map_or(directory, AsFd::as_fd);
         let up =
-            sys::openat(at, &ups(UPS), STEP, Mode::empty()).map_err(|errno| moved(root, folder, errno))?;
+            sys::openat(at, &ups(UPS), STEP, Mode::empty()).map_err(|errno| moved(root, directory, errno))?;
         held = Some(up);
         left = left.saturating_sub(UPS);
     }
-    let at = held.as_ref().map_or(folder, AsFd::as_fd);
+    let at = held.as_ref().map_or(directory, AsFd::as_fd);
     let short = SHORT_UPS.len().checked_sub(left.saturating_mul(3).saturating_add(1));
     let short = short.and_then(|start| SHORT_UPS.get(start..));
     let seen = match short.and_then(|ups| CStr::from_bytes_with_nul(ups).ok()) {
@@ -122,8 +122,8 @@ fn still_below(root: &Root, folder: BorrowedFd<'_>, depth: usize) -> Result<(), 
     };
     match seen {
         Ok(meta) if meta.id == root.id => Ok(()),
-        Ok(_) => Err(climb(root, folder)),
-        Err(errno) => Err(moved(root, folder, errno)),
+        Ok(_) => Err(climb(root, directory)),
+        Err(errno) => Err(moved(root, directory, errno)),
     }
 }
 
@@ -131,32 +131,34 @@ fn ups(count: usize) -> Vec<u8> {
     b"../".repeat(count)
 }
 
-/// Names a look upwards that failed: a removed folder has no `..`, and above the jail access may end.
-fn moved(root: &Root, folder: BorrowedFd<'_>, errno: Errno) -> Stop {
+/// Converts a failed lookup of parents: a removed directory has no `..`, and access can end above the jail.
+fn moved(root: &Root, directory: BorrowedFd<'_>, errno: Errno) -> Stop {
     match errno {
-        // A folder that may not be searched denies its own `.` too, wherever it is.
-        Errno::ACCESS | Errno::PERM if sys::look_through(folder, c".").is_err() => Stop::No(sys::no(errno)),
-        Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::NOTDIR => climb(root, folder),
+        // A directory without search permission denies its own `.` as well, wherever it is.
+        Errno::ACCESS | Errno::PERM if sys::look_through(directory, c".").is_err() => {
+            Stop::No(sys::no(errno))
+        }
+        Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::NOTDIR => climb(root, directory),
         _ => Stop::No(sys::no(errno)),
     }
 }
 
-/// Goes up level by level: below the jail at another depth means that it moved inside, and the walk starts again.
-fn climb(root: &Root, folder: BorrowedFd<'_>) -> Stop {
+/// Looks for the jail level by level. At another depth, the directory was moved inside the jail: start again.
+fn climb(root: &Root, directory: BorrowedFd<'_>) -> Stop {
     let outside = || Stop::No(PathEscapeKind::Outside.into());
     let stopped = |errno| match errno {
-        // That says nothing about where the folder is.
+        // These errors do not depend on the position of the directory.
         Errno::MFILE | Errno::NFILE | Errno::NOMEM => Stop::No(sys::no(errno)),
         _ => outside(),
     };
     let mut held: Option<OwnedFd> = None;
-    let Ok(mut last) = sys::meta(folder) else { return outside() };
-    // A folder without any name was removed during the walk, which says nothing about where it led.
+    let Ok(mut last) = sys::meta(directory) else { return outside() };
+    // A directory without a hard link was removed during the walk, which does not prove that it was outside.
     if last.links == 0 {
         return Stop::Again;
     }
     for _ in 0..crate::gate::PATH_MAX {
-        let at = held.as_ref().map_or(folder, AsFd::as_fd);
+        let at = held.as_ref().map_or(directory, AsFd::as_fd);
         let up = match sys::openat(at, b"..", STEP, Mode::empty()) {
             Ok(up) => up,
             Err(errno) => return stopped(errno),
@@ -174,11 +176,11 @@ fn climb(root: &Root, folder: BorrowedFd<'_>) -> Stop {
     outside()
 }
 
-/// Names an open that failed by a look at what is there.
+/// Converts a failed open, with a lookup of the entry's kind.
 fn explain(at: BorrowedFd<'_>, name: &[u8], number: usize, errno: Errno, expected: FileKind) -> Stop {
     let named = |errno: Errno| Stop::No(No { component: Some(number), ..sys::no(errno) });
     match errno {
-        // A link has one error number here, whichever the flags of the open made of it.
+        // A symlink gives different errors depending on the flags of the open.
         Errno::LOOP | Errno::MLINK => named(Errno::LOOP),
         Errno::NOTDIR => match sys::look(at, name).map(|meta| meta.kind) {
             Ok(FileKind::Symlink) => named(Errno::LOOP),

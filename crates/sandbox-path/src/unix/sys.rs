@@ -1,4 +1,4 @@
-//! The system's answers in the words of this crate.
+//! Wrappers of system calls, and conversions to the types of this crate.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,19 +9,19 @@ use rustix::io::Errno;
 use crate::error::{No, PathEscapeKind};
 use crate::meta::{FileId, FileKind, Metadata, Stamp};
 
-/// Opens a name for its identity alone where the system can; no permission on the object is needed then.
+/// Opens an object for its identity only, which needs no permission on the object.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 pub(crate) const PATH: OFlags = OFlags::PATH;
-/// Elsewhere a look is an ordinary open that does not wait.
+/// On systems without `O_PATH`: an ordinary open that does not block.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 pub(crate) const PATH: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
-/// How often a call that others disturb is tried.
+/// The number of attempts for a call that other processes disturb (`EAGAIN` of `openat2`).
 pub(crate) const TRIES: u32 = 128;
-/// After how many tries the processor is given up in between.
+/// The number of attempts after which the thread yields the processor in between.
 pub(crate) const YIELD_AFTER: u32 = 32;
 
-/// Repeats an interrupted call, and up to [`TRIES`] times one that was disturbed.
+/// Repeats a call that a signal interrupted, and one that was disturbed up to [`TRIES`] times.
 #[inline]
 pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut disturbed = 0_u32;
@@ -43,12 +43,12 @@ pub(crate) fn openat(at: impl AsFd, name: &[u8], flags: OFlags, mode: Mode) -> R
     retry(|| fs::openat(&at, name, flags | OFlags::CLOEXEC, mode))
 }
 
-/// Looks at a name without following it.
+/// Returns the metadata of an entry without following symlinks.
 pub(crate) fn look(at: impl AsFd, name: &[u8]) -> Result<Metadata, Errno> {
     retry(|| fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
 }
 
-/// Looks at a name that has no link in it (`.`, `..`, `../..`), or that is a name of the host.
+/// Returns the metadata of a path that has no symlinks (`.`, `..`, `../..`), or that is a path of the host.
 pub(crate) fn look_through(at: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<Metadata, Errno> {
     retry(|| fs::statat(&at, name, AtFlags::empty())).map(|stat| metadata(&stat))
 }
@@ -80,7 +80,7 @@ pub(crate) fn stamp(seconds: impl Into<i128>, nanos: impl Into<i128>) -> Stamp {
     }
 }
 
-/// Takes the bits of a number whose width and sign differ between systems.
+/// Converts a number whose width and sign differ between systems.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -93,7 +93,7 @@ fn unsigned(number: impl Into<i128>) -> u64 {
 pub(crate) fn kind(kind: FileType) -> FileKind {
     match kind {
         FileType::RegularFile => FileKind::File,
-        FileType::Directory => FileKind::Folder,
+        FileType::Directory => FileKind::Directory,
         FileType::Symlink => FileKind::Symlink,
         FileType::Fifo => FileKind::Fifo,
         FileType::Socket => FileKind::Socket,
@@ -103,12 +103,12 @@ pub(crate) fn kind(kind: FileType) -> FileKind {
     }
 }
 
-/// Reads the target of a link: of a name, or of the link's own handle with an empty name.
+/// Reads the target of a symlink by name, or by its handle with an empty name.
 pub(crate) fn target(at: impl AsFd, name: &CStr) -> Result<Vec<u8>, Errno> {
     fs::readlinkat(at, name, Vec::new()).map(std::ffi::CString::into_bytes)
 }
 
-/// Gives the number that tells two mounts apart even where the device is the same.
+/// Returns the mount id, which differs between two mounts of the same device.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn mount_id(at: impl AsFd, name: &[u8]) -> Result<Option<u64>, Errno> {
     use rustix::fs::StatxFlags;
@@ -118,13 +118,13 @@ pub(crate) fn mount_id(at: impl AsFd, name: &[u8]) -> Result<Option<u64>, Errno>
     Ok(told.then_some(found.stx_mnt_id))
 }
 
-/// Tells that this system has no such number.
+/// Returns `None`, because this system has no mount ids.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn mount_id(_: impl AsFd, _: &[u8]) -> Result<Option<u64>, Errno> {
     Ok(None)
 }
 
-/// Gives the time of birth, where the file system keeps one.
+/// Returns the creation time, if the file system stores it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn birth(fd: impl AsFd) -> Option<Stamp> {
     use rustix::fs::StatxFlags;
@@ -133,13 +133,13 @@ pub(crate) fn birth(fd: impl AsFd) -> Option<Stamp> {
     told.then(|| stamp(found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
 }
 
-/// Tells that this is not asked on this system.
+/// Returns `None`, because the creation time is not read on this system.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn birth(_: impl AsFd) -> Option<Stamp> {
     None
 }
 
-/// Names an error that does not depend on what the name leads to.
+/// Converts an error that does not depend on the kind of the object.
 #[cold]
 pub(crate) fn no(errno: Errno) -> No {
     let kind = match errno {

@@ -1,4 +1,4 @@
-//! Making, replacing, moving and removing names.
+//! Creating, replacing, moving and removing entries.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -17,14 +17,14 @@ use crate::policy::{Dotfiles, Policy};
 use crate::rel::RelPath;
 use crate::walk::WalkLimits;
 
-/// How many folders are entered, one below the other.
+/// The most levels of directories that are entered.
 const DEPTH: usize = 256;
-/// How often a file that comes and goes is tried.
+/// The number of attempts for a file that other processes create and remove.
 const ROUNDS: u32 = 8;
-/// Numbers the new files of this process.
+/// The number of the next temporary file of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Whether a call made the name.
+/// Whether a call created the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
     Created,
@@ -39,7 +39,7 @@ fn fail(error: &io::Error) -> Fail {
     }
 }
 
-/// Makes a file that was not there. Access lists are what the folder hands down: the bits are not kept here.
+/// Creates a new file. It inherits the access control list of its parent; permission bits are ignored.
 pub(crate) fn create_new(
     root: &Root,
     _: Policy,
@@ -63,7 +63,7 @@ pub(crate) fn append(
     perm: Option<Perm>,
 ) -> Result<(File, Metadata, Made), Fail> {
     if rel.is_jail() {
-        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     let (at, name) = root.parent(rel)?;
     for _ in 0..ROUNDS {
@@ -91,7 +91,7 @@ pub(crate) fn create_dir(root: &Root, _: Policy, rel: &RelPath<'_>, _: Perm) -> 
     at.create_dir(name).map_err(|error| fail(&error))
 }
 
-/// Looks at what is there, and refuses links.
+/// Returns the metadata of an entry; refuses symlinks.
 fn seen(at: &Dir, name: &str) -> Result<Option<Metadata>, No> {
     match look(at, name) {
         Ok(seen) if seen.kind == FileKind::Symlink => Err(PathEscapeKind::Symlink.into()),
@@ -125,7 +125,7 @@ pub(crate) fn replace(
     Ok(if old.is_some() { Replaced::Overwrote } else { Replaced::Created })
 }
 
-/// Moves a name. Whether the new name is free is looked up before, which is no single step here.
+/// Renames an entry. The lookup of the new name and the rename are two calls, so this is not atomic.
 pub(crate) fn rename(
     root: &Root,
     _: Policy,
@@ -150,7 +150,7 @@ pub(crate) fn rename(
 pub(crate) fn remove_file(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
     let (at, name) = root.parent(rel)?;
     at.remove_file_or_symlink(name).map_err(|error| match look(&at, name) {
-        Ok(seen) if seen.kind == FileKind::Folder => PathEscapeKind::NotRegular { is: seen.kind }.into(),
+        Ok(seen) if seen.kind == FileKind::Directory => PathEscapeKind::NotRegular { is: seen.kind }.into(),
         _ => fail(&error),
     })
 }
@@ -159,7 +159,7 @@ pub(crate) fn remove_dir(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<()
     let (at, name) = root.parent(rel)?;
     match seen(&at, name)? {
         None => Err(PathEscapeKind::NotFound.into()),
-        Some(seen) if seen.kind != FileKind::Folder => Err(PathEscapeKind::NotADirectory.into()),
+        Some(seen) if seen.kind != FileKind::Directory => Err(PathEscapeKind::NotADirectory.into()),
         Some(_) => at.remove_dir(name).map_err(|error| fail(&error)),
     }
 }
@@ -180,11 +180,11 @@ pub(crate) fn remove_tree(
     Ok(removed.saturating_add(1))
 }
 
-/// Removes what is in a folder; links are removed and not entered.
+/// Removes the entries of a directory. Symlinks are removed and not entered.
 ///
-/// `waiting` counts the folder itself, those above it, and what they still have.
+/// `waiting` is the number of directories from the start to this one, with their remaining entries.
 fn empty(
-    folder: &Dir,
+    directory: &Dir,
     limits: WalkLimits,
     (depth, waiting): (usize, u64),
     removed: &mut u64,
@@ -194,17 +194,18 @@ fn empty(
         return Err(OpenErrorKind::TooDeep { limit }.into());
     }
     let left = limits.entries.saturating_sub(*removed).saturating_sub(waiting);
-    let mut entries = Packed::read(folder, &mut Vec::new(), Dotfiles::Allow, (left, limits.entries), &mut 0)?;
+    let mut entries =
+        Packed::read(directory, &mut Vec::new(), Dotfiles::Allow, (left, limits.entries), &mut 0)?;
     let mut rest = u64::try_from(entries.len()).unwrap_or(u64::MAX);
     while let Some((name, kind)) = entries.next() {
         rest = rest.saturating_sub(1);
         let name = super::root::text(name)?;
-        if kind == FileKind::Folder {
+        if kind == FileKind::Directory {
             let below = (depth.saturating_add(1), waiting.saturating_add(rest).saturating_add(1));
-            empty(&enter(folder, name)?, limits, below, removed)?;
-            folder.remove_dir(name).map_err(|error| fail(&error))?;
+            empty(&enter(directory, name)?, limits, below, removed)?;
+            directory.remove_dir(name).map_err(|error| fail(&error))?;
         } else {
-            folder.remove_file_or_symlink(name).map_err(|error| fail(&error))?;
+            directory.remove_file_or_symlink(name).map_err(|error| fail(&error))?;
         }
         *removed = removed.saturating_add(1);
     }

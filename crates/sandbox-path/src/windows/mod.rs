@@ -1,7 +1,7 @@
-//! Tier S: cap-std's handle-relative walk on Windows. Type-checked, and not run by us.
+//! Tier S: cap-std's handle-relative walk on Windows. It is type-checked and has never been run.
 //!
-//! Every component is opened from the handle of the folder before it, nothing is followed, and anything with a reparse
-//! point (link, junction, mount point, cloud or app tag) is refused by its attribute and not by its tag.
+//! Every component is opened from the handle of its parent and symlinks are not followed. Any reparse point (symlink,
+//! junction, mount point, cloud or app tag) is refused by its attribute, whatever its tag.
 
 mod change;
 mod ops;
@@ -11,4 +11,4 @@ pub(crate) use change::{
     Made, append, create_dir, create_new, remove_dir, remove_file, remove_tree, rename, replace,
 };
 pub(crate) use ops::*;
-pub(crate) use root::{LastLink, Root, TopFolder, make_folder};
+pub(crate) use root::{LastLink, Root, TopDirectory, make_directory};

@@ -1,4 +1,4 @@
-//! The calls of a jail that change nothing.
+//! The operations of a jail that change nothing.
 
 use std::fs::File;
 use std::io;
@@ -15,12 +15,12 @@ use crate::meta::{FileKind, Metadata, Stamp};
 use crate::policy::{HardLinks, Policy};
 use crate::rel::RelPath;
 
-/// A folder, opened to be listed.
-pub(crate) type FolderHandle = Dir;
-/// An object that is held so that its number cannot be given to another.
+/// A directory, opened for listing.
+pub(crate) type DirectoryHandle = Dir;
+/// An open object whose file id cannot be reused.
 pub(crate) type PinHandle = File;
 
-/// What a file is opened for.
+/// The access with which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mean {
     Read,
@@ -49,15 +49,15 @@ pub(crate) fn open_file(
     names: HardLinks,
 ) -> Result<SandboxedFile, No> {
     if rel.is_jail() {
-        return Err(PathEscapeKind::NotRegular { is: FileKind::Folder }.into());
+        return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     let (at, name) = root.parent(rel)?;
     let file = match at.open_with(name, &mean.options()) {
         Ok(file) => file.into_std(),
-        // A folder cannot be opened as a file here: its kind is asked by a look.
+        // Windows cannot open a directory as a file, so its kind is looked up.
         Err(error) => {
             return Err(match look(&at, name) {
-                Ok(seen) if seen.kind == FileKind::Folder => {
+                Ok(seen) if seen.kind == FileKind::Directory => {
                     PathEscapeKind::NotRegular { is: seen.kind }.into()
                 }
                 _ => refine(&at, name, &error),
@@ -68,7 +68,7 @@ pub(crate) fn open_file(
     Ok(SandboxedFile::new(file, seen))
 }
 
-/// Checks what was opened as a file: its kind, and its number of names.
+/// Checks the kind and the number of hard links of an open file.
 pub(super) fn regular(file: &File, names: HardLinks) -> Result<Metadata, No> {
     let seen = meta(file).map_err(|error| no(&error))?;
     match seen.kind {
@@ -81,7 +81,7 @@ pub(super) fn regular(file: &File, names: HardLinks) -> Result<Metadata, No> {
     }
 }
 
-/// Holds what a path leads to, which must be a regular file. Here it needs the permission to read.
+/// Opens the object of a path, which must be a readable regular file, for its identity.
 pub(crate) fn pin(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(PinHandle, Metadata), No> {
     let file = open_file(root, policy, rel, Mean::Read, HardLinks::Allow)?;
     let seen = *file.opened();
@@ -108,28 +108,32 @@ pub(crate) fn read_link(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<Vec
     }
 }
 
-pub(crate) fn open_folder(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<FolderHandle, No> {
-    root.folder(rel)
+pub(crate) fn open_directory(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<DirectoryHandle, No> {
+    root.directory(rel)
 }
 
-/// Gives the path that a walk starts from; links and `..` are not resolved here.
+/// Returns the path from which a walk starts. Symlinks and `..` are never resolved on Windows.
 pub(crate) fn walk_start<'rel>(_: &Root, _: Policy, rel: RelPath<'rel>) -> Result<RelPath<'rel>, No> {
     Ok(rel)
 }
 
-pub(crate) fn open_folder_unfollowed(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<FolderHandle, No> {
-    root.folder(rel)
+pub(crate) fn open_directory_unfollowed(
+    root: &Root,
+    _: Policy,
+    rel: &RelPath<'_>,
+) -> Result<DirectoryHandle, No> {
+    root.directory(rel)
 }
 
 pub(crate) fn subroot(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<Root, No> {
-    let dir = root.folder(rel)?;
+    let dir = root.directory(rel)?;
     let id = dir_meta(&dir).map_err(|error| no(&error))?.id;
     let path = root.path.as_ref().zip(rel.as_str()).map(|(path, name)| path.join(name).into());
     Ok(Root { dir, id, path })
 }
 
-pub(crate) fn folder_meta(folder: &FolderHandle) -> io::Result<Metadata> {
-    dir_meta(folder)
+pub(crate) fn directory_meta(directory: &DirectoryHandle) -> io::Result<Metadata> {
+    dir_meta(directory)
 }
 
 pub(crate) fn pin_meta(pin: &PinHandle) -> io::Result<Metadata> {
@@ -148,22 +152,22 @@ pub(crate) fn file_birth(file: &File) -> Option<Stamp> {
     pin_birth(file)
 }
 
-/// Cuts the content off, on the handle.
+/// Truncates the file, on the handle.
 pub(crate) fn cut_off(file: &File) -> Result<(), No> {
     file.set_len(0).map_err(|error| no(&error))
 }
 
 pub(crate) fn entries(
-    folder: &FolderHandle,
+    directory: &DirectoryHandle,
     _: &mut Vec<u8>,
     mut visit: impl FnMut(&[u8], FileKind) -> ControlFlow<()>,
 ) -> Result<(), No> {
-    for entry in folder.entries().map_err(|error| no(&error))? {
+    for entry in directory.entries().map_err(|error| no(&error))? {
         let entry = entry.map_err(|error| no(&error))?;
         let seen = entry.file_type().map_err(|error| no(&error))?;
         let kind = match (seen.is_symlink(), seen.is_dir(), seen.is_file()) {
             (true, ..) => FileKind::Symlink,
-            (_, true, _) => FileKind::Folder,
+            (_, true, _) => FileKind::Directory,
             (_, _, true) => FileKind::File,
             _ => FileKind::Other,
         };
@@ -175,7 +179,7 @@ pub(crate) fn entries(
 }
 
 pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<usize> {
-    // Reading at an offset moves the position here, which a reader must not notice.
+    // Reading at an offset moves the position on Windows, so it is restored afterwards.
     use std::io::{Seek as _, SeekFrom};
     let mut file = file;
     let before = file.stream_position()?;
@@ -184,7 +188,7 @@ pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<
     read
 }
 
-/// Reads once into the free room of a buffer.
+/// Reads once into the spare capacity of a buffer.
 pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, No> {
     use std::io::Read as _;
     let room = bytes.capacity().saturating_sub(bytes.len());

@@ -1,4 +1,4 @@
-//! The jail's own folder, held open, and the walk from it.
+//! The handle of the jail's directory, and the walk from it.
 
 use std::fs::File;
 use std::io;
@@ -20,10 +20,10 @@ use crate::rel::RelPath;
 
 /// `FILE_ATTRIBUTE_REPARSE_POINT`.
 const REPARSE: u32 = 0x400;
-/// `ERROR_STOPPED_ON_SYMLINK`, which an open that follows nothing gives.
+/// `ERROR_STOPPED_ON_SYMLINK`, the error of an open that does not follow symlinks.
 const STOPPED: i32 = 681;
 
-/// The handle of the folder, and who it is.
+/// The handle of the jail's directory, with its identity.
 #[derive(Debug)]
 pub(crate) struct Root {
     pub(super) dir: Dir,
@@ -31,22 +31,22 @@ pub(crate) struct Root {
     pub(crate) path: Option<Box<Path>>,
 }
 
-/// Whether a link is accepted as the last part of the jail's own path.
+/// Whether the last component of the jail's path can be a symlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLink {
     Refuse,
     Follow,
 }
 
-/// Whether the root of the file system is accepted.
+/// Whether the jail can be the root of the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TopFolder {
+pub(crate) enum TopDirectory {
     Refuse,
     Accept,
 }
 
 impl Root {
-    /// Directories are not told apart by their time of creation here.
+    /// Returns `None`, because the creation time is not read on Windows.
     #[expect(clippy::unused_self, reason = "the signature is that of Unix")]
     pub(crate) const fn birth(&self) -> Option<crate::meta::Stamp> {
         None
@@ -56,13 +56,13 @@ impl Root {
         path: &Path,
         policy: Policy,
         link: LastLink,
-        top: TopFolder,
+        top: TopDirectory,
     ) -> Result<Self, JailError> {
-        // Links and `..` are never resolved here.
+        // Symlinks and `..` are never resolved on Windows.
         if policy.symlinks == Symlinks::FollowBeneath || policy.parents == Parents::Resolve {
             return Err(JailError::new(JailErrorKind::PolicyUnsupported));
         }
-        if top == TopFolder::Refuse && path.parent().is_none() && path.has_root() {
+        if top == TopDirectory::Refuse && path.parent().is_none() && path.has_root() {
             return Err(JailError::new(JailErrorKind::IsRoot));
         }
         let seen = std::fs::symlink_metadata(path).map_err(|error| jail_error(&error))?;
@@ -78,7 +78,7 @@ impl Root {
         Ok(Self { dir, id: meta.id, path: Some(path.into()) })
     }
 
-    /// Makes a folder that was not there. Its owner and access list are what its parent hands down.
+    /// Creates a new directory. It inherits the owner and access control list of its parent.
     pub(crate) fn create_unique(
         parent: &Path,
         prefix: &str,
@@ -91,10 +91,10 @@ impl Root {
         }
         let above = Dir::open_ambient_dir(parent, ambient_authority()).map_err(|error| jail_error(&error))?;
         above.create_dir(&name).map_err(|error| jail_error(&error))?;
-        Self::open(&parent.join(name), policy, LastLink::Refuse, TopFolder::Refuse)
+        Self::open(&parent.join(name), policy, LastLink::Refuse, TopDirectory::Refuse)
     }
 
-    #[expect(clippy::unused_self, reason = "on other systems it depends on the folder")]
+    #[expect(clippy::unused_self, reason = "on other systems it depends on the directory")]
     pub(crate) fn guarantee(&self) -> Guarantee {
         Guarantee::AtConstruction
     }
@@ -109,14 +109,14 @@ impl Root {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "on other systems it is looked up in the folder")]
+    #[expect(clippy::unused_self, reason = "on other systems it is looked up in the directory")]
     pub(crate) fn case_folding(&self) -> CaseFolding {
-        // A folder's case sensitivity is a flag of its own, which is not asked here.
+        // On Windows, case sensitivity is a flag of each directory, which is not read.
         CaseFolding::Unknown
     }
 
-    /// Opens the folder that a path names, component by component.
-    pub(super) fn folder(&self, rel: &RelPath<'_>) -> Result<Dir, No> {
+    /// Opens the directory of a path, component by component.
+    pub(super) fn directory(&self, rel: &RelPath<'_>) -> Result<Dir, No> {
         let mut at = self.dir.try_clone().map_err(|error| no(&error))?;
         for (name, number) in rel.components().zip(1..) {
             at = enter(&at, text(name)?).map_err(|no| No { component: Some(number), ..no })?;
@@ -124,30 +124,30 @@ impl Root {
         Ok(at)
     }
 
-    /// Opens the folder of a path's last name.
+    /// Opens the parent of a path.
     pub(super) fn parent<'rel>(&self, rel: &'rel RelPath<'_>) -> Result<(Dir, &'rel str), No> {
-        let (folder, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
-        Ok((self.folder(&folder)?, text(name)?))
+        let (directory, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
+        Ok((self.directory(&directory)?, text(name)?))
     }
 }
 
-/// Gives a name as text, which is all that handle-relative opens take.
+/// Returns a name as text, which handle-relative opens require.
 pub(super) fn text(name: &[u8]) -> Result<&str, No> {
     std::str::from_utf8(name).map_err(|_not| PathEscapeKind::NotUtf8.into())
 }
 
-/// Opens one folder from another, and refuses every reparse point.
+/// Opens a directory from its parent, and refuses every reparse point.
 pub(super) fn enter(at: &Dir, name: &str) -> Result<Dir, No> {
-    let folder = at.open_dir_nofollow(name).map_err(|error| refine(at, name, &error))?;
-    let file = folder.try_clone().map_err(|error| no(&error))?.into_std_file();
+    let directory = at.open_dir_nofollow(name).map_err(|error| refine(at, name, &error))?;
+    let file = directory.try_clone().map_err(|error| no(&error))?.into_std_file();
     match meta(&file).map_err(|error| no(&error))?.kind {
-        FileKind::Folder => Ok(folder),
+        FileKind::Directory => Ok(directory),
         FileKind::Symlink => Err(PathEscapeKind::Symlink.into()),
         _ => Err(PathEscapeKind::NotADirectory.into()),
     }
 }
 
-/// Opens a name for a look at it, whatever it is, and follows nothing.
+/// Returns the metadata of an entry of any kind, without following symlinks.
 pub(super) fn look(at: &Dir, name: &str) -> Result<Metadata, No> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).maybe_dir(true);
@@ -155,7 +155,7 @@ pub(super) fn look(at: &Dir, name: &str) -> Result<Metadata, No> {
     meta(&file.into_std()).map_err(|error| no(&error))
 }
 
-/// Names an error, with a look whether there is a link.
+/// Converts an error, with a lookup whether the entry is a symlink.
 pub(super) fn refine(at: &Dir, name: &str, error: &io::Error) -> No {
     let is_link = error.raw_os_error() == Some(STOPPED)
         || at.symlink_metadata(name).is_ok_and(|meta| meta.file_type().is_symlink());
@@ -166,13 +166,13 @@ pub(super) fn dir_meta(dir: &Dir) -> io::Result<Metadata> {
     meta(&dir.try_clone()?.into_std_file())
 }
 
-/// Says what a handle leads to. Any reparse point counts as a link.
+/// Returns the metadata of a handle. Any reparse point counts as a symlink.
 pub(super) fn meta(file: &File) -> io::Result<Metadata> {
     let seen = file.metadata()?;
     let by_handle = cap_std::fs::Metadata::from_file(file)?;
     let kind = match (seen.file_attributes() & REPARSE != 0, seen.is_dir(), seen.is_file()) {
         (true, ..) => FileKind::Symlink,
-        (_, true, _) => FileKind::Folder,
+        (_, true, _) => FileKind::Directory,
         (_, _, true) => FileKind::File,
         _ => FileKind::Other,
     };
@@ -189,14 +189,14 @@ pub(super) fn meta(file: &File) -> io::Result<Metadata> {
     })
 }
 
-/// Turns 100-nanosecond steps since 1601 into seconds since 1970.
+/// Converts 100-nanosecond intervals since 1601 to seconds since 1970.
 pub(super) fn stamp(steps: u64) -> Stamp {
     let seconds = i64::try_from(steps / 10_000_000).unwrap_or(i64::MAX).saturating_sub(11_644_473_600);
     let nanos = u32::try_from((steps % 10_000_000).saturating_mul(100)).unwrap_or(0);
     Stamp { seconds, nanos }
 }
 
-/// Names an error of the system.
+/// Converts a system error.
 pub(super) fn no(error: &io::Error) -> No {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => PathEscapeKind::NotFound,
@@ -210,8 +210,8 @@ pub(super) fn no(error: &io::Error) -> No {
     No { kind, component: None, errno: error.raw_os_error() }
 }
 
-/// Makes one folder where there is nothing.
-pub(crate) fn make_folder(path: &Path) -> Result<(), JailError> {
+/// Creates one directory, unless it exists.
+pub(crate) fn make_directory(path: &Path) -> Result<(), JailError> {
     match std::fs::create_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(jail_error(&error)),
         _ => Ok(()),

@@ -81,13 +81,13 @@ fn bits_above_0777_cannot_be_said() {
     for bits in [0o1000, 0o2755, 0o4755, u16::MAX] {
         assert_eq!(Perm::new(bits), None);
     }
-    // What a folder hands down is the kernel's rule.
+    // What a directory hands down is the kernel's rule.
     let world = World::new();
-    world.folder("shared");
+    world.directory("shared");
     fs::set_permissions(world.at("shared"), fs::Permissions::from_mode(0o2755)).unwrap();
     for (round, jail) in world.jails(Policy::standard()).into_iter().enumerate() {
         let name = format!("shared/{round}");
-        jail.create_dir(&name, Perm::PRIVATE_FOLDER).unwrap();
+        jail.create_dir(&name, Perm::PRIVATE_DIRECTORY).unwrap();
         assert_eq!(jail.metadata(&name).unwrap().mode(), 0o2700);
     }
 }
@@ -95,7 +95,7 @@ fn bits_above_0777_cannot_be_said() {
 #[test]
 fn a_listing_reports_and_follows_nothing() {
     let world = World::new();
-    world.file("b", "").file(".hidden", "").link("/", "link").folder("d").file("B", "").file("\u{e9}", "");
+    world.file("b", "").file(".hidden", "").link("/", "link").directory("d").file("B", "").file("\u{e9}", "");
     drop(UnixListener::bind(world.at("socket")).unwrap());
     for jail in world.jails(Policy::standard()) {
         let all = jail.list(".", 100).unwrap();
@@ -104,7 +104,7 @@ fn a_listing_reports_and_follows_nothing() {
         let kind = |name: &str| all.entries().iter().find(|e| e.name_str() == Some(name)).unwrap().kind();
         assert_eq!(
             [kind("b"), kind("d"), kind("link"), kind("socket")],
-            [FileKind::File, FileKind::Folder, FileKind::Symlink, FileKind::Socket]
+            [FileKind::File, FileKind::Directory, FileKind::Symlink, FileKind::Socket]
         );
         assert!(!all.is_truncated());
         let some = jail.list(".", 3).unwrap();
@@ -124,7 +124,7 @@ fn a_listing_reports_and_follows_nothing() {
 fn names_move_and_nothing_is_replaced_unasked() {
     let world = World::new();
     for jail in world.jails(Policy::standard()) {
-        world.file("a/f", "f").file("a/g", "g").link("../../outside/f", "a/l").folder("e");
+        world.file("a/f", "f").file("a/g", "g").link("../../outside/f", "a/l").directory("e");
         let error = jail.rename("a/f", "a/g", Over::Refuse).unwrap_err();
         assert_eq!((error.code(), text(&world, "a/g")), ("path/exists", "g".into()));
         assert_eq!(jail.rename("a/f", "a/l", Over::Refuse).unwrap_err().code(), "path/exists");
@@ -184,7 +184,7 @@ fn a_tree_over_the_limit_loses_no_more_than_the_limit() {
 #[test]
 fn an_error_of_a_rename_names_the_path_that_it_is_about() {
     let world = World::new();
-    world.file("f", "").file("g", "").folder("d").link("d", "l");
+    world.file("f", "").file("g", "").directory("d").link("d", "l");
     let said = |done: Result<(), OpenError>| done.unwrap_err().to_string();
     for jail in world.jails(Policy::standard()) {
         assert_eq!(
@@ -195,9 +195,12 @@ fn an_error_of_a_rename_names_the_path_that_it_is_about() {
             said(jail.rename("f", "l/x", Over::Refuse)),
             "rename to l/x: component 1 is a symbolic link"
         );
-        assert_eq!(said(jail.rename("f", "g/x", Over::Refuse)), "rename to g/x: component 1 is not a folder");
-        assert_eq!(said(jail.rename("f", "g", Over::Refuse)), "rename to g: component 1 exists already");
-        assert_eq!(said(jail.rename("f", "d", Over::Replace)), "rename to d: component 1 exists already");
+        assert_eq!(
+            said(jail.rename("f", "g/x", Over::Refuse)),
+            "rename to g/x: component 1 is not a directory"
+        );
+        assert_eq!(said(jail.rename("f", "g", Over::Refuse)), "rename to g: component 1 already exists");
+        assert_eq!(said(jail.rename("f", "d", Over::Replace)), "rename to d: component 1 already exists");
         assert_eq!(
             said(jail.rename("gone/f", "g", Over::Replace)),
             "rename gone/f: component 1 does not exist"
@@ -221,14 +224,14 @@ fn appending_to_a_link_that_leads_nowhere_is_refused_by_name() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_changed_denies_a_rename() {
+fn a_directory_that_may_not_be_changed_denies_a_rename() {
     use rustix::fs::IFlags;
 
     let world = World::new();
     world.file("d/f", "");
-    let folder = fs::File::open(world.at("d")).unwrap();
-    if let Err(errno) = rustix::fs::ioctl_setflags(&folder, IFlags::IMMUTABLE) {
-        println!("skipped: no immutable folder can be made here ({errno})");
+    let directory = fs::File::open(world.at("d")).unwrap();
+    if let Err(errno) = rustix::fs::ioctl_setflags(&directory, IFlags::IMMUTABLE) {
+        println!("skipped: no immutable directory can be made here ({errno})");
         return;
     }
     let codes: Vec<_> = world
@@ -237,6 +240,6 @@ fn a_folder_that_may_not_be_changed_denies_a_rename() {
         .flat_map(|jail| [Over::Refuse, Over::Replace].map(|over| jail.rename("d/f", "d/g", over)))
         .map(|done| done.map_err(|error| error.code()))
         .collect();
-    rustix::fs::ioctl_setflags(&folder, IFlags::empty()).unwrap();
+    rustix::fs::ioctl_setflags(&directory, IFlags::empty()).unwrap();
     assert_eq!(codes, [Err("path/denied"); 4]);
 }

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 mod bodies;
 
 fn replay(target: &str, body: fn(&[u8])) {
-    let folder =
+    let directory =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/sandbox-path/corpus").join(target);
     let mut replayed = 0;
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(directory).unwrap() {
         body(&fs::read(entry.unwrap().path()).unwrap());
         replayed += 1;
     }

@@ -95,7 +95,7 @@ fn a_denied_name_is_a_failure_and_no_race() {
     let reachable = exe
         .ancestors()
         .skip(1)
-        .all(|folder| fs::metadata(folder).is_ok_and(|meta| meta.permissions().mode() & 0o001 != 0));
+        .all(|directory| fs::metadata(directory).is_ok_and(|meta| meta.permissions().mode() & 0o001 != 0));
     let can = Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "true"]).output();
     if !reachable || !can.is_ok_and(|output| output.status.success()) {
         println!("skipped: this runs as root, and cannot become somebody else here");
@@ -106,7 +106,7 @@ fn a_denied_name_is_a_failure_and_no_race() {
 
 fn denied() {
     let world = World::new();
-    world.file("closed/f", "in").file("unreadable", "in").folder("unlisted").folder("gone");
+    world.file("closed/f", "in").file("unreadable", "in").directory("unlisted").directory("gone");
     let bits =
         |name: &str, mode| fs::set_permissions(world.at(name), fs::Permissions::from_mode(mode)).unwrap();
     for jail in world.jails(Policy::standard()) {

@@ -17,8 +17,8 @@ fn traced(argument: &str) -> Option<String> {
         println!("skipped: there is no strace here");
         return None;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let trace = folder.path().join("trace");
+    let directory = tempfile::tempdir().unwrap();
+    let trace = directory.path().join("trace");
     let strace = ["strace", "-f", "-qq", "-s", "4096", "-o", trace.to_str().unwrap()];
     child::passes(child::under(&strace, "flags::every_open_has_its_flags", argument));
     Some(std::fs::read_to_string(trace).unwrap())
@@ -44,7 +44,7 @@ fn every_open_has_its_flags() {
         assert!(opens.len() > 20, "{}", opens.len());
         for call in opens {
             let strict = call.contains("O_NOFOLLOW") || call.contains("RESOLVE_NO_SYMLINKS");
-            // The jail's own folder is named `.`, and a look upwards has no name at all.
+            // The jail's own directory is named `.`, and a look upwards has no name at all.
             let nameless = call.contains(", \"..\"") || call.contains(", \"../");
             assert!(call.contains("O_CLOEXEC") && (strict || nameless), "{call}");
             assert!(!call.contains("O_TRUNC"), "{call}");
@@ -97,8 +97,8 @@ fn calls(tier: &str) {
     drop(jail.append("a/new", Missing::Refuse).unwrap().0);
     drop(jail.append("a/newer", Missing::Create(file)).unwrap().0);
     assert!(jail.replace("a/new", b"text", file).is_ok());
-    jail.create_dir("a/folder", Perm::PRIVATE_FOLDER).unwrap();
-    jail.rename("a/folder", "a/other", Over::Refuse).unwrap();
+    jail.create_dir("a/directory", Perm::PRIVATE_DIRECTORY).unwrap();
+    jail.rename("a/directory", "a/other", Over::Refuse).unwrap();
     assert_eq!(jail.list("a", 9).unwrap().entries().len(), 4);
     assert!(jail.walk(".", WalkLimits { entries: 99, depth: 99 }).unwrap().all(|item| item.is_ok()));
     jail.metadata("a").unwrap();

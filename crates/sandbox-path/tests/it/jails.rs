@@ -32,7 +32,7 @@ fn a_link_is_no_jail_however_it_is_written() {
 }
 
 #[test]
-fn what_is_no_folder_is_no_jail() {
+fn what_is_no_directory_is_no_jail() {
     let world = World::new();
     world.file("f", "");
     let standard = Policy::standard();
@@ -71,7 +71,7 @@ fn a_jail_is_made_one_level_deep_and_private() {
 }
 
 #[test]
-fn a_jail_stays_with_its_folder() {
+fn a_jail_stays_with_its_directory() {
     let world = World::new();
     world.file("j/f", "old");
     for walk in [false, true] {
@@ -91,7 +91,7 @@ fn a_jail_stays_with_its_folder() {
 fn a_removed_jail_says_so() {
     let world = World::new();
     for walk in [false, true] {
-        world.folder("j");
+        world.directory("j");
         let jail = Jail::open(world.at("j"), Policy::standard()).unwrap();
         let jail = if walk { jail.with_walk_tier().unwrap() } else { jail };
         assert_eq!(jail.read("f", 9).unwrap_err().code(), "path/not-found");
@@ -102,7 +102,7 @@ fn a_removed_jail_says_so() {
             jail.read("a/f", 9).unwrap_err(),
             jail.create_new("f", Perm::PRIVATE_FILE).unwrap_err(),
             jail.replace("f", b"", Perm::PRIVATE_FILE).unwrap_err(),
-            jail.create_dir("d", Perm::PRIVATE_FOLDER).unwrap_err(),
+            jail.create_dir("d", Perm::PRIVATE_DIRECTORY).unwrap_err(),
         ] {
             assert_eq!(error.code(), "path/jail-gone", "{error}");
         }
@@ -113,7 +113,7 @@ fn a_removed_jail_says_so() {
 fn case_folding_is_told_by_looking() {
     let world = World::new();
     let jail = Jail::open(world.at(""), Policy::standard()).unwrap();
-    assert_eq!(jail.case_folding(), CaseFolding::Unknown, "an empty folder shows nothing");
+    assert_eq!(jail.case_folding(), CaseFolding::Unknown, "an empty directory shows nothing");
     world.file("Name", "");
     assert_eq!(jail.case_folding(), CaseFolding::Distinct);
     // Two names of one file would look like one name in two spellings.
@@ -175,7 +175,7 @@ fn a_number_given_to_the_next_file_is_told_by_the_pin() {
 }
 
 #[test]
-fn links_in_shared_sticky_folders_are_not_followed() {
+fn links_in_shared_sticky_directories_are_not_followed() {
     let world = World::new();
     world.file("shared/f", "in").link("f", "shared/l").file("own/f", "in").link("f", "own/l");
     let bits =
@@ -187,7 +187,7 @@ fn links_in_shared_sticky_folders_are_not_followed() {
         return;
     }
     for jail in world.jails(Policy::resolving()) {
-        // Our own link, and the link of the folder's owner, are followed.
+        // Our own link, and the link of the directory's owner, are followed.
         lchown(world.at("shared/l"), Some(rustix::process::geteuid().as_raw()), None).unwrap();
         assert_eq!(jail.read("shared/l", 9).unwrap(), b"in");
         lchown(world.at("shared/l"), Some(1234), None).unwrap();
@@ -286,7 +286,7 @@ fn changes() -> [(&'static str, Change); 5] {
             fs::remove_file(world.at("d/f")).unwrap();
             world.link("g", "d/f");
         }),
-        ("now leads to a folder", |world| {
+        ("now leads to a directory", |world| {
             fs::remove_file(world.at("d/f")).unwrap();
             fs::create_dir(world.at("d/f")).unwrap();
         }),

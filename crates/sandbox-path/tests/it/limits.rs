@@ -16,7 +16,7 @@ use crate::world::World;
 fn the_longest_path_that_there_is() {
     let world = World::new();
     let mut at = rustix::fs::open(world.at(""), OFlags::PATH, Mode::empty()).unwrap();
-    // 2,047 folders of one letter and a file: 4,095 bytes.
+    // 2,047 directories of one letter and a file: 4,095 bytes.
     for _ in 0..2047 {
         rustix::fs::mkdirat(&at, "d", Mode::RWXU).unwrap();
         at = rustix::fs::openat(&at, "d", OFlags::PATH, Mode::empty()).unwrap();
@@ -35,7 +35,7 @@ fn the_longest_path_that_there_is() {
             assert_eq!(seen.open().unwrap().opened().len(), 4);
             let all = WalkLimits { entries: 10_000, depth: 10_000 };
             assert_eq!(jail.remove_tree("d", all).unwrap_err().code(), "path/too-deep");
-            // From the jail to each of 2,047 folders: two million steps on the walk, where once is enough.
+            // From the jail to each of 2,047 directories: two million steps on the walk, where once is enough.
             if tier != Tier::Kernel {
                 return;
             }
@@ -60,7 +60,7 @@ fn sizes_are_counted_and_not_believed() {
         assert_eq!(jail.read("empty", 0).unwrap(), b"");
         assert_eq!(jail.read("sparse", 1 << 16).unwrap_err().code(), "path/too-large");
         let big = jail.read("sparse", 3 << 20).unwrap_err();
-        assert_eq!(big.to_string(), "read sparse: the path holds more than the limit of 3145728");
+        assert_eq!(big.to_string(), "read sparse: the path contains more than the limit of 3145728");
         let file = jail.open_read("ten").unwrap();
         let chunk = |offset, max| {
             let chunk = file.read_chunk(offset, max).unwrap();
@@ -103,7 +103,7 @@ fn running_out_of_descriptors_is_said() {
         return child::passes(command);
     }
     let world = World::new();
-    world.file("a/b/c/f", "in").folder("x/y");
+    world.file("a/b/c/f", "in").directory("x/y");
     for jail in world.jails(Policy::standard()) {
         let open = || fs::read_dir("/proc/self/fd").unwrap().count();
         let before = open();

@@ -9,7 +9,7 @@ use crate::world::World;
 
 fn tree() -> World {
     let world = World::new();
-    world.file("etc/passwd", "in").folder("root").folder("mnt");
+    world.file("etc/passwd", "in").directory("root").directory("mnt");
     world.link("/proc/self/exe", "procexe").link("/proc/self/root", "procroot");
     world.link("../mnt/", "mnt/self").link("/mnt/", "mnt/absself");
     world.link("/newfile3", "creatlink").link("etc/", "reletc").link("etc/passwd", "relsym");
@@ -30,9 +30,9 @@ fn look_up(policy: Policy, cases: &[(&str, &str)]) {
     let world = tree();
     for jail in world.jails(policy) {
         for (name, demand) in cases {
-            let is_folder =
+            let is_directory =
                 matches!(*name, "." | "root" | "root/" | "mnt/self" | "reletc" | "etc" | "./root/");
-            let code = if is_folder {
+            let code = if is_directory {
                 jail.list(name, 99).map_or_else(|error| error.code(), |_| "ok")
             } else {
                 jail.read(name, 99).map_or_else(|error| error.code(), |_| "ok")
@@ -76,7 +76,7 @@ fn what_the_kernel_keeps_beneath() {
             ("/etc/passwd", "absolute"),
             ("cheeky/abspasswd", "outside"),
             ("abscheeky/abspasswd", "outside"),
-            // Tricks: more steps up than there are folders.
+            // Tricks: more steps up than there are directories.
             ("cheeky/dotdotlink", "outside"),
             ("abscheeky/dotdotlink", "outside"),
             ("/cheeky/dotdotlink", "absolute"),

@@ -1,4 +1,4 @@
-//! The jail against folders that hold every kind of thing.
+//! The jail against directories that hold every kind of thing.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
@@ -8,7 +8,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::arithmetic_side_effects,
-    reason = "tests build folders by ordinary means and stop at the first surprise"
+    reason = "tests build directories by ordinary means and stop at the first surprise"
 )]
 
 mod changing;

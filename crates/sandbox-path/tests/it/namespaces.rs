@@ -43,7 +43,13 @@ fn mounts_are_refused_by_their_number() {
         return;
     }
     let world = World::new();
-    world.file("f", "in").folder("tmp").folder("bind").folder("proc").file("a/f", "in").file("single", "");
+    world
+        .file("f", "in")
+        .directory("tmp")
+        .directory("bind")
+        .directory("proc")
+        .file("a/f", "in")
+        .file("single", "");
     assert!(mount(&["-t", "tmpfs", "none"], world.at("tmp")));
     fs::write(world.at("tmp/f"), "mounted").unwrap();
     let outside = world.at("../outside");
@@ -98,7 +104,7 @@ fn links_of_procfs_are_magic() {
         return;
     }
     let world = World::new();
-    world.folder("proc");
+    world.directory("proc");
     if !mount(&["-t", "proc", "proc"], world.at("proc")) {
         return;
     }
@@ -125,7 +131,7 @@ fn mounts_that_follow_nothing() {
         return;
     }
     let world = World::new();
-    world.folder("still").folder("near");
+    world.directory("still").directory("near");
     if !mount(&["-t", "tmpfs", "-o", "nosymfollow", "none"], world.at("still")) {
         return;
     }
@@ -178,7 +184,7 @@ fn a_file_that_is_copied_up_is_the_same() {
     }
     let world = World::new();
     let base = world.at("base");
-    world.folder("base").folder("jail");
+    world.directory("base").directory("jail");
     assert!(mount(&["-t", "tmpfs", "none"], &base));
     for name in ["lower", "upper", "work"] {
         fs::create_dir(base.join(name)).unwrap();
@@ -206,7 +212,7 @@ fn names_in_another_case_are_told() {
         return;
     }
     let world = World::new();
-    world.folder("folding");
+    world.directory("folding");
     // Linux 6.13 and later, where it was built with the tables of Unicode; the line above says so where it was not.
     if !mount(&["-t", "tmpfs", "-o", "casefold", "none"], world.at("folding")) {
         return;
@@ -214,7 +220,7 @@ fn names_in_another_case_are_told() {
     fs::create_dir(world.at("folding/d")).unwrap();
     let marked = Command::new("chattr").arg("+F").arg(world.at("folding/d")).status();
     if !marked.is_ok_and(|status| status.success()) {
-        println!("skipped: a folder cannot be told to fold case here");
+        println!("skipped: a directory cannot be told to fold case here");
         return;
     }
     fs::write(world.at("folding/d/Name"), "in").unwrap();

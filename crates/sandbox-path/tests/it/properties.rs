@@ -16,7 +16,7 @@ use crate::world::{OUTSIDE, World};
 /// One thing to put into a tree; what does not fit is left out.
 #[derive(Debug, Clone)]
 enum Thing {
-    Folder(String),
+    Directory(String),
     File(String),
     Link(String, String),
 }
@@ -58,7 +58,7 @@ fn target() -> impl Strategy<Value = String> {
 
 fn things() -> impl Strategy<Value = Vec<Thing>> {
     let thing = prop_oneof![
-        name().prop_map(Thing::Folder),
+        name().prop_map(Thing::Directory),
         name().prop_map(Thing::File),
         (name(), target()).prop_map(|(name, target)| Thing::Link(name, target)),
     ];
@@ -75,7 +75,7 @@ fn build(things: &[Thing]) -> World {
     let jail = world.at("").to_str().unwrap().trim_end_matches('/').to_owned();
     for thing in things {
         match thing {
-            Thing::Folder(name) => drop(fs::create_dir_all(world.at(name))),
+            Thing::Directory(name) => drop(fs::create_dir_all(world.at(name))),
             Thing::File(name) => drop(fs::write(world.at(name), "in")),
             Thing::Link(name, target) => {
                 drop(std::os::unix::fs::symlink(target.replace("{jail}", &jail), world.at(name)));
@@ -161,7 +161,7 @@ proptest! {
     ) {
         let given = parts.join("/") + ending;
         for policy in policies() {
-            if let Ok(rel) = RelPath::parse_folder(given.as_bytes(), &policy) {
+            if let Ok(rel) = RelPath::parse_directory(given.as_bytes(), &policy) {
                 for part in rel.components() {
                     prop_assert!(!matches!(part, b"" | b"."));
                     prop_assert!(part != b".." || policy.parents == Parents::Resolve);
@@ -176,7 +176,7 @@ proptest! {
                 prop_assert!(rendered.is_relative());
             }
             if let Ok(strict) = RelPath::parse(given.as_bytes(), &policy) {
-                prop_assert_eq!(RelPath::parse_folder(given.as_bytes(), &policy).unwrap(), strict);
+                prop_assert_eq!(RelPath::parse_directory(given.as_bytes(), &policy).unwrap(), strict);
             }
         }
     }

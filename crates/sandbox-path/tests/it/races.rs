@@ -18,7 +18,7 @@ use crate::world::{OUTSIDE, World};
 
 /// How often each call is tried under each attack.
 const TRIES: u32 = if cfg!(feature = "_test-race") { 1_000_000 } else { 20_000 };
-/// How often a call that creates is tried; where it is a million, the folder for temporary files should be a tmpfs.
+/// How often a call that creates is tried; where it is a million, the directory for temporary files should be a tmpfs.
 const CREATES: u32 = if cfg!(feature = "_test-race") { 1_000_000 } else { 4_000 };
 /// How often a call that lists, renames or removes is tried.
 const CHANGES: u32 = if cfg!(feature = "_test-race") { 60_000 } else { 4_000 };
@@ -29,19 +29,19 @@ const PEERS: u32 = 200_000;
 
 /// Two names that the attacker swaps.
 struct Swap {
-    folder: OwnedFd,
+    directory: OwnedFd,
     one: &'static str,
     two: &'static str,
 }
 
 impl Swap {
-    fn new(folder: &Path, one: &'static str, two: &'static str) -> Self {
-        let folder = rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
-        Self { folder, one, two }
+    fn new(directory: &Path, one: &'static str, two: &'static str) -> Self {
+        let directory = rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        Self { directory, one, two }
     }
 
     fn run(&self) {
-        exchange((&self.folder, self.one), (&self.folder, self.two));
+        exchange((&self.directory, self.one), (&self.directory, self.two));
     }
 }
 
@@ -234,7 +234,7 @@ fn last() {
 #[test]
 fn parents() {
     let world = World::new();
-    world.file("a/f", "in").folder("a/b").folder("../parked");
+    world.file("a/f", "in").directory("a/b").directory("../parked");
     fs::write(world.at("../f"), OUTSIDE).unwrap();
     let (from, to) = (world.at("a/b"), world.at("../parked/b"));
     let attack = || {
@@ -256,19 +256,19 @@ fn parents() {
 #[test]
 fn moveout() {
     let world = World::new();
-    world.file("a/b/f", "in").folder("../parked");
+    world.file("a/b/f", "in").directory("../parked");
     fs::write(world.at("../parked/f"), OUTSIDE).unwrap();
     let (inside, parked) = (world.at("a"), world.at("../parked/a"));
     let attack = || {
         // Out of the jail, another file in, the first file back, into the jail.
         drop(fs::rename(&inside, &parked));
-        let swap = |folder: &Path| {
-            let there = rustix::fs::open(folder, OFlags::PATH, Mode::empty()).unwrap();
+        let swap = |directory: &Path| {
+            let there = rustix::fs::open(directory, OFlags::PATH, Mode::empty()).unwrap();
             exchange((&there, "a/b/f"), (&there, "f"));
         };
-        let folder = parked.parent().unwrap();
-        swap(folder);
-        swap(folder);
+        let directory = parked.parent().unwrap();
+        swap(directory);
+        swap(directory);
         drop(fs::rename(&parked, &inside));
     };
     both_ways(
@@ -285,7 +285,7 @@ fn moveout() {
 #[test]
 fn create() {
     let world = World::new();
-    world.folder("a").link("../outside", "a.link");
+    world.directory("a").link("../outside", "a.link");
     fs::remove_file(world.at("../outside/f")).unwrap();
     let swap = Swap::new(&world.at(""), "a", "a.link");
     let outside = || fs::read_dir(world.at("../outside")).unwrap().count();
@@ -297,7 +297,7 @@ fn create() {
                     let name = format!("a/{tier}{number}");
                     let made = match number % 4 {
                         0 => jail.create_new(&name, Perm::PRIVATE_FILE).map(drop),
-                        1 => jail.create_dir(&name, Perm::PRIVATE_FOLDER),
+                        1 => jail.create_dir(&name, Perm::PRIVATE_DIRECTORY),
                         2 => jail.replace(&name, b"in", Perm::PRIVATE_FILE).map(|_| ()),
                         _ => jail.append(&name, Missing::Create(Perm::PRIVATE_FILE)).map(drop),
                     };
@@ -386,7 +386,7 @@ fn remove() {
     for number in 0..20 {
         fs::write(world.at(&format!("../outside/{number}")), OUTSIDE).unwrap();
     }
-    world.folder("t");
+    world.directory("t");
     let home = rustix::fs::open(world.at(""), OFlags::PATH, Mode::empty()).unwrap();
     let attack = || exchange((&home, "t/a"), (&home, "link"));
     let limits = WalkLimits { entries: 10_000, depth: 9 };

@@ -19,7 +19,7 @@ const WALK: WalkLimits = WalkLimits { entries: 100_000, depth: 64 };
 #[test]
 fn reads_what_is_there_and_names_what_is_not() {
     let world = World::new();
-    world.file("a/b/f", "text").link("f", "a/b/l").link("b", "a/d").folder("e");
+    world.file("a/b/f", "text").link("f", "a/b/l").link("b", "a/d").directory("e");
     for jail in world.jails(Policy::standard()) {
         assert_eq!(jail.read("a/b/f", LIMIT).unwrap(), b"text");
         assert_eq!(jail.read("./a//b/./f", 4).unwrap(), b"text");
@@ -63,15 +63,15 @@ fn names_that_are_not_utf8_come_through() {
 }
 
 #[test]
-fn a_folder_lists_again_and_a_file_is_compared() {
+fn a_directory_lists_again_and_a_file_is_compared() {
     let world = World::new();
     world.file("d/one", "1");
     for jail in world.jails(Policy::standard()) {
-        let mut folder = jail.open_folder("d").unwrap();
-        let before = folder.list(100).unwrap();
+        let mut directory = jail.open_directory("d").unwrap();
+        let before = directory.list(100).unwrap();
         assert_eq!(before.entries().len(), 1);
         world.file("d/two", "22");
-        let after = folder.list(100).unwrap();
+        let after = directory.list(100).unwrap();
         assert_ne!(before, after);
         assert_eq!(after.entries()[1].name_str(), Some("two"));
         fs::remove_file(world.at("d/two")).unwrap();
@@ -93,7 +93,7 @@ fn a_folder_lists_again_and_a_file_is_compared() {
 #[test]
 fn a_walk_is_sorted_bounded_and_goes_round_what_it_cannot_open() {
     let world = World::new();
-    world.file("a/x", "").file("a-b", "").file("b/c/d/e", "").link("a", "l").folder("empty");
+    world.file("a/x", "").file("a-b", "").file("b/c/d/e", "").link("a", "l").directory("empty");
     for jail in world.jails(Policy::standard()) {
         let walked: Vec<_> =
             jail.walk(".", WALK).unwrap().map(|entry| entry.unwrap().path().to_string()).collect();
@@ -171,12 +171,12 @@ fn a_rel_path_shows_itself_escaped() {
     let policy = Policy::standard();
     let rel = RelPath::parse("a\n\u{202e}b".as_bytes(), &policy).unwrap();
     assert_eq!(rel.to_string(), "a\\u{a}\\u{202e}b");
-    assert_eq!(RelPath::parse_folder(b"a/b/", &policy).unwrap().as_bytes(), b"a/b");
+    assert_eq!(RelPath::parse_directory(b"a/b/", &policy).unwrap().as_bytes(), b"a/b");
     assert_eq!(RelPath::parse(b"a/b/", &policy).unwrap_err().code(), "path/trailing-separator");
 }
 
-/// Folders that nobody made for this test: the project's own, and those beside it where they are there.
-fn real_folders() -> Vec<PathBuf> {
+/// Directories that nobody made for this test: the project's own, and those beside it where they are there.
+fn real_directories() -> Vec<PathBuf> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = project.join("../shared/corpus");
     if !shared.is_dir() {
@@ -184,29 +184,29 @@ fn real_folders() -> Vec<PathBuf> {
     }
     [project.join("crates"), project.join("fuzz"), shared]
         .into_iter()
-        .filter(|folder| folder.is_dir())
+        .filter(|directory| directory.is_dir())
         .collect()
 }
 
 #[test]
-fn a_walk_of_real_folders_is_what_find_prints() {
-    for folder in real_folders() {
+fn a_walk_of_real_directories_is_what_find_prints() {
+    for directory in real_directories() {
         let found = Command::new("find")
             .args([".", "-mindepth", "1", "-print0"])
-            .current_dir(&folder)
+            .current_dir(&directory)
             .output()
             .unwrap();
         let mut found: Vec<_> =
             found.stdout.split(|byte| *byte == 0).filter_map(|name| name.strip_prefix(b"./")).collect();
         found.sort_unstable();
-        let jail = Jail::open(&folder, Policy::standard()).unwrap();
+        let jail = Jail::open(&directory, Policy::standard()).unwrap();
         for jail in [jail.with_walk_tier().unwrap(), jail] {
             let entries: Vec<_> = jail.walk(".", WALK).unwrap().map(Result::unwrap).collect();
             let mut walked: Vec<_> = entries.iter().map(|entry| entry.path().as_bytes()).collect();
             walked.sort_unstable();
-            assert_eq!(walked, found, "{}", folder.display());
+            assert_eq!(walked, found, "{}", directory.display());
             for entry in entries.iter().filter(|entry| entry.kind() == FileKind::File) {
-                let on_host = folder.join(OsStr::from_bytes(entry.path().as_bytes()));
+                let on_host = directory.join(OsStr::from_bytes(entry.path().as_bytes()));
                 assert_eq!(jail.read(entry.path(), 1 << 30).unwrap(), fs::read(on_host).unwrap());
             }
         }
@@ -225,7 +225,7 @@ fn text_is_given_where_the_bytes_are_text() {
 #[test]
 fn a_walk_starts_where_the_policy_leads() {
     let world = World::new();
-    world.folder("a/c").file("b/f", "").folder("b/d").link("b", "l").link("../outside", "out");
+    world.directory("a/c").file("b/f", "").directory("b/d").link("b", "l").link("../outside", "out");
     let walked = |jail: &Jail, start: &str| -> Result<Vec<String>, &'static str> {
         let walk = jail.walk(start, WALK).map_err(|error| error.code())?;
         walk.map(|item| item.map(|entry| entry.path().to_string()).map_err(|error| error.code())).collect()
@@ -246,7 +246,7 @@ fn a_walk_starts_where_the_policy_leads() {
 #[test]
 fn a_component_is_counted_in_the_path_that_was_given() {
     let world = World::new();
-    world.folder("a/b").link("a/b/s", "l").file("f", "");
+    world.directory("a/b").link("a/b/s", "l").file("f", "");
     drop(UnixListener::bind(world.at("a/b/s")).unwrap());
     for jail in world.jails(Policy::resolving()) {
         let component = |path: &str| jail.open_read(path).unwrap_err().component();

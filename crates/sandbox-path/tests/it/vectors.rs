@@ -65,11 +65,11 @@ fn tree() -> (World, bool) {
         "f.",
         "C:x",
         "e\u{301}",
-        "folder/x",
+        "directory/x",
     ] {
         world.file(name, "in");
     }
-    world.file(&"n".repeat(255), "in").folder("empty");
+    world.file(&"n".repeat(255), "in").directory("empty");
     fs::write(world.at("").join(OsStr::from_bytes(b"n\xff")), "in").unwrap();
     let (jail, outside) = (world.at(""), world.at("../outside"));
     world.link(outside.join("f"), "abs_out").link("../outside/f", "rel_out").link("f", "last_in");
@@ -185,14 +185,14 @@ fn run(jail: &Jail, policy: Policy, operation: &str, path: &[u8]) -> (String, Ve
             .map_err(|e| e.code()),
         "append_new" => jail.append(path, Missing::Create(PERM)).map(drop).map_err(|e| e.code()),
         "replace" => jail.replace(path, b"new", PERM).map(drop).map_err(|e| e.code()),
-        "create_dir" => jail.create_dir(path, Perm::PRIVATE_FOLDER).map_err(|e| e.code()),
+        "create_dir" => jail.create_dir(path, Perm::PRIVATE_DIRECTORY).map_err(|e| e.code()),
         "remove_file" => jail.remove_file(path).map_err(|e| e.code()),
         "remove_dir" => jail.remove_dir(path).map_err(|e| e.code()),
         "remove_tree" => jail.remove_tree(path, LIMITS).map(drop).map_err(|e| e.code()),
         "rename_from" => jail.rename(path, "renamed", Over::Refuse).map_err(|e| e.code()),
         "rename_to" => jail.rename("f", path, Over::Refuse).map_err(|e| e.code()),
         "rename_over" => jail.rename("f", path, Over::Replace).map_err(|e| e.code()),
-        "rename_folder_over" => jail.rename("folder", path, Over::Replace).map_err(|e| e.code()),
+        "rename_directory_over" => jail.rename("directory", path, Over::Replace).map_err(|e| e.code()),
         "rename_into_itself" => {
             jail.rename(path, [path, b"/inner"].concat(), Over::Refuse).map_err(|e| e.code())
         }

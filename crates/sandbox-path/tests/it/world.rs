@@ -1,4 +1,4 @@
-//! A folder with a jail in it, and things outside that nobody should reach.
+//! A directory with a jail in it, and things outside that nobody should reach.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,11 +15,11 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Makes `jail/`, `outside/f` and `jail-evil/f` in a new folder.
+    /// Makes `jail/`, `outside/f` and `jail-evil/f` in a new directory.
     pub(crate) fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        for folder in ["jail", "outside", "jail-evil"] {
-            fs::create_dir(home.path().join(folder)).unwrap();
+        for directory in ["jail", "outside", "jail-evil"] {
+            fs::create_dir(home.path().join(directory)).unwrap();
         }
         fs::write(home.path().join("outside/f"), OUTSIDE).unwrap();
         fs::write(home.path().join("jail-evil/f"), OUTSIDE).unwrap();
@@ -38,7 +38,7 @@ impl World {
         self
     }
 
-    pub(crate) fn folder(&self, name: &str) -> &Self {
+    pub(crate) fn directory(&self, name: &str) -> &Self {
         fs::create_dir_all(self.at(name)).unwrap();
         self
     }

@@ -10,7 +10,7 @@ use crate::support::{LONG, file_in, open, put, record, us};
 const TASK: &str = "PLUGWARD_TEST_TASK";
 const PLACE: &str = "PLUGWARD_TEST_PLACE";
 
-/// A command that runs one task in a folder, behind a wrapper such as `unshare`.
+/// A command that runs one task in a directory, behind a wrapper such as `unshare`.
 pub(crate) fn command(wrapper: &[&str], task: &str, place: &Path) -> Command {
     let program = std::env::current_exe().unwrap();
     let mut command = match wrapper {
@@ -110,7 +110,7 @@ fn fill(place: &Path) {
             Ok(()) => last = Some(bytes),
             Err(error) => {
                 assert_eq!(error.code(), "state/full", "{error:?}");
-                assert!(error.help().contains("room"), "{}", error.help());
+                assert!(error.help().contains("disk space"), "{}", error.help());
                 break;
             }
         }

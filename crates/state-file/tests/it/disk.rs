@@ -62,11 +62,11 @@ fn a_read_only_file_system_is_read_and_not_written() {
 }
 
 #[test]
-fn a_read_only_folder_is_read_and_not_written() {
+fn a_read_only_directory_is_read_and_not_written() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), b"old").unwrap();
     chmod(home.path(), 0o500);
-    // Root writes where it may not; so it becomes nobody, who owns the folder then.
+    // Root writes where it may not; so it becomes nobody, who owns the directory then.
     if us() == 0 {
         for entry in ["", "pins.toml", "pins.toml.lock", "pins.toml.last-good"] {
             std::os::unix::fs::chown(home.path().join(entry), Some(65534), None).unwrap();

@@ -103,11 +103,11 @@ fn what_is_set_aside_is_never_written_over_and_the_oldest_go() {
     let hold = file.hold(LONG).unwrap();
     assert_eq!(hold.set_aside("damaged-0").unwrap_err().code(), "state/io");
     assert_eq!(hold.set_aside("../x").unwrap_err().code(), "state/name");
-    std::fs::create_dir(home.path().join("pins.toml.damaged-folder")).unwrap();
+    std::fs::create_dir(home.path().join("pins.toml.damaged-directory")).unwrap();
     hold.prune("damaged-", 1).unwrap();
     let left: Vec<String> =
         names_in(home.path()).into_iter().filter(|name| name.contains("damaged")).collect();
-    assert_eq!(left, ["pins.toml.damaged-0-3", "pins.toml.damaged-folder"]);
+    assert_eq!(left, ["pins.toml.damaged-0-3", "pins.toml.damaged-directory"]);
 }
 
 #[test]

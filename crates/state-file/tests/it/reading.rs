@@ -21,14 +21,14 @@ fn refused(path: &Path) -> NotOurs {
 }
 
 #[test]
-fn no_file_is_none_and_a_folder_of_ours_is_asked_for_nothing() {
+fn no_file_is_none_and_a_directory_of_ours_is_asked_for_nothing() {
     let home = tempfile::tempdir().unwrap();
     assert!(file_in(home.path()).read().unwrap().is_none());
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn a_link_fifo_folder_or_socket_in_its_place_is_refused_at_once() {
+fn a_link_fifo_directory_or_socket_in_its_place_is_refused_at_once() {
     let home = tempfile::tempdir().unwrap();
     let (path, other) = (home.path().join(NAME), home.path().join("other"));
     std::fs::write(&other, "x").unwrap();
@@ -87,17 +87,17 @@ fn a_mode_that_lets_others_write_is_refused_and_that_of_a_group_is_mended() {
 }
 
 #[test]
-fn a_folder_that_others_may_write_is_refused_unless_it_is_sticky() {
+fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), b"x").unwrap();
     chmod(home.path(), 0o777);
-    assert_eq!(refused(home.path()), NotOurs::FolderWritable);
+    assert_eq!(refused(home.path()), NotOurs::DirectoryWritable);
     assert_eq!(file_in(home.path()).hold(LONG).unwrap_err().code(), "state/not-ours");
     chmod(home.path(), 0o1777);
     assert_eq!(file_in(home.path()).read().unwrap().unwrap().bytes(), b"x");
     chmod(home.path(), 0o770);
     let content = file_in(home.path()).read().unwrap().unwrap();
-    assert_eq!(content.notices(), [Notice::FolderGroupWritable]);
+    assert_eq!(content.notices(), [Notice::DirectoryGroupWritable]);
     chmod(home.path(), 0o700);
 }
 
@@ -116,14 +116,14 @@ fn what_belongs_to_somebody_else_is_refused() {
         assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::Owner { uid: 4243 }));
         chown(home.path(), Some(4244), None).unwrap();
         let error = owner(4242).read().unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::FolderOwner { uid: 4244 }));
+        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::DirectoryOwner { uid: 4244 }));
         let error = owner(4242).hold(LONG).unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::FolderOwner { uid: 4244 }));
+        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::DirectoryOwner { uid: 4244 }));
     } else {
         let uid = path.metadata().unwrap().uid();
         let other = StateFile::at(&open(home.path()), NAME, CAP, Owner::uid(uid + 1), LastGood::Yes).unwrap();
         let error = other.read().unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::FolderOwner { uid }));
+        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::DirectoryOwner { uid }));
     }
 }
 
@@ -177,9 +177,7 @@ fn recovery_says_which_copy_and_why() {
     std::fs::write(home.path().join("pins.toml.last-good"), "bad").unwrap();
     let error = file.recover(&valid).unwrap_err();
     assert_eq!(error.code(), "state/damaged");
-    assert!(
-        error.to_string().contains("symbolic link") && error.to_string().contains("last good copy: damaged")
-    );
+    assert!(error.to_string().contains("symbolic link") && error.to_string().contains("backup: damaged"));
     // A copy alone, and bad: it is no first use.
     std::fs::remove_file(home.path().join(NAME)).unwrap();
     assert_eq!(file.recover(&valid).unwrap_err().code(), "state/damaged");

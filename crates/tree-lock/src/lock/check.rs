@@ -2,9 +2,7 @@
 
 use core::fmt;
 
-use plugward_types::{Digest, TreeDigest};
-
-use crate::escape::escape;
+use plugward_types::{Digest, TreeDigest, escape};
 
 /// The result of comparing one plugin with a lockfile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +138,7 @@ impl fmt::Display for LockCheck {
                 write!(
                     f,
                     "the tree matches the lockfile, but the {} manifest does not: expected {expected}, found {actual}",
-                    escape(dialect.as_bytes())
+                    escape::name(dialect.as_bytes())
                 )
             }
         }
@@ -164,7 +162,7 @@ impl fmt::Display for LockDifference {
                 write!(
                     f,
                     "shared directory {}: {}",
-                    escape(name.as_bytes()),
+                    escape::name(name.as_bytes()),
                     Pair(expected.as_ref(), actual.as_ref())
                 )
             }
@@ -219,7 +217,7 @@ impl fmt::Display for SurfaceNotice {
         f.write_str("the execution surface differs from the lockfile")?;
         for (sign, names) in [('+', &self.added), ('-', &self.removed)] {
             for name in names {
-                write!(f, ", {sign}{}", escape(name.as_bytes()))?;
+                write!(f, ", {sign}{}", escape::name(name.as_bytes()))?;
             }
         }
         Ok(())

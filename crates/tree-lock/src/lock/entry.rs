@@ -165,12 +165,12 @@ fn is_line(text: &str) -> bool {
     !text.is_empty() && text.len() <= 4096 && !text.chars().any(char::is_control)
 }
 
-/// Returns whether a path has named parts only, without `.` and `..`.
+/// Returns `true` if a path has named components only, without `.` and `..`.
 fn is_below(path: &str) -> bool {
     is_relative(path) && path.split('/').all(|part| part != "..")
 }
 
-/// Returns whether a path has named parts and `..` only.
+/// Returns `true` if a path has named components and `..` only.
 fn is_relative(path: &str) -> bool {
     let drive =
         path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
@@ -189,7 +189,7 @@ fn is_absolute(url: &str) -> bool {
     drive || file || url.starts_with(['/', '\\', '~'])
 }
 
-/// Returns whether an address contains a user's secret. `ssh://git@…` and `git@host:…` name an account only.
+/// Returns `true` if an address contains a user's secret. `ssh://git@…` and `git@host:…` name an account only.
 fn has_credentials(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;

@@ -1,25 +1,25 @@
 //! Malformed lockfiles.
 
+use plugward_types::{LineColumn, LineEnds, LineIndex, escape};
 use thiserror::Error;
 
 use super::entry::LockFault;
-use crate::escape::escape;
 
 /// The name of the whole file in errors that name a plugin.
 pub(crate) const WHOLE_FILE: &str = "<lockfile>";
 
 /// A malformed lockfile or entry. No part of such a file is used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the lockfile is malformed{}: expected {}", place(.at.as_ref()), escape(.expected.as_bytes()))]
+#[error("the lockfile is malformed{}: expected {}", place(.at.as_ref()), escape::name(.expected.as_bytes()))]
 pub struct LockError {
-    at: Option<(usize, usize)>,
+    at: Option<LineColumn>,
     plugin: Option<String>,
     expected: String,
     newer: bool,
 }
 
-fn place(at: Option<&(usize, usize)>) -> String {
-    at.map(|(line, column)| format!(" at line {line}, column {column}")).unwrap_or_default()
+fn place(at: Option<&LineColumn>) -> String {
+    at.map(|LineColumn { line, column }| format!(" at line {line}, column {column}")).unwrap_or_default()
 }
 
 impl LockError {
@@ -32,7 +32,7 @@ impl LockError {
     }
 
     pub(crate) fn at(text: &str, offset: usize, expected: impl Into<String>) -> Self {
-        Self { at: Some(line_and_column(text, offset)), ..Self::new(expected) }
+        Self { at: Some(line_column(text, offset)), ..Self::new(expected) }
     }
 
     pub(crate) fn of_plugin(mut self, plugin: &str) -> Self {
@@ -42,7 +42,7 @@ impl LockError {
 
     /// Adds the place to an error that has none.
     pub(crate) fn with_place(mut self, text: &str, offset: usize) -> Self {
-        self.at = self.at.or_else(|| Some(line_and_column(text, offset)));
+        self.at = self.at.or_else(|| Some(line_column(text, offset)));
         self
     }
 
@@ -51,7 +51,7 @@ impl LockError {
         self
     }
 
-    /// Returns whether a newer plugward wrote the file. Such a file must not be overwritten.
+    /// Returns `true` if a newer plugward wrote the file. Such a file must not be overwritten.
     #[must_use]
     pub const fn is_newer(&self) -> bool {
         self.newer
@@ -59,14 +59,14 @@ impl LockError {
 
     /// Returns the line, counted from 1, if the error has a place in a file.
     #[must_use]
-    pub fn line(&self) -> Option<usize> {
-        self.at.map(|(line, _)| line)
+    pub fn line(&self) -> Option<u32> {
+        self.at.map(|place| place.line)
     }
 
     /// Returns the column in code points, counted from 1, if the error has a place in a file.
     #[must_use]
-    pub fn column(&self) -> Option<usize> {
-        self.at.map(|(_, column)| column)
+    pub fn column(&self) -> Option<u32> {
+        self.at.map(|place| place.column)
     }
 
     /// Returns the entry with the error, or `<lockfile>` if the error concerns the whole file.
@@ -99,14 +99,6 @@ impl LockError {
     }
 }
 
-/// Returns line and column, both counted from 1, the column in code points.
-pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let mut end = offset.min(text.len());
-    while !text.is_char_boundary(end) {
-        end = end.saturating_sub(1);
-    }
-    let before = text.get(..end).unwrap_or_default();
-    let line = before.matches('\n').count().saturating_add(1);
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
-    (line, column)
+fn line_column(text: &str, offset: usize) -> LineColumn {
+    LineIndex::new(text.as_bytes(), LineEnds::Lf).line_column(offset)
 }

@@ -129,7 +129,7 @@ impl JsonLock {
     }
 }
 
-/// Returns whether a name matches `^[a-z][a-z0-9-]{0,63}--[a-z][a-z0-9-]{0,31}--[a-z][a-z0-9-]{0,31}$`.
+/// Returns `true` if a name matches `^[a-z][a-z0-9-]{0,63}--[a-z][a-z0-9-]{0,31}--[a-z][a-z0-9-]{0,31}$`.
 // A part may contain `--` itself, so every way to split the name is tried.
 fn is_name(name: &str) -> bool {
     let part = |text: &str, max: usize| {

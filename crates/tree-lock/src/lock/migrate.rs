@@ -29,7 +29,7 @@ pub struct Migrant {
 pub enum Migration {
     /// Every entry matches its plugin. This is the file to write next to the old one.
     Done(LockFile),
-    /// At least one entry does not match, so nobody has accepted these bytes.
+    /// At least one entry does not match, so these bytes were never accepted.
     Refused {
         /// The plugins that differ from the JSON lock, by name.
         differ: Vec<(String, JsonLockCheck)>,

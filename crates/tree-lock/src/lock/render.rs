@@ -1,5 +1,7 @@
 //! Writing PLUGINS.lock: equal entries give equal bytes.
 
+use plugward_types::escape;
+
 use super::file::LockFile;
 
 const HEAD: &str = "# Written by `plugward lock`. An integrity check, not a signature: review every change to this file.\nversion = 2\n";
@@ -100,7 +102,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if crate::escape::is_hidden(c) => out.extend(format!("\\U{:08X}", u32::from(c)).chars()),
+            c if escape::is_hidden_in_name(c) => out.extend(format!("\\U{:08X}", u32::from(c)).chars()),
             c => out.push(c),
         }
     }

@@ -2,9 +2,8 @@
 
 use core::fmt;
 
+use plugward_types::escape;
 use thiserror::Error;
-
-use crate::escape::escape;
 
 /// The result of one verifier for one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +46,7 @@ impl SignerId {
     /// Creates a name; `None` if the text breaks the rules of the type.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
-        let good = |c: char| !c.is_whitespace() && !crate::escape::is_hidden(c);
+        let good = |c: char| !c.is_whitespace() && !escape::is_hidden_in_name(c);
         (!text.is_empty() && text.len() <= 512 && text.chars().all(good)).then(|| Self(text.to_owned()))
     }
 
@@ -94,13 +93,13 @@ impl VerifierRefusal {
 
 impl fmt::Display for VerifierRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&escape(self.text.as_bytes()))
+        f.write_str(&escape::name(self.text.as_bytes()))
     }
 }
 
 /// A failure of a verifier.
 #[derive(Debug, Error)]
-#[error("verifier {}: {}", escape(.name.as_bytes()), escape(.text.as_bytes()))]
+#[error("verifier {}: {}", escape::name(.name.as_bytes()), escape::name(.text.as_bytes()))]
 pub struct VerifierError {
     name: String,
     text: String,

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use minisign_verify::{PublicKey, Signature};
-use plugward_types::PluginId;
+use plugward_types::{PluginId, escape};
 use thiserror::Error;
 
 use super::{Claim, SIGN, SignerId, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
@@ -85,7 +85,7 @@ impl Signer {
         Ok(Self { key, patterns })
     }
 
-    /// Returns whether a plugin with these names must be signed with the key.
+    /// Returns `true` if a plugin with these names must be signed with the key.
     ///
     /// One name that matches one pattern is enough.
     #[must_use]
@@ -99,8 +99,9 @@ impl Signer {
 const PATTERNS: &str =
     "at least one pattern `host:name`, `host:name@market` or `path:/directory`, with `*` for any text";
 
-/// Returns whether a pattern can match the name of a plugin. It catches typos: a pattern that matches nothing would
-/// leave plugins unsigned without a message.
+/// Returns `true` if a pattern can match the name of a plugin.
+///
+/// It catches typos: a pattern that matches nothing would leave plugins unsigned without a message.
 fn is_pattern(pattern: &str) -> bool {
     let text = pattern.replace('*', "x");
     let Some((host, rest)) = text.split_once(':') else {
@@ -109,7 +110,7 @@ fn is_pattern(pattern: &str) -> bool {
     let is_part = |part: &str| PluginId::check_part(part).is_ok();
     if host == "path" {
         let is_absolute = rest.starts_with('/') || pattern.starts_with("path:*");
-        return is_absolute && rest.len() <= PATH_BYTES && !rest.chars().any(crate::escape::is_hidden);
+        return is_absolute && rest.len() <= PATH_BYTES && !rest.chars().any(escape::is_hidden_in_name);
     }
     is_part(host)
         && match rest.split_once('@') {

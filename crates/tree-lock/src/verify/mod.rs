@@ -51,7 +51,7 @@ pub trait Verifier: Send + Sync {
     fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError>;
 }
 
-/// Whether a verifier must confirm every plugin.
+/// Whether a verifier must confirm every plugin, or can only refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a third need must stop every host from building")]
 pub enum Need {

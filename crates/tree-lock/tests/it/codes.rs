@@ -7,8 +7,8 @@ use std::path::Path;
 use plugward_tree_lock::CODES;
 
 /// Every `area/name` that stands in quotes in a source file.
-fn in_source(folder: &Path, out: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn in_source(directory: &Path, out: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             in_source(&path, out);

@@ -10,11 +10,11 @@ use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
 
 use crate::tree::{Tree, jail};
 
-const FOLDER: &str = "PLUGWARD_TEST_UNREADABLE";
+const DIRECTORY: &str = "PLUGWARD_TEST_UNREADABLE";
 const SAYS: &str = "it says: ";
 
-fn ask(folder: &std::path::Path) -> String {
-    match Snapshot::read(&jail(folder), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN) {
+fn ask(directory: &std::path::Path) -> String {
+    match Snapshot::read(&jail(directory), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN) {
         Ok(TreeCheck::Read(snapshot)) => snapshot.preimage().replace('\n', ";"),
         Ok(TreeCheck::Refused(why)) => why.to_string(),
         Err(error) => {
@@ -24,12 +24,12 @@ fn ask(folder: &std::path::Path) -> String {
     }
 }
 
-/// Reads the folder that the variable names, as somebody else. Without the variable it is nobody's child.
+/// Reads the directory that the variable names, as somebody else. Without the variable it is nobody's child.
 #[test]
 fn child() {
-    match std::env::var_os(FOLDER) {
+    match std::env::var_os(DIRECTORY) {
         None => println!("skipped: started by the test beside it"),
-        Some(folder) => println!("{SAYS}{}", ask(folder.as_ref())),
+        Some(directory) => println!("{SAYS}{}", ask(directory.as_ref())),
     }
 }
 
@@ -54,7 +54,7 @@ fn an_entry_that_cannot_be_read_is_named() {
         }
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "faults::child", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, tree.path())
+            .env(DIRECTORY, tree.path())
             .uid(65534)
             .gid(65534)
             .output();
@@ -70,7 +70,7 @@ fn an_entry_that_cannot_be_read_is_named() {
         deny(tree, "z");
         deny(tree, "a");
     });
-    let folder = make(&|tree| deny(tree, "d"));
+    let directory = make(&|tree| deny(tree, "d"));
     let refused_too = make(&|tree| {
         deny(tree, "z");
         tree.fifo("pipe");
@@ -78,7 +78,7 @@ fn an_entry_that_cannot_be_read_is_named() {
     for (tree, expected) in [
         (&probe, "tree/io read a"),
         (&both, "tree/io read a"),
-        (&folder, "tree/io read d"),
+        (&directory, "tree/io read d"),
         // Both a no and a failure: we could not tell.
         (&refused_too, "tree/io read z"),
     ] {
@@ -94,6 +94,6 @@ fn an_entry_that_cannot_be_read_is_named() {
     if let Some(said) = says(&excluded) {
         assert_eq!(said, "tree/io read .git");
     }
-    fs::set_permissions(folder.path().join("d"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(directory.path().join("d"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(excluded.path().join(".git"), fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -50,7 +50,7 @@ fn one_byte_in_a_file_that_a_hook_starts() {
 }
 
 #[test]
-fn h1_reads_links_through_and_refuses_folders() {
+fn h1_reads_links_through_and_refuses_directories() {
     let copy = Tree::new();
     copy.file("a", "same").file("b", "same");
     let link = Tree::new();
@@ -89,28 +89,28 @@ fn merkle_hash_agrees_on_changed_or_not() {
     ];
     for (name, change, changes) in changes {
         let tree = plugin();
-        // The other tool puts the folder's own name into its hash, so the folder stays the same.
+        // The other tool puts the directory's own name into its hash, so the directory stays the same.
         let (ours, theirs) = (tree.digest(), merkle(tree.path()));
         assert!(change(&tree));
         assert_eq!((tree.digest() != ours, merkle(tree.path()) != theirs), (changes, changes), "{name}");
     }
 }
 
-/// Every plugin folder of the shared corpus is a tree, and the same on a second read.
+/// Every plugin directory of the shared corpus is a tree, and the same on a second read.
 #[test]
 fn real_plugins_are_read_without_a_refusal() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let Ok(folders) = fs::read_dir(&corpus) else {
+    let Ok(directories) = fs::read_dir(&corpus) else {
         println!("skipped: no shared corpus here");
         return;
     };
-    let folders: Vec<PathBuf> =
-        folders.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
-    assert!(!folders.is_empty());
-    for folder in folders {
+    let directories: Vec<PathBuf> =
+        directories.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    assert!(!directories.is_empty());
+    for directory in directories {
         let take = || {
             let check = plugward_tree_lock::Snapshot::read(
-                &crate::tree::jail(&folder),
+                &crate::tree::jail(&directory),
                 &plugward_tree_lock::Limits::standard(),
                 &plugward_tree_lock::Excludes::none(),
                 2.try_into().unwrap(),
@@ -120,7 +120,7 @@ fn real_plugins_are_read_without_a_refusal() {
         let snapshot = take();
         assert_eq!(snapshot.digest(), take().digest());
         for entry in snapshot.entries().filter(|entry| entry.target().is_none()) {
-            assert_eq!(fs::read(folder.join(entry.path())).unwrap(), entry.bytes());
+            assert_eq!(fs::read(directory.join(entry.path())).unwrap(), entry.bytes());
         }
         println!("{} {} entries {} bytes", snapshot.digest(), snapshot.len(), snapshot.total_bytes());
     }

@@ -1,4 +1,4 @@
-//! Folders made to break a reader: each gets its codes, all of them, and nothing hangs or grows.
+//! Directories made to break a reader: each gets its codes, all of them, and nothing hangs or grows.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
@@ -49,7 +49,7 @@ fn everything_that_is_wrong_is_said_at_once_and_in_order() {
         ("tree/setuid", "suid"),
         ("tree/name", "tab\\there"),
     ]);
-    // A folder that was not entered leaves links unsure, so nothing is said of broken ones here.
+    // A directory that was not entered leaves links unsure, so nothing is said of broken ones here.
     assert_eq!(tree.refused(), expected);
     drop(socket);
     fs::remove_dir_all(tree.path().join("tab\there")).unwrap();
@@ -73,7 +73,7 @@ fn near_misses_are_read() {
         .file("A/x", "")
         .file("b/A/x", "")
         .file("b/a2/x", "");
-    tree.folder("setgid");
+    tree.directory("setgid");
     fs::set_permissions(tree.path().join("setgid"), fs::Permissions::from_mode(0o2755)).unwrap();
     tree.link("in", "b/../A/./x")
         .link("updown", "b/A/../../b//A/x")
@@ -178,7 +178,7 @@ fn each_limit_is_named_with_its_setting() {
         tree.file(format!("{index}"), "");
     }
     let (text, help) = at(&tree);
-    assert_eq!(text, "more than 20 files, links and folders");
+    assert_eq!(text, "more than 20 files, symlinks and directories");
     assert!(help.contains("`limits.tree_files`"), "{help}");
     fs::remove_file(tree.path().join("20")).unwrap();
     assert_eq!(crate::tree::read(tree.check_with(&SMALL, &Excludes::none())).len(), 20);
@@ -190,13 +190,13 @@ fn each_limit_is_named_with_its_setting() {
     assert_eq!(crate::tree::read(tree.check_with(&SMALL, &Excludes::none())).total_bytes(), 1000);
     tree.file("three", vec![0; 201]);
     let (text, help) = at(&tree);
-    assert_eq!(text, "more than 1000 bytes in all");
+    assert_eq!(text, "more than 1000 bytes in total");
     assert!(help.contains("`limits.tree_bytes`"), "{help}");
 
     let tree = Tree::new();
     tree.file("a/b/c", "");
     assert_eq!(crate::tree::read(tree.check_with(&SMALL, &Excludes::none())).len(), 1);
-    tree.folder("a/b/d/e");
+    tree.directory("a/b/d/e");
     tree.file("a/b/d/f", "");
     assert_eq!(blames(&small(&tree)), pairs(&[("tree/limit", "a/b/d/e"), ("tree/limit", "a/b/d/f")]));
 
@@ -258,7 +258,7 @@ fn a_path_of_more_than_4095_bytes_is_refused() {
     let tree = Tree::new();
     // Two branches of 3,000 bytes, then one is moved below the other.
     let branch = vec!["n".repeat(200); 15].join("/");
-    tree.folder(format!("a/{branch}"));
+    tree.directory(format!("a/{branch}"));
     tree.file(format!("b/{branch}/f"), "");
     let text = |tree: &Tree| refused(tree.check()).to_string();
     fs::rename(tree.path().join("b"), tree.path().join(format!("a/{branch}/b"))).unwrap();
@@ -266,14 +266,14 @@ fn a_path_of_more_than_4095_bytes_is_refused() {
 }
 
 #[test]
-fn folders_count_and_depth_ends() {
+fn directories_count_and_depth_ends() {
     let tree = Tree::new();
-    tree.folder(vec!["d"; 64].join("/"));
+    tree.directory(vec!["d"; 64].join("/"));
     assert_eq!(tree.read().len(), 0);
-    tree.folder(vec!["d"; 65].join("/"));
+    tree.directory(vec!["d"; 65].join("/"));
     let why = refused(tree.check());
     assert_eq!(
         why.problems()[0].to_string(),
-        format!("{}: more than 64 parts in a path", vec!["d"; 65].join("/"))
+        format!("{}: more than 64 components in a path", vec!["d"; 65].join("/"))
     );
 }

@@ -623,15 +623,15 @@ fn entries_of_two_people_merge_as_text() {
         file.insert(path, LockEntry::new(tree(byte))).unwrap();
         file
     };
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let write =
-        |name: &str, file: &LockFile| std::fs::write(folder.path().join(name), file.render()).unwrap();
+        |name: &str, file: &LockFile| std::fs::write(directory.path().join(name), file.render()).unwrap();
     write("base", &base);
     write("ours", &with("aaa", 8));
     write("theirs", &with("zzz", 9));
     let merge = std::process::Command::new("git")
         .args(["merge-file", "-p", "ours", "base", "theirs"])
-        .current_dir(folder.path())
+        .current_dir(directory.path())
         .output();
     let Ok(merge) = merge else {
         println!("skipped: no git here");

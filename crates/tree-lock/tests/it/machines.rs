@@ -1,5 +1,5 @@
 //! A lock that was written on one machine holds on another: other umask, other locale, made in another order, other
-//! folder. Each machine is a process of its own.
+//! directory. Each machine is a process of its own.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -8,7 +8,7 @@ use plugward_tree_lock::{LockEntry, LockFile};
 
 use crate::tree::Tree;
 
-const FOLDER: &str = "PLUGWARD_TEST_MACHINE";
+const DIRECTORY: &str = "PLUGWARD_TEST_MACHINE";
 const LOCK: &str = "lock: ";
 
 /// Makes the same plugin in one order and the other; names that locales sort differently are among them.
@@ -27,14 +27,14 @@ make() {
 for step in $ORDER; do make "$step"; done
 "#;
 
-/// Digests the folder that the variable names and says its lock. Without the variable it is nobody's child.
+/// Digests the directory that the variable names and says its lock. Without the variable it is nobody's child.
 #[test]
 fn child() {
-    let Some(folder) = std::env::var_os(FOLDER) else {
+    let Some(directory) = std::env::var_os(DIRECTORY) else {
         println!("skipped: started by the test beside it");
         return;
     };
-    let tree = crate::tree::snapshot_of(folder.as_ref());
+    let tree = crate::tree::snapshot_of(directory.as_ref());
     let mut lock = LockFile::new();
     let mut entry = LockEntry::new(*tree.digest());
     entry.executable = tree.executables().map(str::to_owned).collect();
@@ -50,12 +50,12 @@ fn the_lock_is_the_same_on_every_machine() {
         ("077", "tr_TR.UTF-8", "6 5 4 3 2 1"),
         ("002", "de_DE.UTF-8", "3 1 5 2 6 4"),
     ] {
-        let folder = Tree::new();
+        let directory = Tree::new();
         let made = Command::new("sh")
             .args(["-c", &format!("umask {umask}; {MAKE}")])
             .env("ORDER", order)
             .env("LC_ALL", locale)
-            .current_dir(folder.path())
+            .current_dir(directory.path())
             .status()
             .unwrap();
         assert!(made.success());
@@ -63,7 +63,7 @@ fn the_lock_is_the_same_on_every_machine() {
             .args(["-c", &format!("umask {umask}; exec \"$@\""), "sh"])
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", "machines::child", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, folder.path())
+            .env(DIRECTORY, directory.path())
             .env("LC_ALL", locale)
             .output()
             .unwrap();

@@ -1,4 +1,4 @@
-//! What the crate promises, on real folders.
+//! What the crate promises, on real directories.
 
 #![expect(
     clippy::disallowed_methods,
@@ -7,7 +7,7 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::arithmetic_side_effects,
-    reason = "tests build folders, compare with programs, and stop at the first surprise"
+    reason = "tests build directories, compare with programs, and stop at the first surprise"
 )]
 
 mod codes;

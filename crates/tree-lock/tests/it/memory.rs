@@ -7,7 +7,7 @@ use plugward_tree_lock::{DigestCheck, Digested, Excludes, Limits, Snapshot, Tree
 
 use crate::tree::{Tree, jail};
 
-const FOLDER: &str = "PLUGWARD_TEST_FOLDER";
+const DIRECTORY: &str = "PLUGWARD_TEST_DIRECTORY";
 const KEEP: &str = "PLUGWARD_TEST_KEEP";
 const BYTES: &str = "peak bytes: ";
 
@@ -17,10 +17,10 @@ fn peak() -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// Reads the folder that the variable names, and says what that took. Without the variable it is nobody's child.
+/// Reads the directory that the variable names, and says what that took. Without the variable it is nobody's child.
 #[test]
 fn child() {
-    let Some(folder) = std::env::var_os(FOLDER) else {
+    let Some(directory) = std::env::var_os(DIRECTORY) else {
         println!("skipped: started by the tests beside it");
         return;
     };
@@ -31,7 +31,7 @@ fn child() {
     let before = peak();
     if std::env::var_os(KEEP).is_some_and(|keep| keep == "nothing") {
         let read = Digested::read(
-            &jail(folder.as_ref()),
+            &jail(directory.as_ref()),
             &Limits::standard(),
             &Excludes::none(),
             2.try_into().unwrap(),
@@ -44,9 +44,13 @@ fn child() {
         }
         return;
     }
-    let check =
-        Snapshot::read(&jail(folder.as_ref()), &Limits::standard(), &Excludes::none(), 2.try_into().unwrap())
-            .unwrap();
+    let check = Snapshot::read(
+        &jail(directory.as_ref()),
+        &Limits::standard(),
+        &Excludes::none(),
+        2.try_into().unwrap(),
+    )
+    .unwrap();
     match check {
         TreeCheck::Read(tree) => println!("{BYTES}{} {} {}", peak() - before, tree.total_bytes(), tree.len()),
         TreeCheck::Refused(why) => println!("{BYTES}{} refused {why}", peak() - before),
@@ -61,7 +65,7 @@ fn grown(tree: &Tree, keep: &str) -> Option<(u64, String)> {
     }
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "memory::child", "--nocapture", "--test-threads=1"])
-        .env(FOLDER, tree.path())
+        .env(DIRECTORY, tree.path())
         .env(KEEP, keep)
         .output()
         .unwrap();
@@ -131,7 +135,7 @@ fn an_entry_takes_at_most_three_hundred_bytes() {
 #[test]
 fn a_hundred_thousand_files_are_refused_in_little_memory() {
     let tree = Tree::new();
-    tree.folder("d");
+    tree.directory("d");
     for half in 0..2 {
         tree.file(format!("f{half}"), "x");
         for index in 0..50_000 {
@@ -143,7 +147,7 @@ fn a_hundred_thousand_files_are_refused_in_little_memory() {
         }
     }
     if let Some((peak, rest)) = grown(&tree, "bytes") {
-        assert_eq!(rest, "refused tree/limit: more than 20000 files, links and folders");
+        assert_eq!(rest, "refused tree/limit: more than 20000 files, symlinks and directories");
         assert!(peak < 16 << 20, "{peak}");
     }
 }

@@ -249,9 +249,10 @@ fn settings_name_keys_and_ids() {
 /// Keys and signatures of the `minisign` program, where it is installed.
 #[test]
 fn the_program_itself_agrees() {
-    let folder = tempfile::tempdir().unwrap();
-    let run =
-        |args: &[&str]| std::process::Command::new("minisign").args(args).current_dir(folder.path()).output();
+    let directory = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        std::process::Command::new("minisign").args(args).current_dir(directory.path()).output()
+    };
     let Ok(made) = run(&["-G", "-W", "-p", "k.pub", "-s", "k.sec"]) else {
         println!("skipped: no minisign program here");
         return;
@@ -260,14 +261,14 @@ fn the_program_itself_agrees() {
     let tree = plugin();
     let mut lock = LockFile::new();
     lock.insert("plugins/a", LockEntry::new(*tree.digest())).unwrap();
-    std::fs::write(folder.path().join("PLUGINS.lock"), lock.render()).unwrap();
+    std::fs::write(directory.path().join("PLUGINS.lock"), lock.render()).unwrap();
     assert!(
         run(&["-S", "-s", "k.sec", "-m", "PLUGINS.lock", "-t", "from the program"]).unwrap().status.success()
     );
-    let public = std::fs::read_to_string(folder.path().join("k.pub")).unwrap();
+    let public = std::fs::read_to_string(directory.path().join("k.pub")).unwrap();
     let key = MinisignKey::parse(public.lines().nth(1).unwrap()).unwrap();
     assert!(public.contains(&key.id()), "{public}");
-    let signature = std::fs::read(folder.path().join("PLUGINS.lock.minisig")).unwrap();
+    let signature = std::fs::read(directory.path().join("PLUGINS.lock.minisig")).unwrap();
     let signer = Signer::new(key, ["claude:*@team"]).unwrap();
     let verifier = MinisignVerifier::new(vec![signer], lock.render().as_bytes(), Some(&signature)).unwrap();
     assert!(ask(&verifier, &tree, "claude:a@team", None).ends_with("from the program"));

@@ -18,7 +18,7 @@ fn each_notice_and_its_near_miss() {
         .mode("open", "", 0o666)
         .file("aux.txt", "")
         .file("e\u{301}", "")
-        .folder("wide");
+        .directory("wide");
     fs::set_permissions(tree.path().join("wide"), fs::Permissions::from_mode(0o1777)).unwrap();
     assert_eq!(
         shown(&tree),

@@ -25,7 +25,7 @@ fn part() -> impl Strategy<Value = String> {
         .prop_map(str::to_owned)
 }
 
-/// Targets without a trailing separator: there the kernel asks for a folder, and the scheme drops it.
+/// Targets without a trailing separator: there the kernel asks for a directory, and the scheme drops it.
 fn target() -> impl Strategy<Value = String> {
     let step = prop_oneof![3 => part(), 2 => Just("..".to_owned()), 1 => Just(".".to_owned()), 1 => Just(String::new())];
     (prop::collection::vec(step, 0..5), prop_oneof![4 => part(), 1 => Just("..".to_owned())])
@@ -45,7 +45,7 @@ fn model() -> impl Strategy<Value = Model> {
     .prop_map(|rows| {
         let mut model = Model::new();
         for (path, node) in rows {
-            // No entry below a file or link, and no file where a folder is.
+            // No entry below a file or link, and no file where a directory is.
             let below = |one: &str, other: &str| {
                 one.starts_with(other) && one.as_bytes().get(other.len()) == Some(&b'/')
             };
@@ -108,7 +108,7 @@ proptest! {
                     let real = real.strip_prefix(&root).unwrap().to_str().unwrap();
                     let ours = match snapshot.resolve(path).unwrap() {
                         plugward_tree_lock::Place::File(entry) => entry.path(),
-                        plugward_tree_lock::Place::Folder(folder) => folder,
+                        plugward_tree_lock::Place::Directory(directory) => directory,
                     };
                     prop_assert_eq!(ours, real);
                 }

@@ -1,4 +1,4 @@
-//! Folders that change while they are read: first at chosen moments, then at any.
+//! Directories that change while they are read: first at chosen moments, then at any.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -94,7 +94,7 @@ fn read_changing(tree: &Tree, change: impl Fn(&Path) + Sync) -> Result<TreeCheck
     check
 }
 
-/// `a` is read first; `z`, `d/f`, the links and the folders are known and not read yet.
+/// `a` is read first; `z`, `d/f`, the links and the directories are known and not read yet.
 fn sample() -> Tree {
     let tree = Tree::new();
     tree.file("a", "first")
@@ -102,7 +102,7 @@ fn sample() -> Tree {
         .file("e/f", "1")
         .link("l", "a")
         .file("z", "last")
-        .folder("empty");
+        .directory("empty");
     tree
 }
 
@@ -111,8 +111,8 @@ fn every_change_after_the_listing_is_seen() {
     type Change = fn(&Path);
     let changes: [(&str, Change, &[&str]); 16] = [
         ("new file", |at| fs::write(at.join("new"), "").unwrap(), &[""]),
-        ("new file in a folder that was read", |at| fs::write(at.join("d/new"), "").unwrap(), &["d"]),
-        ("new empty folder", |at| fs::create_dir(at.join("d/new")).unwrap(), &["d"]),
+        ("new file in a directory that was read", |at| fs::write(at.join("d/new"), "").unwrap(), &["d"]),
+        ("new empty directory", |at| fs::create_dir(at.join("d/new")).unwrap(), &["d"]),
         ("file gone that was read", |at| fs::remove_file(at.join("a")).unwrap(), &[""]),
         ("file gone that was not read", |at| fs::remove_file(at.join("z")).unwrap(), &["z"]),
         ("renamed", |at| fs::rename(at.join("z"), at.join("y")).unwrap(), &["z"]),
@@ -125,7 +125,7 @@ fn every_change_after_the_listing_is_seen() {
             &["z"],
         ),
         (
-            "folder instead of a file",
+            "directory instead of a file",
             |at| {
                 fs::remove_file(at.join("z")).unwrap();
                 fs::create_dir(at.join("z")).unwrap();
@@ -141,17 +141,17 @@ fn every_change_after_the_listing_is_seen() {
             &["z"],
         ),
         (
-            "link instead of a folder",
+            "link instead of a directory",
             |at| {
                 fs::rename(at.join("e"), at.join("x")).unwrap();
                 symlink("x", at.join("e")).unwrap();
             },
             &["e/f"],
         ),
-        ("folder gone", |at| fs::remove_dir_all(at.join("e")).unwrap(), &["e/f"]),
-        ("empty folder gone", |at| fs::remove_dir(at.join("empty")).unwrap(), &["", "empty"]),
+        ("directory gone", |at| fs::remove_dir_all(at.join("e")).unwrap(), &["e/f"]),
+        ("empty directory gone", |at| fs::remove_dir(at.join("empty")).unwrap(), &["", "empty"]),
         (
-            "other folder, same names",
+            "other directory, same names",
             |at| {
                 fs::rename(at.join("d"), at.with_extension("old")).unwrap();
                 fs::create_dir(at.join("d")).unwrap();
@@ -161,7 +161,7 @@ fn every_change_after_the_listing_is_seen() {
             &["d"],
         ),
         (
-            "file instead of an empty folder",
+            "file instead of an empty directory",
             |at| {
                 fs::remove_dir(at.join("empty")).unwrap();
                 fs::write(at.join("empty"), "").unwrap();
@@ -356,7 +356,7 @@ impl Drop for Stop<'_> {
 
 const SECRET: &[u8] = b"OUTSIDE";
 
-/// Everything an attacker does to the folder, over and over. It never opens the name that may be a pipe.
+/// Everything an attacker does to the directory, over and over. It never opens the name that may be a pipe.
 fn attack(at: &Path, outside: &Path, stop: &AtomicBool, rounds: &AtomicU64) {
     let exchange = |one: &str, other: &Path| {
         // Fails where the other has just moved on; the next round comes.
@@ -405,7 +405,7 @@ fn proves_itself(snapshot: &Snapshot, rebuild: Rebuild) {
     if rebuild == Rebuild::No {
         return;
     }
-    // Built anew from what it holds, a quiet folder has the same digest.
+    // Built anew from what it holds, a quiet directory has the same digest.
     let again = Tree::new();
     for entry in snapshot.entries() {
         match entry.target() {

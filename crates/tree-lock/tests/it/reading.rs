@@ -19,7 +19,7 @@ fn sample() -> Tree {
         .file("hooks/a-b", "")
         .file("hooks-x", "x");
     tree.file("v1/deep/f", "1").link("cur", "v1").link("l", "cur/deep/f").link("v1/deep/up", "../..");
-    tree.folder("empty/below");
+    tree.directory("empty/below");
     tree
 }
 
@@ -27,7 +27,7 @@ fn place(snapshot: &Snapshot, path: &str) -> String {
     match snapshot.resolve(path) {
         None => "none".into(),
         Some(Place::File(entry)) => format!("file {}", entry.path()),
-        Some(Place::Folder(path)) => format!("folder {path}"),
+        Some(Place::Directory(path)) => format!("directory {path}"),
     }
 }
 
@@ -71,14 +71,14 @@ fn get_is_exact_and_resolve_follows() {
         ("./hooks//run.sh", "file hooks/run.sh"),
         ("hooks/../plugin.json", "file plugin.json"),
         ("l", "file v1/deep/f"),
-        ("cur", "folder v1"),
+        ("cur", "directory v1"),
         ("cur/deep/f", "file v1/deep/f"),
-        ("cur/..", "folder "),
+        ("cur/..", "directory "),
         ("v1/deep/up/plugin.json", "file plugin.json"),
         ("v1/deep/up/l", "file v1/deep/f"),
-        ("", "folder "),
-        ("empty/below", "folder empty/below"),
-        ("empty", "folder empty"),
+        ("", "directory "),
+        ("empty/below", "directory empty/below"),
+        ("empty", "directory empty"),
         ("..", "none"),
         ("v1/deep/up/..", "none"),
         ("/plugin.json", "none"),
@@ -96,14 +96,17 @@ fn get_is_exact_and_resolve_follows() {
 }
 
 #[test]
-fn under_a_folder_is_what_lies_in_it() {
+fn under_a_directory_is_what_lies_in_it() {
     let snapshot = sample().read();
-    let under = |folder: &str| snapshot.under(folder).map(|e| e.path().to_owned()).collect::<Vec<_>>();
+    let under = |directory: &str| snapshot.under(directory).map(|e| e.path().to_owned()).collect::<Vec<_>>();
     assert_eq!(under("hooks"), ["hooks/a-b", "hooks/run.sh"]);
     assert_eq!(under("v1"), ["v1/deep/f", "v1/deep/up"]);
     assert_eq!(under("").len(), snapshot.len());
     assert!(under("hook").is_empty() && under("cur").is_empty() && under("plugin.json").is_empty());
-    assert_eq!(snapshot.folders().collect::<Vec<_>>(), ["empty", "empty/below", "hooks", "v1", "v1/deep"]);
+    assert_eq!(
+        snapshot.directories().collect::<Vec<_>>(),
+        ["empty", "empty/below", "hooks", "v1", "v1/deep"]
+    );
     assert_eq!(snapshot.executables().collect::<Vec<_>>(), ["hooks/run.sh"]);
     assert_eq!(snapshot.total_bytes(), 3 + 10 + 1 + 2 + 10 + 1 + 5);
 }
@@ -126,7 +129,7 @@ fn a_longer_exclude_list_is_digested_from_the_same_bytes() {
     let error = narrow.list_under(&Excludes::none()).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
-        ("tree/not-read", "digest a folder that was read without .git")
+        ("tree/not-read", "digest the directory: it was read without .git")
     );
 
     tree.link("l", ".git/config");
@@ -141,7 +144,7 @@ fn a_longer_exclude_list_is_digested_from_the_same_bytes() {
 #[test]
 fn a_second_spelling_is_refused_under_the_longer_list_too() {
     let tree = Tree::new();
-    tree.file("plugin.json", "{}\n").file(".GIT/config", "").folder("Plugins.Lock");
+    tree.file("plugin.json", "{}\n").file(".GIT/config", "").directory("Plugins.Lock");
     let exclude = excludes(&[".git", "PLUGINS.lock"]);
     let read_with = crate::tree::refused(tree.check_with(&Limits::standard(), &exclude));
     match tree.read().list_under(&exclude).unwrap() {
@@ -184,7 +187,7 @@ fn execute_bits_come_from_where_the_host_says() {
 }
 
 #[test]
-fn a_jail_that_hides_or_follows_is_not_the_folder() {
+fn a_jail_that_hides_or_follows_is_not_the_directory() {
     let tree = sample();
     for policy in [
         Policy::standard().with_dotfiles(Dotfiles::Refuse),

@@ -1,4 +1,4 @@
-//! Folders built for one test.
+//! Directories built for one test.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,18 +12,18 @@ use plugward_tree_lock::{
     DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck, TreeError, TreeRefusal,
 };
 
-/// A fresh folder that goes away with the value.
+/// A fresh directory that goes away with the value.
 pub(crate) struct Tree {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Tree {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { directory: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.directory.path()
     }
 
     fn place(&self, path: &[u8]) -> PathBuf {
@@ -56,7 +56,7 @@ impl Tree {
         self
     }
 
-    pub(crate) fn folder(&self, path: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn directory(&self, path: impl AsRef<[u8]>) -> &Self {
         let place = self.path().join(OsStr::from_bytes(path.as_ref()));
         fs::create_dir_all(&place).unwrap();
         fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
@@ -100,7 +100,7 @@ impl Tree {
         check
     }
 
-    /// Whatever is said of a folder that keeps still, the same is said of it where its bytes are not kept.
+    /// Whatever is said of a directory that keeps still, the same is said of it where its bytes are not kept.
     fn agrees(
         &self,
         check: Result<&TreeCheck, &TreeError>,
@@ -170,9 +170,9 @@ pub(crate) fn excludes(names: &[&str]) -> Excludes {
     Excludes::new(names.iter().copied()).unwrap()
 }
 
-/// Reads a folder that is known to be a tree.
-pub(crate) fn snapshot_of(folder: &Path) -> Snapshot {
-    let read = Snapshot::read(&jail(folder), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
+/// Reads a directory that is known to be a tree.
+pub(crate) fn snapshot_of(directory: &Path) -> Snapshot {
+    let read = Snapshot::read(&jail(directory), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
     match read.unwrap() {
         TreeCheck::Read(tree) => tree,
         TreeCheck::Refused(why) => panic!("{why}"),

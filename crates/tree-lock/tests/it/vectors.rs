@@ -42,7 +42,7 @@ fn build(row: &Value) -> Tree {
         let path = bytes(&entry[1]);
         match entry[0].as_str().unwrap() {
             "l" => tree.link(path, bytes(&entry[2])),
-            "d" => tree.folder(path),
+            "d" => tree.directory(path),
             "p" => tree.fifo(path),
             kind => {
                 let mode = if kind == "x" { 0o755 } else { 0o644 };

@@ -262,9 +262,8 @@ impl Parser<'_, '_, '_> {
             self.unended = (body, stop);
             self.sink.embed(Lens::Sh, EmbeddedText::Range(body, stop));
         }
-        let range = (body.min(self.end), stop);
         let kind = if quoted { Quotes::Some } else { Quotes::None };
-        let (text, sources) = self.document_text(range, kind, tabs);
+        let (text, sources) = self.document_text(body.min(self.end), stop, kind, tabs);
         let known = text.filter(|text| !text.bytes.is_empty());
         let text = b"<<".to_vec();
         self.redirects.push(Redirect { text, how: Disguises::NONE, sources, input: known, number: b'0' });

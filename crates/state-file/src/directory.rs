@@ -1,4 +1,4 @@
-//! The file calls themselves, all below one folder handle.
+//! The file operations, all relative to one directory handle.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -15,21 +15,18 @@ use crate::names::is_plain;
 use crate::owner::Owner;
 use crate::protocol::{Steps, Synced};
 
-/// Makes a folder below another one, with all that is missing in between, and opens it.
+/// Opens a directory inside another one, and creates it with its parents if they do not exist.
 ///
 /// # Errors
-/// `state/name` where a part of the path is not plain; `state/read-only`, `state/no-access`, `state/full` or
-/// `state/io` where the system refuses.
+/// `state/name` if a component of the path is not plain; `state/read-only`, `state/no-access`, `state/full` or
+/// `state/io` if the system fails.
 ///
 /// # Guarantees
-/// A folder that was made has mode 0700 (less what the umask takes); one that was there is left as it is.
-///
-/// # Source
-/// ADR-003's store makes its folders with 0755.
-pub fn make_folder(base: &Dir, path: &str) -> Result<Dir, StateError> {
+/// A new directory has mode 0700, restricted by the umask. An existing one is not changed.
+pub fn make_directory(base: &Dir, path: &str) -> Result<Dir, StateError> {
     let mut here = base.try_clone().map_err(|source| StateError::io("open", ".", source))?;
     for part in path.split('/') {
-        // A leading dot is usual for folders in a home folder, and harmless before a plain name.
+        // A leading dot is usual for directories in a home directory, and harmless before a plain name.
         if !is_plain(part.strip_prefix('.').unwrap_or(part)) {
             return Err(StateError::new("name", &part.escape_default().to_string(), StateErrorKind::Name));
         }
@@ -45,30 +42,34 @@ pub fn make_folder(base: &Dir, path: &str) -> Result<Dir, StateError> {
     Ok(here)
 }
 
-/// A folder that we may not write is read-only to us, whatever the reason.
+/// Reports a directory without write permission as read-only, whatever the reason.
 pub(crate) fn unwritable(error: StateError) -> StateError {
     if *error.kind() == StateErrorKind::NoAccess { error.of_kind(StateErrorKind::ReadOnly) } else { error }
 }
 
-/// Checks that nobody else may put files into the folder.
-pub(crate) fn check_folder(dir: &Dir, owner: Owner, doing: &'static str) -> Result<Vec<Notice>, StateError> {
+/// Checks that no other user can create files in the directory.
+pub(crate) fn check_directory(
+    dir: &Dir,
+    owner: Owner,
+    doing: &'static str,
+) -> Result<Vec<Notice>, StateError> {
     let stat = fs::fstat(dir).map_err(|errno| StateError::io(doing, ".", errno.into()))?;
     let not_ours = |what| Err(StateError::new(doing, ".", StateErrorKind::NotOurs(what)));
     let mode = Mode::from_raw_mode(stat.st_mode);
     if !owner.trusts(stat.st_uid) {
-        return not_ours(NotOurs::FolderOwner { uid: stat.st_uid });
+        return not_ours(NotOurs::DirectoryOwner { uid: stat.st_uid });
     }
-    // With the sticky bit nobody but the owner of a file can move or remove it.
+    // With the sticky bit, only the owner of a file can move or remove it.
     if mode.contains(Mode::SVTX) {
         return Ok(Vec::new());
     }
     if mode.contains(Mode::WOTH) {
-        return not_ours(NotOurs::FolderWritable);
+        return not_ours(NotOurs::DirectoryWritable);
     }
-    Ok(if mode.contains(Mode::WGRP) { vec![Notice::FolderGroupWritable] } else { Vec::new() })
+    Ok(if mode.contains(Mode::WGRP) { vec![Notice::DirectoryGroupWritable] } else { Vec::new() })
 }
 
-/// Checks that a file is a regular one, with one name, that nobody else may write.
+/// Checks that a file is regular, has one hard link, and cannot be written by other users.
 pub(crate) fn check_file(stat: &Stat, owner: Owner) -> Result<Mode, NotOurs> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
@@ -76,7 +77,7 @@ pub(crate) fn check_file(stat: &Stat, owner: Owner) -> Result<Mode, NotOurs> {
         _ => return Err(NotOurs::Kind),
     }
     let mode = Mode::from_raw_mode(stat.st_mode);
-    // No name at all: it was replaced after we opened it, and is whole.
+    // A file without a hard link was replaced after it was opened. Its contents are complete.
     if stat.st_nlink > 1 {
         return Err(NotOurs::Links { count: count(stat.st_nlink) });
     }
@@ -86,12 +87,12 @@ pub(crate) fn check_file(stat: &Stat, owner: Owner) -> Result<Mode, NotOurs> {
     if mode.contains(Mode::WOTH) { Err(NotOurs::Writable) } else { Ok(mode) }
 }
 
-/// The number of names has another width on each platform.
+/// Widens a link count, whose type differs between platforms.
 fn count(links: impl TryInto<u64>) -> u64 {
     links.try_into().unwrap_or(u64::MAX)
 }
 
-/// Opens a file that is there, without following and without waiting for anybody.
+/// Opens an existing file without following symlinks and without blocking.
 pub(crate) fn open_file(
     dir: &Dir,
     name: &str,
@@ -99,7 +100,8 @@ pub(crate) fn open_file(
     write: OFlags,
 ) -> Result<Option<(File, Stat)>, StateError> {
     let not_ours = |what| StateError::new("open", name, StateErrorKind::NotOurs(what));
-    // The look before the open names links, sockets and devices; the look at the open file is the one that counts.
+    // The check before the open gives symlinks, sockets and devices a clear error. Only the check of the open file
+    // is free of races.
     let before = match fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
@@ -118,7 +120,7 @@ pub(crate) fn open_file(
     Ok(Some((File::from(file), stat)))
 }
 
-/// Reads a file to its end, and at most one byte more than the cap.
+/// Reads a file to its end, and at most one byte more than `cap`.
 pub(crate) fn read_file(
     dir: &Dir,
     name: &str,
@@ -138,13 +140,13 @@ pub(crate) fn read_file(
     Ok(Some(Content::new(bytes, notices)))
 }
 
-/// The folder, open so that it can be synced.
+/// The directory, opened so that it can be synced.
 #[derive(Debug)]
-pub(crate) struct Folder(OwnedFd);
+pub(crate) struct Directory(OwnedFd);
 
-impl Folder {
+impl Directory {
     pub(crate) fn open(dir: &Dir) -> io::Result<Self> {
-        // A handle that was opened as a path alone cannot be synced.
+        // A handle opened with `O_PATH` cannot be synced.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(fs::openat(dir, ".", flags, Mode::empty())?))
     }
@@ -154,7 +156,7 @@ impl Folder {
     }
 }
 
-impl Steps for Folder {
+impl Steps for Directory {
     type File = File;
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -178,15 +180,15 @@ impl Steps for Folder {
     }
 
     fn sync_both(&self, first: &File, second: &File) -> Synced {
-        // Both are on their way before the first is waited for, so that one commit of the journal serves both.
+        // Both writes start before the first sync waits, so that one commit of the journal covers both.
         for file in [first, second] {
             set_off(file.as_fd());
         }
-        // Each sync waits for that commit and for the disk's own cache: three waits at once take as long as one.
+        // Each sync waits for that commit and for the disk's cache, and three concurrent waits take as long as one.
         std::thread::scope(|scope| {
             let second = beside(scope, || self.sync(second));
-            let folder = beside(scope, || self.sync_folder());
-            Synced { first: self.sync(first), second: second(), folder: folder() }
+            let directory = beside(scope, || self.sync_directory());
+            Synced { first: self.sync(first), second: second(), directory: directory() }
         })
     }
 
@@ -194,13 +196,14 @@ impl Steps for Folder {
         Ok(fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    fn sync_folder(&self) -> io::Result<()> {
+    fn sync_directory(&self) -> io::Result<()> {
         sync(self.0.as_fd())
     }
 }
 
-/// Begins something on a thread of its own; what it gives is called for the outcome. Where there is no thread to be had,
-/// it is done then.
+/// Starts `run` on a new thread, and returns a function that waits for the result.
+///
+/// If no thread can be started, the returned function calls `run` itself.
 fn beside<'scope, F>(
     scope: &'scope Scope<'scope, '_>,
     run: F,
@@ -208,7 +211,7 @@ fn beside<'scope, F>(
 where
     F: Fn() -> io::Result<()> + Clone + Send + 'scope,
 {
-    /// A call of the system needs little.
+    /// The stack size in bytes. A system call needs little.
     const STACK: usize = 64 << 10;
     let started = Builder::new().stack_size(STACK).spawn_scoped(scope, run.clone());
     move || match started {
@@ -217,13 +220,13 @@ where
     }
 }
 
-/// Has the kernel begin to write a file's bytes, if it likes to; the sync is what waits for them.
+/// Hints the kernel to start writing a file, so that the following sync waits less.
 #[cfg(target_os = "linux")]
 fn set_off(file: BorrowedFd<'_>) {
     let _hint: Result<(), Errno> = fs::fadvise(file, 0, None, fs::Advice::DontNeed);
 }
 
-/// Elsewhere nothing is known to begin it.
+/// Does nothing: no such hint is known on this system.
 #[cfg(not(target_os = "linux"))]
 const fn set_off(_file: BorrowedFd<'_>) {}
 
@@ -232,7 +235,7 @@ fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(fs::fsync(fd)?)
 }
 
-/// There, `fsync` stops at the disk's own cache.
+/// Syncs a file. On Apple systems, `fsync` does not wait for the disk's cache.
 #[cfg(target_vendor = "apple")]
 fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(fs::fcntl_fullfsync(fd)?)

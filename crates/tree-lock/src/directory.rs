@@ -1,4 +1,4 @@
-//! What one folder holds, judged by names, kinds and limits.
+//! Listing one directory, and checking its names, kinds and limits.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use plugward_sandbox_path::{FileKind, Jail, Listing};
 
 use crate::error::TreeError;
 use crate::exclude::Excludes;
-use crate::item::{Again, FolderSeen, Item, Listed, State};
+use crate::item::{Again, DirectorySeen, Item, Listed, State};
 use crate::limits::{Limit, Limits};
 use crate::look::{fingerprint, look};
 use crate::name;
 use crate::problem::{Notice, NoticeKind, TreeProblem, TreeProblemKind};
 use crate::race::report_error;
 
-/// What the names of a folder are judged by.
+/// The jail, limits and excludes that a listing applies.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) jail: &'a Jail,
@@ -21,28 +21,28 @@ pub(crate) struct Rules<'a> {
     pub(crate) exclude: &'a Excludes,
 }
 
-/// What one thread found.
+/// The part of the listing that one thread has collected.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     listed: Listed,
-    /// What could not be looked at: of several the one with the first path is told.
+    /// The failure with the first path, so that the reported one does not depend on the threads.
     error: Option<(Box<str>, TreeError)>,
 }
 
 impl Found {
-    /// Brings items and folders into bytewise order of their paths; cheap where most of them are.
+    /// Sorts items and directories by the bytes of their paths. It is fast if most of them are in order.
     pub(crate) fn sort(&mut self) {
         self.listed.items.sort_by(|one, two| one.path.cmp(&two.path));
-        self.listed.folders.sort_by(|one, two| one.path.cmp(&two.path));
+        self.listed.directories.sort_by(|one, two| one.path.cmp(&two.path));
     }
 
-    /// Takes over what another thread found.
+    /// Appends the part that another thread has collected.
     pub(crate) fn append(&mut self, other: Self) {
-        let Listed { mut items, mut folders, mut problems, mut notices, link_bytes, is_partial, is_cut } =
+        let Listed { mut items, mut directories, mut problems, mut notices, link_bytes, is_partial, is_cut } =
             other.listed;
         let listed = &mut self.listed;
         listed.items.append(&mut items);
-        listed.folders.append(&mut folders);
+        listed.directories.append(&mut directories);
         listed.problems.append(&mut problems);
         listed.notices.append(&mut notices);
         listed.link_bytes = listed.link_bytes.saturating_add(link_bytes);
@@ -53,7 +53,7 @@ impl Found {
         }
     }
 
-    /// Returns what was listed, if all of it could be.
+    /// Returns the listing, or the first failure.
     pub(crate) fn into_listed(self) -> Result<Listed, TreeError> {
         if let Some((_, error)) = self.error {
             return Err(error);
@@ -61,7 +61,7 @@ impl Found {
         let mut listed = self.listed;
         // The lists grew by doubling. Their spare room would stay allocated while the files are read.
         listed.items.shrink_to_fit();
-        listed.folders.shrink_to_fit();
+        listed.directories.shrink_to_fit();
         Ok(listed)
     }
 
@@ -83,16 +83,16 @@ impl Found {
 }
 
 impl Rules<'_> {
-    /// Lists one folder and judges what it holds; returns the number of entries, those left out not counted.
+    /// Lists one directory and checks its entries. Returns their number without the excluded ones.
     pub(crate) fn visit(
         &self,
         path: Box<str>,
         room: usize,
         found: &mut Found,
-        folders: &mut Vec<Box<str>>,
+        directories: &mut Vec<Box<str>>,
     ) -> usize {
-        // What is excluded does not count, and stands at the root alone. One more than there is room for, so that the
-        // limit is seen.
+        // Excluded names occur only at the root and do not count. One entry more than the rest of the limit is
+        // requested, so that exceeding the limit is detected.
         let at_root = path.is_empty().then_some(self.exclude);
         let max = room.saturating_add(at_root.map_or(0, |exclude| exclude.iter().count())).saturating_add(1);
         let (listing, meta) = match look(self.jail, &path, max) {
@@ -111,7 +111,7 @@ impl Rules<'_> {
         let is_left_out = |name: &[u8]| at_root.is_some_and(|exclude| exclude.has(name));
         let count = listing.entries().iter().filter(|entry| !is_left_out(entry.name())).count();
         if count > room {
-            // The whole is refused for that.
+            // The caller refuses the whole tree, so the entries need no checks.
             return count;
         }
         if cfg!(unix) && meta.mode() & 0o002 != 0 {
@@ -119,60 +119,61 @@ impl Rules<'_> {
         }
         self.collisions(&path, &listing, found);
         let depth = if path.is_empty() { 1 } else { path.split('/').count().saturating_add(1) };
-        let mut below = Below { rules: self, folder: &path, depth, found: &mut *found, folders };
+        let mut below = Below { rules: self, directory: &path, depth, found: &mut *found, directories };
         for entry in listing.entries().iter().filter(|entry| !is_left_out(entry.name())) {
             below.entry(entry.name(), entry.kind());
         }
         let held = fingerprint(&listing, at_root);
-        found.listed.folders.push(FolderSeen { path, held, id: meta.id(), again: Again::Same });
+        found.listed.directories.push(DirectorySeen { path, held, id: meta.id(), again: Again::Same });
         count
     }
 
-    /// Blames the later one of two names that another system takes for one.
+    /// Reports the later of two names that are the same name on another system.
     ///
-    /// Siblings suffice: two paths have one key only where all their parts have. An empty folder is no part of the
-    /// tree, but may be of the next one, so it counts.
-    fn collisions(&self, folder: &str, listing: &Listing, found: &mut Found) {
+    /// Comparing siblings is sufficient: two paths have the same key only if all their components have. An empty
+    /// directory is not part of the digest, but a file can be added to it later, so it is compared as well.
+    fn collisions(&self, directory: &str, listing: &Listing, found: &mut Found) {
         let names = || listing.entries().iter().filter_map(|entry| name::text(entry.name()));
-        // Names are distinct as they are, so there is nothing to find where each is its own key.
-        if names().all(name::is_own_key) && (!folder.is_empty() || self.exclude.is_empty()) {
+        // If every name is its own key, the keys are distinct because the names are.
+        if names().all(name::is_own_key) && (!directory.is_empty() || self.exclude.is_empty()) {
             return;
         }
         let mut keys: BTreeMap<String, &str> = BTreeMap::new();
-        if folder.is_empty() {
-            // A name that another system takes for an excluded one would be part of the digest on this one only.
+        if directory.is_empty() {
+            // A name that another system treats as an excluded one would be part of the digest on this system only.
             keys.extend(self.exclude.iter().map(|name| (name::collision_key(name), name)));
         }
         for name in names() {
             let earlier = *keys.entry(name::collision_key(name)).or_insert(name);
             if earlier != name {
-                let with = if folder.is_empty() { earlier.to_owned() } else { format!("{folder}/{earlier}") };
-                let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+                let with =
+                    if directory.is_empty() { earlier.to_owned() } else { format!("{directory}/{earlier}") };
+                let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
                 found.problem(path, TreeProblemKind::Collision { with });
             }
         }
     }
 }
 
-/// The entries of one folder, one by one.
+/// Checks the entries of one directory one by one.
 struct Below<'a> {
     rules: &'a Rules<'a>,
-    folder: &'a str,
-    /// How many parts the path of an entry has.
+    directory: &'a str,
+    /// The number of components in the path of an entry.
     depth: usize,
     found: &'a mut Found,
-    folders: &'a mut Vec<Box<str>>,
+    directories: &'a mut Vec<Box<str>>,
 }
 
 impl Below<'_> {
     fn entry(&mut self, name: &[u8], kind: FileKind) {
         let Some(text) = name::text(name) else {
-            self.found.listed.is_partial |= kind == FileKind::Folder;
-            let path = joined(self.folder.as_bytes(), name);
+            self.found.listed.is_partial |= kind == FileKind::Directory;
+            let path = joined(self.directory.as_bytes(), name);
             self.found.problem(path, TreeProblemKind::Name);
             return;
         };
-        let path = if self.folder.is_empty() { text.to_owned() } else { path_below(self.folder, text) };
+        let path = if self.directory.is_empty() { text.to_owned() } else { path_below(self.directory, text) };
         let limits = self.rules.limits;
         if path.len() > limits.path_bytes {
             return self.found.limit(&path, Limit::PathBytes, limits.path_bytes);
@@ -183,8 +184,8 @@ impl Below<'_> {
         if let Some(why) = name::not_portable(text) {
             self.found.listed.notices.push(Notice::new(path.as_str(), NoticeKind::NotPortable { why }));
         }
-        if self.folder.is_empty() && matches!(text, ".git" | ".hg" | ".jj" | ".svn") {
-            self.found.listed.notices.push(Notice::new(text, NoticeKind::VcsFolder));
+        if self.directory.is_empty() && matches!(text, ".git" | ".hg" | ".jj" | ".svn") {
+            self.found.listed.notices.push(Notice::new(text, NoticeKind::VcsDirectory));
         }
         self.kind(path.into(), kind);
     }
@@ -192,8 +193,8 @@ impl Below<'_> {
     fn kind(&mut self, path: Box<str>, kind: FileKind) {
         let state = match kind {
             FileKind::File => State::Listed,
-            FileKind::Folder => {
-                self.folders.push(path);
+            FileKind::Directory => {
+                self.directories.push(path);
                 return;
             }
             FileKind::Symlink => match self.rules.jail.read_link(&*path) {
@@ -217,13 +218,13 @@ impl Below<'_> {
     }
 }
 
-fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
+fn joined(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
 }
 
-/// Joins in one allocation of the exact size, since every entry needs one.
-fn path_below(folder: &str, name: &str) -> String {
-    [folder, "/", name].concat()
+/// Joins two parts in one allocation of the exact size, because every entry needs one.
+fn path_below(directory: &str, name: &str) -> String {
+    [directory, "/", name].concat()
 }
 
 fn special(kind: FileKind) -> &'static str {

@@ -1,4 +1,4 @@
-//! Render and parse are inverse, and what is no word does not parse.
+//! Text forms round-trip, and invalid text does not parse.
 
 use plugward_types::{Digest, Finding, PluginId, RuleId, Severity, Span, TreeDigest};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn digest_refuses_what_is_not_canonical() {
         assert_eq!(text.parse::<Digest>().unwrap_err().code(), code, "{text}");
     }
     let error = format!("pt1:{}g", &hex[1..]).parse::<TreeDigest>().unwrap_err();
-    assert_eq!(error.to_string(), "read the tree digest: byte 67: expected lower-case hex digits");
+    assert_eq!(error.to_string(), "invalid tree digest: byte 67: expected lower-case hex digits");
 }
 
 #[test]
