@@ -1,8 +1,8 @@
 //! Single words: arguments without a shell, program names, and command substitutions.
 
-use super::shell::{Piece, Word, split};
-use super::simple::{SimpleCommand, commands};
-use super::words::FETCHERS;
+use super::programs::FETCHERS;
+use super::shell_lexer::{Piece, Word, split};
+use super::simple_command::{SimpleCommand, commands};
 
 /// Parses an argument that no shell splits, but in which the host still expands variables.
 pub(super) fn plain_argument(text: &str) -> Word {

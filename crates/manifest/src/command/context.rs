@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::coverage::Coverage;
-use crate::dialect::{Dialect, RelativeBase};
-use crate::files::Files;
+use crate::dialects::{Dialect, RelativeBase};
+use crate::manifest::Files;
+use crate::surface::Coverage;
 
-use super::shell::{Piece, Word};
+use super::shell_lexer::{Piece, Word};
 
 /// The context of a command: the root variables, the base of relative paths, and the plugin's files.
 #[derive(Clone, Copy)]
@@ -124,7 +124,7 @@ impl<'a> CommandContext<'a> {
 
     pub(super) fn has_any(&self, directory: &str, names: &[&str]) -> bool {
         self.files.is_some_and(|files| {
-            names.iter().any(|name| files.get(&crate::path::join(directory, name)).is_some())
+            names.iter().any(|name| files.get(&crate::reader::path::join(directory, name)).is_some())
         })
     }
 }

@@ -1,14 +1,14 @@
 //! Interpreters: determines the file or text that they run.
 
-use crate::coverage::Coverage;
+use crate::surface::Coverage;
 
 use super::argument::fetches;
 use super::judge::{Judge, Upstream, Verdict};
-use super::launcher;
+use super::package_runner;
+use super::programs::{INTERPRETER_OPTIONS, Interpreter};
 use super::reference;
-use super::shell::{Piece, Word};
-use super::simple::{Input, SimpleCommand};
-use super::words::{INTERPRETER_OPTIONS, Interpreter};
+use super::shell_lexer::{Piece, Word};
+use super::simple_command::{Input, SimpleCommand};
 
 /// Judges a call of an interpreter; returns `None` if the name is not one.
 pub(super) fn judge(
@@ -25,7 +25,7 @@ pub(super) fn judge(
             Ok(verdict) => return Some(verdict),
             Err(rest) => rest,
         },
-        "bun" => match launcher::bun(judge, rest) {
+        "bun" => match package_runner::bun(judge, rest) {
             Ok(verdict) => return Some(verdict),
             Err(rest) => rest,
         },
@@ -186,7 +186,7 @@ fn deno<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'w [Word]> 
     let Some((verb, after)) = rest.split_first() else { return Err(rest) };
     match verb.literal().as_deref() {
         Some("run" | "test" | "serve" | "bench" | "install" | "compile") => {
-            let target = launcher::operand(after, options);
+            let target = package_runner::operand(after, options);
             Ok(match target.map(|(word, _)| word) {
                 Some(word) => match word.literal() {
                     Some(name)
@@ -200,7 +200,7 @@ fn deno<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'w [Word]> 
             })
         }
         Some("eval") => Ok(Verdict::new(Coverage::InlineShell, "text in an argument")),
-        Some("task") => Ok(launcher::package_script(judge, "deno task", &["deno.lock"], "")),
+        Some("task") => Ok(package_runner::package_script(judge, "deno task", &["deno.lock"], "")),
         _ => Err(rest),
     }
 }

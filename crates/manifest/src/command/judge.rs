@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::argument::{base_name, fetches, is_fetcher, plain_argument};
 use super::context::{CommandAnalysis, CommandContext, CommandPart};
-use super::shell::{MAX_DEPTH, Piece, Word, split};
-use super::simple::{Input, ParsedCommands, SimpleCommand, commands};
-use super::words::{BUILTINS, WRAPPERS};
-use super::{interpreter, launcher};
-use crate::coverage::Coverage;
+use super::programs::{BUILTINS, WRAPPERS};
+use super::shell_lexer::{MAX_DEPTH, Piece, Word, split};
+use super::simple_command::{Input, ParsedCommands, SimpleCommand, commands};
+use super::{interpreter, package_runner};
+use crate::surface::Coverage;
 
 /// Judges a command text as a POSIX shell would run it.
 ///
@@ -260,7 +260,7 @@ impl<'j> Judge<'j> {
                 inner.or_else(|| Some(Verdict::new(Coverage::PathBinary, name)))
             };
         }
-        if let Some(verdict) = launcher::judge(self, base, rest) {
+        if let Some(verdict) = package_runner::judge(self, base, rest) {
             return Some(verdict);
         }
         if let Some(verdict) = interpreter::judge(self, base, rest, one, upstream, depth) {

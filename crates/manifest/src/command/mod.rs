@@ -4,14 +4,14 @@ mod argument;
 mod context;
 mod interpreter;
 mod judge;
-mod launcher;
+mod package_runner;
+mod programs;
 mod reference;
-mod shell;
-mod simple;
-mod words;
+mod shell_lexer;
+mod simple_command;
 
 pub use context::{CommandAnalysis, CommandContext, CommandPart};
 pub use judge::{judge_argv, judge_command};
-pub use words::{BUILTINS, INTERPRETERS, LAUNCHERS};
+pub use programs::{BUILTINS, INTERPRETERS, LAUNCHERS};
 
-pub(crate) use shell::{Token, split};
+pub(crate) use shell_lexer::{Token, split};

@@ -1,7 +1,7 @@
 //! References to downloaded code: how firmly a digest, version or tag identifies it.
 
-use crate::coverage::Coverage;
-use crate::name::{is_hex, is_semver};
+use crate::reader::name::{is_hex, is_semver};
+use crate::surface::Coverage;
 
 /// Judges an npm package: `name@1.2.3`, or a git URL with `#<40 hex>`.
 pub(super) fn npm(reference: &str) -> Coverage {

@@ -16,16 +16,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod canonical;
 mod error;
-mod keys;
-mod lex;
+mod escape;
+mod key_table;
 mod limits;
 mod node;
 mod parse;
 mod position;
-mod text;
+mod scalar;
 mod toml;
-mod write;
 
 pub use error::{JsonError, JsonErrorKind, JsonErrors, JsonSyntaxError};
 pub use limits::ParseLimits;
@@ -33,7 +33,7 @@ pub use node::{JsonMember, JsonNode, JsonNumber, JsonValue};
 pub use parse::parse;
 pub use position::Position;
 
+pub(crate) use canonical::{canonical, write_text};
 pub(crate) use node::pointer_to;
 pub(crate) use position::positions_of;
 pub(crate) use toml::parse_toml;
-pub(crate) use write::{canonical, write_text};

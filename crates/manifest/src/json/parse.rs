@@ -5,10 +5,10 @@ use std::hash::RandomState;
 
 use plugward_types::Span;
 
-use super::keys::KeyTable;
+use super::escape::{Unescaped, unescape};
+use super::key_table::KeyTable;
 use super::node::push_step;
 use super::position::positions_of;
-use super::text::{Unescaped, unescape};
 use super::{
     JsonError, JsonErrorKind, JsonErrors, JsonMember, JsonNode, JsonSyntaxError, JsonValue, ParseLimits,
     Position,

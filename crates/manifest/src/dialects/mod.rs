@@ -1,0 +1,172 @@
+//! The supported manifest formats: one adapter per format, and the files, variables and events of each dialect.
+
+pub(crate) mod claude;
+pub(crate) mod codex;
+mod detect;
+mod events;
+pub(crate) mod gemini;
+pub(crate) mod gnoma;
+pub(crate) mod hyperagent;
+mod jp;
+
+use core::fmt;
+
+use events::{CLAUDE_EVENTS, CODEX_EVENTS, CURSOR_EVENTS, GEMINI_EVENTS, GNOMA_EVENTS};
+
+pub use detect::{RootCheck, classify, find_dialects};
+pub use jp::read_jp_entry;
+
+/// The manifest format of one host.
+///
+/// # Guarantees
+/// The order is that of the table on the front page. Several dialects in one directory are reported in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a new dialect must stop every host from building")]
+pub enum Dialect {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Cursor, read by the Claude adapter with different defaults.
+    Cursor,
+    /// Kimi, read by the Claude adapter with different defaults.
+    Kimi,
+    /// Grok, read by the Claude adapter with different defaults.
+    Grok,
+    /// Gemini CLI.
+    Gemini,
+    /// HyperAgent.
+    Hyperagent,
+    /// gnoma.
+    Gnoma,
+    /// An entry of a JP registry, which does not have a directory.
+    Jp,
+}
+
+/// The base of a relative path in a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a command starts in one of these two directories")]
+pub enum RelativeBase {
+    /// The plugin directory.
+    Root,
+    /// The directory that the host works in.
+    WorkingDirectory,
+}
+
+/// The main file of each dialect, relative to the plugin directory.
+///
+/// A directory with one of these files is a plugin. A `plugin.json` in the root belongs to `hyperagent`, to `gnoma`
+/// or to no dialect, depending on its contents; see [`crate::classify`]. A directory without a main file is not a
+/// plugin unless a marketplace entry or the caller names it. `.claude-plugin` and the other directories of this table
+/// are not plugins themselves, although they contain a `plugin.json`.
+pub const MAIN_FILES: &[(Dialect, &str)] = &[
+    (Dialect::Claude, ".claude-plugin/plugin.json"),
+    (Dialect::Codex, ".codex-plugin/plugin.json"),
+    (Dialect::Cursor, ".cursor-plugin/plugin.json"),
+    (Dialect::Kimi, ".kimi-plugin/plugin.json"),
+    (Dialect::Grok, ".grok-plugin/plugin.json"),
+    (Dialect::Gemini, "gemini-extension.json"),
+    (Dialect::Hyperagent, "plugin.json"),
+    (Dialect::Gnoma, "plugin.json"),
+];
+
+/// The marketplace files that a directory of plugins can contain, with the dialect of their entries.
+pub const MARKETPLACE_FILES: &[(Dialect, &str)] = &[
+    (Dialect::Claude, ".claude-plugin/marketplace.json"),
+    (Dialect::Codex, ".agents/plugins/marketplace.json"),
+    (Dialect::Cursor, ".cursor-plugin/marketplace.json"),
+    (Dialect::Grok, ".grok-plugin/marketplace.json"),
+    (Dialect::Claude, "marketplace.json"),
+];
+
+impl Dialect {
+    /// Every dialect, in table order.
+    pub const ALL: [Self; 9] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Cursor,
+        Self::Kimi,
+        Self::Grok,
+        Self::Gemini,
+        Self::Hyperagent,
+        Self::Gnoma,
+        Self::Jp,
+    ];
+
+    /// Returns the name used in ids and reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::Kimi => "kimi",
+            Self::Grok => "grok",
+            Self::Gemini => "gemini",
+            Self::Hyperagent => "hyperagent",
+            Self::Gnoma => "gnoma",
+            Self::Jp => "jp",
+        }
+    }
+
+    /// Parses the name used in ids and reports.
+    #[must_use]
+    pub fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
+    }
+
+    /// Returns the main file, relative to the plugin directory; a registry entry does not have one.
+    #[must_use]
+    pub fn main_file(self) -> Option<&'static str> {
+        MAIN_FILES.iter().find(|(dialect, _)| *dialect == self).map(|(_, file)| *file)
+    }
+
+    /// Returns the variables that expand to the plugin directory.
+    #[must_use]
+    pub const fn root_variables(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude | Self::Kimi | Self::Grok => &["CLAUDE_PLUGIN_ROOT"],
+            Self::Codex => &["PLUGIN_ROOT", "CODEX_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
+            Self::Cursor => &["CURSOR_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
+            Self::Gemini => &["extensionPath"],
+            Self::Hyperagent | Self::Gnoma | Self::Jp => &[],
+        }
+    }
+
+    /// Returns the base of relative paths in commands.
+    #[must_use]
+    pub const fn relative_base(self) -> RelativeBase {
+        match self {
+            Self::Claude | Self::Gemini | Self::Jp | Self::Hyperagent => RelativeBase::WorkingDirectory,
+            Self::Codex | Self::Cursor | Self::Kimi | Self::Grok | Self::Gnoma => RelativeBase::Root,
+        }
+    }
+
+    /// Returns the dialect whose adapter reads this one, which is the dialect itself unless it shares an adapter.
+    #[must_use]
+    pub const fn adapter(self) -> Self {
+        match self {
+            Self::Cursor | Self::Kimi | Self::Grok => Self::Claude,
+            own => own,
+        }
+    }
+
+    /// Returns the hook events that the host documents; empty if the host does not have hooks.
+    #[must_use]
+    pub const fn events(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude | Self::Kimi | Self::Grok => CLAUDE_EVENTS,
+            Self::Codex => CODEX_EVENTS,
+            Self::Cursor => CURSOR_EVENTS,
+            Self::Gemini => GEMINI_EVENTS,
+            Self::Gnoma => GNOMA_EVENTS,
+            Self::Hyperagent | Self::Jp => &[],
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

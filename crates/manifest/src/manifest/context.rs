@@ -1,0 +1,103 @@
+//! The facts about a plugin that its files do not contain.
+
+use crate::marketplace::MarketplaceEntry;
+
+/// The facts about a plugin that its files do not contain, such as the name of its directory.
+///
+/// There is no `Default`: the caller decides at least whether rules about the directory's name apply.
+#[derive(Debug, Clone, Copy)]
+pub struct PluginContext<'a> {
+    pub(crate) directory: Option<&'a str>,
+    pub(crate) path: &'a str,
+    pub(crate) entry: Option<&'a MarketplaceEntry>,
+    pub(crate) host_version: Option<&'a str>,
+    pub(crate) excluded: &'a [&'a str],
+    pub(crate) shared: &'a [&'a str],
+    pub(crate) unknown_keys: UnknownKeys,
+    pub(crate) missing_manifest: MissingManifest,
+}
+
+/// The treatment of unknown keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a key is refused or it is not")]
+pub enum UnknownKeys {
+    /// Unknown keys are notices.
+    Noticed,
+    /// Unknown keys are errors.
+    Refused,
+}
+
+/// The treatment of a directory without the main file of the dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is a plugin or it is not")]
+pub enum MissingManifest {
+    /// The directory is not a plugin: `manifest/missing-file`.
+    Refused,
+    /// The directory is a Claude plugin if it contains a standard file or directory of that dialect.
+    StandardDirectories,
+}
+
+impl<'a> PluginContext<'a> {
+    /// Creates a context with the name of the plugin directory, which is the last component of its path.
+    #[must_use]
+    pub const fn for_directory(name: &'a str) -> Self {
+        Self { directory: Some(name), ..Self::without_directory() }
+    }
+
+    /// Creates a context without a directory, in which rules about the directory's name do not apply.
+    #[must_use]
+    pub const fn without_directory() -> Self {
+        Self {
+            directory: None,
+            path: "",
+            entry: None,
+            host_version: None,
+            excluded: &[],
+            shared: &[],
+            unknown_keys: UnknownKeys::Noticed,
+            missing_manifest: MissingManifest::Refused,
+        }
+    }
+
+    /// Sets the path of the plugin directory, which shows whether the plugin is inside `node_modules`.
+    #[must_use]
+    pub const fn with_path(self, path: &'a str) -> Self {
+        Self { path, ..self }
+    }
+
+    /// Sets the marketplace entry, which is the second layer of the manifest.
+    #[must_use]
+    pub const fn with_entry(self, entry: &'a MarketplaceEntry) -> Self {
+        Self { entry: Some(entry), ..self }
+    }
+
+    /// Sets the version of the host, which a gnoma manifest can constrain.
+    #[must_use]
+    pub const fn with_host_version(self, version: &'a str) -> Self {
+        Self { host_version: Some(version), ..self }
+    }
+
+    /// Sets the top-level names that the digest excludes; a declared path must not be inside them.
+    #[must_use]
+    pub const fn with_excluded(self, names: &'a [&'a str]) -> Self {
+        Self { excluded: names, ..self }
+    }
+
+    /// Sets the relative names (`../shared`) of directories outside the plugin that are digested too.
+    #[must_use]
+    pub const fn with_shared(self, roots: &'a [&'a str]) -> Self {
+        Self { shared: roots, ..self }
+    }
+
+    /// Sets the treatment of unknown keys.
+    #[must_use]
+    pub const fn with_unknown_keys(self, unknown_keys: UnknownKeys) -> Self {
+        Self { unknown_keys, ..self }
+    }
+
+    /// Sets the treatment of a directory without a main file.
+    #[must_use]
+    pub const fn with_missing_manifest(self, missing_manifest: MissingManifest) -> Self {
+        Self { missing_manifest, ..self }
+    }
+}

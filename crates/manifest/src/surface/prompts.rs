@@ -1,0 +1,312 @@
+//! Finds prompt files, and the shell text in them.
+
+use crate::dialects::Dialect;
+use crate::error::ManifestPlace;
+use crate::json::{JsonNode, Position};
+use crate::reader::{Document, Reader, Requirement};
+use crate::surface::commands::StartDirectory;
+use crate::surface::{Coverage, ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
+use plugward_types::Span;
+
+/// The kind of a directory of prompts, which determines the files that count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PromptKind {
+    Skills,
+    Commands,
+    Agents,
+    OutputStyles,
+    /// Gemini's commands, which are TOML files.
+    TomlCommands,
+}
+
+impl PromptKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Skills => "skill",
+            Self::Commands | Self::TomlCommands => "command",
+            Self::Agents => "agent",
+            Self::OutputStyles => "output-style",
+        }
+    }
+
+    fn takes(self, path: &str) -> bool {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        match self {
+            Self::Skills => name.eq_ignore_ascii_case("SKILL.md"),
+            Self::TomlCommands => has_ending(name, ".toml"),
+            _ => has_ending(name, ".md"),
+        }
+    }
+}
+
+pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
+    let at = name.len().saturating_sub(ending.len());
+    name.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
+impl Reader<'_> {
+    /// Reads a key that declares files or directories of prompts.
+    pub(crate) fn prompts_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: PromptKind) {
+        for item in self.texts(doc, node, Requirement::Strict) {
+            let Some(path) = self.path(doc, item) else { continue };
+            let place = Self::place(doc, item.span());
+            if path.glob {
+                self.glob(doc, item);
+                let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path, place, doc.layer);
+                item.coverage = Coverage::Unresolved;
+                "a pattern instead of a path".clone_into(&mut item.why);
+                self.add(item);
+                continue;
+            }
+            if !self.visited.insert((path.path.clone(), which.word())) {
+                continue;
+            }
+            let count = self.prompt_files(&path.path, which, Origin::Declared, doc.layer);
+            if count == 0 {
+                if !self.has(&path.path) {
+                    self.missing_file(&place, &path.path);
+                }
+                let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path.clone(), place, doc.layer);
+                item.facts.insert("prompt", SurfaceFact::Text(which.word().to_owned()));
+                item.files = vec![path.path];
+                self.add(item);
+            }
+        }
+    }
+
+    /// Adds the prompt files at or under a path, and returns their number.
+    pub(crate) fn prompt_files(
+        &mut self,
+        path: &str,
+        which: PromptKind,
+        origin: Origin,
+        layer: ManifestLayer,
+    ) -> usize {
+        let mut paths: Vec<String> = match self.files.get(path) {
+            Some(_) => vec![path.to_owned()],
+            None => self.files.under(path).filter(|path| which.takes(path)).map(ToOwned::to_owned).collect(),
+        };
+        paths.sort();
+        for path in &paths {
+            self.prompt_file(path, which.word(), origin, layer);
+        }
+        paths.len()
+    }
+
+    /// Adds a prompt file and the shell text in it, once.
+    pub(crate) fn prompt_file(&mut self, path: &str, word: &str, origin: Origin, layer: ManifestLayer) {
+        // The mark is specific to prompts: a file that was read as hooks or servers can be a prompt as well.
+        if !self.visited.insert((path.to_owned(), "prompt-file")) {
+            return;
+        }
+        self.read.insert(path.to_owned());
+        let mut item = SurfaceItem::new(SurfaceKind::Prompt, path, Self::whole(path), layer);
+        item.origin = origin;
+        item.files = vec![path.to_owned()];
+        item.facts.insert("prompt", SurfaceFact::Text(word.to_owned()));
+        self.add(item);
+        let Some(file) = self.files.get(path) else { return };
+        let text = String::from_utf8_lossy(file.bytes);
+        let found = if has_ending(path, ".toml") { toml_shell(&text) } else { markdown_shell(&text) };
+        for shell in found {
+            let place = ManifestPlace {
+                file: path.to_owned(),
+                pointer: String::new(),
+                span: Span::new(shell.start, shell.start.saturating_add(shell.text.len())),
+                position: Some(Position { line: shell.line, column: 1 }),
+            };
+            let mut item = SurfaceItem::new(SurfaceKind::CommandShell, path, place, layer);
+            item.origin = origin;
+            item.files = vec![path.to_owned()];
+            item.facts.insert("mark", SurfaceFact::Text(shell.mark.to_owned()));
+            if shell.mark == "front-matter-hooks" && shell.text.is_empty() {
+                item.coverage = Coverage::Unresolved;
+                "hooks in the front matter".clone_into(&mut item.why);
+                self.add(item);
+            } else {
+                self.run_text(item, &shell.text, StartDirectory::Default);
+            }
+        }
+    }
+
+    /// Adds the files of `bin/` or `workflows/`, which are started.
+    pub(crate) fn started_files(&mut self, directory: &str, kind: SurfaceKind) {
+        if !self.visited.insert((directory.to_owned(), kind.as_str())) {
+            return;
+        }
+        let mut paths: Vec<String> = self.files.under(directory).map(ToOwned::to_owned).collect();
+        paths.sort();
+        for path in paths {
+            let mut item = SurfaceItem::new(kind, path.clone(), Self::whole(&path), ManifestLayer::Plugin);
+            item.origin = Origin::Found;
+            self.run_file(item, &path);
+        }
+    }
+
+    /// Adds the prompt text of a string, or of each string in a list.
+    pub(crate) fn prompt_text(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str) {
+        for text in self.texts(doc, node, Requirement::Lenient) {
+            let mut item =
+                SurfaceItem::new(SurfaceKind::Prompt, name, Self::place(doc, text.span()), doc.layer);
+            item.text = self.foreign(doc, text);
+            self.add(item);
+        }
+    }
+
+    /// Returns `true` if a standard directory or file of Claude plugins exists.
+    pub(crate) fn has_standard(&self) -> bool {
+        let directories = ["skills", "commands", "agents", "output-styles", "hooks"];
+        let files = [".mcp.json", ".lsp.json", "monitors/monitors.json"];
+        self.dialect == Dialect::Claude
+            && (directories.iter().any(|directory| self.files.under(directory).next().is_some())
+                || files.iter().any(|file| self.files.get(file).is_some()))
+    }
+}
+
+/// Shell text in a prompt file, with the mark that introduced it.
+struct ShellText {
+    mark: &'static str,
+    text: String,
+    start: usize,
+    line: u32,
+}
+
+/// Finds `` !`…` ``, fenced `!` blocks, and `hooks:` in the front matter.
+///
+/// The text is read by lines and marks, not as YAML or Markdown: hosts use different parsers, and a mark that only
+/// one of them recognizes must still be shown.
+fn markdown_shell(text: &str) -> Vec<ShellText> {
+    let mut found = Vec::new();
+    let mut offset = 0_usize;
+    let mut body = 0_usize;
+    let mut front = FrontMatter::Before;
+    let mut fence: Option<ShellText> = None;
+    for (index, raw) in text.split_inclusive('\n').enumerate() {
+        let line = raw.trim_end_matches(['\n', '\r']);
+        let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
+        let start = offset;
+        offset = offset.saturating_add(raw.len());
+        if index == 0 && line.trim_start_matches('\u{feff}').trim_end() == "---" {
+            front = FrontMatter::Inside { hooks: false };
+            continue;
+        }
+        if matches!(front, FrontMatter::Inside { .. }) {
+            front = front_line(line, front, start, number, &mut found);
+            body = offset;
+            continue;
+        }
+        let trimmed = line.trim_start();
+        match &mut fence {
+            Some(block) if trimmed.starts_with("```") => {
+                found.push(ShellText { mark: block.mark, text: core::mem::take(&mut block.text), ..*block });
+                fence = None;
+            }
+            Some(block) => block.text.push_str(raw),
+            None if trimmed
+                .strip_prefix("```")
+                .is_some_and(|rest| rest.trim_start_matches('`').trim() == "!") =>
+            {
+                fence = Some(ShellText { mark: "fence", text: String::new(), start: offset, line: number });
+            }
+            None => {}
+        }
+    }
+    // A block that is never closed extends to the end of the file.
+    found.extend(fence);
+    inline_marks(text, body, &mut found);
+    found.sort_by_key(|shell| shell.start);
+    found
+}
+
+#[derive(Clone, Copy)]
+enum FrontMatter {
+    Before,
+    Inside { hooks: bool },
+}
+
+fn front_line(
+    line: &str,
+    front: FrontMatter,
+    start: usize,
+    number: u32,
+    found: &mut Vec<ShellText>,
+) -> FrontMatter {
+    let hooks = matches!(front, FrontMatter::Inside { hooks: true });
+    if matches!(line.trim_end(), "---" | "...") {
+        return FrontMatter::Before;
+    }
+    let top = !line.starts_with([' ', '\t', '-', '#']) && !line.trim().is_empty();
+    let key = line.trim_start_matches(['"', '\'']);
+    if top
+        && key.starts_with("hooks")
+        && key.trim_start_matches("hooks").trim_start_matches(['"', '\'']).trim_start().starts_with(':')
+    {
+        found.push(ShellText { mark: "front-matter-hooks", text: String::new(), start, line: number });
+        return FrontMatter::Inside { hooks: true };
+    }
+    if top {
+        return FrontMatter::Inside { hooks: false };
+    }
+    let inner = line.trim_start().trim_start_matches("- ").trim_start();
+    if let Some(value) = inner.strip_prefix("command:").filter(|_| hooks) {
+        let value = value.trim();
+        let quoted = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        let text = quoted('"').or_else(|| quoted('\'')).unwrap_or(value).replace("\\\"", "\"");
+        found.push(ShellText { mark: "front-matter-hooks", text, start, line: number });
+    }
+    FrontMatter::Inside { hooks }
+}
+
+/// Finds the inline marks of the body, which can span lines.
+fn inline_marks(text: &str, body: usize, found: &mut Vec<ShellText>) {
+    let mut at = body;
+    let head = text.get(..body).unwrap_or_default().matches('\n').count();
+    let mut line = u32::try_from(head).unwrap_or(u32::MAX).saturating_add(1);
+    while let Some(step) = text.get(at..).and_then(|rest| rest.find("!`")) {
+        let mark = at.saturating_add(step);
+        let passed = text.get(at..mark).unwrap_or_default().matches('\n').count();
+        line = line.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX));
+        let before = text.get(..mark).and_then(|before| before.chars().next_back());
+        let open = mark.saturating_add(2);
+        let rest = text.get(open..).unwrap_or_default();
+        let Some(end) = rest.find('`') else { return };
+        // After a letter, digit or backtick, the exclamation mark is punctuation.
+        if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
+            let inner = rest.get(..end).unwrap_or_default();
+            found.push(ShellText { mark: "inline", text: inner.to_owned(), start: open, line });
+            let lines = inner.matches('\n').count();
+            line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+            at = open.saturating_add(end).saturating_add(1);
+        } else {
+            at = open;
+        }
+    }
+}
+
+/// Finds `!{…}` with balanced braces in Gemini's command files.
+fn toml_shell(text: &str) -> Vec<ShellText> {
+    let mut found = Vec::new();
+    let mut at = 0_usize;
+    let mut line = 1_u32;
+    while let Some(step) = text.get(at..).and_then(|rest| rest.find("!{")) {
+        let open = at.saturating_add(step).saturating_add(2);
+        let passed = text.get(at..open).unwrap_or_default();
+        line = line.saturating_add(u32::try_from(passed.matches('\n').count()).unwrap_or(u32::MAX));
+        let rest = text.get(open..).unwrap_or_default();
+        let mut depth = 1_usize;
+        let end = rest.char_indices().find(|(_, next)| {
+            match next {
+                '{' => depth = depth.saturating_add(1),
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        let end = end.map_or(rest.len(), |(end, _)| end);
+        let inner = rest.get(..end).unwrap_or_default().to_owned();
+        found.push(ShellText { mark: "braces", text: inner, start: open, line });
+        // A mark inside is text of the outer shell command and not a mark of its own.
+        at = open.saturating_add(end);
+    }
+    found
+}

@@ -1,0 +1,389 @@
+//! Reads MCP servers, language servers and monitors.
+
+use crate::dialects::Dialect;
+use crate::error::ManifestCode;
+use crate::json::{JsonMember, JsonNode, JsonValue};
+use crate::reader::text::escape;
+use crate::reader::url::host_of;
+use crate::reader::{Document, Reader, Requirement};
+use crate::surface::commands::{StartDirectory, keep_rest, scalar_text};
+use crate::surface::prompts::has_ending;
+use crate::surface::{Coverage, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
+
+/// The keys of a server that are read on their own; the others are stored as written.
+const READ: &[&str] = &[
+    "args",
+    "command",
+    "cwd",
+    "env",
+    "headers",
+    "headersHelper",
+    "httpUrl",
+    "name",
+    "transport",
+    "type",
+    "url",
+];
+
+/// The list of servers that is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServerList {
+    Mcp,
+    Lsp,
+    Monitors,
+}
+
+impl ServerList {
+    const fn wrapper(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcpServers",
+            Self::Lsp => "lspServers",
+            Self::Monitors => "monitors",
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the value of `mcpServers`, `lspServers` or `monitors`: a path, a list of paths, or inline servers.
+    pub(crate) fn servers_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
+        match node.value() {
+            JsonValue::String(_) => self.servers_path(doc, node, which),
+            JsonValue::Array(items) => {
+                for item in items {
+                    match item.value() {
+                        JsonValue::String(_) => self.servers_path(doc, item, which),
+                        JsonValue::Object(_) if which == ServerList::Monitors => {
+                            self.monitor(doc, item, Origin::Declared);
+                        }
+                        JsonValue::Object(_) => self.servers_inline(doc, item, which, Origin::Declared),
+                        _ => self.wrong(doc, item, "a path or an object", Requirement::Strict),
+                    }
+                }
+            }
+            JsonValue::Object(_) => self.servers_inline(doc, node, which, Origin::Declared),
+            _ => self.wrong(doc, node, "a path or an object", Requirement::Strict),
+        }
+    }
+
+    fn servers_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
+        let Some(path) = self.path(doc, node) else { return };
+        let place = Self::place(doc, node.span());
+        if path.glob {
+            self.glob(doc, node);
+            let mut item = SurfaceItem::new(SurfaceKind::McpServer, path.path, place, doc.layer);
+            item.coverage = Coverage::Unresolved;
+            "a pattern instead of a path".clone_into(&mut item.why);
+            return self.add(item);
+        }
+        if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
+            return self.bundle(&place, doc, &path.path);
+        }
+        if self.visited.contains(&(path.path.clone(), which.wrapper())) {
+            return;
+        }
+        match self.files.get(&path.path) {
+            Some(file) => self.servers_file(&path.path, file.bytes, which, Origin::Declared),
+            None if self.files.under(&path.path).next().is_some() => {
+                self.error(doc, node.span(), ManifestCode::Type, "expected a file, got a directory");
+            }
+            None => self.missing_file(&place, &path.path),
+        }
+    }
+
+    /// Adds a packaged server. The pin covers the archive; its contents are not inspected.
+    fn bundle(&mut self, place: &crate::ManifestPlace, doc: &Document<'_>, path: &str) {
+        let mut item = SurfaceItem::new(SurfaceKind::McpServer, path, place.clone(), doc.layer);
+        item.coverage = Coverage::Unresolved;
+        item.why = format!("the archive {}", escape(path, 256));
+        item.files = vec![path.to_owned()];
+        if !self.has(path) {
+            self.missing_program(&mut item, path);
+        }
+        self.add(item);
+    }
+
+    /// Reads the standard file, if it exists and was not read before.
+    pub(crate) fn standard_servers(&mut self, file: &str, which: ServerList) {
+        let fresh = !self.visited.contains(&(file.to_owned(), which.wrapper()));
+        if let Some(view) = self.files.get(file).filter(|_| fresh) {
+            self.servers_file(file, view.bytes, which, Origin::Found);
+        }
+    }
+
+    fn servers_file(&mut self, file: &str, bytes: &[u8], which: ServerList, origin: Origin) {
+        self.visited.insert((file.to_owned(), which.wrapper()));
+        let Some(doc) = self.open(file, bytes) else { return };
+        match doc.root.value() {
+            JsonValue::Array(items) if which == ServerList::Monitors => {
+                items.iter().for_each(|item| self.monitor(&doc, item, origin));
+            }
+            JsonValue::Object(_) => self.servers_inline(&doc, &doc.root, which, origin),
+            _ => self.wrong(&doc, &doc.root, "an object", Requirement::Strict),
+        }
+        self.close(&doc);
+    }
+
+    /// Reads `{mcpServers: {…}}`, or the map of servers without this key.
+    fn servers_inline(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList, origin: Origin) {
+        let members = node.members().unwrap_or_default();
+        let wrapped = node.get(which.wrapper());
+        if let Some(inner) = wrapped {
+            self.keys(doc, members, &["$schema", which.wrapper(), "inputs"]);
+            match inner.value() {
+                JsonValue::Array(items) if which == ServerList::Monitors => {
+                    items.iter().for_each(|item| self.monitor(doc, item, origin));
+                }
+                _ => {
+                    for member in self.object(doc, inner, Requirement::Strict) {
+                        self.server(doc, member, which, origin);
+                    }
+                }
+            }
+            return;
+        }
+        for member in members {
+            let is_server = member.node().members().is_some_and(|keys| {
+                keys.iter().any(|key| matches!(key.key(), "command" | "url" | "type" | "httpUrl" | "args"))
+            });
+            if is_server || member.node().members().is_some_and(<[JsonMember<'_>]>::is_empty) {
+                self.server(doc, member, which, origin);
+            } else if member.key() != "$schema" {
+                let message = format!(
+                    "unknown key `{}`: not a server with command, url or type",
+                    escape(member.key(), 64)
+                );
+                self.unknown_key(doc, member, message);
+            }
+        }
+    }
+
+    fn server(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, which: ServerList, origin: Origin) {
+        self.refuse_hidden(doc, member.key_span(), member.key());
+        let node = member.node();
+        if node.members().is_none() {
+            return self.wrong(doc, node, "an object with command or url", Requirement::Strict);
+        }
+        match which {
+            ServerList::Mcp => {
+                self.mcp(doc, node, member.key(), origin);
+            }
+            ServerList::Lsp => self.program(doc, node, SurfaceKind::LspServer, member.key(), origin),
+            ServerList::Monitors => self.monitor(doc, node, origin),
+        }
+    }
+
+    /// Adds one MCP server, local or remote.
+    pub(crate) fn mcp(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str, origin: Origin) {
+        let url = node.get("url").or_else(|| node.get("httpUrl"));
+        self.headers_helper(doc, node, name, origin);
+        if self.dialect == Dialect::Gemini
+            && let Some(member) =
+                node.members().and_then(|all| all.iter().find(|member| member.key() == "trust"))
+        {
+            self.notice(
+                doc,
+                member.key_span(),
+                ManifestCode::NotHonored,
+                "the host ignores `trust` in an extension",
+            );
+        }
+        match (url, node.get("command")) {
+            (None, Some(_)) => self.program(doc, node, SurfaceKind::McpServer, name, origin),
+            (Some(url), command) => {
+                let Some(text) = self.plain(doc, url, Requirement::Strict).map(ToOwned::to_owned) else {
+                    return;
+                };
+                let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
+                let transport = item.fact("transport").map_or_else(|| transport_of(&text), ToOwned::to_owned);
+                item.facts.insert("transport", SurfaceFact::Text(transport));
+                item.facts.insert("url", SurfaceFact::Text(text.clone()));
+                item.coverage = Coverage::RemoteUrl;
+                item.why = escape(host_of(&text), 256);
+                item.run = vec![text];
+                self.add(item);
+                // The text does not show which of the two the host uses, so both are added.
+                if command.is_some() {
+                    self.program(doc, node, SurfaceKind::McpServer, name, origin);
+                }
+            }
+            (None, None) => {
+                let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
+                item.coverage = Coverage::Unresolved;
+                "neither command nor url".clone_into(&mut item.why);
+                self.add(item);
+            }
+        }
+    }
+
+    fn server_item(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        kind: SurfaceKind,
+        name: &str,
+        origin: Origin,
+    ) -> SurfaceItem {
+        let mut item = SurfaceItem::new(kind, name, Self::place(doc, node.span()), doc.layer);
+        item.origin = origin;
+        item.off = node.get("disabled").is_some_and(|value| matches!(value.value(), JsonValue::Bool(true)));
+        if let Some(transport) = node.get("type").or_else(|| node.get("transport"))
+            && let Some(text) = self.plain(doc, transport, Requirement::Strict)
+        {
+            item.facts.insert("transport", SurfaceFact::Text(text.to_owned()));
+        }
+        if let Some(cwd) = node.get("cwd").and_then(|cwd| self.plain(doc, cwd, Requirement::Strict)) {
+            item.facts.insert("cwd", SurfaceFact::Text(cwd.to_owned()));
+        }
+        for key in ["env", "headers"] {
+            if let Some(map) = node.get(key) {
+                let map = self.text_map(doc, map);
+                for value in map.values() {
+                    note_variables(&mut item, value, self.dialect);
+                }
+                item.facts.insert(if key == "env" { "env" } else { "headers" }, SurfaceFact::Map(map));
+            }
+        }
+        keep_rest(&mut item, node, READ);
+        item
+    }
+
+    /// Adds a server that is started as a program with arguments, without a shell.
+    fn program(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        kind: SurfaceKind,
+        name: &str,
+        origin: Origin,
+    ) {
+        let Some(command) = node.get("command") else {
+            return self.missing(doc, node, "command");
+        };
+        let mut argv = match command.value() {
+            JsonValue::Array(_) => self.arguments(doc, command),
+            _ => match self.plain(doc, command, Requirement::Strict) {
+                Some(program) => vec![program.to_owned()],
+                None => return,
+            },
+        };
+        if let Some(args) = node.get("args") {
+            argv.extend(self.arguments(doc, args));
+        }
+        let mut item = self.server_item(doc, node, kind, name, origin);
+        item.facts.entry("transport").or_insert_with(|| SurfaceFact::Text("stdio".to_owned()));
+        let starts_in = self.starts_in(node);
+        self.run_argv(item, argv, starts_in);
+    }
+
+    /// Adds the `headersHelper` command of a server or a catalog entry.
+    pub(crate) fn headers_helper(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        name: &str,
+        origin: Origin,
+    ) {
+        let Some(helper) = node.get("headersHelper") else { return };
+        if let Some(text) = self.plain(doc, helper, Requirement::Strict) {
+            let mut item = SurfaceItem::new(
+                SurfaceKind::HeadersHelper,
+                name,
+                Self::place(doc, helper.span()),
+                doc.layer,
+            );
+            item.origin = origin;
+            self.run_text(item, text, StartDirectory::Default);
+        }
+    }
+
+    /// Reads a monitor: `{name, command, description, when}`.
+    fn monitor(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, origin: Origin) {
+        let members = self.object(doc, node, Requirement::Strict);
+        self.keys(
+            doc,
+            members,
+            &["command", "cwd", "description", "enabled", "env", "name", "timeout", "when"],
+        );
+        let Some(command) = node.get("command") else {
+            if node.members().is_some() {
+                self.missing(doc, node, "command");
+            }
+            return;
+        };
+        let name = node
+            .get("name")
+            .and_then(|name| self.plain(doc, name, Requirement::Strict))
+            .unwrap_or_default()
+            .to_owned();
+        if let Some(text) = self.plain(doc, command, Requirement::Strict) {
+            let mut item =
+                SurfaceItem::new(SurfaceKind::Monitor, name, Self::place(doc, command.span()), doc.layer);
+            item.origin = origin;
+            keep_rest(&mut item, node, &["command", "name", "description"]);
+            let starts_in = self.starts_in(node);
+            self.run_text(item, text, starts_in);
+        }
+    }
+
+    /// Reads servers from the keys `mcp` and `mcp_servers`, which resemble `mcpServers`.
+    pub(crate) fn misnamed_servers(&mut self, doc: &Document<'_>) {
+        for member in doc.root.members().unwrap_or_default() {
+            if matches!(member.key(), "mcp" | "mcp_servers") {
+                let message = format!("unknown key `{}` (did you mean `mcpServers`?)", member.key());
+                self.unknown_key(doc, member, message);
+                self.loose_servers(doc, member.node());
+            }
+        }
+    }
+
+    /// Reads `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`.
+    ///
+    /// No host documents these keys, but a host that does read them would start the servers, so they are shown.
+    fn loose_servers(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
+        match node.value() {
+            JsonValue::Array(items) => {
+                for item in items {
+                    if item.members().is_none() {
+                        self.wrong(doc, item, "an object with command", Requirement::Strict);
+                        continue;
+                    }
+                    let name = item.get("name").map(scalar_text).unwrap_or_default();
+                    self.mcp(doc, item, &name, Origin::Declared);
+                }
+            }
+            _ => {
+                for member in self.object(doc, node, Requirement::Strict) {
+                    match member.node().value() {
+                        JsonValue::String(_) => self.servers_path(doc, member.node(), ServerList::Mcp),
+                        JsonValue::Object(_) => self.server(doc, member, ServerList::Mcp, Origin::Declared),
+                        _ => self.wrong(doc, member.node(), "a path or an object", Requirement::Strict),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn transport_of(url: &str) -> String {
+    if url.starts_with("ws:") || url.starts_with("wss:") { "ws".to_owned() } else { "http".to_owned() }
+}
+
+/// Adds the names of the variables that the host expands in a value.
+pub(crate) fn note_variables(item: &mut SurfaceItem, value: &str, dialect: Dialect) {
+    let mut rest = value;
+    while let Some((_, after)) = rest.split_once('$') {
+        let inner = after.strip_prefix('{').unwrap_or(after);
+        let length = inner
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+            .count();
+        let name = inner.get(..length).unwrap_or_default();
+        let named = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if named && !dialect.root_variables().contains(&name) {
+            item.reads_env.push(name.to_owned());
+        }
+        rest = after;
+    }
+    item.reads_env.sort();
+    item.reads_env.dedup();
+}
