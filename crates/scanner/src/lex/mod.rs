@@ -3,9 +3,9 @@
 //! Each language has a directory. The result of a lexer is [`Lexed`]; findings by name go to the [`Sink`].
 
 pub(crate) mod data;
+pub(crate) mod imperative;
 pub(crate) mod js;
 pub(crate) mod negation;
-pub(crate) mod order;
 mod prose;
 pub(crate) mod py;
 pub(crate) mod quote;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::{Context, Facts, ValueRole};
+use super::commands::context::{Context, Facts, ValueRole};
 use super::path::KeyPath;
 use super::scalar::{Scalar, ScalarText};
 use crate::entry::Lens;
@@ -260,7 +260,7 @@ impl<'t, 'r> Tree<'t, 'r> {
     fn pop(&mut self, end: usize) {
         let Some(level) = self.levels.pop() else { return };
         self.count(level.kind, -1);
-        super::command::object(self, &level, end);
+        super::commands::embed::object(self, &level, end);
         let Some(top) = self.levels.last_mut() else { return };
         top.keyed = false;
         self.path.truncate(top.parts);
@@ -318,7 +318,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             (false, Some(top)) => top.value_role,
             (_, None) => ValueRole::None,
         };
-        super::command::value(self, scalar, value_role, span, how);
+        super::commands::embed::value(self, scalar, value_role, span, how);
         if let Some(top) = self.levels.last_mut() {
             self.path.truncate(top.parts);
             top.keyed = false;
@@ -410,7 +410,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         // The root can be a command, as in a TOML or YAML file that describes one.
         if let Some(root) = self.levels.pop() {
             let end = self.src.len();
-            super::command::object(&mut self, &root, end);
+            super::commands::embed::object(&mut self, &root, end);
         }
         self.out.text.end();
     }

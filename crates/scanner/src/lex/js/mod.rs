@@ -33,7 +33,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     options.depth = options.depth.min(limits.brackets);
     let reading = js::read(src, options);
     source::second_readings(src, &reading, WRITING.lens, sink);
-    look(src, &reading, sink);
+    check(src, &reading, sink);
     analysis::analyze(&reading.program, Language::JavaScript, src, sink);
     source::texts(src, &reading, &WRITING, out, sink);
     let has_html_comments = reading.has_html_comments;
@@ -43,13 +43,13 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
         options.html_comments = HtmlComments::Comment;
         let reading = js::read(src, options);
         source::second_readings(src, &reading, WRITING.lens, sink);
-        look(src, &reading, sink);
+        check(src, &reading, sink);
         analysis::analyze(&reading.program, Language::JavaScript, src, sink);
     }
 }
 
 /// Reports facts about the text of a file, besides those about its program.
-fn look(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
+fn check(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     let words = &sink.rules.js.words;
     source::gaps(src, &reading.pieces, sink);
     source::identifiers(src, &reading.code, words, sink);

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use super::{Lexed, order};
+use super::{Lexed, imperative};
 use crate::entry::{Lens, Role};
 use crate::options::Limits;
 use crate::sink::{Embedded, EmbeddedText, Lowered, Sink};
@@ -405,7 +405,7 @@ impl Prose<'_, '_, '_> {
             let rest = self.src.get(at..).unwrap_or_default();
             let line = rest.get(..rest.len().min(COLUMN)).unwrap_or_default();
             let len = memchr::memchr3(b'\n', b'\r', b'|', line).unwrap_or(line.len());
-            order::part(line.get(..len).unwrap_or_default(), at, &mut self.out.text);
+            imperative::separate(line.get(..len).unwrap_or_default(), at, &mut self.out.text);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Python, with the parser of the crate `plugward-readers`.
 
+mod encoding;
 pub(crate) mod notebook;
-mod path;
-mod source;
+mod pth;
 
 use plugward_readers::py::{self, PyOptions};
 use plugward_readers::{Language, Piece, PieceKind};
@@ -33,9 +33,9 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
             return notebook::lex(src, sink, out);
         }
         if extension == "pth" {
-            return path::lex(src, sink, out);
+            return pth::lex(src, sink, out);
         }
-        source::look(src, sink);
+        encoding::check(src, sink);
         if matches!(name.as_str(), "sitecustomize.py" | "usercustomize.py") {
             sink.shape("py-setup-code", (0, src.len().min(16)), Disguises::NONE);
         }

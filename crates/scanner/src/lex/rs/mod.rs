@@ -1,13 +1,13 @@
 //! Rust: names through `use`, calls, macros with code in their tokens, and strings of all kinds.
 
 mod build;
-mod code;
 mod ffi;
 mod imports;
 mod literal;
 mod resolve;
 mod token;
 mod values;
+mod views;
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
     }
-    code::views(src, &scanned, out);
+    views::add(src, &scanned, out);
     let names = &sink.rules.rs;
     let code = Code::new(src, &scanned.tokens);
     identifiers(src, &scanned.tokens, names, sink);

@@ -1,24 +1,10 @@
 //! POSIX shells, bash and relatives: commands with their words as the shell would expand them.
 
-mod compare;
-mod docker;
-mod drop;
-mod expand;
-mod fetch;
 mod files;
-mod filter;
-mod flat;
-mod follow;
-mod func;
-mod list;
-mod power;
-mod run;
-mod special;
-mod unpack;
-mod value;
-mod word;
-mod wrap;
-mod wrote;
+mod programs;
+mod state;
+mod syntax;
+mod taint;
 
 use std::collections::BTreeMap;
 
@@ -27,8 +13,8 @@ use crate::options::Limits;
 use crate::sink::{Sink, Unread};
 use crate::text::Within;
 use crate::view::{Disguises, View};
-use flat::FlatText;
-use func::FunctionEffect;
+use state::flat::FlatText;
+use state::functions::FunctionEffect;
 
 /// The number of passes over a script. A second pass resolves functions and aliases that are used above their
 /// definition.
@@ -47,10 +33,10 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     if sink.depth == 0 {
         match files::kind(sink.path) {
             files::FileKind::Script => {}
-            files::FileKind::Docker => return docker::dockerfile(src, sink, limits, out),
-            files::FileKind::Make => return files::makefile(src, sink, out),
-            files::FileKind::Power => return power::powershell(src, sink, out),
-            files::FileKind::Batch => return power::batch(src, sink, out),
+            files::FileKind::Dockerfile => return files::dockerfile::lex(src, sink, limits, out),
+            files::FileKind::Makefile => return files::makefile::lex(src, sink, out),
+            files::FileKind::PowerShell => return files::powershell::lex(src, sink, out),
+            files::FileKind::Batch => return files::powershell::batch(src, sink, out),
         }
     }
     script(src, &[(start, src.len())], sink, limits, out);
@@ -59,27 +45,27 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
 /// Lexes ranges of a text as one script.
 fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
     let before = (sink.hits.len(), sink.embedded.len(), sink.named_as.len());
-    let mut known = Environment::default();
+    let mut environment = Environment::default();
     for round in 1..=ROUNDS {
         let mut parser = Parser::new(src, sink, limits, out);
-        parser.known = known;
+        parser.environment = environment;
         for &(start, end) in ranges {
             (parser.pos, parser.end) = (start, end.min(src.len()));
             let before = parser.pipe;
-            parser.list(list::ListEnd::End, list::Capture::No);
+            parser.list(syntax::list::ListEnd::End, syntax::list::Capture::No);
             parser.pipe = before;
         }
         parser.traps();
         let (late, stopped) = (parser.late, parser.stopped);
-        known = parser.known;
+        environment = parser.environment;
         if late && round < ROUNDS {
             // A function that runs a listed program was called above its definition: read again with that
             // knowledge.
             sink.hits.truncate(before.0);
             sink.embedded.truncate(before.1);
             sink.named_as.truncate(before.2);
-            known.vars.clear();
-            known.forget_files();
+            environment.vars.clear();
+            environment.forget_files();
             *out = Lexed::default();
             continue;
         }
@@ -150,7 +136,7 @@ struct Environment {
     /// Names that refer to other variables, as `declare -n` makes them.
     refs: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Downloaded files, and whether something compared them with a digest or a key.
-    drops: BTreeMap<Vec<u8>, drop::Verification>,
+    drops: BTreeMap<Vec<u8>, taint::downloads::Verification>,
     /// Variables and files that contain digests, with the digested files.
     digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
     /// Files that the script writes itself, with their content if it is known.
@@ -160,7 +146,7 @@ struct Environment {
     /// A number that changes with every change to the state of files.
     version: u32,
     /// Bodies of functions.
-    places: BTreeMap<Vec<u8>, follow::FunctionBody>,
+    places: BTreeMap<Vec<u8>, taint::calls::FunctionBody>,
     traps: Vec<View>,
     /// The number of texts besides the script itself.
     texts: u32,
@@ -204,10 +190,10 @@ struct Parser<'a, 's, 'r> {
     stdin: u128,
     /// The taint bits of sources on other hosts.
     remote: u128,
-    redirects: Vec<run::Redirect>,
+    redirects: Vec<syntax::simple::Redirect>,
     /// The offsets of unquoted braces, commas and globs in the current word.
     marks: Vec<usize>,
-    known: Environment,
+    environment: Environment,
     pipe: PipeInput,
     /// The output of the previous stage, if it is known.
     input: Option<FlatText>,
@@ -250,7 +236,7 @@ struct Parser<'a, 's, 'r> {
     late: bool,
     used: std::collections::BTreeSet<Vec<u8>>,
     stopped: Option<usize>,
-    joint: word::Joint,
+    joint: syntax::word::Joint,
     /// The end of the last comment.
     noted: usize,
 }
@@ -259,7 +245,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &Limits, out: &'s mut Lexed) -> Self {
         // Embedded code gets a budget of its own length only, so that nested levels do not multiply the work.
         let free = if sink.depth == 0 { 64 << 10 } else { 0 };
-        let remote = fetch::remote(&sink.rules.commands);
+        let remote = programs::downloaders::remote(&sink.rules.commands);
         Self {
             src,
             pos: 0,
@@ -273,7 +259,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             remote,
             redirects: Vec::new(),
             marks: Vec::new(),
-            known: Environment::default(),
+            environment: Environment::default(),
             pipe: PipeInput::default(),
             input: None,
             printed: Vec::new(),
@@ -299,7 +285,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             late: false,
             used: std::collections::BTreeSet::new(),
             stopped: None,
-            joint: word::Joint::None,
+            joint: syntax::word::Joint::None,
             noted: 0,
         }
     }

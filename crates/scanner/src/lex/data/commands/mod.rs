@@ -1,0 +1,6 @@
+//! Commands in the values of manifests, workflows and settings.
+
+pub(super) mod context;
+pub(super) mod embed;
+pub(super) mod launch;
+pub(super) mod shell;

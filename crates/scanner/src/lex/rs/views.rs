@@ -1,0 +1,84 @@
+//! The views of a Rust file: code without comments and strings, and the text of both.
+
+use super::literal;
+use super::token::{Scanned, Token, TokenKind};
+use crate::lex::Lexed;
+use crate::text::Within;
+use crate::view::{Disguises, View};
+
+pub(super) fn add(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
+    let mut wordy = false;
+    for &token in &scanned.tokens {
+        let (start, end) = token.span();
+        let bytes = src.get(start..end).unwrap_or_default();
+        match token.kind {
+            TokenKind::Word | TokenKind::Number | TokenKind::Lifetime => {
+                if wordy {
+                    out.code.put(b" ", (start, start), Disguises::NONE, 0);
+                }
+                out.code.copy(bytes, start, Disguises::NONE, 0);
+            }
+            TokenKind::String => {
+                out.code.put(b"''", (start, end), Disguises::NONE, 0);
+                string(src, token, out);
+            }
+            TokenKind::Char => out.code.put(b"''", (start, end), Disguises::NONE, 0),
+            TokenKind::Path | TokenKind::Mark(_) => out.code.copy(bytes, start, Disguises::NONE, 0),
+        }
+        wordy = matches!(token.kind, TokenKind::Word | TokenKind::Number | TokenKind::Lifetime);
+    }
+    for &(start, end) in &scanned.unsure {
+        out.text.begin(Within::String, 0);
+        out.text.raw(src.get(start..end).unwrap_or_default(), start, Disguises::NONE);
+    }
+    comments(src, scanned, out);
+}
+
+fn string(src: &[u8], token: Token, out: &mut Lexed) {
+    let text = literal::text(src, token);
+    if text.is_empty() {
+        return;
+    }
+    out.text.begin(Within::String, 0);
+    if !text.is_escaped() {
+        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, Disguises::NONE);
+        return;
+    }
+    let mut view = View::default();
+    literal::decode_into(src, text, &mut view);
+    let mut at = 0_usize;
+    // One step per word, so that a match maps to the words it covers.
+    for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
+        let next = at.saturating_add(word.len());
+        let (from, to, how) = view.map.back(at, next);
+        out.text.decoded(word, (from, to), how);
+        at = next;
+    }
+}
+
+fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
+    let mut last_end = None;
+    for &(start, end) in &scanned.comments {
+        let joined = last_end.is_some_and(|last: usize| {
+            src.get(last..start).is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace))
+        });
+        if joined {
+            out.text.blank((start, start));
+        } else {
+            out.text.begin(Within::Comment, 0);
+        }
+        let mut at = start;
+        let bytes = src.get(start..end).unwrap_or_default();
+        for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let marks =
+                line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'!')).count();
+            let from = at.saturating_add(marks);
+            out.text.blank((at, from));
+            crate::lex::imperative::separate(line.get(marks..).unwrap_or_default(), from, &mut out.text);
+            out.text.raw(line.get(marks..).unwrap_or_default(), from, Disguises::NONE);
+            at = at.saturating_add(line.len());
+        }
+        last_end = Some(end);
+    }
+    out.text.end();
+}

@@ -1,0 +1,77 @@
+//! Functions and aliases, without the functions that they call in turn.
+
+use crate::lex::sh::Parser;
+
+/// The effect of a function or alias.
+#[derive(Debug, Clone, Default)]
+pub(in crate::lex::sh) struct FunctionEffect {
+    /// The taint bits of the programs that it runs.
+    pub(in crate::lex::sh) sources: u128,
+    /// The words of its only command; empty if it has several commands.
+    pub(in crate::lex::sh) words: Vec<Vec<u8>>,
+    /// Set for an alias, whose arguments follow its words.
+    pub(in crate::lex::sh) alias: bool,
+    /// The range of the body, if it has more than one command.
+    pub(in crate::lex::sh) body: (usize, usize),
+}
+
+/// Returns `true` if a body uses its arguments.
+pub(in crate::lex::sh) fn takes_arguments(body: &[u8]) -> bool {
+    memchr::memchr_iter(b'$', body).any(|at| {
+        let next = body.get(at.saturating_add(1)..).unwrap_or_default();
+        matches!(next.strip_prefix(b"{").unwrap_or(next), [b'1'..=b'9' | b'@' | b'*', ..])
+    })
+}
+
+/// The longest command, and the longest body, that is stored.
+const MAX: usize = 4096;
+
+impl Parser<'_, '_, '_> {
+    /// Records the effect of a function.
+    pub(in crate::lex::sh) fn define(&mut self, name: Vec<u8>, mut func: FunctionEffect) {
+        if func.words.iter().map(Vec::len).sum::<usize>() > MAX {
+            func.words.clear();
+        }
+        let (start, end) = func.body;
+        let body = self.src.get(start..end).unwrap_or_default();
+        if body.len() > MAX || !takes_arguments(body) {
+            func.body = (0, 0);
+        }
+        let listed = func.sources != 0
+            || func.body != (0, 0)
+            || func.words.first().is_some_and(|program| {
+                if matches!(program.as_slice(), b"$@" | b"$*" | b"${@}" | b"${*}" | [b'$', b'1'..=b'9']) {
+                    return true;
+                }
+                let program = crate::lex::sh::syntax::simple::base_name(program);
+                self.sink.rules.commands.program(program) != 0
+                    || crate::lex::sh::programs::wrappers::is_known(program)
+            });
+        if listed && self.used.contains(&name) {
+            self.late = true;
+        }
+        if listed {
+            self.environment.funcs.insert(name, func);
+        }
+    }
+
+    /// Returns the words that a call expands to, and the taint bits of the programs that it runs.
+    pub(in crate::lex::sh) fn called(&self, name: &[u8], args: &[Vec<u8>]) -> Option<(Vec<Vec<u8>>, u128)> {
+        let func = self.environment.funcs.get(name)?;
+        let mut words: Vec<Vec<u8>> = Vec::new();
+        for word in &func.words {
+            match word.as_slice() {
+                b"$@" | b"$*" | b"${@}" | b"${*}" => words.extend(args.iter().cloned()),
+                [b'$', digit @ b'1'..=b'9'] => {
+                    let at = usize::from(digit.wrapping_sub(b'1'));
+                    words.extend(args.get(at).cloned());
+                }
+                _ => words.push(word.clone()),
+            }
+        }
+        if func.alias {
+            words.extend(args.iter().cloned());
+        }
+        Some((words, func.sources))
+    }
+}

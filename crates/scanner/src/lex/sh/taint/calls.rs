@@ -1,0 +1,214 @@
+//! Code that is analyzed at the place where it runs: called functions, `sh -c`, `eval`, traps.
+//!
+//! Only its effect on downloaded files depends on the place; everything else is found where the code is read
+//! once.
+
+use std::rc::Rc;
+
+use crate::entry::Lens;
+use crate::lex::Lexed;
+use crate::lex::quote::{self, Quoting};
+use crate::lex::sh::state::functions::takes_arguments;
+use crate::lex::sh::syntax::list;
+use crate::lex::sh::syntax::simple::CommandWords;
+use crate::lex::sh::{Environment, Parser};
+use crate::sink::Sink;
+use crate::view::{Disguises, View};
+
+/// The longest function body that is analyzed again at a call.
+const BODY: usize = 64 << 10;
+/// The most nested calls that are followed.
+const LEVELS: usize = 8;
+/// The most traps per script.
+const TRAPS: usize = 64;
+
+/// Whether code shares the variables of the script that runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lex::sh) enum VariableScope {
+    Shared,
+    Own,
+}
+
+/// The body of a function.
+#[derive(Debug, Clone)]
+pub(in crate::lex::sh) struct FunctionBody {
+    /// The text that contains the body, the range in it, and the number of the text.
+    text: Rc<[u8]>,
+    at: (usize, usize),
+    text_of: u32,
+    /// The version of the file state with which the body was last analyzed.
+    version: u32,
+}
+
+/// Returns `true` if a text may contain a downloader. A cheap filter before the analysis.
+fn may_fetch(text: &[u8]) -> bool {
+    let words: [&[u8]; 13] = [
+        b"curl",
+        b"wget",
+        b"http",
+        b"fetch",
+        b"ftp",
+        b"scp",
+        b"rsync",
+        b"/dev/tcp",
+        b"nc",
+        b"axel",
+        b"aria2c",
+        b"gsutil",
+        b"aws",
+    ];
+    words.iter().any(|word| memchr::memmem::find(text, word).is_some())
+}
+
+impl Parser<'_, '_, '_> {
+    /// Analyzes code at the place where it runs.
+    pub(in crate::lex::sh) fn follow(&mut self, view: &View, scope: VariableScope) {
+        self.followed(view, scope, self.sink.depth.saturating_add(1), self.levels);
+    }
+
+    fn followed(&mut self, view: &View, scope: VariableScope, depth: usize, levels: usize) {
+        let text = view.bytes.as_slice();
+        let idle = self.environment.drops.is_empty() && !may_fetch(text);
+        if text.is_empty()
+            || idle
+            || depth >= self.limits.embedded
+            || self.depth.saturating_add(4) >= self.limit
+        {
+            return;
+        }
+        let Some(left) = self.bodies_left.checked_sub(text.len()) else {
+            self.stopped.get_or_insert(self.pos);
+            return;
+        };
+        let limits = self.limits;
+        let mut sink = Sink::new(self.sink.rules, Some(Lens::Sh), self.sink.path, &[]);
+        (sink.depth, sink.role) = (depth, self.sink.role);
+        let mut out = Lexed::default();
+        let mut inner = Parser::new(text, &mut sink, &limits, &mut out);
+        inner.environment = match scope {
+            VariableScope::Shared => core::mem::take(&mut self.environment),
+            VariableScope::Own => self.environment.files(),
+        };
+        inner.environment.texts = inner.environment.texts.saturating_add(1);
+        let outer = core::mem::replace(&mut inner.text_of, inner.environment.texts);
+        debug_assert!(outer == 0, "a parser that is new reads the first text");
+        (inner.bodies_left, inner.levels) = (left, levels);
+        inner.depth = self.depth.saturating_add(4);
+        inner.calls = core::mem::take(&mut self.calls);
+        inner.bodies = self.bodies.iter().rev().take(LEVELS).rev().cloned().collect();
+        let (ran, _) = inner.list(list::ListEnd::End, list::Capture::No);
+        let ran = ran & inner.remote;
+        (self.bodies_left, self.calls) = (inner.bodies_left, core::mem::take(&mut inner.calls));
+        self.ran |= ran;
+        let (known, stopped) = (core::mem::take(&mut inner.environment), inner.stopped);
+        match scope {
+            VariableScope::Shared => self.environment = known,
+            VariableScope::Own => self.environment.take_files(known),
+        }
+        if stopped.is_some() {
+            self.stopped.get_or_insert(self.pos);
+        }
+        for name in ["sh-drop-run", "sh-drop-run-checked"] {
+            let rules = self.sink.rules;
+            for found in sink.hits.iter().filter(|hit| rules.shape(name).contains(&hit.matcher)) {
+                let (start, end, _) = view.map.back(found.start as usize, found.end as usize);
+                self.sink.shape(name, (start, end), Disguises::NONE);
+            }
+        }
+    }
+
+    /// Records the body of a function.
+    pub(in crate::lex::sh) fn place(&mut self, name: &[u8], start: usize, end: usize) {
+        let body = self.src.get(start..end).unwrap_or_default();
+        let body = body.strip_suffix(b"}").unwrap_or(body);
+        if body.len() > BODY {
+            return;
+        }
+        let text = Rc::clone(self.whole.get_or_insert_with(|| Rc::from(self.src)));
+        let at = (start, start.saturating_add(body.len()));
+        let place = FunctionBody { text, at, text_of: self.text_of, version: self.environment.version };
+        self.environment.places.insert(name.to_vec(), place);
+    }
+
+    /// Analyzes the body of a function at a call, if the state of files has changed since the last time.
+    pub(in crate::lex::sh) fn called_here(&mut self, name: &[u8], own: CommandWords) {
+        if self.environment.drops.is_empty() {
+            return;
+        }
+        let Some(place) = self.environment.places.get(name) else { return };
+        let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
+        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let args: Vec<Vec<u8>> = args.iter().take(64).map(|word| self.text(*word).to_vec()).collect();
+        let given = !args.is_empty() && takes_arguments(body);
+        let fresh = place.version == self.environment.version && !given;
+        if fresh || self.levels >= LEVELS || self.bodies.iter().any(|(body, _)| body == name) {
+            return;
+        }
+        let version = self.environment.version.to_le_bytes().to_vec();
+        let call = [&[b"\0".to_vec(), version, name.to_vec()][..], &args].concat().join(&0);
+        let place = place.clone();
+        let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
+        if !self.calls.insert(call) {
+            return;
+        }
+        if self.bodies_left < body.len() {
+            self.stopped.get_or_insert(self.pos);
+            return;
+        }
+        let mut view = View::default();
+        if given {
+            view.put(b"set --", own.span, Disguises::NONE, 0);
+            for text in &args {
+                view.put(b" ", own.span, Disguises::NONE, 0);
+                let mut word = View::default();
+                word.put(text, own.span, Disguises::NONE, 0);
+                let quoting = if text.contains(&b'$') { Quoting::Double } else { Quoting::Single };
+                quote::word(&word, quoting, own.span.0, &mut view);
+            }
+            view.put(b"\n", own.span, Disguises::NONE, 0);
+        }
+        if place.text_of == self.text_of {
+            view.copy(body, place.at.0, Disguises::NONE, 0);
+        } else {
+            view.put(body, own.span, Disguises::NONE, 0);
+        }
+        let kept = self.environment.vars.get(&b"@"[..]).cloned();
+        self.bodies.push((name.to_vec(), 0));
+        self.followed(&view, VariableScope::Shared, self.sink.depth, self.levels.saturating_add(1));
+        self.bodies.pop();
+        match kept {
+            Some(kept) => drop(self.environment.vars.insert(b"@".to_vec(), kept)),
+            None => drop(self.environment.vars.remove(&b"@"[..])),
+        }
+    }
+
+    /// Records the code of a trap, which may run after everything below it.
+    pub(in crate::lex::sh) fn trapped(&mut self, view: View) {
+        if self.environment.traps.len() < TRAPS && self.text_of == 0 {
+            self.environment.traps.push(view);
+        }
+    }
+
+    /// Analyzes traps at the end of the script.
+    pub(in crate::lex::sh) fn traps(&mut self) {
+        for view in core::mem::take(&mut self.environment.traps) {
+            self.follow(&view, VariableScope::Shared);
+        }
+    }
+}
+
+impl Environment {
+    /// Takes the state of files out of the known state.
+    fn files(&mut self) -> Self {
+        let mut files = Self { version: self.version, texts: self.texts, ..Self::default() };
+        files.drops = core::mem::take(&mut self.drops);
+        files.digests = core::mem::take(&mut self.digests);
+        files.folder.clone_from(&self.folder);
+        files
+    }
+
+    fn take_files(&mut self, files: Self) {
+        (self.drops, self.digests) = (files.drops, files.digests);
+        (self.version, self.texts) = (files.version, files.texts);
+    }
+}
