@@ -1,43 +1,23 @@
 #![doc = include_str!("../README.md")]
 
 mod chain;
-mod checkpoint;
-
-#[cfg(unix)]
-mod disk;
 mod error;
-mod event;
-#[cfg(any(test, feature = "test-util"))]
-mod faults;
-mod field;
-mod files;
-mod fold;
-mod inner;
-mod json;
+mod format;
 mod ledger;
-mod lines;
-mod medium;
-mod memory;
-mod open;
-mod record;
-mod sum;
+mod storage;
 #[cfg(test)]
 mod tests;
-mod time;
-mod tree;
-mod value;
-mod verify;
 
-pub use checkpoint::Checkpoint;
+pub use chain::checkpoint::Checkpoint;
+pub use chain::files::LedgerFiles;
+pub use chain::verify::{ChainCheck, ChainVerification, ChainVerifier, VerifyPlan, verify};
 pub use error::{CODES, ChainFault, LedgerError, LedgerErrorKind, LossReason};
-pub use event::{BudgetLine, LedgerEvent, LoadVerdict, PluginDecision, UseOutcome};
-#[cfg(any(test, feature = "test-util"))]
-pub use faults::{TestDirectory, WriteFault};
-pub use files::LedgerFiles;
-pub use fold::{Fold, Folds};
+pub use format::digest::{LedgerDigest, LedgerId};
+pub use format::event::{BudgetLine, LedgerEvent, LoadVerdict, PluginDecision, UseOutcome};
+pub use format::record::{FORMAT, LedgerRecord, MAX_RECORD, registry_digest};
+pub use format::time::{Clock, Timestamp};
+pub use format::value::RecordValue;
+pub use ledger::fold::{Fold, Folds};
 pub use ledger::{AppendDecision, Durability, Ledger, LedgerView, OpenedLedger, Receipt, RecoveredTail};
-pub use record::{FORMAT, LedgerRecord, MAX_RECORD, registry_digest};
-pub use sum::{LedgerDigest, LedgerId};
-pub use time::{Clock, Timestamp};
-pub use value::RecordValue;
-pub use verify::{ChainCheck, ChainVerification, ChainVerifier, VerifyPlan, verify};
+#[cfg(any(test, feature = "test-util"))]
+pub use storage::faults::{TestDirectory, WriteFault};

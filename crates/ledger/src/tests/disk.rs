@@ -11,7 +11,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tempfile::TempDir;
 
-use super::{Counter, ID, append, clock, counted, note};
+use crate::tests::{Counter, ID, append, clock, counted, note};
 use crate::{ChainCheck, Durability, Folds, LedgerError, LedgerFiles, OpenedLedger, VerifyPlan};
 
 fn directory() -> (TempDir, Dir) {

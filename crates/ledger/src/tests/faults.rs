@@ -1,6 +1,6 @@
 //! Writes that fail.
 
-use super::{append, clock, counted, filled, group, live, note, open, whole};
+use crate::tests::{append, clock, counted, filled, group, live, note, open, whole};
 use crate::{Durability, Folds, LedgerEvent, TestDirectory, WriteFault};
 
 #[test]
@@ -43,7 +43,7 @@ fn where_even_the_way_back_fails_the_rest_is_set_aside_later() {
 #[test]
 fn after_a_failed_sync_the_handle_stops() {
     let directory = TestDirectory::new();
-    let ledger = directory.open(super::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
+    let ledger = directory.open(crate::tests::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
     append(&ledger, 0..2);
     let before = live(&directory);
     directory.fail_write(directory.writes(), WriteFault::NotSynced);
@@ -60,7 +60,7 @@ fn after_a_failed_sync_the_handle_stops() {
 fn each_durability_syncs_when_it_says() {
     let synced = |durability, events: &[LedgerEvent]| {
         let directory = TestDirectory::new();
-        let ledger = directory.open(super::ID, clock(), durability, Folds::none()).unwrap().ledger;
+        let ledger = directory.open(crate::tests::ID, clock(), durability, Folds::none()).unwrap().ledger;
         // The fault strikes only if the append syncs.
         for event in events.iter().take(events.len() - 1) {
             ledger.append(std::slice::from_ref(event)).unwrap();
@@ -111,7 +111,7 @@ fn what_only_the_ledger_writes_is_refused() {
     let directory = filled(0);
     let ledger = open(&directory).unwrap().ledger;
     let before = live(&directory);
-    for event in super::samples::samples("x", 1, || true).into_iter().take(4) {
+    for event in crate::tests::samples::samples("x", 1, || true).into_iter().take(4) {
         assert!(event.is_internal());
         assert_eq!(ledger.append(&[note(1), event]).unwrap_err().code(), "ledger/reserved");
     }

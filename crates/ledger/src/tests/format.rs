@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::samples::samples;
-use crate::field::Field as _;
-use crate::json::is_object;
-use crate::record::settled;
+use crate::format::field::Field as _;
+use crate::format::json::is_object;
+use crate::format::record::settled;
+use crate::tests::samples::samples;
 use crate::{
     CODES, ChainFault, Checkpoint, LedgerDigest, LedgerError, LedgerEvent, LedgerRecord, RecordValue,
     Timestamp,
@@ -58,7 +58,7 @@ fn options_that_are_absent_are_left_out() {
 
 #[test]
 fn what_a_terminal_could_take_for_something_else_is_escaped() {
-    let event = super::note(0);
+    let event = crate::tests::note(0);
     let LedgerEvent::ExceptionUsed { setting, .. } = event else { unreachable!() };
     let reason = "a\"b\\c\n\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{feff}é😀";
     let text = line(LedgerEvent::ExceptionUsed { setting, reason: reason.into() });
@@ -125,9 +125,9 @@ fn what_has_no_form_is_refused() {
 
 #[test]
 fn a_line_that_is_no_record_says_where_and_what() {
-    let good = line(super::note(7));
+    let good = line(crate::tests::note(7));
     let good = good.trim_end();
-    assert_eq!(LedgerRecord::parse(good.as_bytes()).unwrap(), record(super::note(7)));
+    assert_eq!(LedgerRecord::parse(good.as_bytes()).unwrap(), record(crate::tests::note(7)));
     let shape = |at, expected| Err(ChainFault::Shape { at, expected });
     for (from, to, expected) in [
         ("{\"v\"", "{ \"v\"", shape(0, "{\"v\": and the version of the format")),
@@ -221,7 +221,7 @@ fn moments_are_those_of_the_calendar() {
 
 #[test]
 fn a_checkpoint_is_three_lines() {
-    let checkpoint = Checkpoint::new(super::ID, 256, LedgerDigest::of(b"x"));
+    let checkpoint = Checkpoint::new(crate::tests::ID, 256, LedgerDigest::of(b"x"));
     let text =
         format!("plugward/ledger/{}\n256\nLXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE=\n", "ab".repeat(16));
     assert_eq!(checkpoint.to_string(), text);
@@ -324,7 +324,7 @@ proptest! {
             // That reader keeps objects sorted too, and escapes fewer characters.
             prop_assert_eq!(other.to_string(), text.clone());
         }
-        let mut reader = crate::json::Reader::new(&text);
+        let mut reader = crate::format::json::Reader::new(&text);
         prop_assert_eq!(RecordValue::read(&mut reader).unwrap(), value);
     }
 

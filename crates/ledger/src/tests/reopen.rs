@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Counter, ID, append, clock, counted, filled, live, open, whole};
+use crate::tests::{Counter, ID, append, clock, counted, filled, live, open, whole};
 use crate::{Durability, Fold, Folds, LedgerEvent, LedgerRecord, RecordValue, TestDirectory};
 
 fn line_starts(bytes: &[u8]) -> Vec<usize> {
@@ -165,7 +165,7 @@ fn records_of_a_newer_format_are_never_appended_to() {
     // It can still be read.
     assert_eq!(whole(&live(&directory)), 4);
     // A handle that was open sees that the file is another one.
-    assert_eq!(ledger.append(&[super::note(1)]).unwrap_err().code(), "ledger/other-ledger");
+    assert_eq!(ledger.append(&[crate::tests::note(1)]).unwrap_err().code(), "ledger/other-ledger");
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn two_handles_append_in_turn_and_see_each_other() {
     let directory = TestDirectory::new();
     directory.write("ledger.jsonl", &bytes);
     let one = open(&directory).unwrap().ledger;
-    one.append(&[super::note(1)]).unwrap();
+    one.append(&[crate::tests::note(1)]).unwrap();
 }
 
 #[test]
@@ -450,7 +450,7 @@ fn a_file_that_was_cut_or_replaced_under_a_handle_is_refused() {
     let ledger = open(&directory).unwrap().ledger;
     let bytes = live(&directory);
     directory.write("ledger.jsonl", &bytes);
-    assert_eq!(ledger.append(&[super::note(1)]).unwrap_err().code(), "ledger/other-ledger");
+    assert_eq!(ledger.append(&[crate::tests::note(1)]).unwrap_err().code(), "ledger/other-ledger");
     assert_eq!(live(&directory), bytes);
 }
 
@@ -466,7 +466,7 @@ proptest! {
             let ledger = open(&directory).unwrap().ledger;
             match kind {
                 0 => append(&ledger, 0..count as u64),
-                1 => { ledger.append(&vec![super::note(9); count]).unwrap(); }
+                1 => { ledger.append(&vec![crate::tests::note(9); count]).unwrap(); }
                 2 => { ledger.close().unwrap(); }
                 _ => {
                     // A crash: some of the last line is not there.
@@ -479,7 +479,7 @@ proptest! {
             }
         }
         let ledger = open(&directory).unwrap().ledger;
-        let notes = super::verify_bytes(&live(&directory), &[]).folds.get::<Counter>().unwrap().notes;
+        let notes = crate::tests::verify_bytes(&live(&directory), &[]).folds.get::<Counter>().unwrap().notes;
         prop_assert_eq!(notes, counted(&ledger));
         whole(&live(&directory));
     }

@@ -33,9 +33,9 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
     ]);
     let plugin = PluginDecision { plugin: t(), digest: t(), outcome: LoadVerdict::Ask };
     vec![
-        LedgerEvent::LedgerOpened { ledger: super::ID, tool: t() },
+        LedgerEvent::LedgerOpened { ledger: crate::tests::ID, tool: t() },
         LedgerEvent::LedgerRecovered { offset: number, bytes: number, sha256: sum, saved_as: t() },
-        LedgerEvent::LedgerContinued { ledger: super::ID, previous: t(), head: sum },
+        LedgerEvent::LedgerContinued { ledger: crate::tests::ID, previous: t(), head: sum },
         LedgerEvent::Checkpoint {
             size: number,
             root: sum,

@@ -1,6 +1,6 @@
 //! A ledger of more than one file.
 
-use super::{append, clock, counted, filled, live, note, open};
+use crate::tests::{append, clock, counted, filled, live, note, open};
 use crate::{
     ChainCheck, ChainFault, ChainVerification, ChainVerifier, Durability, Folds, Ledger, TestDirectory,
     VerifyPlan,
@@ -10,7 +10,7 @@ fn files(directory: &TestDirectory) -> Vec<String> {
     let mut names: Vec<_> = directory
         .names()
         .into_iter()
-        .filter_map(|name| crate::inner::segment_range(&name).map(|(first, _)| (first, name)))
+        .filter_map(|name| crate::ledger::state::segment_range(&name).map(|(first, _)| (first, name)))
         .collect();
     names.sort();
     let mut names: Vec<_> = names.into_iter().map(|(_, name)| name).collect();
@@ -19,7 +19,7 @@ fn files(directory: &TestDirectory) -> Vec<String> {
 }
 
 fn verify_files(directory: &TestDirectory, names: &[String], plan: VerifyPlan) -> ChainVerification {
-    let mut verifier = ChainVerifier::new(plan.folds(Folds::none().with(super::Counter::default())));
+    let mut verifier = ChainVerifier::new(plan.folds(Folds::none().with(crate::tests::Counter::default())));
     for name in names {
         verifier.begin(name);
         verifier.feed(&directory.read(name).unwrap(), &mut |_, _| ());
@@ -51,7 +51,7 @@ fn segments_go_on_with_the_same_chain() {
         verified.check
     );
     // Each segment's name says which records it has.
-    let (first, last) = crate::inner::segment_range(&names[1]).unwrap();
+    let (first, last) = crate::ledger::state::segment_range(&names[1]).unwrap();
     let lines = directory.read(&names[1]).unwrap().split_inclusive(|byte| *byte == b'\n').count();
     assert_eq!(last - first + 1, lines as u64);
     let opened = open(&directory).unwrap();
@@ -128,7 +128,7 @@ fn a_live_file_without_one_record_goes_on_from_the_last_segment() {
 fn counters_are_replayed_from_older_segments() {
     let directory = segmented(60);
     // A program without folds goes on: its checkpoints have no counters.
-    let plain = directory.open(super::ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
+    let plain = directory.open(crate::tests::ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
     plain.set_segment_bytes(10_000);
     append(&plain, 60..200);
     assert_eq!(counted(&open(&directory).unwrap().ledger), 200);
@@ -136,14 +136,14 @@ fn counters_are_replayed_from_older_segments() {
     let late = TestDirectory::new();
     late.write("ledger.jsonl", &live(&directory));
     assert_eq!(open(&late).unwrap_err().code(), "ledger/broken");
-    assert!(late.open(super::ID, clock(), Durability::Off, Folds::none()).is_ok());
+    assert!(late.open(crate::tests::ID, clock(), Durability::Off, Folds::none()).is_ok());
 }
 
 #[test]
 fn older_segments_may_be_gone_if_someone_says_so() {
     let directory = segmented(200);
     let names = files(&directory);
-    let (first, _) = crate::inner::segment_range(&names[2]).unwrap();
+    let (first, _) = crate::ledger::state::segment_range(&names[2]).unwrap();
     let late = &names[2..];
     let check = |plan| verify_files(&directory, late, plan).check;
     assert_eq!(check(VerifyPlan::new()), ChainCheck::StartsLate { seq: first });

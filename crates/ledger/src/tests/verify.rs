@@ -1,6 +1,6 @@
 //! What verify finds.
 
-use super::{append, clock, filled, live, note, open, verify_bytes};
+use crate::tests::{append, clock, filled, live, note, open, verify_bytes};
 use crate::{
     ChainCheck, ChainFault, Checkpoint, Durability, Folds, LedgerDigest, LedgerEvent, LedgerId, LedgerRecord,
     TestDirectory, verify,
@@ -9,7 +9,9 @@ use crate::{
 fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let of = |line: &[u8]| match LedgerRecord::parse(line).unwrap().event() {
-        Some(LedgerEvent::Checkpoint { size, root, .. }) => Some(Checkpoint::new(super::ID, *size, *root)),
+        Some(LedgerEvent::Checkpoint { size, root, .. }) => {
+            Some(Checkpoint::new(crate::tests::ID, *size, *root))
+        }
         _ => None,
     };
     lines.filter_map(of).collect()
@@ -23,7 +25,7 @@ fn a_whole_ledger_is_whole_and_its_checkpoints_fit() {
     let verified = verify_bytes(&bytes, &checkpoints);
     assert!(matches!(verified.check, ChainCheck::Whole { records: 603, .. }), "{:?}", verified.check);
     assert_eq!(verified.anchored.len(), 2);
-    assert_eq!(verified.ledger, Some(super::ID));
+    assert_eq!(verified.ledger, Some(crate::tests::ID));
     assert!(verify_bytes(&bytes, &[]).anchored.is_empty());
 }
 
@@ -97,7 +99,7 @@ fn a_ledger_that_was_written_anew_shows_against_a_checkpoint() {
         );
     }
     // One of no lines says nothing.
-    let empty = Checkpoint::new(super::ID, 0, LedgerDigest::of(b""));
+    let empty = Checkpoint::new(crate::tests::ID, 0, LedgerDigest::of(b""));
     assert_eq!(verify_bytes(&live(&directory), std::slice::from_ref(&empty)).unchecked, [empty]);
 }
 
@@ -166,11 +168,11 @@ fn pieces_of_any_length_give_the_same() {
 
 #[test]
 fn a_ledger_in_memory_is_one() {
-    let ledger = crate::Ledger::in_memory(super::ID, clock(), Folds::none()).unwrap();
+    let ledger = crate::Ledger::in_memory(crate::tests::ID, clock(), Folds::none()).unwrap();
     append(&ledger, 0..3);
-    assert_eq!(ledger.id().unwrap(), super::ID);
+    assert_eq!(ledger.id().unwrap(), crate::tests::ID);
     let directory = TestDirectory::new();
-    let same = directory.open(super::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
+    let same = directory.open(crate::tests::ID, clock(), Durability::Every, Folds::none()).unwrap().ledger;
     append(&same, 0..3);
     assert_eq!(ledger.append(&[note(3)]).unwrap().head(), same.append(&[note(3)]).unwrap().head());
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::medium::{LIVE, LiveFileState, Medium, SyncMode, Tape};
+use crate::storage::{LIVE, LiveFileState, Medium, SyncMode, Tape};
 
 #[derive(Debug, Default)]
 pub(crate) struct Files {

@@ -1,20 +1,24 @@
 //! The public handle of a ledger.
 
+pub(crate) mod fold;
+pub(crate) mod open;
+pub(crate) mod state;
+
 use core::fmt;
 use core::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use cap_std::fs::Dir;
 
-use crate::checkpoint::Checkpoint;
+use crate::chain::checkpoint::Checkpoint;
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::event::LedgerEvent;
-use crate::fold::Folds;
-use crate::inner::Core;
-use crate::medium::Medium;
-use crate::memory::{MemoryMedium, SharedFiles};
-use crate::sum::{LedgerDigest, LedgerId};
-use crate::time::{Clock, Timestamp};
+use crate::format::digest::{LedgerDigest, LedgerId};
+use crate::format::event::LedgerEvent;
+use crate::format::time::{Clock, Timestamp};
+use crate::ledger::fold::Folds;
+use crate::ledger::state::Core;
+use crate::storage::Medium;
+use crate::storage::memory::{MemoryMedium, SharedFiles};
 
 /// When an append waits for the disk. Has no default, because the host must choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +172,13 @@ impl Ledger {
         folds: Folds,
     ) -> Result<OpenedLedger, LedgerError> {
         #[cfg(unix)]
-        return Self::start(Box::new(crate::disk::DiskMedium::open(dir)?), new_id, clock, durability, folds);
+        return Self::start(
+            Box::new(crate::storage::disk::DiskMedium::open(dir)?),
+            new_id,
+            clock,
+            durability,
+            folds,
+        );
         #[cfg(not(unix))]
         {
             drop((dir, new_id, clock, durability, folds));

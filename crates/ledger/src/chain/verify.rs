@@ -3,12 +3,12 @@
 use std::io;
 
 use crate::chain::Chain;
-use crate::checkpoint::Checkpoint;
+use crate::chain::checkpoint::Checkpoint;
 use crate::error::{ChainFault, LedgerError};
-use crate::event::LedgerEvent;
-use crate::fold::Folds;
-use crate::record::{LedgerRecord, MAX_LINE};
-use crate::sum::{LedgerDigest, LedgerId};
+use crate::format::digest::{LedgerDigest, LedgerId};
+use crate::format::event::LedgerEvent;
+use crate::format::record::{LedgerRecord, MAX_LINE};
+use crate::ledger::fold::Folds;
 
 /// The result of verifying a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]

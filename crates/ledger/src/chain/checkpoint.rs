@@ -4,7 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::sum::{LedgerDigest, LedgerId};
+use crate::format::digest::{LedgerDigest, LedgerId};
 
 const ORIGIN: &str = "plugward/ledger/";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,11 +1,11 @@
 //! Records: single lines of a ledger.
 
 use crate::error::{ChainFault, LedgerError, LedgerErrorKind};
-use crate::event::LedgerEvent;
-use crate::json::{JsonFault, Reader, Writer, is_object};
-use crate::sum::{LedgerDigest, parse_hex};
-use crate::time::Timestamp;
-use crate::value::RecordValue;
+use crate::format::digest::{LedgerDigest, parse_hex};
+use crate::format::event::LedgerEvent;
+use crate::format::json::{JsonFault, Reader, Writer, is_object};
+use crate::format::time::Timestamp;
+use crate::format::value::RecordValue;
 
 /// The format version `v` that this crate writes.
 pub const FORMAT: u64 = 1;
@@ -202,10 +202,10 @@ fn number(text: &[u8]) -> Option<(u64, &[u8])> {
 ///
 /// The same plugins with the same digests and outcomes have the same digest in any order.
 #[must_use]
-pub fn registry_digest(plugins: &[crate::event::PluginDecision]) -> LedgerDigest {
+pub fn registry_digest(plugins: &[crate::format::event::PluginDecision]) -> LedgerDigest {
     let mut rows: Vec<_> = plugins.iter().map(|seen| (&seen.plugin, &seen.digest, seen.outcome)).collect();
     rows.sort_unstable();
-    let row = |(plugin, digest, outcome): (&String, &String, crate::event::LoadVerdict)| {
+    let row = |(plugin, digest, outcome): (&String, &String, crate::format::event::LoadVerdict)| {
         RecordValue::object([
             ("plugin", RecordValue::text(plugin)),
             ("digest", RecordValue::text(digest)),

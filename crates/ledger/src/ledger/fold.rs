@@ -4,8 +4,8 @@ use core::any::Any;
 use core::fmt;
 use std::collections::BTreeMap;
 
-use crate::record::LedgerRecord;
-use crate::value::RecordValue;
+use crate::format::record::LedgerRecord;
+use crate::format::value::RecordValue;
 
 /// A state that is computed from the records, one after another.
 ///

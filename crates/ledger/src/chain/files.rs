@@ -4,14 +4,14 @@ use core::fmt;
 
 use cap_std::fs::Dir;
 
-use crate::checkpoint::Checkpoint;
+use crate::chain::checkpoint::Checkpoint;
+use crate::chain::verify::{ChainVerification, ChainVerifier, VerifyPlan};
 use crate::error::LedgerError;
 #[cfg(not(unix))]
 use crate::error::LedgerErrorKind;
-use crate::lines::read_range;
-use crate::medium::Tape;
-use crate::record::LedgerRecord;
-use crate::verify::{ChainVerification, ChainVerifier, VerifyPlan};
+use crate::format::record::LedgerRecord;
+use crate::storage::Tape;
+use crate::storage::lines::read_range;
 
 const PIECE: u64 = 1024 * 1024;
 
@@ -35,7 +35,7 @@ impl LedgerFiles {
     pub fn open(dir: &Dir) -> Result<Self, LedgerError> {
         #[cfg(unix)]
         {
-            let (files, anchor) = crate::disk::read_files(dir)?;
+            let (files, anchor) = crate::storage::disk::read_files(dir)?;
             let checkpoint = anchor.as_deref().map(Checkpoint::parse).transpose()?;
             Ok(Self { files, checkpoint })
         }
@@ -53,7 +53,7 @@ impl LedgerFiles {
     /// `ledger/not-ours` if one is not a regular file; `ledger/io` if the system reports an error.
     #[cfg(unix)]
     pub fn from_files(files: Vec<(String, std::fs::File)>) -> Result<Self, LedgerError> {
-        let open = |(name, file): (String, std::fs::File)| crate::disk::given(name, file);
+        let open = |(name, file): (String, std::fs::File)| crate::storage::disk::given(name, file);
         Ok(Self { files: files.into_iter().map(open).collect::<Result<_, _>>()?, checkpoint: None })
     }
 

@@ -5,12 +5,12 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::LedgerError;
-use crate::fold::Folds;
+use crate::format::digest::LedgerId;
+use crate::format::time::Clock;
+use crate::ledger::fold::Folds;
 use crate::ledger::{Durability, Ledger, OpenedLedger};
-use crate::medium::{LiveFileState, Medium, SyncMode, Tape};
-use crate::memory::{MemoryMedium, SharedFiles};
-use crate::sum::LedgerId;
-use crate::time::Clock;
+use crate::storage::memory::{MemoryMedium, SharedFiles};
+use crate::storage::{LiveFileState, Medium, SyncMode, Tape};
 
 /// The way in which a write fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The text forms of the types that the fields of a record have.
 
-use crate::json::{JsonFault, Reader, Writer};
-use crate::sum::{LedgerDigest, LedgerId, push_hex};
-use crate::time::Timestamp;
+use crate::format::digest::{LedgerDigest, LedgerId, push_hex};
+use crate::format::json::{JsonFault, Reader, Writer};
+use crate::format::time::Timestamp;
 
 /// The longest text that is stored in full, in bytes. Longer ones would crowd out other records.
 const MAX_TEXT: usize = 1_024;
@@ -95,7 +95,7 @@ impl Field for LedgerDigest {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
         let fault = reader.fault("64 lowercase hex digits");
-        crate::sum::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
+        crate::format::digest::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
     }
 }
 
@@ -108,7 +108,7 @@ impl Field for LedgerId {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
         let fault = reader.fault("32 lowercase hex digits");
-        crate::sum::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
+        crate::format::digest::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
     }
 }
 
@@ -194,12 +194,12 @@ macro_rules! words {
             }
         }
 
-        impl $crate::field::Field for $name {
-            fn write(&self, writer: &mut $crate::json::Writer) {
+        impl $crate::format::field::Field for $name {
+            fn write(&self, writer: &mut $crate::format::json::Writer) {
                 writer.text(self.as_str());
             }
 
-            fn read(reader: &mut $crate::json::Reader<'_>) -> Result<Self, $crate::json::JsonFault> {
+            fn read(reader: &mut $crate::format::json::Reader<'_>) -> Result<Self, $crate::format::json::JsonFault> {
                 let fault = reader.fault($what);
                 match &*reader.string()? { $( $word => Ok(Self::$variant), )* _ => Err(fault) }
             }
@@ -215,8 +215,8 @@ macro_rules! object {
         #[expect(clippy::exhaustive_structs, reason = "a part of the format: a new field is a new format")]
         pub struct $name { $( $(#[$fdoc])* pub $field: $ty ),* }
 
-        impl $crate::field::Field for $name {
-            fn write(&self, writer: &mut $crate::json::Writer) {
+        impl $crate::format::field::Field for $name {
+            fn write(&self, writer: &mut $crate::format::json::Writer) {
                 let start = writer.out.len();
                 $( writer.field(stringify!($field), &self.$field); )*
                 // The first key was written with a leading comma, which becomes the opening brace.
@@ -227,7 +227,7 @@ macro_rules! object {
                 writer.raw("}");
             }
 
-            fn read(reader: &mut $crate::json::Reader<'_>) -> Result<Self, $crate::json::JsonFault> {
+            fn read(reader: &mut $crate::format::json::Reader<'_>) -> Result<Self, $crate::format::json::JsonFault> {
                 reader.open_object()?;
                 $( let $field = reader.field(stringify!($field))?; )*
                 reader.want("}", "the end of the object")?;

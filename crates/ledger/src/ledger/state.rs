@@ -1,18 +1,18 @@
 //! The state of an open ledger under the file lock: reading the records of other processes, and writing.
 
 use crate::chain::Chain;
-use crate::checkpoint::Checkpoint;
+use crate::chain::checkpoint::Checkpoint;
 use crate::error::{ChainFault, LedgerError, LedgerErrorKind};
-use crate::event::LedgerEvent;
-use crate::field::Field as _;
-use crate::fold::Folds;
-use crate::json::Writer;
+use crate::format::digest::{LedgerDigest, LedgerId};
+use crate::format::event::LedgerEvent;
+use crate::format::field::Field as _;
+use crate::format::json::Writer;
+use crate::format::record::{FORMAT, LedgerRecord, settled};
+use crate::format::time::{Clock, Timestamp};
+use crate::format::value::RecordValue;
+use crate::ledger::fold::Folds;
 use crate::ledger::{Durability, Receipt};
-use crate::medium::{ANCHOR, LIVE, LiveFileState, Medium, NEXT, SyncMode};
-use crate::record::{FORMAT, LedgerRecord, settled};
-use crate::sum::{LedgerDigest, LedgerId};
-use crate::time::{Clock, Timestamp};
-use crate::value::RecordValue;
+use crate::storage::{ANCHOR, LIVE, LiveFileState, Medium, NEXT, SyncMode};
 
 /// The number of records between checkpoints, which bounds how much an open must replay.
 const CHECKPOINT_EVERY: u64 = 256;

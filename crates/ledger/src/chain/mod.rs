@@ -1,11 +1,16 @@
 //! The chain of lines: the number of each, the digest of the line before, and the fields that depend on
 //! earlier lines.
 
+pub(crate) mod checkpoint;
+pub(crate) mod files;
+pub(crate) mod tree;
+pub(crate) mod verify;
+
+use crate::chain::tree::Frontier;
 use crate::error::ChainFault;
-use crate::event::LedgerEvent;
-use crate::record::LedgerRecord;
-use crate::sum::{LedgerDigest, LedgerId};
-use crate::tree::Frontier;
+use crate::format::digest::{LedgerDigest, LedgerId};
+use crate::format::event::LedgerEvent;
+use crate::format::record::LedgerRecord;
 
 /// The end of the verified part of a chain.
 #[derive(Debug, Clone)]

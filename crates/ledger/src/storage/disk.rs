@@ -9,10 +9,10 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::{LedgerError, LedgerErrorKind};
-use crate::inner::segment_range;
-use crate::lines::read_range;
-use crate::medium::{ANCHOR, LIVE, LOCK, LiveFileState, Medium, SyncMode, Tape};
-use crate::open::first_of;
+use crate::ledger::open::first_of;
+use crate::ledger::state::segment_range;
+use crate::storage::lines::read_range;
+use crate::storage::{ANCHOR, LIVE, LOCK, LiveFileState, Medium, SyncMode, Tape};
 
 /// How long to wait for the file lock. An append takes milliseconds, so a longer wait means that a process is
 /// stuck.

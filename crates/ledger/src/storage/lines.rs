@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::json::is_object;
-use crate::medium::Tape;
-use crate::record::MAX_LINE;
+use crate::format::json::is_object;
+use crate::format::record::MAX_LINE;
+use crate::storage::Tape;
 
 const CHUNK: usize = 256 * 1024;
 

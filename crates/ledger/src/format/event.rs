@@ -1,10 +1,10 @@
 //! The types of records, declared once for reading and writing.
 
-use crate::field::{Field, object, words};
-use crate::json::{JsonFault, Reader, Writer};
-use crate::sum::{LedgerDigest, LedgerId};
-use crate::time::Timestamp;
-use crate::value::RecordValue;
+use crate::format::digest::{LedgerDigest, LedgerId};
+use crate::format::field::{Field, object, words};
+use crate::format::json::{JsonFault, Reader, Writer};
+use crate::format::time::Timestamp;
+use crate::format::value::RecordValue;
 
 words! {
     /// How a use or a workflow ended.

@@ -1,6 +1,6 @@
 //! The RFC 6962 tree over all lines, stored as its left subtrees.
 
-use crate::sum::LedgerDigest;
+use crate::format::digest::LedgerDigest;
 
 /// The hashes of the complete subtrees from the left: one for each bit that is set in `size`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

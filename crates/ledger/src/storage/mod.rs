@@ -1,5 +1,12 @@
 //! The storage operations that a ledger needs.
 
+#[cfg(unix)]
+pub(crate) mod disk;
+#[cfg(any(test, feature = "test-util"))]
+pub(crate) mod faults;
+pub(crate) mod lines;
+pub(crate) mod memory;
+
 use std::io;
 
 use crate::error::LedgerError;

@@ -2,15 +2,15 @@
 //! aside.
 
 use crate::chain::Chain;
-use crate::checkpoint::Checkpoint;
+use crate::chain::checkpoint::Checkpoint;
 use crate::error::{ChainFault, LedgerError, LedgerErrorKind, LossReason};
-use crate::event::LedgerEvent;
-use crate::inner::{Core, segment_range};
+use crate::format::digest::{LedgerDigest, LedgerId};
+use crate::format::event::LedgerEvent;
+use crate::format::record::{FORMAT, LedgerRecord, LinePosition, MAX_LINE};
 use crate::ledger::RecoveredTail;
-use crate::lines::{each_line, good_end, read_range};
-use crate::medium::{ANCHOR, LIVE, LiveFileState, SyncMode, Tape};
-use crate::record::{FORMAT, LedgerRecord, LinePosition, MAX_LINE};
-use crate::sum::{LedgerDigest, LedgerId};
+use crate::ledger::state::{Core, segment_range};
+use crate::storage::lines::{each_line, good_end, read_range};
+use crate::storage::{ANCHOR, LIVE, LiveFileState, SyncMode, Tape};
 
 const FIRST_WINDOW: u64 = 128 * 1024;
 const PART: &str = ".part";

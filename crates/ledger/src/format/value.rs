@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::field::Field;
-use crate::json::{JsonFault, MAX_DEPTH, Reader, Writer};
-use crate::sum::LedgerDigest;
+use crate::format::digest::LedgerDigest;
+use crate::format::field::Field;
+use crate::format::json::{JsonFault, MAX_DEPTH, Reader, Writer};
 
 /// A JSON value without floating-point numbers and without null.
 ///
