@@ -1,6 +1,6 @@
 //! Name lookup: enclosing blocks first, then the module with its imports and globs, then other crates.
 
-use crate::names::collect::{Import, Shape, TypeDef};
+use crate::names::collect::{Import, Shape, Table, TypeDef};
 use crate::names::resolve::{Frame, FrameKind, NameBinding, Namespace, Resolver, Scope, block_table};
 use crate::syntax::written::{Name, PathStart, Segment};
 
@@ -15,10 +15,9 @@ impl Resolver<'_> {
         segs: &[Segment],
         leading: PathStart,
         ns: Namespace,
-        depth: u32,
     ) -> (NameBinding, usize) {
         let names: Vec<&Name> = segs.iter().map(|seg| &seg.name).collect();
-        self.names(scope, &names, leading, ns, depth)
+        self.names(scope, &names, leading, ns)
     }
 
     fn names(
@@ -27,14 +26,11 @@ impl Resolver<'_> {
         names: &[&Name],
         leading: PathStart,
         ns: Namespace,
-        depth: u32,
     ) -> (NameBinding, usize) {
         let Some(first) = names.first() else { return (NameBinding::Nothing, 0) };
-        if depth > DEPTH || !self.burn() {
-            return (NameBinding::Nothing, 0);
-        }
+        let Some(_level) = self.enter().filter(|_| self.burn()) else { return (NameBinding::Nothing, 0) };
         if leading == PathStart::Name
-            && let Some(inside) = self.in_block_module(scope, names, ns, depth)
+            && let Some(inside) = self.in_block_module(scope, names, ns)
         {
             return inside;
         }
@@ -53,7 +49,7 @@ impl Resolver<'_> {
             }
             "super" => self.above(scope.module),
             "Self" => return (NameBinding::Nothing, 1),
-            _ => self.first(scope, first, wanted, depth),
+            _ => self.first(scope, first, wanted),
         };
         if matches!(found, NameBinding::Nothing)
             && single
@@ -69,7 +65,7 @@ impl Resolver<'_> {
             found = match found {
                 NameBinding::Module(module) if &***next == "super" => self.above(module),
                 NameBinding::Module(module) if &***next == "self" => NameBinding::Module(module),
-                NameBinding::Module(module) => self.in_module(module, next, wanted, depth.saturating_add(1)),
+                NameBinding::Module(module) => self.in_module(module, next, wanted),
                 NameBinding::Far(mut path) => {
                     path.push(Name::clone(next));
                     NameBinding::Far(path)
@@ -87,7 +83,6 @@ impl Resolver<'_> {
         scope: Scope<'_>,
         names: &[&Name],
         ns: Namespace,
-        depth: u32,
     ) -> Option<(NameBinding, usize)> {
         let [first, rest @ ..] = names else { return None };
         if rest.is_empty() || scope.frames.is_empty() {
@@ -95,32 +90,19 @@ impl Resolver<'_> {
         }
         let supers = names.iter().take_while(|name| &****name == "super").count();
         if supers > 0 {
-            return self.above_in_block(scope, names, supers, ns, depth);
+            return self.above_in_block(scope, names, supers, ns);
         }
-        let mut frames: Vec<Frame> = Vec::new();
-        for (index, frame) in scope.frames.iter().enumerate().rev() {
-            let here = scope.frames.get(..=index).unwrap_or_default();
+        let frames = scope.frames.iter().enumerate().rev().find_map(|(index, frame)| {
+            let here = scope.frames.get(..=index)?;
             if &***first == "self" && frame.of == FrameKind::Module {
-                frames = here.to_vec();
-                break;
+                return Some(here.to_vec());
             }
-            let declared =
-                block_table(frame).and_then(|table| table.mods.iter().find(|one| one.name == **first));
-            if let Some(table) = declared.and_then(|one| one.inline) {
-                frames = here.to_vec();
-                frames.push(Frame {
-                    table,
-                    of: FrameKind::Module,
-                    names: frame.names.clone(),
-                    ..Frame::default()
-                });
-                break;
-            }
-        }
-        if frames.is_empty() {
-            return None;
-        }
-        let (found, used) = self.in_frames(scope, &frames, rest, ns, depth);
+            let table = block_table(frame)?.mods.iter().find(|one| one.name == **first)?.inline?;
+            let of = FrameKind::Module;
+            let module = Frame { table, of, names: frame.names.clone(), ..Frame::default() };
+            Some([here, &[module]].concat())
+        })?;
+        let (found, used) = self.in_frames(scope, &frames, rest, ns);
         Some((found, used.saturating_add(1)))
     }
 
@@ -131,7 +113,6 @@ impl Resolver<'_> {
         names: &[&Name],
         supers: usize,
         ns: Namespace,
-        depth: u32,
     ) -> Option<(NameBinding, usize)> {
         let modules: Vec<usize> = scope
             .frames
@@ -143,7 +124,7 @@ impl Resolver<'_> {
         let at = modules.get(modules.len().checked_sub(supers.checked_add(1)?)?)?;
         let frames = scope.frames.get(..=*at)?.to_vec();
         let rest = names.get(supers..).filter(|rest| !rest.is_empty())?;
-        let (found, used) = self.in_frames(scope, &frames, rest, ns, depth);
+        let (found, used) = self.in_frames(scope, &frames, rest, ns);
         Some((found, used.saturating_add(supers)))
     }
 
@@ -153,32 +134,28 @@ impl Resolver<'_> {
         frames: &[Frame],
         rest: &[&Name],
         ns: Namespace,
-        depth: u32,
     ) -> (NameBinding, usize) {
         let inside = Scope { frames, ..scope };
-        let (found, used) = self.names(inside, rest, PathStart::Name, ns, depth.saturating_add(1));
+        let (found, used) = self.names(inside, rest, PathStart::Name, ns);
         // A frame index is only valid with these frames, so the definition is resolved before returning.
         let found = match found {
-            NameBinding::FrameDef { .. } => {
-                NameBinding::Ready(self.def(inside, &found, Vec::new(), depth.saturating_add(1)))
+            NameBinding::FrameDef { .. } => NameBinding::Ready(self.def(inside, &found, Vec::new())),
+            NameBinding::Variant { of } => {
+                NameBinding::Variant { of: Box::new(NameBinding::Ready(self.def(inside, &of, Vec::new()))) }
             }
-            NameBinding::Variant { of } => NameBinding::Variant {
-                of: Box::new(NameBinding::Ready(self.def(inside, &of, Vec::new(), depth))),
-            },
             other => other,
         };
         (found, used)
     }
 
     /// Chooses between definitions under different `cfg`s: a capability first, else the first definition.
-    fn weigh(&self, scope: Scope<'_>, mut found: Vec<NameBinding>, depth: u32) -> NameBinding {
+    fn weigh(&self, scope: Scope<'_>, mut found: Vec<NameBinding>) -> NameBinding {
         if found.len() > 1 {
-            let deeper = depth.saturating_add(1);
             let cap = found.iter().position(|one| match one {
                 NameBinding::Def { .. } | NameBinding::FrameDef { .. } => {
-                    self.def(scope, one, Vec::new(), deeper).names_a_capability()
+                    self.def(scope, one, Vec::new()).names_a_capability()
                 }
-                NameBinding::Variant { of } => self.def(scope, of, Vec::new(), deeper).names_a_capability(),
+                NameBinding::Variant { of } => self.def(scope, of, Vec::new()).names_a_capability(),
                 _ => false,
             });
             let near = || found.iter().position(|one| !matches!(one, NameBinding::Far(_)));
@@ -212,17 +189,13 @@ impl Resolver<'_> {
     }
 
     /// Looks up the first name of a path in the blocks from the inside out, the module, and other crates.
-    fn first(&self, scope: Scope<'_>, name: &Name, ns: Namespace, depth: u32) -> NameBinding {
-        for (index, frame) in scope.frames.iter().enumerate().rev() {
-            match self.in_frame(scope, index, frame, name, ns, depth) {
-                NameBinding::Nothing => {}
-                found => return found,
-            }
-        }
-        match self.in_module(scope.module, name, ns, depth.saturating_add(1)) {
-            NameBinding::Nothing => self.external(scope.module, name, PathStart::Name),
-            found => found,
-        }
+    fn first(&self, scope: Scope<'_>, name: &Name, ns: Namespace) -> NameBinding {
+        let frames = scope.frames.iter().enumerate().rev();
+        frames
+            .map(|(index, frame)| self.in_frame(scope, index, frame, name, ns))
+            .find_map(NameBinding::known)
+            .or_else(|| self.in_module(scope.module, name, ns).known())
+            .unwrap_or_else(|| self.external(scope.module, name, PathStart::Name))
     }
 
     fn in_frame(
@@ -232,7 +205,6 @@ impl Resolver<'_> {
         frame: &Frame,
         name: &Name,
         ns: Namespace,
-        depth: u32,
     ) -> NameBinding {
         if frame.generics.contains(name) {
             return NameBinding::Local;
@@ -245,7 +217,7 @@ impl Resolver<'_> {
         if table.types.contains_key(name) {
             found.push(NameBinding::FrameDef { frame: index, name: Name::clone(name) });
         }
-        if !self.burn() || depth > DEPTH {
+        if !self.burn() {
             return NameBinding::Nothing;
         }
         // An import in a block sees the enclosing scopes, but not itself.
@@ -254,24 +226,21 @@ impl Resolver<'_> {
         for one in &table.uses {
             if one.alias.as_ref() == Some(name) {
                 let inside = if one.path.first() == Some(name) { outside } else { whole };
-                found.push(self.import(inside, one, ns, depth.saturating_add(1)));
+                found.push(self.import(inside, one, ns));
             }
         }
-        if !found.is_empty() {
-            return self.weigh(scope, found, depth);
-        }
-        for one in table.uses.iter().filter(|one| one.alias.is_none()) {
-            match self.glob(outside, one, name, ns, depth.saturating_add(1)) {
-                NameBinding::Nothing => {}
-                found => return found,
-            }
-        }
-        NameBinding::Nothing
+        if found.is_empty() { self.in_globs(outside, table, name, ns) } else { self.weigh(scope, found) }
     }
 
-    fn import(&self, scope: Scope<'_>, one: &Import, ns: Namespace, depth: u32) -> NameBinding {
+    fn in_globs(&self, scope: Scope<'_>, table: &Table, name: &Name, ns: Namespace) -> NameBinding {
+        let globs = table.uses.iter().filter(|one| one.alias.is_none());
+        let found = globs.map(|one| self.glob(scope, one, name, ns)).find_map(NameBinding::known);
+        found.unwrap_or(NameBinding::Nothing)
+    }
+
+    fn import(&self, scope: Scope<'_>, one: &Import, ns: Namespace) -> NameBinding {
         let names: Vec<&Name> = one.path.iter().collect();
-        let (found, used) = self.import_names(scope, &names, one.leading, ns, depth);
+        let (found, used) = self.import_names(scope, &names, one.leading, ns);
         match names.get(used) {
             None => found,
             Some(_) if used.saturating_add(1) == names.len() => match found {
@@ -291,17 +260,16 @@ impl Resolver<'_> {
         names: &[&Name],
         leading: PathStart,
         ns: Namespace,
-        depth: u32,
     ) -> (NameBinding, usize) {
         let package = self.world.package(self.world.package_of(scope.module));
         if package.is_some_and(|package| package.edition_2015)
             && let NameBinding::Module(root) = self.root(scope.module)
         {
             let at_root = Scope { module: root, frames: &[], own: None };
-            return self.names(at_root, names, PathStart::Name, ns, depth);
+            return self.names(at_root, names, PathStart::Name, ns);
         }
         // rustc accepts no import of an unknown name, so the name belongs to another crate.
-        match self.names(scope, names, leading, ns, depth) {
+        match self.names(scope, names, leading, ns) {
             (NameBinding::Nothing, _) => {
                 (NameBinding::Far(names.iter().map(|name| Name::clone(name)).collect()), names.len())
             }
@@ -309,18 +277,18 @@ impl Resolver<'_> {
         }
     }
 
-    fn glob(&self, scope: Scope<'_>, one: &Import, name: &Name, ns: Namespace, depth: u32) -> NameBinding {
+    fn glob(&self, scope: Scope<'_>, one: &Import, name: &Name, ns: Namespace) -> NameBinding {
         let names: Vec<&Name> = one.path.iter().collect();
         let target = if names.is_empty() && one.leading == PathStart::Colons {
             return NameBinding::Nothing;
         } else if names.is_empty() {
             self.root(scope.module)
         } else {
-            let (found, used) = self.import_names(scope, &names, one.leading, Namespace::Type, depth);
+            let (found, used) = self.import_names(scope, &names, one.leading, Namespace::Type);
             if used < names.len() { NameBinding::Nothing } else { found }
         };
         match target {
-            NameBinding::Module(module) => self.in_module(module, name, ns, depth.saturating_add(1)),
+            NameBinding::Module(module) => self.in_module(module, name, ns),
             NameBinding::Def { .. } | NameBinding::FrameDef { .. } => {
                 let has = self
                     .variants(scope, &target)
@@ -344,15 +312,16 @@ impl Resolver<'_> {
         }
     }
 
-    fn in_module(&self, module: usize, name: &Name, ns: Namespace, depth: u32) -> NameBinding {
+    fn in_module(&self, module: usize, name: &Name, ns: Namespace) -> NameBinding {
         let key = (module, Name::clone(name), ns);
         if let Some(found) = self.known.borrow().get(&key) {
             return found.clone();
         }
-        if depth > DEPTH || !self.burn() || !self.active.borrow_mut().insert(key.clone()) {
+        let Some(_level) = self.enter().filter(|_| self.burn()) else { return NameBinding::Nothing };
+        if !self.active.borrow_mut().insert(key.clone()) {
             return NameBinding::Nothing;
         }
-        let found = self.search(module, name, ns, depth);
+        let found = self.search(module, name, ns);
         self.active.borrow_mut().remove(&key);
         if !matches!(found, NameBinding::Nothing) || self.active.borrow().is_empty() {
             self.known.borrow_mut().insert(key, found.clone());
@@ -360,7 +329,7 @@ impl Resolver<'_> {
         found
     }
 
-    fn search(&self, module: usize, name: &Name, ns: Namespace, depth: u32) -> NameBinding {
+    fn search(&self, module: usize, name: &Name, ns: Namespace) -> NameBinding {
         let Some(table) = self.world.table(module) else { return NameBinding::Nothing };
         let value = ns == Namespace::Value && table.values.contains(name);
         if value {
@@ -375,27 +344,12 @@ impl Resolver<'_> {
         found.extend(children.map(|child| NameBinding::Module(*child)));
         let scope = Scope { module, frames: &[], own: None };
         for one in table.uses.iter().filter(|one| one.alias.as_ref() == Some(name)) {
-            match self.import(scope, one, ns, depth.saturating_add(1)) {
-                NameBinding::Nothing => {}
-                other => found.push(other),
-            }
+            found.extend(self.import(scope, one, ns).known());
         }
         for merged in info.map(|info| info.merged.as_slice()).unwrap_or_default() {
-            match self.in_module(*merged, name, ns, depth.saturating_add(1)) {
-                NameBinding::Nothing => {}
-                other => found.push(other),
-            }
+            found.extend(self.in_module(*merged, name, ns).known());
         }
-        if !found.is_empty() {
-            return self.weigh(scope, found, depth);
-        }
-        for one in table.uses.iter().filter(|one| one.alias.is_none()) {
-            match self.glob(scope, one, name, ns, depth.saturating_add(1)) {
-                NameBinding::Nothing => {}
-                found => return found,
-            }
-        }
-        NameBinding::Nothing
+        if found.is_empty() { self.in_globs(scope, table, name, ns) } else { self.weigh(scope, found) }
     }
 
     /// Resolves the name of another crate: `extern crate`, a dependency, or the package's own library.
@@ -416,7 +370,7 @@ impl Resolver<'_> {
             if leading == PathStart::Colons
                 && self.world.package(package).is_some_and(|package| package.edition_2015)
             {
-                let found = self.in_module(root, name, Namespace::Type, 1);
+                let found = self.in_module(root, name, Namespace::Type);
                 if !matches!(found, NameBinding::Nothing) {
                     return found;
                 }

@@ -128,6 +128,12 @@ enum NameBinding {
     Nothing,
 }
 
+impl NameBinding {
+    fn known(self) -> Option<Self> {
+        (!matches!(self, Self::Nothing)).then_some(self)
+    }
+}
+
 /// The number of steps that one lookup may take. Globs that import each other can make lookup exponential.
 /// Past the limit the name counts as unresolved.
 const FUEL: u32 = 20_000;
@@ -138,6 +144,17 @@ pub(crate) struct Resolver<'w> {
     known: RefCell<BTreeMap<(usize, Name, Namespace), NameBinding>>,
     active: RefCell<BTreeSet<(usize, Name, Namespace)>>,
     fuel: Cell<u32>,
+    /// The number of nested lookups, at most [`DEPTH`].
+    depth: Cell<u32>,
+}
+
+/// One level of nested lookups, until it is dropped.
+struct LookupLevel<'r>(&'r Cell<u32>);
+
+impl Drop for LookupLevel<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
 }
 
 impl<'w> Resolver<'w> {
@@ -148,6 +165,7 @@ impl<'w> Resolver<'w> {
             known: RefCell::default(),
             active: RefCell::default(),
             fuel: Cell::new(FUEL),
+            depth: Cell::new(0),
         }
     }
 
@@ -155,45 +173,54 @@ impl<'w> Resolver<'w> {
     pub(crate) fn resolve(&self, scope: Scope<'_>, path: &Path, ns: Namespace) -> Resolution {
         self.fuel.set(FUEL);
         self.active.borrow_mut().clear();
-        self.path(scope, path, ns, 0)
+        self.path(scope, path, ns)
     }
 
     /// Resolves a type.
     pub(crate) fn ty(&self, scope: Scope<'_>, ty: &WrittenType) -> KnownType {
         self.fuel.set(FUEL);
         self.active.borrow_mut().clear();
-        self.rty(scope, ty, &BTreeMap::new(), 0)
+        self.rty(scope, ty, &BTreeMap::new())
     }
 
-    fn path(&self, scope: Scope<'_>, path: &Path, ns: Namespace, depth: u32) -> Resolution {
+    /// Opens a level of nested lookups; `None` past the limit.
+    fn enter(&self) -> Option<LookupLevel<'_>> {
+        let depth = self.depth.get();
+        (depth <= DEPTH).then(|| {
+            self.depth.set(depth.saturating_add(1));
+            LookupLevel(&self.depth)
+        })
+    }
+
+    fn path(&self, scope: Scope<'_>, path: &Path, ns: Namespace) -> Resolution {
         if let Some((own, position)) = &path.qself {
-            let own = self.rty(scope, own, &BTreeMap::new(), depth.saturating_add(1));
+            let own = self.rty(scope, own, &BTreeMap::new());
             if *position == 0 {
                 return Resolution { what: Meaning::Type(own), used: 0 };
             }
             let segs = path.segs.get(..*position).unwrap_or_default();
-            let (found, used) = self.walk(scope, segs, path.leading, Namespace::Type, depth);
+            let (found, used) = self.walk(scope, segs, path.leading, Namespace::Type);
             let of_trait = match found {
                 NameBinding::Far(full) => full,
                 NameBinding::Def { name, .. } if used == segs.len() => vec![name],
                 _ => segs.iter().map(|seg| Name::clone(&seg.name)).collect(),
             };
-            let args = segs.last().map(|seg| self.args(scope, seg, depth)).unwrap_or_default();
+            let args = segs.last().map(|seg| self.args(scope, seg)).unwrap_or_default();
             return Resolution { what: Meaning::Qualified { own, of_trait, args }, used: *position };
         }
-        let (found, used) = self.walk(scope, &path.segs, path.leading, ns, depth);
+        let (found, used) = self.walk(scope, &path.segs, path.leading, ns);
         let seg = used.checked_sub(1).and_then(|at| path.segs.get(at));
-        Resolution { what: self.expand(scope, found, seg, depth), used }
+        Resolution { what: self.expand(scope, found, seg), used }
     }
 
-    fn expand(&self, scope: Scope<'_>, found: NameBinding, seg: Option<&Segment>, depth: u32) -> Meaning {
+    fn expand(&self, scope: Scope<'_>, found: NameBinding, seg: Option<&Segment>) -> Meaning {
         match found {
             NameBinding::Def { .. } | NameBinding::FrameDef { .. } => {
-                let args = seg.map(|seg| self.args(scope, seg, depth)).unwrap_or_default();
-                Meaning::Type(self.def(scope, &found, args, depth))
+                let args = seg.map(|seg| self.args(scope, seg)).unwrap_or_default();
+                Meaning::Type(self.def(scope, &found, args))
             }
             NameBinding::Ready(ty) => Meaning::Type(ty),
-            NameBinding::Variant { of } => Meaning::Variant(self.def(scope, &of, Vec::new(), depth)),
+            NameBinding::Variant { of } => Meaning::Variant(self.def(scope, &of, Vec::new())),
             NameBinding::Module(_) => Meaning::Module,
             NameBinding::Value { module, name } => Meaning::Value { module, name },
             NameBinding::Far(path) => Meaning::Far(path),
@@ -207,14 +234,11 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    fn args(&self, scope: Scope<'_>, seg: &Segment, depth: u32) -> Vec<KnownType> {
-        seg.args.iter().map(|arg| self.rty(scope, arg, &BTreeMap::new(), depth.saturating_add(1))).collect()
+    fn args(&self, scope: Scope<'_>, seg: &Segment) -> Vec<KnownType> {
+        seg.args.iter().map(|arg| self.rty(scope, arg, &BTreeMap::new())).collect()
     }
 
-    fn def(&self, scope: Scope<'_>, found: &NameBinding, args: Vec<KnownType>, depth: u32) -> KnownType {
-        if depth > DEPTH {
-            return KnownType::Unknown;
-        }
+    fn def(&self, scope: Scope<'_>, found: &NameBinding, args: Vec<KnownType>) -> KnownType {
         match found {
             NameBinding::Ready(ty) => ty.clone(),
             NameBinding::Def { module, name } => {
@@ -224,13 +248,13 @@ impl<'w> Resolver<'w> {
                     return KnownType::Cap(id);
                 }
                 let inside = Scope { module: *module, frames: &[], own: None };
-                self.meaning(inside, self.world.table(*module), place, args, depth)
+                self.meaning(inside, self.world.table(*module), place, args)
             }
             NameBinding::FrameDef { frame, name } => {
                 let frames = scope.frames.get(..=*frame).unwrap_or_default();
                 let inside = Scope { frames, ..scope };
                 let place = (usize::MAX, *frame, Name::clone(name));
-                self.meaning(inside, frames.last().and_then(block_table), place, args, depth)
+                self.meaning(inside, frames.last().and_then(block_table), place, args)
             }
             _ => KnownType::Unknown,
         }
@@ -243,14 +267,13 @@ impl<'w> Resolver<'w> {
         table: Option<&Table>,
         place: TypeLocation,
         args: Vec<KnownType>,
-        depth: u32,
     ) -> KnownType {
         let Some(table) = table else { return KnownType::Own { place, args } };
         let others = table.also.get(&place.2).map(Vec::as_slice).unwrap_or_default();
         let mut first = None;
         for def in table.types.get(&place.2).into_iter().chain(others) {
             let ty = match def {
-                TypeDef::Alias(alias) => self.alias(inside, alias, &args, depth),
+                TypeDef::Alias(alias) => self.alias(inside, alias, &args),
                 _ => KnownType::Own { place: place.clone(), args: args.clone() },
             };
             if others.is_empty() || ty.names_a_capability() {
@@ -261,52 +284,36 @@ impl<'w> Resolver<'w> {
         first.unwrap_or(KnownType::Own { place, args })
     }
 
-    fn alias(&self, inside: Scope<'_>, alias: &Alias, args: &[KnownType], depth: u32) -> KnownType {
+    fn alias(&self, inside: Scope<'_>, alias: &Alias, args: &[KnownType]) -> KnownType {
         let mut given = args.iter();
         let mut known: BTreeMap<Name, KnownType> = BTreeMap::new();
         for (param, otherwise) in &alias.params {
             let ty = match (given.next(), otherwise) {
                 (Some(arg), _) => arg.clone(),
-                (None, Some(ty)) => self.rty(inside, ty, &known, depth.saturating_add(1)),
+                (None, Some(ty)) => self.rty(inside, ty, &known),
                 (None, None) => KnownType::Infer,
             };
             known.insert(Name::clone(param), ty);
         }
-        self.rty(inside, &alias.ty, &known, depth.saturating_add(1))
+        self.rty(inside, &alias.ty, &known)
     }
 
-    fn rty(
-        &self,
-        scope: Scope<'_>,
-        ty: &WrittenType,
-        subst: &BTreeMap<Name, KnownType>,
-        depth: u32,
-    ) -> KnownType {
-        if depth > DEPTH {
-            return KnownType::Unknown;
-        }
-        let deeper = depth.saturating_add(1);
+    fn rty(&self, scope: Scope<'_>, ty: &WrittenType, subst: &BTreeMap<Name, KnownType>) -> KnownType {
+        let Some(_level) = self.enter() else { return KnownType::Unknown };
         match ty {
-            WrittenType::Ref(inner) => KnownType::Ref(Box::new(self.rty(scope, inner, subst, deeper))),
-            WrittenType::Ptr(inner) => KnownType::Ptr(Box::new(self.rty(scope, inner, subst, deeper))),
-            WrittenType::Array(inner) => KnownType::Array(Box::new(self.rty(scope, inner, subst, deeper))),
+            WrittenType::Ref(inner) => KnownType::Ref(Box::new(self.rty(scope, inner, subst))),
+            WrittenType::Ptr(inner) => KnownType::Ptr(Box::new(self.rty(scope, inner, subst))),
+            WrittenType::Array(inner) => KnownType::Array(Box::new(self.rty(scope, inner, subst))),
             WrittenType::Tuple(parts) => {
-                KnownType::Tuple(parts.iter().map(|part| self.rty(scope, part, subst, deeper)).collect())
+                KnownType::Tuple(parts.iter().map(|part| self.rty(scope, part, subst)).collect())
             }
             WrittenType::Infer => KnownType::Infer,
             WrittenType::Other => KnownType::Unknown,
-            WrittenType::Path(path) => self.path_ty(scope, path, subst, depth),
+            WrittenType::Path(path) => self.path_ty(scope, path, subst),
         }
     }
 
-    fn path_ty(
-        &self,
-        scope: Scope<'_>,
-        path: &Path,
-        subst: &BTreeMap<Name, KnownType>,
-        depth: u32,
-    ) -> KnownType {
-        let deeper = depth.saturating_add(1);
+    fn path_ty(&self, scope: Scope<'_>, path: &Path, subst: &BTreeMap<Name, KnownType>) -> KnownType {
         if path.qself.is_none()
             && let [only] = path.segs.as_slice()
             && let Some(known) = subst.get(&only.name)
@@ -317,17 +324,17 @@ impl<'w> Resolver<'w> {
             // An associated type: blind spot B05.
             return KnownType::Unknown;
         }
-        let (found, used) = self.walk(scope, &path.segs, path.leading, Namespace::Type, depth);
+        let (found, used) = self.walk(scope, &path.segs, path.leading, Namespace::Type);
         let last = path.segs.last();
         let args: Vec<KnownType> = last
-            .map(|seg| seg.args.iter().map(|arg| self.rty(scope, arg, subst, deeper)).collect())
+            .map(|seg| seg.args.iter().map(|arg| self.rty(scope, arg, subst)).collect())
             .unwrap_or_default();
         if used < path.segs.len() && !matches!(found, NameBinding::Far(_)) {
             return KnownType::Unknown;
         }
         match found {
             NameBinding::Def { .. } | NameBinding::FrameDef { .. } | NameBinding::Ready(_) => {
-                self.def(scope, &found, args, depth)
+                self.def(scope, &found, args)
             }
             NameBinding::Far(path) => KnownType::Far { path, args },
             NameBinding::Local
