@@ -55,6 +55,7 @@ fn join_texts(word: Word) -> Word {
 pub(super) fn base_name(name: &str) -> &str {
     let base = name.rsplit(['/', '\\']).next().filter(|base| !base.is_empty()).unwrap_or(name);
     let (stem, ending) = base.rsplit_once('.').unwrap_or((base, ""));
+    // Windows starts `node.exe` for `node`, so both must be judged alike.
     let starts = ["exe", "cmd", "bat"].iter().any(|known| ending.eq_ignore_ascii_case(known));
     if starts && !stem.is_empty() { stem } else { base }
 }

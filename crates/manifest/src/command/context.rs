@@ -35,6 +35,7 @@ impl<'a> CommandContext<'a> {
         Self {
             roots: dialect.root_variables(),
             relative,
+            // gnoma resolves every program inside the plugin directory and never in PATH.
             bare_is_file: matches!(dialect, Dialect::Gnoma),
             files: None,
             excluded: &[],

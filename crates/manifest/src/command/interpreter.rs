@@ -71,6 +71,7 @@ fn run(
             words = after;
             break;
         }
+        // Shells also take options with `+`, and cmd takes them with `/`.
         let looks = text.starts_with('-')
             || text.starts_with('+')
             || (options.names.contains(&"cmd") && text.starts_with('/'));
@@ -93,6 +94,7 @@ fn run(
                 Some(value) => Word { pieces: vec![Piece::Text(value.to_owned())], quoted: true },
                 None => after.first().cloned().unwrap_or_default(),
             };
+            // For these, the file is the program and ends the options; elsewhere it is loaded before the script.
             if base == "java" || options.names.contains(&"pwsh") || options.names.contains(&"php") {
                 return script(judge, &file).at_least(least);
             }

@@ -27,6 +27,7 @@ use crate::surface::Coverage;
 /// ```
 #[must_use]
 pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandAnalysis {
+    // The judge never fails: a text that it does not understand gets a worse label.
     let mut judge = Judge::new(context, text.len());
     let operators = judge.text(text, 0);
     let coverage = match (judge.parts.as_slice(), operators) {
@@ -35,6 +36,7 @@ pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandAnalysi
         (parts, _) => {
             let worst = parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
             let on_path = parts.iter().any(|part| part.coverage == Coverage::PathBinary);
+            // A text with several calls is itself part of what runs, so it is no better than inline shell.
             if on_path { worst.worst(Coverage::InlineShell) } else { worst }
         }
     };
@@ -49,6 +51,7 @@ pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandAnalysi
     for word in &words {
         judge.note(word);
     }
+    // Without a shell, quotes are not needed.
     judge.unquoted = false;
     judge.simple(&SimpleCommand { words, ..SimpleCommand::default() }, Upstream::Nothing, 0);
     let coverage = judge.parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
@@ -100,6 +103,7 @@ impl<'j> Judge<'j> {
     /// Nested texts are parsed again at each level. The budget limits the work to a multiple of the whole text.
     fn new(context: &'j CommandContext<'j>, length: usize) -> Self {
         let (names, files) = (BTreeSet::new(), BTreeSet::new());
+        // Eight times the text covers `MAX_DEPTH` levels; the constant lets short texts nest.
         let budget = length.saturating_mul(8).saturating_add(4096);
         Self { context, parts: Vec::new(), names, files, unquoted: false, budget }
     }
@@ -143,6 +147,7 @@ impl<'j> Judge<'j> {
                 operators |= self.inner(word, depth);
             }
             self.simple(one, upstream, depth);
+            // In `curl … | tee x | sh`, the last command still reads downloaded text.
             upstream = match upstream {
                 Upstream::Nothing | Upstream::Program if !is_fetcher(one) => Upstream::Program,
                 _ => Upstream::Fetcher,
@@ -195,6 +200,7 @@ impl<'j> Judge<'j> {
     fn with_first_line(&self, mut verdict: Verdict) -> Verdict {
         let file = verdict.started.as_deref().and_then(|path| self.context.files?.get(path));
         let line = file.and_then(|file| file.bytes.strip_prefix(b"#!")).map(|rest| {
+            // 128 bytes are enough for an interpreter and its option, and the text goes into a message.
             let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
             String::from_utf8_lossy(rest.get(..end.min(128)).unwrap_or_default()).trim().to_owned()
         });
@@ -221,6 +227,7 @@ impl<'j> Judge<'j> {
         if let Some(path) = self.context.in_tree(first).filter(|path| !path.is_empty()) {
             return Some(Verdict { coverage: Coverage::Covered, why: path.clone(), started: Some(path) });
         }
+        // A path after the root variable that is not in the tree, for example with `..`.
         if self.context.is_known(first) {
             return Some(Verdict::new(Coverage::PathBinary, first.shown()));
         }

@@ -105,6 +105,7 @@ fn node_package(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Verdict {
         return Verdict::new(Coverage::LauncherFloating, format!("{base} without a package"));
     };
     let local = word.shown();
+    // npx runs a local path without downloading anything.
     if local.starts_with(['.', '/']) || judge.context.local(word).is_some() {
         return script(judge, word);
     }
@@ -147,6 +148,7 @@ fn uv(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
             let project = package_script(judge, "uv run", &["uv.lock"], &directory(judge, rest));
             project.at_least(worst_reference(with, reference::python).coverage)
         }
+        // These verbs download packages, and `sync` runs their build scripts.
         Some("pip" | "sync" | "add") => Verdict::new(Coverage::LauncherFloating, "uv"),
         _ => Verdict::new(Coverage::PathBinary, "uv"),
     }
@@ -206,6 +208,7 @@ fn go(judge: &Judge<'_>, after: &[Word]) -> Verdict {
 pub(super) fn package_script(judge: &Judge<'_>, name: &str, locks: &[&str], directory: &str) -> Verdict {
     let here = !directory.is_empty() || judge.context.relative == crate::RelativeBase::Root;
     let directory = directory.trim_end_matches('/');
+    // The runner finds the lockfile only in the directory that it works in.
     let locked = here && judge.context.has_any(if directory == "." { "" } else { directory }, locks);
     let coverage = if locked { Coverage::LauncherVersion } else { Coverage::LauncherFloating };
     Verdict::new(coverage, format!("a package script of {name}"))

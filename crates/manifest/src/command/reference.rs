@@ -12,6 +12,7 @@ pub(super) fn npm(reference: &str) -> Coverage {
             _ => Coverage::LauncherFloating,
         };
     }
+    // The first character is skipped because `@` there starts a scope.
     match reference.get(1..).and_then(|rest| rest.rsplit_once('@')) {
         Some((_, version)) if is_semver(version) => Coverage::LauncherVersion,
         _ => Coverage::LauncherFloating,
@@ -48,6 +49,7 @@ fn is_exact_python(version: &str) -> bool {
         && version
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'!' | b'-' | b'_'))
+        // A single number such as `3` can be a range in some tools.
         && version.contains('.')
 }
 
@@ -56,6 +58,7 @@ fn is_exact_python(version: &str) -> bool {
 /// A tag with a digit counts as an exact version, because it usually is one; `latest` and names do not.
 pub(super) fn image(reference: &str) -> Coverage {
     if let Some((_, digest)) = reference.rsplit_once("@sha256:") {
+        // A truncated digest identifies nothing.
         return if is_hex(digest, 64) { Coverage::LauncherDigest } else { Coverage::LauncherFloating };
     }
     let last = reference.rsplit_once('/').map_or(reference, |(_, last)| last);

@@ -86,6 +86,7 @@ impl Word {
 /// The nesting of texts that is followed, which limits recursion. Deeper texts count as unknown.
 pub(super) const MAX_DEPTH: u8 = 8;
 
+// Longer operators come first, because the first match is taken.
 const OPERATORS: &[&str] = &[
     "<<<", "&>>", ";;&", "&&", "||", ";;", ";&", "|&", "<<-", "<<", ">>", "<>", ">&", "<&", ">|", "&>", ";",
     "&", "|", "<", ">", "(", ")", "\n",
@@ -131,6 +132,7 @@ impl Lexer<'_> {
                     let line = self.rest.find('\n').unwrap_or(self.rest.len());
                     self.drop(line);
                 }
+                // Process substitution runs a command, although it looks like a redirection.
                 '<' | '>' if self.rest.get(1..2) == Some("(") => {
                     self.drop(2);
                     let inner = self.balanced();
@@ -288,6 +290,7 @@ impl Lexer<'_> {
         match first {
             Some('(') if self.rest.starts_with("((") => {
                 self.drop(1);
+                // The value of an arithmetic expansion is unknown. Command substitutions inside it are not judged.
                 let _inner = self.balanced_from(0);
                 self.word().pieces.push(Piece::Unknown);
             }

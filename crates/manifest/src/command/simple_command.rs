@@ -94,6 +94,7 @@ impl CommandBuilder {
             ">" | ">>" | ">&" | ">|" | "&>" | "&>>" => {
                 self.mode = ReadState::Redirect { reads: false, here: false }
             }
+            // In a pattern, `|` separates alternatives and only `)` ends the pattern.
             _ if self.mode == ReadState::Pattern => {
                 if operator == ")" {
                     self.mode = ReadState::Command;

@@ -81,6 +81,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     entry(reader, meta);
     reader.standard_hooks(HOOKS);
     reader.standard_servers(".mcp.json", ServerList::Mcp);
+    // The manifest may already have declared the standard file.
     let fresh = !reader.visited.contains(&(".app.json".to_owned(), APPS));
     if let Some(view) = reader.files.get(".app.json").filter(|_| fresh) {
         apps_file(reader, ".app.json", view.bytes, Origin::Found);
@@ -163,6 +164,7 @@ fn apps_object(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>,
             Some(id) => reader.plain(doc, id, Requirement::Strict).unwrap_or_default().to_owned(),
             None => scalar_text(member.node()),
         };
+        // The host resolves the id to an address, which the plugin does not contain.
         item.why = crate::reader::text::escape(&id, 128);
         item.facts.insert("id", SurfaceFact::Text(id));
         reader.add(item);

@@ -23,12 +23,14 @@ pub enum RootCheck {
 pub fn classify(files: &dyn Files) -> Option<RootCheck> {
     let file = files.get("plugin.json")?;
     let entry = files.get("index.ts").is_some() || files.get("index.js").is_some();
+    // HyperAgent loads the directory because of its entry file, whatever the manifest contains.
     if entry {
         return Some(RootCheck::Hyperagent);
     }
     Some(match json::parse(file.bytes, &ParseLimits::standard()) {
         Ok(root) if root.get("hostModules").is_some() => RootCheck::Hyperagent,
         Ok(root) => of_gnoma(&root),
+        // The keys of a broken file are unknown, so its text is searched.
         Err(_) if mentions_host_modules(file.bytes) => RootCheck::Hyperagent,
         Err(_) => RootCheck::Unreadable,
     })
@@ -36,6 +38,7 @@ pub fn classify(files: &dyn Files) -> Option<RootCheck> {
 
 /// Returns `true` if a broken file mentions `hostModules`, which makes it a broken HyperAgent plugin.
 fn mentions_host_modules(bytes: &[u8]) -> bool {
+    // A larger file is refused anyway, so the search does not need to be longer.
     let head = bytes.get(..ParseLimits::standard().bytes()).unwrap_or(bytes);
     head.windows(13).any(|window| window == b"\"hostModules\"")
 }
@@ -63,6 +66,7 @@ pub fn find_dialects(files: &dyn Files) -> Vec<Dialect> {
     };
     let mut found: Vec<Dialect> =
         MAIN_FILES.iter().filter(|entry| is_there(entry)).map(|(dialect, _)| *dialect).collect();
+    // The directory is already known as a plugin of another dialect, so the broken file is reported as shadowed.
     if found.len() > 1 && root == Some(RootCheck::Unreadable) {
         found.retain(|dialect| *dialect != Dialect::Gnoma);
     }

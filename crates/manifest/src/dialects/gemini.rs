@@ -68,6 +68,7 @@ fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
         None => reader.missing(doc, &doc.root, "name"),
         Some(node) => {
             meta.name = reader.name(doc, node);
+            // An extension is installed under its name, so another directory name is unusual but harmless.
             let differs = |directory: &&str| meta.name.as_deref().is_some_and(|name| name != *directory);
             if let Some(directory) = reader.at.directory.filter(differs) {
                 let message = format!("the directory has a different name: `{}`", escape(directory, 128));

@@ -85,6 +85,7 @@ pub(crate) fn fields<'n, 'd>(
             reader.error(doc, member.key_span(), ManifestCode::CaseVariant, message);
             continue;
         }
+        // The key works, but only because of Go's decoder; another host would ignore it.
         if member.key() != *word {
             let message = format!("gnoma reads `{}` as `{word}`", escape(member.key(), 64));
             reader.notice(doc, member.key_span(), ManifestCode::KeyCase, message);
@@ -158,6 +159,7 @@ fn host_version(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>
     let Some(host) = reader.at.host_version else { return };
     let parts = |text: &str| -> Option<Vec<u64>> {
         let text = text.trim().trim_start_matches('v');
+        // Pre-release and build parts do not count for the comparison.
         let text = text.split(['-', '+']).next().unwrap_or(text);
         text.split('.').map(|part| part.parse().ok()).collect()
     };

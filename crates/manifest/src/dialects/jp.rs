@@ -93,6 +93,7 @@ fn kind(reader: &mut Reader<'_>, doc: &Document<'_>) -> EntryKind {
         let node = doc.root.get(key)?;
         reader.plain(doc, node, Requirement::Strict).map(|text| (text.to_owned(), node.span()))
     };
+    // `type` is the older name of `kind`, and an entry can contain both.
     let (kind, old) = (read("kind"), read("type"));
     if let (Some((kind, _)), Some((old, span))) = (&kind, &old)
         && kind != old

@@ -126,6 +126,7 @@ impl Dialect {
     pub const fn root_variables(self) -> &'static [&'static str] {
         match self {
             Self::Claude | Self::Kimi | Self::Grok => &["CLAUDE_PLUGIN_ROOT"],
+            // Codex and Cursor also set the variable of Claude Code, so that its plugins work unchanged.
             Self::Codex => &["PLUGIN_ROOT", "CODEX_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
             Self::Cursor => &["CURSOR_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
             Self::Gemini => &["extensionPath"],

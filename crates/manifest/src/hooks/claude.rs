@@ -43,6 +43,7 @@ impl Reader<'_> {
         if path.glob {
             return self.glob_hooks(doc, node);
         }
+        // Claude Code reports the duplicate and then loads none of the hooks.
         if standard.contains(&path.path.as_str()) && self.dialect.adapter() == crate::Dialect::Claude {
             let message =
                 format!("`{}` is read anyway; a host that finds it twice loads none of its hooks", path.path);
@@ -119,6 +120,7 @@ impl Reader<'_> {
     pub(crate) fn events(&mut self, doc: &Document<'_>, members: &[JsonMember<'_>], origin: Origin) {
         for member in members {
             let plain = member.node().members().is_none() && member.node().items().is_none();
+            // Without a `hooks` key around the events, these keys are next to them.
             if plain && matches!(member.key(), "$schema" | "description" | "version") {
                 continue;
             }
@@ -170,6 +172,7 @@ impl Reader<'_> {
         item.why.clear();
         item.why.push_str(path);
         match self.files.get(path) {
+            // The kernel starts the interpreter named in the first line, which is outside the plugin.
             Some(file) if file.bytes.starts_with(b"#!") => {
                 item.coverage = item.coverage.worst(Coverage::ScriptInterpreterUncovered);
             }
@@ -219,6 +222,7 @@ impl Reader<'_> {
                 self.wrong(doc, node, "an object with event", Requirement::Strict);
                 continue;
             }
+            // Some hosts write `on` and `filter` for `event` and `matcher`.
             let Some(event) = node.get("event").or_else(|| node.get("on")) else {
                 // The list contains objects with one member per event.
                 self.hooks_value(doc, node, origin);

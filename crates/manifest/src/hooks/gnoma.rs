@@ -57,6 +57,7 @@ fn hook(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
             item.facts.insert(fact, SurfaceFact::Text(text.to_owned()));
         }
     }
+    // These texts are shown to users or select behavior; free text may contain other characters.
     for key in ["name", "event", "type"] {
         if let Some((node, text)) = hook.get(key).and_then(|node| Some((node, node.as_str()?))) {
             reader.refuse_hidden(doc, node.span(), text);
@@ -137,6 +138,7 @@ fn run(
             if args.is_none() {
                 return reader.run_file(item, &path.path);
             }
+            // If `args` names the program, its first item is replaced by the verified path.
             let named = usize::from(exec.is_none()).min(argv.len());
             argv.splice(..named, [path.path]);
             reader.run_argv(item, argv, StartDirectory::Root);
@@ -174,6 +176,8 @@ pub(crate) fn is_go_duration(text: &str) -> bool {
         }
         let number = whole.saturating_add(part.map_or(0, |part| part.saturating_add(1)));
         let Some((_, unit)) = rest.split_at_checked(number) else { return false };
+        // Go accepts the micro sign and the Greek letter mu. Longer units come first, so that `ms` is not read as
+        // `m`.
         let units = ["ns", "us", "\u{b5}s", "\u{3bc}s", "ms", "s", "m", "h"];
         let Some(after) = units.iter().find_map(|known| unit.strip_prefix(known)) else { return false };
         rest = after;

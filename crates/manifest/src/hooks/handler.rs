@@ -108,6 +108,7 @@ impl Reader<'_> {
                 self.notice(doc, node.span(), ManifestCode::UnknownHandler, message);
                 item.coverage = Coverage::Unresolved;
                 item.why = format!("handler type {}", escape(other, 64));
+                // An unknown type with a command could run it, so the command is judged and shown.
                 if node.get("command").is_some() {
                     return self.command_handler(doc, node, item);
                 }
@@ -152,6 +153,7 @@ impl Reader<'_> {
                 self.refuse_hidden(doc, command.span(), text);
                 self.run_text(item, text, starts_in);
             }
+            // With `args`, the command is a program, and no shell splits it.
             (JsonValue::String(program), Some(args)) => {
                 self.refuse_hidden(doc, command.span(), program);
                 let mut argv = vec![program.to_string()];
@@ -185,6 +187,7 @@ impl Reader<'_> {
             let rest = cwd.strip_prefix("${").and_then(|rest| rest.strip_prefix(root)?.strip_prefix('}'));
             rest.is_some_and(|rest| matches!(rest, "" | "/" | "${/}"))
         };
+        // A relative `cwd` refers to the plugin directory in hosts that have a root variable.
         let dot = matches!(cwd, "." | "./") && !roots.is_empty();
         if dot || roots.iter().any(|root| is_root(root)) {
             StartDirectory::Root

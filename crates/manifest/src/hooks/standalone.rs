@@ -73,6 +73,7 @@ const MAX_DEPTH: usize = 16;
 pub fn read_hooks_file(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, ManifestErrors> {
     let (files, at) = (MapFiles::new(), PluginContext::without_directory());
     let mut reader = Reader::new(&files, dialect, &at);
+    // Set before reading: it decides how commands are judged.
     reader.standalone = true;
     let limits = ParseLimits::standard().with_depth(MAX_DEPTH);
     let root = match dialect {
@@ -97,6 +98,7 @@ pub fn read_hooks_file(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, Mani
         }
     }
     let mut errors = Vec::new();
+    // Every error is inside an entry and listed, so the other entries are complete and can be used.
     if reader.error_count() == reader.entry_errors && reader.more_error_count() == 0 {
         errors = core::mem::take(&mut reader.errors);
         errors.sort_by_key(|error| error.place.span);

@@ -8,6 +8,7 @@ pub(crate) fn canonical(node: &JsonNode<'_>, out: &mut String) {
         JsonValue::Null => out.push_str("null"),
         JsonValue::Bool(true) => out.push_str("true"),
         JsonValue::Bool(false) => out.push_str("false"),
+        // Numbers are not normalized: hosts disagree about `1.0` and `1`, so they count as different values.
         JsonValue::Number(number) => out.push_str(number.text()),
         JsonValue::String(text) => write_text(text, out),
         JsonValue::Array(items) => {

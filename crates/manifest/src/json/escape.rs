@@ -57,6 +57,7 @@ fn unit(text: &str) -> Option<(Option<char>, usize)> {
     if let Some(character) = char::from_u32(first) {
         return Some((Some(character), 5));
     }
+    // Characters above U+FFFF are written as two escapes.
     let second = text.get(5..11).and_then(|pair| pair.strip_prefix("\\u")).and_then(four);
     if let (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) = (first, second) {
         let high = (first & 0x3FF) << 10;

@@ -165,6 +165,7 @@ impl<'a> JsonNumber<'a> {
         let kept = digits.trim_end_matches('0');
         let zeros = i64::try_from(digits.len().checked_sub(kept.len())?).ok()?;
         let scale = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(zeros)?;
+        // 2^53 has 16 digits; more digits cannot be an exact integer.
         if !(0..=16).contains(&scale) || kept.len() > 16 {
             return None;
         }

@@ -28,6 +28,7 @@ const MAX_ERRORS: usize = 100;
 /// and duplicate keys before it are reported too.
 pub fn parse<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<JsonNode<'a>, JsonErrors> {
     let text = text_of(bytes, limits)?;
+    // RFC 8259 lets parsers ignore a byte order mark, so hosts disagree about it.
     if text.starts_with('\u{feff}') {
         return Err(failure(JsonErrorKind::Bom, 0..1, bytes));
     }
@@ -102,6 +103,7 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, limits: ParseLimits) -> Self {
+        // Growing a stack copies it, which dominates the time for large files.
         let (nodes, members) = room(text.as_bytes(), limits.values());
         Self {
             text,
@@ -216,6 +218,7 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self, depth: usize) -> Result<JsonNode<'a>, Stop> {
         self.values = self.values.saturating_add(1);
+        // Many small values need more memory than the bytes of the file suggest.
         if self.values > self.limits.values() {
             return Err(self.limit(JsonErrorKind::TooMany { limit: self.limits.values() }));
         }

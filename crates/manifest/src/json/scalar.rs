@@ -77,6 +77,7 @@ impl<'a> Parser<'a> {
             }
             self.digits()?;
         }
+        // `1x` and `1.2.3` would otherwise be reported as a missing comma.
         if self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_')) {
             return Err(self.syntax(JsonSyntaxError::BadNumber));
         }
@@ -102,6 +103,7 @@ impl<'a> Parser<'a> {
             self.skip(plain_run(self.bytes.get(self.at..).unwrap_or_default()));
             match self.peek() {
                 Some(b'"') => break,
+                // The escape itself is checked by `unescape`; here only an escaped quote must not end the string.
                 Some(b'\\') => {
                     escaped = true;
                     self.skip(1);
@@ -115,6 +117,7 @@ impl<'a> Parser<'a> {
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();
         self.skip(1);
+        // Most strings have no escapes and are borrowed from the file.
         let text = if escaped { self.unescaped(raw, start)? } else { Cow::Borrowed(raw) };
         if text.len() > self.limits.string() {
             let kind = JsonErrorKind::StringTooLong { limit: self.limits.string() };

@@ -90,6 +90,7 @@ impl Files for MapFiles {
     }
 
     fn under<'a>(&'a self, directory: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+        // The slash keeps `bin` from matching `binary`.
         let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         let first = prefix.clone();
         let paths = self.files.range(first..).map(|(path, _)| path.as_str());

@@ -58,6 +58,7 @@ pub(crate) fn finish(reader: Reader<'_>, meta: Meta) -> Result<Manifest, Manifes
     let key = |item: &SurfaceItem| {
         (item.layer, item.place.file.clone(), item.place.span, item.kind, item.name.clone())
     };
+    // Reports and tests need an order that does not depend on the order in which adapters read files.
     surface.sort_by_cached_key(key);
     Ok(Manifest { dialect, meta, surface, warnings, main_file, files: files.into_iter().collect(), entry })
 }

@@ -76,6 +76,7 @@ pub fn read_marketplace(
     renames(&mut reader, &doc, &mut market, &drafts);
     let before = reader.more_error_count();
     reader.close(&doc);
+    // Unlisted errors cannot be assigned to entries, so no entry can be called valid.
     if reader.more_error_count() > before {
         return Err(errors_of(reader));
     }
@@ -105,6 +106,7 @@ fn settle(
     let mut by_entry: BTreeMap<usize, Vec<ManifestError>> = BTreeMap::new();
     let mut outside = Vec::new();
     for error in core::mem::take(&mut reader.errors) {
+        // Entries are in file order, so a binary search finds the one around the error.
         let at = drafts.partition_point(|draft| draft.span.end <= error.place.span.start);
         match drafts.get(at).filter(|draft| draft.span.start <= error.place.span.start) {
             Some(_) => by_entry.entry(at).or_default().push(error),
@@ -209,6 +211,7 @@ fn entry(
             None
         }
     };
+    // The default is the documented one of Claude Code.
     let strict = match node.get("strict").map(|strict| (strict, strict.value())) {
         Some((_, JsonValue::Bool(strict))) => *strict,
         Some((strict, _)) => {
@@ -230,6 +233,7 @@ fn entry(
         raw: String::from_utf8_lossy(doc.bytes.get(span.start..span.end).unwrap_or_default()).into_owned(),
         canonical: text,
         file: doc.file.to_owned(),
+        // Errors in the entry are later reported with pointers into the marketplace file.
         pointer: format!("/plugins/{index}"),
         offset: span.start,
         position: Position { line: 1, column: 1 },
@@ -307,6 +311,7 @@ fn renames(reader: &mut Reader<'_>, doc: &Document<'_>, market: &mut Marketplace
         let Some(target) = reader.plain(doc, member.node(), Requirement::Strict) else { continue };
         let mut end = target;
         let mut steps = 0_usize;
+        // 64 steps are far above any real chain.
         while let Some(next) = all.get(end).filter(|_| steps <= 64 && !names.contains(end)) {
             end = next;
             steps = steps.saturating_add(1);

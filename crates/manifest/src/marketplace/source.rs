@@ -282,6 +282,7 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
             );
             return None;
         }
+        // Without TLS or SSH, anyone on the network path can replace the plugin.
         if scheme(&text).is_some_and(|scheme| matches!(scheme.as_str(), "http" | "file" | "git" | "ftp")) {
             let message = format!("the URL `{}` is not https or ssh", escape(&text, 128));
             self.reader.warning(self.doc, span, ManifestCode::MarketInsecureUrl, message);

@@ -144,6 +144,7 @@ impl Reader<'_> {
             Ok(path) => {
                 self.refuse_hidden(doc, node.span(), text);
                 self.check_excluded(doc, node, &path)?;
+                // Claude Code and Codex document `./` as required, but accept paths without it.
                 let asks_prefix = matches!(self.dialect, Dialect::Claude | Dialect::Codex);
                 if asks_prefix && !path.prefixed {
                     let message = format!("expected `./` in front of `{}`", escape(text, 128));
@@ -152,6 +153,7 @@ impl Reader<'_> {
                 Some(path)
             }
             Err(code) => {
+                // The path error covers hidden characters too, so they are not reported again.
                 self.flagged.insert(flag(doc, node.span()));
                 let message =
                     format!("expected a path inside the plugin directory, got `{}`", escape(text, 128));
@@ -176,6 +178,7 @@ impl Reader<'_> {
     /// Two spellings of one key are an error, because hosts disagree about which of them applies.
     pub(crate) fn keys(&mut self, doc: &Document<'_>, members: &[JsonMember<'_>], known: &[&str]) {
         let twin_of = |key: &str| known.iter().copied().find(|word| word.eq_ignore_ascii_case(key));
+        // Computed only if a key differs in case, which is rare.
         let mut spellings: Option<BTreeMap<&str, usize>> = None;
         for member in members {
             let key = member.key();
@@ -222,6 +225,7 @@ impl Reader<'_> {
 ///
 /// The iterator is empty if the document cannot contain hidden text, which is the usual case and saves a pass.
 fn inside<'n, 'd>(doc: &Document<'_>, node: &'n JsonNode<'d>) -> impl Iterator<Item = &'n JsonNode<'d>> {
+    // A stack instead of recursion keeps this independent of the nesting.
     let mut left: Vec<&JsonNode<'d>> = doc.may_hide.then_some(node).into_iter().collect();
     core::iter::from_fn(move || {
         let node = left.pop()?;
@@ -237,6 +241,7 @@ fn flag(doc: &Document<'_>, span: Span) -> (String, usize, usize) {
 
 /// Finds a known key at edit distance 1: one letter inserted, removed or replaced, or two letters swapped.
 fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    // No known key is that long, so the comparison can be skipped.
     if key.len() > 64 {
         return None;
     }
@@ -244,6 +249,7 @@ fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 fn is_near(one: &[u8], two: &[u8]) -> bool {
+    // Short words are all near each other, and a suggestion would be a guess.
     if one.len() < 4 || one.len().abs_diff(two.len()) > 1 {
         return false;
     }

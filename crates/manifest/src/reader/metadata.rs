@@ -90,6 +90,7 @@ impl Reader<'_> {
             return None;
         }
         let text = self.plain(doc, node, Requirement::Strict)?.to_owned();
+        // The limit keeps versions readable in tables, and is far above any real version.
         if text.len() > 64 {
             self.error(doc, node.span(), crate::ManifestCode::Version, "expected at most 64 bytes");
         } else if !crate::reader::name::is_semver(&text) {

@@ -130,6 +130,7 @@ impl<'c> Reader<'c> {
     /// Parses the marketplace entry, if there is one. Its name takes precedence over the manifest's name.
     pub(crate) fn open_entry(&mut self, own: Option<&str>) -> Option<(&'c MarketplaceEntry, Document<'c>)> {
         let entry = self.at.entry?;
+        // The entry was cut out of a marketplace file, so the limits of such a file apply.
         let root = json::parse(entry.raw().as_bytes(), &ParseLimits::marketplace());
         let doc =
             self.open_as(entry.file(), entry.raw().as_bytes(), ManifestLayer::Entry, entry.base(), root)?;
@@ -161,6 +162,7 @@ impl<'c> Reader<'c> {
                         span: error.span(),
                         position: Some(error.position()),
                     };
+                    // A duplicate key is only understandable with the place of its first occurrence.
                     let also = error.first().map(|(_, position)| position);
                     let mut message = escape(&error.kind().to_string(), 512);
                     if let Some(first) = also {
@@ -221,6 +223,7 @@ impl<'c> Reader<'c> {
 
     fn push(&mut self, error: ManifestError) {
         if self.errors.len() < MAX_ERRORS {
+            // The event tells the caller which hook of a settings file is lost.
             self.errors.push(ManifestError { event: self.event.clone(), ..error });
         } else {
             self.more_errors = self.more_errors.saturating_add(1);
@@ -319,6 +322,7 @@ impl<'c> Reader<'c> {
 
     /// Adds an item to the surface; a plugin with too many items is refused, so that memory stays bounded.
     pub(crate) fn add(&mut self, item: SurfaceItem) {
+        // One error is enough: the plugin is refused, and the rest would repeat it.
         if self.items.len() < MAX_ITEMS {
             return self.items.push(item);
         }
@@ -337,11 +341,13 @@ impl<'c> Reader<'c> {
         read: impl FnOnce(&mut Self),
     ) {
         let (errors, inner, items) = (self.error_count(), self.entry_errors, self.items.len());
+        // Entries are nested: events contain groups, which contain handlers.
         let outer = core::mem::replace(&mut self.event, event.map(ToOwned::to_owned));
         read(self);
         self.refuse_hidden_keys(doc, node);
         self.event = outer;
         let found = self.error_count().saturating_sub(errors);
+        // An error of an inner entry has already removed its items; only an error of this entry removes all.
         if found > self.entry_errors.saturating_sub(inner) {
             self.items.truncate(items);
         }
@@ -384,6 +390,7 @@ impl<'c> Reader<'c> {
                     .then(one.code.as_str().cmp(two.code.as_str()))
                     .then(one.message.cmp(&two.message))
             });
+            // Several keys can lead to the same file, whose warnings would be repeated.
             self.warnings.dedup();
             return Ok(Reading { surface: self.items, warnings: self.warnings, files: self.read });
         }
@@ -411,6 +418,7 @@ fn may_hide(bytes: &[u8]) -> bool {
 }
 
 fn is_open(place: &ManifestPlace, doc: &Document<'_>) -> bool {
+    // Places without a position are resolved when their document is closed.
     place.position.is_none() && place.file == doc.file && place.span.start >= doc.base.offset
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn is_kebab(text: &str) -> bool {
 /// Returns `true` for three numbers with dots. Go's parser also accepts `+1` and `-1`, which are refused here.
 pub(crate) fn is_three_numbers(text: &str) -> bool {
     let number =
+        // A number of at most 18 digits fits 64 bits in every host.
         |part: &str| !part.is_empty() && part.len() <= 18 && part.bytes().all(|byte| byte.is_ascii_digit());
     let mut parts = text.split('.');
     parts.by_ref().take(3).filter(|part| number(part)).count() == 3 && parts.next().is_none()

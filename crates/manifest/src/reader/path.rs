@@ -23,27 +23,32 @@ pub(crate) fn clean_path(text: &str, roots: &[&str]) -> Result<CleanPath, Manife
     if text.chars().any(char::is_control) {
         return Err(ManifestCode::PathChars);
     }
+    // On Windows, a backslash separates components and could lead outside.
     if text.contains('\\') {
         return Err(ManifestCode::PathBackslash);
     }
     if text.starts_with('/') {
         return Err(ManifestCode::PathAbsolute);
     }
+    // A shell or a host could expand it to the home directory.
     if text.starts_with('~') {
         return Err(ManifestCode::PathHome);
     }
     match scheme_of(text) {
+        // A single letter before a colon is a Windows drive.
         Some(scheme) if scheme.len() == 1 => return Err(ManifestCode::PathDrive),
         Some(_) => return Err(ManifestCode::PathUrl),
         None => {}
     }
     let (rest, rooted) = without_root(text, roots);
+    // Variables other than the root have no value at check time, so the path cannot be verified.
     if has_variable(rest) {
         return Err(ManifestCode::PathVariable);
     }
     if rest.split('/').any(|part| part == "..") {
         return Err(ManifestCode::PathParent);
     }
+    // `PATH_MAX` without its NUL, and `NAME_MAX`: no common file system stores longer names.
     if rest.len() > 4095 || rest.split('/').any(|part| part.len() > 255) {
         return Err(ManifestCode::PathTooLong);
     }

@@ -40,6 +40,7 @@ impl fmt::Debug for ForeignText {
 
 /// Escapes characters that can mislead a terminal or a reader, and truncates after `most` characters.
 pub(crate) fn escape(text: &str, most: usize) -> String {
+    // Nearly all text is plain ASCII; this avoids a pass over its characters.
     if text.len() <= most && is_plain(text) {
         return text.to_owned();
     }
@@ -93,6 +94,7 @@ pub(crate) fn hidden_in(text: &str, joiners: Joiners) -> Option<char> {
         if matches!(character, ' '..='~') || !is_hidden(*character) {
             return false;
         }
+        // Emoji such as families contain joiners, and a warning for each of them would be noise.
         let joins = matches!(joiners, Joiners::InEmoji) && *character == '\u{200d}';
         let (before, after) = text.split_at_checked(*at).unwrap_or_default();
         let in_emoji = before.chars().next_back().is_some_and(is_emoji_part)

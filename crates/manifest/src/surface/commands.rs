@@ -94,6 +94,7 @@ impl Reader<'_> {
 
     /// Returns `true` if a program exists, by its own name or by one that its interpreter or system tries.
     fn has_program(&self, path: &str) -> bool {
+        // Loaders for Node.js try the first five endings, Windows the last three.
         const TRIED: [&str; 8] = [".js", ".mjs", ".cjs", ".json", "/index.js", ".exe", ".cmd", ".bat"];
         self.has(path) || TRIED.iter().any(|end| self.files.get(&format!("{path}{end}")).is_some())
     }
@@ -211,6 +212,7 @@ pub(crate) fn scalar_text(node: &JsonNode<'_>) -> String {
 
 /// Returns `true` if a command checks that its program exists, or continues without it.
 fn is_guarded(item: &SurfaceItem) -> bool {
+    // Tests and fallbacks that plugins use for optional programs. A missing program is then not an error.
     const GUARDS: [&str; 8] =
         ["[ -", "[[ -", "test -", "command -v", "|| true", "|| :", "|| exit 0", "2>/dev/null ||"];
     let text = item.text.as_ref().map(ForeignText::as_untrusted).unwrap_or_default();

@@ -256,6 +256,7 @@ impl SurfaceItem {
         key(&mut out, "argv");
         list(&self.argv, &mut out);
         key(&mut out, "coverage");
+        // The coverage is part of the line, so that a script that loses its file changes the digest.
         write_text(self.coverage.code(), &mut out);
         key(&mut out, "env");
         list(&self.reads_env, &mut out);

@@ -34,6 +34,7 @@ impl PromptKind {
         match self {
             Self::Skills => name.eq_ignore_ascii_case("SKILL.md"),
             Self::TomlCommands => has_ending(name, ".toml"),
+            // Case is ignored, because file systems on macOS and Windows ignore it.
             _ => has_ending(name, ".md"),
         }
     }
@@ -186,6 +187,7 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
         let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
         let start = offset;
         offset = offset.saturating_add(raw.len());
+        // Front matter starts in the first line or does not exist.
         if index == 0 && line.trim_start_matches('\u{feff}').trim_end() == "---" {
             front = FrontMatter::Inside { hooks: false };
             continue;
@@ -204,6 +206,7 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
             Some(block) => block.text.push_str(raw),
             None if trimmed
                 .strip_prefix("```")
+                // A fence can have more than three backticks.
                 .is_some_and(|rest| rest.trim_start_matches('`').trim() == "!") =>
             {
                 fence = Some(ShellText { mark: "fence", text: String::new(), start: offset, line: number });

@@ -75,6 +75,7 @@ impl Reader<'_> {
             "a pattern instead of a path".clone_into(&mut item.why);
             return self.add(item);
         }
+        // Packaged servers of Claude Desktop: a ZIP archive with its own manifest.
         if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
             return self.bundle(&place, doc, &path.path);
         }
@@ -142,6 +143,7 @@ impl Reader<'_> {
             return;
         }
         for member in members {
+            // A map without `mcpServers` can also contain other objects, which are not servers.
             let is_server = member.node().members().is_some_and(|keys| {
                 keys.iter().any(|key| matches!(key.key(), "command" | "url" | "type" | "httpUrl" | "args"))
             });
@@ -174,6 +176,7 @@ impl Reader<'_> {
 
     /// Adds one MCP server, local or remote.
     pub(crate) fn mcp(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str, origin: Origin) {
+        // Gemini CLI writes `httpUrl` for streamable HTTP.
         let url = node.get("url").or_else(|| node.get("httpUrl"));
         self.headers_helper(doc, node, name, origin);
         if self.dialect == Dialect::Gemini

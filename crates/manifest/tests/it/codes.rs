@@ -107,7 +107,7 @@ fn codes(case: &Case) -> Vec<(String, String)> {
 }
 
 #[test]
-fn planted_folders_show_exactly_their_code() {
+fn planted_directories_have_exactly_their_code() {
     let mut seen = BTreeSet::new();
     for (code, _) in CODES {
         let directory = fixtures().join(format!("planted-{}", code.replace('/', "-")));
@@ -123,7 +123,7 @@ fn planted_folders_show_exactly_their_code() {
         }
         seen.insert(directory);
     }
-    check_folders("planted-", &seen);
+    check_directories("planted-", &seen);
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn near_misses_show_nothing() {
         assert_eq!(codes(&case(&directory)), [], "{}", directory.display());
         seen.insert(directory);
     }
-    check_folders("near-miss-", &seen);
+    check_directories("near-miss-", &seen);
 }
 
 /// Every directory belongs to a code.
-fn check_folders(prefix: &str, seen: &BTreeSet<PathBuf>) {
+fn check_directories(prefix: &str, seen: &BTreeSet<PathBuf>) {
     for entry in std::fs::read_dir(fixtures()).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
         assert!(!name.starts_with(prefix) || seen.contains(&entry.path()), "{name} belongs to no code");

@@ -180,7 +180,7 @@ fn every_launcher_has_its_rows() {
 }
 
 #[test]
-fn a_reference_is_no_path_where_relative_paths_are_the_tree_s() {
+fn a_package_reference_is_not_a_path_of_the_tree() {
     let files = MapFiles::new();
     let contexts = [
         CommandContext::new(Dialect::Codex),

@@ -223,7 +223,7 @@ fn every_marketplace_of_the_corpus_is_read() {
 }
 
 #[test]
-fn local_entries_merge_with_their_folders() {
+fn local_entries_merge_with_their_directories() {
     let Some(corpus) = shared("corpus") else { return println!("skipped: no corpus beside the workspace") };
     let repository = corpus.join("anthropics+claude-plugins-official");
     let path = ".claude-plugin/marketplace.json";

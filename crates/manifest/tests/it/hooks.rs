@@ -322,7 +322,7 @@ fn broken_files_are_refused_with_their_place() {
 }
 
 #[test]
-fn limits_are_named_with_their_numbers() {
+fn limits_are_reported_with_their_numbers() {
     let json = |count: usize| {
         let all = vec![r#"{"hooks":[{"command":"a"}]}"#; count].join(",");
         format!(r#"{{"hooks":{{"Stop":[{all}]}}}}"#)
@@ -389,7 +389,7 @@ fn limits_are_named_with_their_numbers() {
 }
 
 #[test]
-fn nothing_is_looked_up_for_a_file_without_a_tree() {
+fn a_standalone_file_looks_up_nothing() {
     let found = claude(
         r#"{"hooks": {"Stop": [{"hooks": [
             {"command": "${CLAUDE_PLUGIN_ROOT}/missing.sh $X"}, {"command": "npx tool"}, {"command": "./a.sh"},

@@ -149,7 +149,7 @@ const TEXTS: &[Row] = &[
 ];
 
 #[test]
-fn texts_that_are_no_good_json() {
+fn invalid_json_is_refused() {
     let mut wrong = Vec::new();
     for base in BASES {
         base.read(base.text("").as_bytes()).unwrap();
@@ -237,7 +237,7 @@ fn names_of_the_wrong_type_or_with_hidden_text() {
 }
 
 #[test]
-fn paths_that_lead_elsewhere() {
+fn paths_outside_the_plugin_are_refused() {
     let mut wrong = Vec::new();
     for base in BASES {
         let Some((line, pointer)) = base.path else { continue };

@@ -18,7 +18,7 @@ fn says(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn every_break_of_the_syntax_has_its_own_message() {
+fn every_syntax_error_has_its_own_message() {
     let cases: &[(&str, &str, &str)] = &[
         ("", "an empty file", "1:1"),
         (" \n\t", "an empty file", "2:2"),
@@ -75,7 +75,7 @@ fn every_break_of_the_syntax_has_its_own_message() {
 }
 
 #[test]
-fn bytes_that_are_no_utf8_are_named() {
+fn invalid_utf8_is_reported() {
     assert_eq!(says(b"\xef\xbb\xbf{}"), ["manifest/bom 1:1 "]);
     assert_eq!(says(b"{\"a\": \"\xff\"}"), ["manifest/not-utf8 1:8 "]);
     for bytes in [&b"\xff\xfe{\0}\0"[..], b"\xfe\xff\0{\0}", b"{\0}\0", b"\0{\0}"] {
@@ -106,7 +106,7 @@ fn a_key_twice_is_found_after_unescaping_with_both_places() {
 }
 
 #[test]
-fn errors_are_gathered_up_to_the_break_of_the_syntax() {
+fn errors_are_collected_up_to_the_first_syntax_error() {
     let text = b"{\"a\": \"\\ud800\", \"a\": 1, \"b\": {\"c\": 1, \"c\": 2}, \"d\": [1,]}";
     // The object around the error is not closed; the part before the error is compared.
     let expected = [
@@ -122,7 +122,7 @@ fn errors_are_gathered_up_to_the_break_of_the_syntax() {
 }
 
 #[test]
-fn limits_hold_at_their_edge() {
+fn limits_apply_exactly() {
     let limits = ParseLimits::standard().with_bytes(64).with_depth(3).with_values(8).with_string(5);
     let code =
         |text: &str| parse(text.as_bytes(), &limits).err().map(|errors| errors.iter().next().unwrap().code());
@@ -139,7 +139,7 @@ fn limits_hold_at_their_edge() {
 }
 
 #[test]
-fn hostile_files_of_the_greatest_size_end() {
+fn hostile_files_of_the_maximum_size_are_parsed_in_time() {
     let size = ParseLimits::standard().bytes();
     let code = |bytes: &[u8]| check(bytes).err().map(|errors| errors.iter().next().unwrap().code());
     assert_eq!(code(&vec![b'['; size]), Some("manifest/too-deep"));
@@ -161,7 +161,7 @@ fn columns_count_scalar_values_and_lines_end_three_ways() {
 }
 
 #[test]
-fn integers_are_told_by_value() {
+fn integers_are_recognized_by_value() {
     for (text, expected) in [
         ("5000", Some(5000)),
         ("5000.0", Some(5000)),
@@ -186,7 +186,7 @@ fn integers_are_told_by_value() {
 }
 
 #[test]
-fn a_value_costs_what_the_front_page_says() {
+fn values_have_the_documented_size() {
     assert!(size_of::<JsonNode<'_>>() <= 40, "{}", size_of::<JsonNode<'_>>());
     assert!(size_of::<plugward_manifest::json::JsonMember<'_>>() <= 72);
 }
@@ -248,7 +248,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_oracle_writes_is_read_alike(value in values()) {
+    fn output_of_the_oracle_is_read_alike(value in values()) {
         for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
             let node = check(text.as_bytes()).unwrap();
             prop_assert!(same(&node, &value), "{text}");
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn an_edited_text_is_taken_exactly_where_the_oracle_takes_it(value in values(), (at, piece, drop) in edits()) {
+    fn an_edited_text_is_accepted_if_the_oracle_accepts_it(value in values(), (at, piece, drop) in edits()) {
         let mut bytes = serde_json::to_vec(&value).unwrap();
         let at = at % (bytes.len() + 1);
         let end = (at + drop).min(bytes.len());
@@ -274,7 +274,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_give_an_answer_and_places_inside_of_them(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_produce_a_result_with_spans_inside(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Err(errors) = check(&bytes) {
             for error in errors.iter() {
                 prop_assert!(error.span().end <= bytes.len());

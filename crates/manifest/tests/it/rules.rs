@@ -108,7 +108,7 @@ fn names_and_versions() {
 }
 
 #[test]
-fn wrong_types_are_errors_where_something_runs_and_notices_elsewhere() {
+fn wrong_types_are_errors_for_commands_and_notices_elsewhere() {
     for (body, errors, notices) in [
         (r#""author": 7"#, &[][..], &["manifest/type"][..]),
         (r#""keywords": {"a": 1}"#, &[], &["manifest/type"]),
@@ -170,7 +170,7 @@ fn errors_name_file_pointer_line_and_column() {
 }
 
 #[test]
-fn a_broken_file_that_is_named_is_an_error_of_the_plugin() {
+fn a_broken_declared_file_is_an_error_of_the_plugin() {
     let files = MapFiles::new()
         .with(".claude-plugin/plugin.json", r#"{"name": "a", "hooks": "./h.json", "mcpServers": "./m.json"}"#)
         .with("h.json", "{,}")
@@ -186,7 +186,7 @@ fn a_broken_file_that_is_named_is_an_error_of_the_plugin() {
 }
 
 #[test]
-fn hidden_text_is_an_error_where_something_runs_and_a_warning_in_free_text() {
+fn hidden_text_is_an_error_in_commands_and_a_warning_in_free_text() {
     for (body, refused) in [
         ("\"description\": \"a\\u200bb\"", false),
         ("\"userConfig\": {\"k\": {\"description\": \"\\u2066\"}}", false),
@@ -251,7 +251,7 @@ fn keys_fold_as_go_folds_them() {
 }
 
 #[test]
-fn a_marketplace_loses_its_bad_entries_alone() {
+fn an_invalid_entry_does_not_affect_the_others() {
     let sha = "0123456789abcdef0123456789abcdef01234567";
     let text = format!(
         r#"{{"name": "m", "owner": {{"name": "o"}}, "metadata": {{"pluginRoot": "./plugins"}}, "plugins": [
@@ -350,7 +350,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_path_is_taken_only_where_it_stays_inside(text in "(\\./)?([a-z.~:\\\\$/{}* ]|\\.\\./|\\$\\{CLAUDE_PLUGIN_ROOT\\}){0,20}") {
+    fn only_paths_inside_the_plugin_are_accepted(text in "(\\./)?([a-z.~:\\\\$/{}* ]|\\.\\./|\\$\\{CLAUDE_PLUGIN_ROOT\\}){0,20}") {
         if let Ok(path) = path(&text) {
             // Joined by components, independent of the platform.
             prop_assert!(!path.starts_with('/') && !path.contains('\\'), "{text}");
@@ -364,7 +364,7 @@ proptest! {
     }
 
     #[test]
-    fn any_manifest_gives_an_answer(value in any_object()) {
+    fn any_manifest_produces_a_result(value in any_object()) {
         let text = value.to_string();
         for dialect in Dialect::ALL.into_iter().filter(|dialect| dialect.main_file().is_some()) {
             let one = read_one(dialect, &text);

@@ -81,7 +81,7 @@ fn hyperagent_manifests() {
 }
 
 #[test]
-fn a_root_manifest_is_told_by_its_keys() {
+fn a_root_manifest_is_classified_by_its_keys() {
     for (text, expected) in [
         (r#"{"name":"a","hostModules":["m"]}"#, &["hyperagent"][..]),
         (r#"{"name":"a","capabilities":{}}"#, &["gnoma"]),
@@ -104,7 +104,7 @@ fn a_root_manifest_is_told_by_its_keys() {
 }
 
 #[test]
-fn a_fold_of_go_is_read_and_named() {
+fn keys_in_another_case_are_read_as_go_reads_them() {
     let text = "{\"name\":\"a\",\"ver\u{17f}ion\":\"1.0.0\",\"Capabilitie\u{17f}\":{\"\u{212a}ills\":[]}}";
     // U+212A folds to k: `Kills` is not a key of gnoma, `version` and `capabilities` are.
     let manifest = read_one(Dialect::Gnoma, text).unwrap();

@@ -426,7 +426,7 @@ fn entries_of_a_registry() {
 }
 
 #[test]
-fn the_surface_text_depends_on_nothing_but_what_runs() {
+fn the_surface_text_depends_only_on_what_runs() {
     let one = claude(
         r#", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "timeout": 5}]}], "SessionEnd": [{"hooks": [{"command": "y"}]}]}"#,
     );
@@ -455,7 +455,7 @@ fn the_surface_text_depends_on_nothing_but_what_runs() {
 }
 
 #[test]
-fn a_folder_without_a_manifest_is_a_plugin_only_where_somebody_says_so() {
+fn a_directory_without_a_manifest_is_a_plugin_only_on_request() {
     let files = MapFiles::new().with("skills/s/SKILL.md", "x");
     let plain = read(Dialect::Claude, &files, &PluginContext::for_directory("a"));
     assert_eq!(error_codes(&plain), ["manifest/missing-file"]);
@@ -521,7 +521,7 @@ fn an_entry_is_the_second_layer() {
 }
 
 #[test]
-fn foreign_text_has_two_ways_out() {
+fn foreign_text_can_be_read_in_two_ways() {
     let manifest = read(
         Dialect::Claude,
         &claude(", \"description\": \"a\\u001b[2Jb\\u202ec\\n\""),
@@ -537,7 +537,7 @@ fn foreign_text_has_two_ways_out() {
 
 /// A file that is used for two purposes is read for both.
 #[test]
-fn a_file_of_two_uses_hides_neither() {
+fn a_file_with_two_uses_is_read_for_both() {
     let both = r#"{"hooks": {"Stop": [{"command": "npx a"}]}, "mcpServers": {"s": {"command": "npx", "args": ["b"]}}}"#;
     let files =
         claude(r#", "commands": "./x.json", "mcpServers": "./x.json", "hooks": ["./x.json", "./x.json"]"#);
@@ -594,7 +594,7 @@ fn a_catalog_entry_may_have_a_helper() {
 }
 
 #[test]
-fn an_entry_is_kept_only_where_it_was_merged() {
+fn an_entry_is_stored_only_if_it_was_merged() {
     let text =
         r#"{"name": "m", "owner": "o", "plugins": [{"name": "b", "source": "./", "description": "d"}]}"#;
     let (market, _) = read_marketplace("marketplace.json", text.as_bytes(), CommandSources::Refused).unwrap();
@@ -610,7 +610,7 @@ fn an_entry_is_kept_only_where_it_was_merged() {
 }
 
 #[test]
-fn a_program_that_an_interpreter_finds_or_a_command_asks_for_is_not_missing() {
+fn a_program_with_an_implied_extension_or_a_guard_is_not_missing() {
     let hook = |command: &str| {
         let command = serde_json::Value::from(command);
         format!(

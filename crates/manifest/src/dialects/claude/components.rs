@@ -27,6 +27,7 @@ pub(crate) fn started_key(
             reader.glob(doc, node);
             item.coverage = Coverage::Unresolved;
             reader.add(item);
+        // A directory: every file in it can be started.
         } else if reader.files.get(&path.path).is_none() && reader.has(&path.path) {
             reader.started_files(&path.path, kind);
         } else {
@@ -84,6 +85,7 @@ pub(crate) fn channels(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonN
         let Some(name) = reader.plain(doc, server, Requirement::Strict) else { continue };
         let mut channel =
             SurfaceItem::new(SurfaceKind::Channel, name, Reader::place(doc, server.span()), doc.layer);
+        // Replaced by the coverage of the server once all servers are known.
         channel.coverage = Coverage::Unresolved;
         channel.why = format!("the server {}", escape(name, 128));
         reader.add(channel);

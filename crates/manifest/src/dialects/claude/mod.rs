@@ -169,6 +169,7 @@ fn components(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta, repl
             replaced.push(which);
         }
     }
+    // Cursor documents no standard hooks file, so naming it is not a duplicate.
     let standard_hooks = if reader.dialect == Dialect::Cursor { &[] } else { HOOKS };
     if let Some(node) = root.get("hooks") {
         reader.hooks_key(doc, node, standard_hooks);
@@ -236,6 +237,7 @@ fn merge(meta: &mut Meta, second: Meta) {
     if meta.keywords.is_empty() {
         meta.keywords = second.keywords;
     }
+    // The dependencies of both layers apply; a single value comes from the first layer that has one.
     meta.companions.extend(second.companions);
     for (key, raw) in second.raw {
         meta.raw.entry(key).or_insert(raw);

@@ -22,6 +22,7 @@ pub(crate) fn imports(text: &str) -> Vec<Import> {
     while let Some(word) = scan.next_word() {
         found.extend(import_behind(text, word, scan.at));
     }
+    // One wrong guess shifts everything after it, so the whole file is searched again.
     if scan.doubtful {
         found = every_word(text);
     }
@@ -44,6 +45,7 @@ fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
     let start = here.saturating_add(1);
     let end = string_end(text, start, quote)?;
     let raw = text.get(start..end)?;
+    // A template with a substitution has no fixed target.
     (quote != '`' || !raw.contains("${")).then(|| Import { target: unescaped(raw), start })
 }
 

@@ -246,6 +246,7 @@ fn hints(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
 
 /// Adds the entry file: `index.ts` if it exists, otherwise `index.js`. Inside `node_modules` it is always `index.js`.
 fn entry(reader: &mut Reader<'_>, meta: &mut Meta) {
+    // Node.js does not strip types in `node_modules`, so HyperAgent loads the compiled file there.
     let modules = reader.at.path.split(['/', '\\']).any(|part| part == "node_modules");
     let file = if !modules && reader.files.get("index.ts").is_some() { "index.ts" } else { "index.js" };
     let mut item = SurfaceItem::new(SurfaceKind::Entry, file, Reader::whole(file), ManifestLayer::Plugin);
@@ -283,6 +284,7 @@ fn shared(reader: &mut Reader<'_>, entry: &str) {
                         seen.insert(found.clone());
                         left.push(found);
                     }
+                    // The empty string records that the limit was reported; it cannot be the target of an import.
                     Some(found) if !seen.contains(&found) && outside.insert(String::new()) => {
                         reader.add(unread_item(&found, "too many files to search for imports"));
                     }
@@ -324,6 +326,7 @@ fn outside_item(digested: &[&str], place: ManifestPlace, target: &str) -> Surfac
 
 /// Returns the file that an import means, whose extension can be missing or different.
 fn on_disk(reader: &Reader<'_>, target: &str) -> Option<String> {
+    // TypeScript sources import `./x.js` when the file is `./x.ts`.
     let stem = target.strip_suffix(".js").unwrap_or(target);
     let tries = [
         target.to_owned(),
@@ -346,6 +349,7 @@ enum ImportTarget {
 /// Resolves an import relative to the directory of its file, component by component.
 fn resolve(from: &str, target: &str) -> ImportTarget {
     if !target.starts_with("./") && !target.starts_with("../") && target != "." && target != ".." {
+        // Other imports are packages, which the host resolves.
         let leaves = target.starts_with('/') || target.starts_with("file:");
         return if leaves { ImportTarget::Outside(target.to_owned()) } else { ImportTarget::Package };
     }

@@ -7,7 +7,7 @@ use crate::{
 };
 
 #[test]
-fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environment() {
+fn a_manifest_serializes_places_and_labels_but_no_environment_values() {
     let files = MapFiles::new()
         .with(
             ".claude-plugin/plugin.json",
@@ -41,7 +41,7 @@ fn a_manifest_goes_out_with_places_and_labels_and_without_values_of_the_environm
 }
 
 #[test]
-fn errors_commands_and_marketplaces_go_out() {
+fn errors_commands_and_marketplaces_serialize() {
     let twice = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "a", "name": "b"}"#);
     let errors = read(Dialect::Claude, &twice, &PluginContext::for_directory("a")).unwrap_err();
     let out = serde_json::to_value(&errors).unwrap();
