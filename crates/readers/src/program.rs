@@ -331,7 +331,8 @@ pub struct ProgramBuilder {
     declared: Vec<u32>,
 }
 
-fn small(value: usize) -> u32 {
+/// Converts an offset to 32 bits, which halve the memory of a program. Readers do not read beyond 4 GiB.
+pub(crate) fn offset(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
@@ -353,7 +354,7 @@ impl ProgramBuilder {
     pub fn push(&mut self, node: Node, span: (usize, usize), flags: NodeFlags) -> NodeId {
         let id = NodeId::from_index(self.program.nodes.len());
         self.program.nodes.push(node);
-        self.program.spans.push((small(span.0), small(span.1)));
+        self.program.spans.push((offset(span.0), offset(span.1)));
         self.program.flags.push(flags);
         id
     }
@@ -372,9 +373,9 @@ impl ProgramBuilder {
 
     /// Stores a list of expressions.
     pub fn list(&mut self, items: &[NodeId]) -> List {
-        let start = small(self.program.operands.len());
+        let start = offset(self.program.operands.len());
         self.program.operands.extend_from_slice(items);
-        List { start, len: small(items.len()) }
+        List { start, len: offset(items.len()) }
     }
 
     /// Returns the items of a list.
@@ -417,14 +418,14 @@ impl ProgramBuilder {
     /// Opens a scope.
     pub fn open_scope(&mut self, kind: ScopeKind) {
         self.scopes.push(self.events.len());
-        self.events.push(Event::Open { at: small(self.program.nodes.len()), kind, close: u32::MAX });
+        self.events.push(Event::Open { at: offset(self.program.nodes.len()), kind, close: u32::MAX });
     }
 
     /// Closes the innermost scope.
     pub fn close_scope(&mut self) {
         let Some(open) = self.scopes.pop() else { return };
-        let end = small(self.events.len());
-        self.events.push(Event::Close { at: small(self.program.nodes.len()), open: small(open) });
+        let end = offset(self.events.len());
+        self.events.push(Event::Close { at: offset(self.program.nodes.len()), open: offset(open) });
         if let Some(Event::Open { close, .. }) = self.events.get_mut(open) {
             *close = end;
         }
@@ -434,12 +435,12 @@ impl ProgramBuilder {
     ///
     /// The first iterable of a comprehension does not see the names that the comprehension binds.
     pub fn suspend_scope(&mut self) {
-        self.events.push(Event::Suspend { at: small(self.program.nodes.len()) });
+        self.events.push(Event::Suspend { at: offset(self.program.nodes.len()) });
     }
 
     /// Shows the names of the innermost scope again, after closing the scopes inside it.
     pub fn resume_scope(&mut self) {
-        self.events.push(Event::Resume { at: small(self.program.nodes.len()) });
+        self.events.push(Event::Resume { at: offset(self.program.nodes.len()) });
     }
 
     /// Declares a name in the innermost scope: `let`, `const`, `class` or a parameter.
@@ -453,7 +454,7 @@ impl ProgramBuilder {
         if self.declared.len() <= name.index() {
             self.declared.resize(name.index().saturating_add(1), 0);
         }
-        let scope = small(scope);
+        let scope = offset(scope);
         let known = self.declared.get_mut(name.index());
         if known
             .is_none_or(|known| core::mem::replace(known, scope.saturating_add(1)) != scope.saturating_add(1))
@@ -474,14 +475,14 @@ impl ProgramBuilder {
     /// Makes a name of the innermost function refer to an enclosing function: `nonlocal`.
     pub fn declare_outside(&mut self, name: Text) {
         let scope = self.scopes.last().copied().unwrap_or(0);
-        self.events.push(Event::Outside { name, scope: small(scope) });
+        self.events.push(Event::Outside { name, scope: offset(scope) });
     }
 
     /// Makes a name of the innermost function refer to the file: `global`.
     pub fn declare_global(&mut self, name: Text) {
         let scope = self.scopes.last().copied().unwrap_or(0);
-        self.events.push(Event::Outside { name, scope: small(scope) });
-        self.events.push(Event::File { name, scope: small(scope) });
+        self.events.push(Event::Outside { name, scope: offset(scope) });
+        self.events.push(Event::File { name, scope: offset(scope) });
     }
 
     /// Opens a function with its scope and result. The caller then appends the parameters and the body.

@@ -1,5 +1,6 @@
 //! Views: the text that rules read instead of the raw bytes, with a map back to them.
 
+use crate::program::offset;
 use plugward_types::Disguise;
 
 /// The set of [`Disguise`]s that were undone to read a piece of text.
@@ -101,14 +102,10 @@ pub struct SourceMap {
     closed: bool,
 }
 
-fn small(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
-}
-
 impl SourceMap {
     fn push(&mut self, len: usize, from: (usize, usize), how: Disguises, tag: u8) {
-        let from = (small(from.0), small(from.1));
-        let len = small(len);
+        let from = (offset(from.0), offset(from.1));
+        let len = offset(len);
         if len == 0 {
             return;
         }
@@ -168,7 +165,7 @@ impl SourceMap {
     /// Maps a range of the view to its source, and returns what was undone to read it.
     #[must_use]
     pub fn back(&self, start: usize, end: usize) -> (usize, usize, Disguises) {
-        let (start, end) = (small(start), small(end));
+        let (start, end) = (offset(start), offset(end));
         let first = self.find(start);
         let last_byte = end.saturating_sub(1).max(start);
         let last = self.find(last_byte);
@@ -186,14 +183,14 @@ impl SourceMap {
     /// Returns `true` if the whole range has a bit in its tag.
     #[must_use]
     pub fn has_tag(&self, start: usize, end: usize, bit: u8) -> bool {
-        let (first, last) = (self.find(small(start)), self.find(small(end.saturating_sub(1).max(start))));
+        let (first, last) = (self.find(offset(start)), self.find(offset(end.saturating_sub(1).max(start))));
         self.segs.get(first..=last).is_some_and(|segs| segs.iter().all(|seg| seg.tag & bit != 0))
     }
 
     /// Returns the tag at an offset.
     #[must_use]
     pub fn tag(&self, at: usize) -> u8 {
-        self.segs.get(self.find(small(at))).map_or(0, |seg| seg.tag)
+        self.segs.get(self.find(offset(at))).map_or(0, |seg| seg.tag)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::frame::{ANNOTATION, DEFAULT, Frame, FrameKind, NAME, NAMED};
 use super::parser::Parser;
-use super::scan::small;
 use super::token::{Token, TokenKind};
+use crate::program::offset;
 use crate::program::{Node, NodeFlags, NodeId};
 
 /// A parameter of a function. The scope opens after all of them, because defaults are evaluated outside of
@@ -19,7 +19,7 @@ pub(super) struct Parameter {
 impl Parser<'_> {
     pub(super) fn open_parameters(&mut self, kind: FrameKind, start: u32) {
         self.open(kind, start, self.values.len(), NAME);
-        let base = small(self.parameters.len());
+        let base = offset(self.parameters.len());
         self.change(|frame| frame.extra = base);
     }
 

@@ -1,7 +1,8 @@
 //! Numbers, strings and f-strings.
 
-use super::scan::{OpenBracket, Scanner, small};
+use super::scan::{OpenBracket, Scanner};
 use super::token::{BYTES, ESCAPED, FORMATTED, RAW, SPEC, TokenKind};
+use crate::program::offset;
 use crate::reading::{Piece, PieceKind};
 
 /// The most unclosed quotes per line after which the text is read again as code.
@@ -155,7 +156,7 @@ impl Scanner<'_> {
         self.push_text(kind, start, flags, opens, closes);
         if self.at > from.saturating_add(usize::from(closes)) {
             let is_escaped = flags & ESCAPED != 0 && flags & RAW == 0;
-            let (start, end) = (small(start), small(self.at));
+            let (start, end) = (offset(start), offset(self.at));
             self.scan.pieces.push(Piece { kind: PieceKind::String, start, end, is_escaped });
         }
     }
@@ -167,7 +168,7 @@ impl Scanner<'_> {
     fn unclosed(&mut self, quote: OpenBracket, last: TokenKind, start: usize, from: usize, flags: u8) {
         self.part(last, start, from, 0, flags);
         if quote.count == 3 {
-            self.scan.unsure.push((small(from), small(self.at)));
+            self.scan.unsure.push((offset(from), offset(self.at)));
         } else if last == TokenKind::String {
             let tries = if self.unclosed.0 == self.at { self.unclosed.1.saturating_add(1) } else { 1 };
             self.unclosed = (self.at, tries);

@@ -2,9 +2,9 @@
 
 use super::frame::{ASIDE, COMPREHENDED, DICTIONARY, FrameKind, MINUS};
 use super::parser::Parser;
-use super::scan::small;
 use super::text;
 use super::token::{COMPREHENSION, SPEC, Token, TokenKind};
+use crate::program::offset;
 use crate::program::{Node, ScopeKind};
 
 impl Parser<'_> {
@@ -61,7 +61,7 @@ impl Parser<'_> {
         let wall = self.frames.last().map(|frame| frame.kind);
         if matches!(wall, Some(FrameKind::Call | FrameKind::Bases)) && self.kind(1) == TokenKind::Assign {
             self.open(FrameKind::Keyword, token.start, self.values.len(), 0);
-            let at = small(self.at);
+            let at = offset(self.at);
             self.change(|frame| frame.extra = at);
             return self.skip(2);
         }

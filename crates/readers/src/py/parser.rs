@@ -7,10 +7,11 @@
 use super::block::Block;
 use super::frame::{Frame, FrameKind, NAMED, Operand};
 use super::function::Parameter;
-use super::scan::{Scan, small};
+use super::scan::Scan;
 use super::statement::Statement;
 use super::text;
 use super::token::{FIRST, RESTART, Token, TokenKind, WIDE};
+use crate::program::offset;
 use crate::program::{List, Node, NodeFlags, NodeId, Program, ProgramBuilder, Text};
 
 #[derive(Debug, Default)]
@@ -116,7 +117,7 @@ impl Parser<'_> {
 
     /// Opens a frame after `base` values.
     pub(super) fn open(&mut self, kind: FrameKind, start: u32, base: usize, state: u8) {
-        self.frames.push(Frame { kind, state, start, base: small(base), extra: 0 });
+        self.frames.push(Frame { kind, state, start, base: offset(base), extra: 0 });
         self.has_value = false;
     }
 

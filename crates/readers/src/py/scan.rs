@@ -1,6 +1,7 @@
 //! A scanner that splits bytes into tokens. It never fails: text that may be code is read as code.
 
 use super::token::{COMPREHENSION, FIRST, RESTART, SPEC, Token, TokenKind, WIDE};
+use crate::program::offset;
 use crate::reading::{Piece, PieceKind};
 
 /// An open bracket, or a string with an open replacement field.
@@ -40,10 +41,6 @@ pub(super) struct Scanner<'a> {
     is_first: bool,
     /// The end of the line in which unclosed quotes were last searched, and how often.
     pub(super) unclosed: (usize, u32),
-}
-
-pub(super) fn small(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 impl<'a> Scanner<'a> {
@@ -94,7 +91,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn push_text(&mut self, kind: TokenKind, start: usize, flags: u8, opens: u8, closes: u8) {
         let first = if self.is_first { FIRST } else { 0 };
         self.is_first = false;
-        let (start, end) = (small(start), small(self.at));
+        let (start, end) = (offset(start), offset(self.at));
         self.scan.tokens.push(Token { start, end, kind, flags: flags | first, opens, closes });
     }
 
@@ -119,7 +116,7 @@ impl<'a> Scanner<'a> {
                 let start = self.at;
                 let rest = self.source.get(start..).unwrap_or_default();
                 self.skip(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()));
-                let (start, end) = (small(start), small(self.at));
+                let (start, end) = (offset(start), offset(self.at));
                 self.scan.pieces.push(Piece { kind: PieceKind::Comment, start, end, is_escaped: false });
             }
             b'0'..=b'9' => self.number(),
@@ -171,7 +168,7 @@ impl<'a> Scanner<'a> {
         let top = self.stack.last().copied();
         match byte {
             b'(' | b'[' | b'{' => {
-                let index = small(self.scan.tokens.len());
+                let index = offset(self.scan.tokens.len());
                 self.open(OpenBracket { index, byte, count: 0, flags: 0 });
             }
             b')' | b']' if top.is_some_and(|open| open.count == 0) => {

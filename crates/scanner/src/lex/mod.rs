@@ -3,9 +3,7 @@
 //! Each language has a directory. The result of a lexer is [`Lexed`]; findings by name go to the [`Sink`].
 
 pub(crate) mod data;
-pub(crate) mod imperative;
 pub(crate) mod js;
-pub(crate) mod negation;
 mod prose;
 pub(crate) mod py;
 pub(crate) mod quote;
@@ -19,6 +17,8 @@ use crate::sink::Sink;
 use crate::text::TextView;
 use crate::view::View;
 
+pub(crate) use prose::negation;
+
 /// The views that a lexer builds. Facts that rules match by name go to the [`Sink`].
 #[derive(Debug, Default)]
 pub(crate) struct Lexed {
@@ -26,6 +26,16 @@ pub(crate) struct Lexed {
     pub(crate) code: View,
     /// Prose, comments, strings and values.
     pub(crate) text: TextView,
+}
+
+/// Converts an offset to 32 bits, which halve the memory of tokens and maps.
+fn offset(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// Returns `true` if a list of words, separated by spaces, contains a word.
+fn has_word(list: &str, word: &[u8]) -> bool {
+    list.split(' ').any(|known| known.as_bytes() == word)
 }
 
 /// Lexes a text in the language of `lens`.

@@ -234,7 +234,7 @@ fn comment(bytes: &[u8], start: usize, marks: &[u8], out: &mut Lexed) {
         let marks = line.iter().take_while(|byte| marks.contains(byte)).count();
         out.text.blank((at, at.saturating_add(marks)));
         let text = line.get(marks..).unwrap_or_default();
-        crate::lex::imperative::separate(text, at.saturating_add(marks), &mut out.text);
+        crate::lex::prose::imperative::separate(text, at.saturating_add(marks), &mut out.text);
         out.text.raw(text, at.saturating_add(marks), Disguises::NONE);
         at = at.saturating_add(line.len());
     }

@@ -13,6 +13,7 @@ mod word;
 use super::keyword::Keyword;
 use super::token::{NEWLINE, NO_MATE, Token, TokenKind};
 use super::{HtmlComments, JsOptions};
+use crate::program::offset;
 use class::{ByteClass, class, is_blank, is_separator, is_word, wide_blank};
 
 /// The kind of an open bracket.
@@ -90,10 +91,6 @@ pub(super) struct Scanner<'a> {
     regex_line: regex::RegexLine,
     /// The end of the last measured line.
     line_end: usize,
-}
-
-fn offset(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// The frame of the file, which no token closes.

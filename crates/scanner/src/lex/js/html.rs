@@ -9,8 +9,8 @@ use crate::view::{Disguises, View};
 
 /// Returns `true` if a file is markup around scripts, by its name.
 pub(crate) fn is_markup(path: &str) -> bool {
-    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    matches!(ending.as_str(), "html" | "htm" | "xhtml" | "xht" | "svg" | "vue" | "svelte" | "astro")
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(extension.as_str(), "html" | "htm" | "xhtml" | "xht" | "svg" | "vue" | "svelte" | "astro")
 }
 
 /// Passes scripts, event attributes, script addresses and template expressions to the lexer for JavaScript.

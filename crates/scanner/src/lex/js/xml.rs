@@ -40,8 +40,8 @@ impl Entities<'_> {
 
 /// Returns `true` if a file is XML, by its name.
 pub(super) fn is_xml(path: &str) -> bool {
-    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    matches!(ending.as_str(), "svg" | "xhtml" | "xht")
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(extension.as_str(), "svg" | "xhtml" | "xht")
 }
 
 /// Returns the entities that `<!ENTITY name "text">` declares. Their text is also read as markup.

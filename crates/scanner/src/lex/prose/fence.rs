@@ -184,8 +184,8 @@ pub(super) fn code(label: &[u8]) -> BlockLanguage {
     // Some pages write `language-sh` or `lang-sh`.
     let label = label.strip_prefix("language-").or_else(|| label.strip_prefix("lang-")).unwrap_or(label);
     // A label may be a file name, whose extension names the language.
-    let ending = label.rsplit('.').next().unwrap_or_default();
-    match ending {
+    let extension = label.rsplit('.').next().unwrap_or_default();
+    match extension {
         "" | "code" => BlockLanguage::Guessed,
         "js" | "javascript" | "jsx" | "mjs" | "cjs" | "ts" | "typescript" | "tsx" | "mts" | "cts"
         | "node" | "nodejs" | "es6" | "ecmascript" | "deno" | "bun" => BlockLanguage::Lens(Lens::Js),
@@ -235,7 +235,7 @@ fn guess_line(line: &[u8]) -> Option<Lens> {
         return Some(Lens::Js);
     }
     let program = word.rsplit('/').next().unwrap_or_default();
-    (!rest.is_empty() && PROGRAMS.split(' ').any(|known| known == program)).then_some(Lens::Sh)
+    (!rest.is_empty() && crate::lex::has_word(PROGRAMS, program.as_bytes())).then_some(Lens::Sh)
 }
 
 /// Returns `true` if a text is a command that a user would type.

@@ -7,13 +7,15 @@
 
 mod fence;
 mod html;
+pub(super) mod imperative;
+pub(crate) mod negation;
 
 use core::ops::Range;
 use std::borrow::Cow;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use super::{Lexed, imperative};
+use super::Lexed;
 use crate::entry::{Lens, Role};
 use crate::options::Limits;
 use crate::sink::{Embedded, EmbeddedText, Lowered, Sink};

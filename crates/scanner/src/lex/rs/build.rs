@@ -4,6 +4,7 @@ use super::literal;
 use super::resolve::{ResolvedPath, Resolver};
 use super::token::TokenKind;
 use crate::entry::{Lens, Role};
+use crate::lex::has_word;
 use crate::names::{Names, Node};
 use crate::sink::EmbeddedText;
 use crate::view::{Disguises, View};
@@ -27,10 +28,6 @@ const CONVERSIONS: &str = "_ env var var_os std unwrap unwrap_or unwrap_or_else 
 const HOPS: usize = 4;
 /// The most strings per path. An unclosed argument extends to the end of the file.
 const TEXTS: usize = 64;
-
-fn is_one_of(names: &str, name: &[u8]) -> bool {
-    names.split(' ').any(|known| known.as_bytes() == name)
-}
 
 /// Adds the functions that this module looks for to the table of names.
 pub(super) fn intern(names: &mut Names) {
@@ -104,12 +101,12 @@ impl Resolver<'_, '_, '_, '_, '_> {
             let next = at.saturating_add(1);
             let name = self.code.word(at);
             match self.code.token(at).map(|token| token.kind) {
-                Some(TokenKind::String) if is_one_of(TOOLS, &self.code.text(at)) => found = true,
+                Some(TokenKind::String) if has_word(TOOLS, &self.code.text(at)) => found = true,
                 // The text is a message or a predicate, not a value.
                 Some(TokenKind::Word) if matches!(name, b"expect" | b"filter") => {
                     at = self.code.close(next).max(next);
                 }
-                Some(TokenKind::Word) if is_one_of(CONVERSIONS, name) => {}
+                Some(TokenKind::Word) if has_word(CONVERSIONS, name) => {}
                 Some(TokenKind::Word) if name == of => found = true,
                 Some(TokenKind::Word) => {
                     let bound = self.values.get(name).to_vec();

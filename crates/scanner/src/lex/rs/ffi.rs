@@ -13,7 +13,7 @@ const STARTERS: &str = "system popen execl execlp execle execv execvp execve exe
     _popen _wpopen _wsystem memfd_create syscall";
 
 fn is_starter(name: &[u8]) -> bool {
-    STARTERS.split(' ').any(|known| known.as_bytes() == name)
+    crate::lex::has_word(STARTERS, name)
 }
 
 /// Reads `extern { … }` blocks.

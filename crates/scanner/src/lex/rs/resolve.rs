@@ -19,7 +19,7 @@ pub(super) struct Resolver<'w, 's, 't, 'r, 'k> {
     pub(super) sink: &'k mut Sink<'r>,
     pub(super) nodes: build::Nodes,
     /// The ranges of generic arguments that a path skipped.
-    passed_by: Vec<(usize, usize)>,
+    skipped_generics: Vec<(usize, usize)>,
 }
 
 /// A path in the code, with its resolved name.
@@ -36,9 +36,9 @@ pub(super) fn resolve<'r>(code: &Code<'_, '_>, names: &'r Names, sink: &mut Sink
     let imports = Imports::of(code, names);
     let values = Values::of(code);
     let nodes = build::Nodes::new(names);
-    let mut resolve = Resolver { code, names, imports, values, sink, nodes, passed_by: Vec::new() };
+    let mut resolve = Resolver { code, names, imports, values, sink, nodes, skipped_generics: Vec::new() };
     resolve.range(0, code.tokens.len());
-    while let Some((start, end)) = resolve.passed_by.pop() {
+    while let Some((start, end)) = resolve.skipped_generics.pop() {
         resolve.range(start, end);
     }
     if resolve.values.spent {
@@ -95,7 +95,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
             if self.code.is_path(next) && self.code.is(next.saturating_add(1), b'<') {
                 let open = next.saturating_add(1);
                 next = self.generics(open);
-                self.passed_by.push((open.saturating_add(1), next));
+                self.skipped_generics.push((open.saturating_add(1), next));
             }
             let more = self.code.is_path(next) && !self.code.word(next.saturating_add(1)).is_empty();
             if node != 0 {

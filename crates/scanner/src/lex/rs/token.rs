@@ -1,5 +1,6 @@
 //! Tokens of Rust: words, literals and marks, with comments kept apart.
 
+use crate::lex::offset;
 use crate::options::Limits;
 
 /// The kind of a token.
@@ -87,10 +88,6 @@ pub(super) const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn small(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
-}
-
 impl Scanner<'_> {
     fn rest(&self) -> &[u8] {
         self.src.get(self.at..).unwrap_or_default()
@@ -98,7 +95,7 @@ impl Scanner<'_> {
 
     fn push(&mut self, kind: TokenKind, len: usize) {
         let end = self.at.saturating_add(len.max(1)).min(self.src.len());
-        self.out.tokens.push(Token { kind, start: small(self.at), end: small(end) });
+        self.out.tokens.push(Token { kind, start: offset(self.at), end: offset(end) });
         self.at = end;
     }
 

@@ -74,7 +74,11 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
                 line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'!')).count();
             let from = at.saturating_add(marks);
             out.text.blank((at, from));
-            crate::lex::imperative::separate(line.get(marks..).unwrap_or_default(), from, &mut out.text);
+            crate::lex::prose::imperative::separate(
+                line.get(marks..).unwrap_or_default(),
+                from,
+                &mut out.text,
+            );
             out.text.raw(line.get(marks..).unwrap_or_default(), from, Disguises::NONE);
             at = at.saturating_add(line.len());
         }

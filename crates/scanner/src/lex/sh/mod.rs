@@ -142,7 +142,7 @@ struct Environment {
     /// Files that the script writes itself, with their content if it is known.
     written: BTreeMap<Vec<u8>, FlatText>,
     /// The working directory of the shell, if it is known.
-    folder: Vec<u8>,
+    directory: Vec<u8>,
     /// A number that changes with every change to the state of files.
     version: u32,
     /// Bodies of functions.
@@ -158,7 +158,7 @@ impl Environment {
         self.drops.clear();
         self.digests.clear();
         self.written.clear();
-        self.folder.clear();
+        self.directory.clear();
         self.places.clear();
         self.traps.clear();
     }

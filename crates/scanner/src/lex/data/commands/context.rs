@@ -34,15 +34,15 @@ impl Context {
 
     /// Returns the context of a file's root, from the file name and role.
     pub(in crate::lex::data) fn of(path: &str, role: Role) -> Self {
-        let (name, ending) = crate::inventory::names::parts(path);
+        let (name, extension) = crate::inventory::names::parts(path);
         let by_name = match name.as_str() {
             ".mcp.json" | "mcp.json" | ".lsp.json" | "lsp.json" | "mcp_config.json" => Self::SERVERS,
             ".gitconfig" | "gitconfig" => Self::GIT,
             "config" if path.ends_with("git/config") => Self::GIT,
-            _ if matches!(ending.as_str(), "gyp" | "gypi") => Self::GYP,
+            _ if matches!(extension.as_str(), "gyp" | "gypi") => Self::GYP,
             "procfile" => Self::SCRIPTS,
             _ if name.starts_with(".lintstagedrc") => Self::SCRIPTS,
-            _ if name.starts_with("hooks") && ending == "json" => Self::HOOKS,
+            _ if name.starts_with("hooks") && extension == "json" => Self::HOOKS,
             _ => Self::default(),
         };
         if role == Role::Manifest { by_name.and(Self::MANIFEST) } else { by_name }

@@ -157,9 +157,9 @@ fn is_duration(word: &[u8]) -> bool {
 pub(in crate::lex::data) fn base(word: &[u8]) -> Vec<u8> {
     let name = word.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default();
     let mut name = name.to_ascii_lowercase();
-    for ending in [b".exe".as_slice(), b".cmd", b".bat"] {
-        if name.ends_with(ending) && name.len() > ending.len() {
-            name.truncate(name.len().saturating_sub(ending.len()));
+    for extension in [b".exe".as_slice(), b".cmd", b".bat"] {
+        if name.ends_with(extension) && name.len() > extension.len() {
+            name.truncate(name.len().saturating_sub(extension.len()));
         }
     }
     name

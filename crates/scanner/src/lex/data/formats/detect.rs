@@ -12,8 +12,8 @@ pub(in crate::lex::data) enum Format {
 
 /// Chooses the grammar for a file.
 pub(in crate::lex::data) fn of(path: &str, src: &[u8]) -> Format {
-    let (name, ending) = crate::inventory::names::parts(path);
-    match ending.as_str() {
+    let (name, extension) = crate::inventory::names::parts(path);
+    match extension.as_str() {
         "json" | "jsonc" | "json5" | "jsonl" | "webmanifest" | "code-workspace" | "gyp" | "gypi" => {
             // Some files with a JSON extension are YAML or TOML, and gyp files begin with comments.
             if begins_like_json(src) { Format::Json } else { guess(src) }

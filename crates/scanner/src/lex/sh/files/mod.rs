@@ -16,8 +16,8 @@ pub(super) enum FileKind {
 
 /// Returns the format, from the file name.
 pub(super) fn kind(path: &str) -> FileKind {
-    let (name, ending) = crate::inventory::names::parts(path);
-    match (name.as_str(), ending.as_str()) {
+    let (name, extension) = crate::inventory::names::parts(path);
+    match (name.as_str(), extension.as_str()) {
         ("makefile" | "gnumakefile" | "makefile.am" | "makefile.in" | "justfile" | ".justfile", _)
         | (_, "mk" | "just") => FileKind::Makefile,
         ("dockerfile" | "containerfile", _) | (_, "dockerfile") => FileKind::Dockerfile,

@@ -17,8 +17,8 @@ const ARCHIVES: &[&[u8]] = &[
 const COMPRESSED: &[&[u8]] = &[b".gz", b".xz", b".bz2", b".zst", b".lz4", b".br", b".Z", b".lzma"];
 
 /// Returns the key of a directory whose content was downloaded.
-pub(in crate::lex::sh) fn below(folder: &[u8]) -> Vec<u8> {
-    [folder.strip_suffix(b"/").unwrap_or(folder), b"/"].concat()
+pub(in crate::lex::sh) fn below(directory: &[u8]) -> Vec<u8> {
+    [directory.strip_suffix(b"/").unwrap_or(directory), b"/"].concat()
 }
 
 fn valued<'a>(args: &[&'a [u8]], short: &[u8], long: &[u8]) -> Option<&'a [u8]> {
@@ -38,7 +38,7 @@ fn valued<'a>(args: &[&'a [u8]], short: &[u8], long: &[u8]) -> Option<&'a [u8]> 
 }
 
 /// Returns the directory into which a program unpacks, if the arguments name one.
-pub(in crate::lex::sh) fn folder(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
+pub(in crate::lex::sh) fn directory(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     let found = match name {
         b"tar" | b"bsdtar" | b"gtar" => valued(args, b"-C", b"--directory"),
         b"unzip" => valued(args, b"-d", b"-d"),
@@ -46,11 +46,11 @@ pub(in crate::lex::sh) fn folder(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>>
         b"cpio" => valued(args, b"-D", b"--directory"),
         _ => None,
     };
-    found.filter(|folder| !matches!(*folder, b"." | b"./" | b"/")).map(<[u8]>::to_vec)
+    found.filter(|directory| !matches!(*directory, b"." | b"./" | b"/")).map(<[u8]>::to_vec)
 }
 
-fn stem<'a>(file: &'a [u8], endings: &[&[u8]]) -> Option<&'a [u8]> {
-    endings.iter().find_map(|ending| file.strip_suffix(*ending)).filter(|stem| !stem.is_empty())
+fn stem<'a>(file: &'a [u8], extensions: &[&[u8]]) -> Option<&'a [u8]> {
+    extensions.iter().find_map(|extension| file.strip_suffix(*extension)).filter(|stem| !stem.is_empty())
 }
 
 /// Returns the archives that a program unpacks, each with its result: the named directory, or the names
@@ -59,16 +59,16 @@ pub(in crate::lex::sh) fn unpacked<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<(&
     let files = args.iter().copied().filter(|arg| !arg.starts_with(b"-"));
     match name {
         b"tar" | b"bsdtar" | b"gtar" | b"unzip" | b"7z" | b"7za" | b"7zr" | b"ar" | b"cpio" => {
-            let folder = folder(name, args);
+            let directory = directory(name, args);
             files
                 .map(|file| {
                     let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
                     let own = stem(base, ARCHIVES).map(|stem| vec![stem.to_vec(), below(stem)]);
                     (
                         file,
-                        folder
+                        directory
                             .as_deref()
-                            .map_or_else(|| own.unwrap_or_default(), |folder| vec![below(folder)]),
+                            .map_or_else(|| own.unwrap_or_default(), |directory| vec![below(directory)]),
                     )
                 })
                 .collect()

@@ -225,13 +225,13 @@ fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     let own = remote_name(address.strip_suffix(b"/").unwrap_or(address));
     let own = own.rsplit(|byte| *byte == b':').next().unwrap_or_default();
     let own = own.strip_suffix(b".git").unwrap_or(own);
-    let folder = operands.get(1).copied().unwrap_or(own);
-    if !far || folder.is_empty() {
+    let directory = operands.get(1).copied().unwrap_or(own);
+    if !far || directory.is_empty() {
         return None;
     }
-    let folder = if matches!(folder, b"." | b"./") { Vec::new() } else { join(base, folder) };
+    let directory = if matches!(directory, b"." | b"./") { Vec::new() } else { join(base, directory) };
     // An empty directory name stands for the working directory.
-    Some(if folder.is_empty() { folder } else { crate::lex::sh::programs::archives::below(&folder) })
+    Some(if directory.is_empty() { directory } else { crate::lex::sh::programs::archives::below(&directory) })
 }
 
 /// Returns the targets of `ADD https://… /to` in a Dockerfile without a checksum.
@@ -251,11 +251,11 @@ fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
     };
     let name = args.get(at).map(|from| remote_name(from)).unwrap_or_default();
     let all = args.iter().any(|arg| matches!(*arg, b"sync" | b"--recursive" | b"-r"));
-    let folder = to.ends_with(b"/") || matches!(*to, b"." | b"..");
+    let directory = to.ends_with(b"/") || matches!(*to, b"." | b"..");
     if all {
         vec![crate::lex::sh::programs::archives::below(to)]
     } else {
-        vec![if folder { join(Some(to), name) } else { to.to_vec() }]
+        vec![if directory { join(Some(to), name) } else { to.to_vec() }]
     }
 }
 
@@ -265,10 +265,10 @@ fn remote_name(address: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-fn join(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
-    match folder {
-        Some(folder) if !folder.is_empty() => {
-            [folder.strip_suffix(b"/").unwrap_or(folder), b"/", name].concat()
+fn join(directory: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
+    match directory {
+        Some(directory) if !directory.is_empty() => {
+            [directory.strip_suffix(b"/").unwrap_or(directory), b"/", name].concat()
         }
         _ => name.to_vec(),
     }
@@ -295,7 +295,7 @@ pub(in crate::lex::sh) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
         _ => return Vec::new(),
     }
     let named = matches!(name, b"curl" | b"curlie" | b"http" | b"https" | b"xh" | b"ftp" | b"tnftp");
-    let (mut files, mut folder, mut addresses, mut remote) = (Vec::new(), None, Vec::new(), !named);
+    let (mut files, mut directory, mut addresses, mut remote) = (Vec::new(), None, Vec::new(), !named);
     let mut at = 0_usize;
     while let Some(&arg) = args.get(at) {
         at = at.saturating_add(1);
@@ -306,20 +306,20 @@ pub(in crate::lex::sh) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
                 at = at.saturating_add(1);
             }
             OutputOption::Directory(None) => {
-                folder = next;
+                directory = next;
                 at = at.saturating_add(1);
             }
             OutputOption::File(own) => files.extend(own),
-            OutputOption::Directory(own) => folder = own,
+            OutputOption::Directory(own) => directory = own,
             OutputOption::Remote => remote = true,
             OutputOption::Address => addresses.push(arg),
             OutputOption::Other => {}
         }
     }
     if files.is_empty() && remote {
-        return addresses.into_iter().map(|at| join(folder, remote_name(at))).take(16).collect();
+        return addresses.into_iter().map(|at| join(directory, remote_name(at))).take(16).collect();
     }
-    files.into_iter().filter(|file| *file != b"-").map(|file| join(folder, file)).take(16).collect()
+    files.into_iter().filter(|file| *file != b"-").map(|file| join(directory, file)).take(16).collect()
 }
 
 /// What an argument of a downloader says about the output file. Without a value, the name is in the next
@@ -352,13 +352,13 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
         return if is { OutputOption::Address } else { OutputOption::Other };
     };
     let file = if name == b"wget" || name == b"wget2" { b'O' } else { b'o' };
-    let folder = match name {
+    let directory = match name {
         b"wget" | b"wget2" => b'P',
         b"aria2c" => b'd',
         _ => 0,
     };
     let plain = |head: &[u8]| head.iter().all(u8::is_ascii_alphabetic);
-    let at = letters.iter().position(|letter| *letter == file || *letter == folder);
+    let at = letters.iter().position(|letter| *letter == file || *letter == directory);
     let Some(at) = at.filter(|at| plain(letters.get(..*at).unwrap_or_default())) else {
         let remote = curl && !letters.starts_with(b"X") && letters.contains(&b'O') && plain(letters);
         return if remote { OutputOption::Remote } else { OutputOption::Other };
@@ -375,6 +375,6 @@ fn copied(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let far = |at: &&&[u8]| memchr::memchr(b':', at).is_some_and(|colon| colon > 0 && !at.contains(&b'\\'));
     let Some(from) = from.iter().rfind(far).filter(|_| !far(&to)) else { return Vec::new() };
     let name = remote_name(from.rsplit(|byte| *byte == b':').next().unwrap_or_default());
-    let folder = to.ends_with(b"/") || matches!(*to, b"." | b"..");
-    vec![if folder { join(Some(to), name) } else { to.to_vec() }]
+    let directory = to.ends_with(b"/") || matches!(*to, b"." | b"..");
+    vec![if directory { join(Some(to), name) } else { to.to_vec() }]
 }

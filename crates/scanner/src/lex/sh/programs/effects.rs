@@ -681,13 +681,14 @@ impl Parser<'_, '_, '_> {
         let words: Vec<&[u8]> =
             texts.iter().map(Vec::as_slice).filter(|text| !text.starts_with(b"-")).collect();
         let [from, to] = words.as_slice() else { return };
-        let folder = from.strip_suffix(crate::lex::sh::syntax::simple::base_name(from)).unwrap_or_default();
+        let directory =
+            from.strip_suffix(crate::lex::sh::syntax::simple::base_name(from)).unwrap_or_default();
         let (program, name) =
             (crate::lex::sh::syntax::simple::base_name(from), crate::lex::sh::syntax::simple::base_name(to));
         let table = &self.sink.rules.commands;
         let sources = table.source(table.program(program));
         let known = |name: &[u8]| wrappers::is_known(name) || wrappers::interpreter(name).is_some();
-        if folder.ends_with(b"bin/")
+        if directory.ends_with(b"bin/")
             && (sources != 0 || known(program))
             && !name.is_empty()
             && table.program(name) == 0

@@ -1,5 +1,6 @@
 //! Decoded text with a map to the source: words of commands, values, output of commands.
 
+use crate::lex::offset;
 use crate::view::{Disguises, View};
 
 /// A segment that came from one range of the source.
@@ -21,10 +22,6 @@ pub(in crate::lex::sh) struct FlatText {
     segs: Vec<Segment>,
 }
 
-pub(in crate::lex::sh) fn small(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
-}
-
 impl FlatText {
     pub(in crate::lex::sh) fn len(&self) -> usize {
         self.bytes.len()
@@ -36,8 +33,8 @@ impl FlatText {
         if bytes.is_empty() {
             return;
         }
-        let start = small(from);
-        let end = start.saturating_add(small(bytes.len()));
+        let start = offset(from);
+        let end = start.saturating_add(offset(bytes.len()));
         if let Some(last) = self.segs.last_mut()
             && last.linear
             && last.to == start
@@ -45,7 +42,7 @@ impl FlatText {
         {
             last.to = end;
         } else {
-            self.segs.push(Segment { at: small(self.len()), from: start, to: end, how, linear: true });
+            self.segs.push(Segment { at: offset(self.len()), from: start, to: end, how, linear: true });
         }
         self.bytes.extend_from_slice(bytes);
     }
@@ -56,7 +53,7 @@ impl FlatText {
             return;
         }
         let seg =
-            Segment { at: small(self.len()), from: small(from.0), to: small(from.1), how, linear: false };
+            Segment { at: offset(self.len()), from: offset(from.0), to: offset(from.1), how, linear: false };
         self.segs.push(seg);
         self.bytes.extend_from_slice(bytes);
     }
@@ -66,7 +63,7 @@ impl FlatText {
             return;
         }
         self.bytes.truncate(len);
-        let len = small(len);
+        let len = offset(len);
         while self.segs.last().is_some_and(|seg| seg.at >= len) {
             self.segs.pop();
         }
@@ -76,7 +73,7 @@ impl FlatText {
     }
 
     fn first(&self, at: usize) -> usize {
-        let at = small(at);
+        let at = offset(at);
         self.segs.partition_point(|seg| seg.at <= at).saturating_sub(1)
     }
 

@@ -644,7 +644,7 @@ impl Parser<'_, '_, '_> {
             piece.open = text.contains(&b'$');
             if wrappers::is_assignment(text) {
                 let name = wrappers::name_of(text).map_or(0, <[u8]>::len);
-                piece.assigns = crate::lex::sh::state::flat::small(name);
+                piece.assigns = crate::lex::offset(name);
             }
             self.flat.unit(text, own.span, Disguises::NONE);
             piece.end = self.flat.len();

@@ -209,7 +209,7 @@ impl Parser<'_, '_, '_> {
                     let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
                     let name = index.strip_suffix(b"+").unwrap_or(index);
                     if own && crate::lex::sh::programs::wrappers::is_name(name) {
-                        piece.assigns = crate::lex::sh::state::flat::small(name.len());
+                        piece.assigns = crate::lex::offset(name.len());
                     }
                 }
                 self.one();
@@ -396,7 +396,7 @@ impl Parser<'_, '_, '_> {
         piece.value = true;
         if let Some(printed) = printed {
             self.printed.push(printed);
-            piece.printed = crate::lex::sh::state::flat::small(self.printed.len());
+            piece.printed = crate::lex::offset(self.printed.len());
         }
         self.flat.unit(b"<()", (start, self.pos), Disguises::NONE);
         piece.value_end = self.flat.len();

@@ -203,7 +203,7 @@ impl Environment {
         let mut files = Self { version: self.version, texts: self.texts, ..Self::default() };
         files.drops = core::mem::take(&mut self.drops);
         files.digests = core::mem::take(&mut self.digests);
-        files.folder.clone_from(&self.folder);
+        files.directory.clone_from(&self.directory);
         files
     }
 

@@ -64,7 +64,7 @@ fn built(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
         None
     };
     let verb = args.iter().find(|arg| !arg.starts_with(b"-")).copied().unwrap_or_default();
-    let (folder, file): (Option<&[u8]>, &[u8]) = match name {
+    let (directory, file): (Option<&[u8]>, &[u8]) = match name {
         b"make" | b"gmake" | b"bmake" | b"ninja" => (valued(b"-C", b"--directory"), b"Makefile"),
         b"npm" | b"pnpm" | b"yarn"
             if args
@@ -88,9 +88,9 @@ fn built(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
         }
         _ => return None,
     };
-    let folder = folder.map(|folder| folder.strip_suffix(b"/").unwrap_or(folder));
-    Some(match folder {
-        Some(folder) if folder != b"." && !folder.is_empty() => [folder, b"/", file].concat(),
+    let directory = directory.map(|directory| directory.strip_suffix(b"/").unwrap_or(directory));
+    Some(match directory {
+        Some(directory) if directory != b"." && !directory.is_empty() => [directory, b"/", file].concat(),
         _ => file.to_vec(),
     })
 }
@@ -278,7 +278,7 @@ impl Parser<'_, '_, '_> {
                 files.extend(args.iter().filter_map(|arg| arg.strip_prefix(b"of=")).map(<[u8]>::to_vec));
             }
             _ if fed != 0 => {
-                files.extend(archives::folder(name, args).map(|folder| archives::below(&folder)))
+                files.extend(archives::directory(name, args).map(|directory| archives::below(&directory)))
             }
             _ => {}
         }
@@ -319,9 +319,9 @@ impl Parser<'_, '_, '_> {
 
     /// Returns a relative name joined to the working directory of the shell.
     pub(in crate::lex::sh) fn in_directory(&self, file: &[u8]) -> Option<Vec<u8>> {
-        let folder = &self.environment.folder;
+        let directory = &self.environment.directory;
         let whole = file.starts_with(b"/") || file.starts_with(b"~") || file.starts_with(b"$");
-        (!folder.is_empty() && !whole).then(|| [folder.as_slice(), b"/", file].concat())
+        (!directory.is_empty() && !whole).then(|| [directory.as_slice(), b"/", file].concat())
     }
 
     /// Processes `cd directory`.
@@ -332,9 +332,9 @@ impl Parser<'_, '_, '_> {
         let to = plain(to.next().unwrap_or_default());
         let to = to.strip_suffix(b"/").unwrap_or(&to).to_vec();
         let known = !to.is_empty() && to.len() <= NAME && !to.starts_with(b"-") && !to.starts_with(b"..");
-        self.environment.folder = if known { self.in_directory(&to).unwrap_or(to) } else { Vec::new() };
-        if self.environment.folder.len() > NAME {
-            self.environment.folder.clear();
+        self.environment.directory = if known { self.in_directory(&to).unwrap_or(to) } else { Vec::new() };
+        if self.environment.directory.len() > NAME {
+            self.environment.directory.clear();
         }
     }
 
@@ -346,9 +346,9 @@ impl Parser<'_, '_, '_> {
         let file = plain(file);
         let whole = self.in_directory(&file);
         whole.iter().chain([&file]).find_map(|file| {
-            let mut folders = memchr::memrchr_iter(b'/', file).filter_map(|at| file.get(..=at));
+            let mut directories = memchr::memrchr_iter(b'/', file).filter_map(|at| file.get(..=at));
             let named = self.environment.drops.get(file.as_slice()).copied();
-            named.or_else(|| folders.find_map(|folder| self.environment.drops.get(folder).copied()))
+            named.or_else(|| directories.find_map(|directory| self.environment.drops.get(directory).copied()))
         })
     }
 
@@ -493,8 +493,8 @@ impl Parser<'_, '_, '_> {
             return None;
         }
         let here = |key: &[u8]| {
-            let folder = key.strip_suffix(program).and_then(|head| head.strip_suffix(b"/"));
-            folder.is_some_and(|folder| folder.ends_with(b"bin"))
+            let directory = key.strip_suffix(program).and_then(|head| head.strip_suffix(b"/"));
+            directory.is_some_and(|directory| directory.ends_with(b"bin"))
         };
         self.environment.drops.iter().find(|(key, _)| here(key)).map(|(_, checked)| *checked)
     }
@@ -528,11 +528,12 @@ impl Parser<'_, '_, '_> {
 
     /// Processes `git checkout` of a full digest, which pins the content of a clone.
     fn pinned(&mut self, args: &[&[u8]], own: CommandWords) {
-        let folder = args.iter().skip_while(|arg| **arg != b"-C").nth(1);
-        let folder = folder.map_or_else(|| self.environment.folder.clone(), |folder| plain(folder));
-        let folder = archives::below(&folder);
+        let directory = args.iter().skip_while(|arg| **arg != b"-C").nth(1);
+        let directory =
+            directory.map_or_else(|| self.environment.directory.clone(), |directory| plain(directory));
+        let directory = archives::below(&directory);
         let keys: Vec<Vec<u8>> =
-            self.environment.drops.contains_key(&folder).then_some(folder).into_iter().collect();
+            self.environment.drops.contains_key(&directory).then_some(directory).into_iter().collect();
         if self.acted_on(own.span, &keys) != Some(false) {
             self.mark_checked(&keys);
         }

@@ -49,7 +49,7 @@ const BACK: &str =
     "anymore but enough except if instead just merely only partially partly rather unless until when yet";
 
 fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
+    crate::lex::has_word(list, word.as_bytes())
 }
 
 /// A word without apostrophes, or a punctuation mark.
