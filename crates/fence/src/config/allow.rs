@@ -44,15 +44,6 @@ pub(crate) fn apply(mut findings: Vec<LintFinding>, config: &FenceConfig) -> All
 }
 
 fn fault(config: &FenceConfig, line: u32, route: &'static str, message: String) -> LintFinding {
-    LintFinding {
-        rule: LintRule::F13,
-        route,
-        ty: None,
-        site: Site { file: config.origin.clone(), line, column: 1 },
-        end_line: line,
-        end_column: 1,
-        item: String::new(),
-        message,
-        via: Vec::new(),
-    }
+    let site = Site { file: config.origin.clone(), line, column: 1 };
+    LintFinding::on_line(LintRule::F13, route, site, 1, message)
 }

@@ -3,7 +3,6 @@
 pub(crate) mod allow;
 
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
 use crate::{FenceError, LintRule};
 
@@ -47,8 +46,6 @@ pub struct FenceConfig {
     pub today: Option<String>,
     /// The file that the config comes from, for messages.
     pub(crate) origin: String,
-    /// The lines of its keys.
-    pub(crate) lines: BTreeMap<String, u32>,
 }
 
 /// A function with listed callers.
@@ -151,7 +148,6 @@ impl FenceConfig {
             assume_all_dependents: false,
             today: None,
             origin: "the defaults".to_owned(),
-            lines: BTreeMap::new(),
         }
     }
 
@@ -249,6 +245,16 @@ impl FenceConfig {
     /// Returns `true` if a type of this name in a capability crate is a capability.
     pub(crate) fn is_capability(&self, name: &str) -> bool {
         glob_with_stem(&self.type_glob, name) && !self.exclude_types.iter().any(|excluded| excluded == name)
+    }
+
+    /// Returns `true` if only tests may enable a feature.
+    pub(crate) fn is_test_only(&self, feature: &str) -> bool {
+        self.test_only_features.iter().any(|known| known == feature)
+    }
+
+    /// Returns `true` if a compiler option without quotes, such as `test` or `feature=x`, enables test-only code.
+    pub(crate) fn is_test_cfg(&self, option: &str) -> bool {
+        option == "test" || option.strip_prefix("feature=").is_some_and(|name| self.is_test_only(name))
     }
 
     /// Returns `true` if the function `name` of `home`, a module or type path, may construct.

@@ -77,6 +77,21 @@ pub(crate) struct Package {
 }
 
 impl Package {
+    /// Creates a package without targets, dependencies and files.
+    pub(crate) const fn new(name: String, dir: Utf8PathBuf) -> Self {
+        Self {
+            name,
+            dir,
+            edition_2015: false,
+            targets: Vec::new(),
+            dependencies: Vec::new(),
+            features: BTreeMap::new(),
+            member: false,
+            forbids_unsafe: false,
+            files: Vec::new(),
+        }
+    }
+
     /// Returns the library's name in code.
     pub(crate) fn lib_name(&self) -> Option<String> {
         self.targets
@@ -215,15 +230,11 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
         })
         .collect();
     Package {
-        name: spec.name.clone(),
         targets: conventional_targets(&spec.name, &dir, &below),
-        dir,
-        edition_2015: false,
         dependencies,
-        features: BTreeMap::new(),
         member: true,
-        forbids_unsafe: false,
         files: below,
+        ..Package::new(spec.name.clone(), dir)
     }
 }
 

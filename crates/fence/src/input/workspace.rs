@@ -11,7 +11,7 @@ use crate::input::{
     conventional_targets, disk,
 };
 use crate::report::error::FenceErrorKind;
-use crate::rules::manifest::dig;
+use crate::rules::manifest::{dependency_sections, dig};
 use crate::{FenceError, UndecidedReason};
 
 #[derive(Deserialize)]
@@ -192,7 +192,7 @@ impl DiskWorkspace {
                     ));
                     // The package is kept without targets, so that its files are not assigned to the package
                     // around it.
-                    packages.push(hollow(&name, dir));
+                    packages.push(Package::new(format!("{name} (not a member)"), dir));
                     manifests.push(None);
                 }
                 NestedPackage::NoPackage => {}
@@ -208,29 +208,11 @@ enum NestedPackage {
     NoPackage,
 }
 
-fn hollow(name: &str, dir: Utf8PathBuf) -> Package {
-    Package {
-        name: format!("{name} (not a member)"),
-        dir,
-        edition_2015: false,
-        targets: Vec::new(),
-        dependencies: Vec::new(),
-        features: BTreeMap::new(),
-        member: false,
-        forbids_unsafe: false,
-        files: Vec::new(),
-    }
-}
-
 fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -> NestedPackage {
     let text = |path: &[&str]| dig(table, path).and_then(|value| value.get_ref().as_str().map(str::to_owned));
     let Some(name) = text(&["package", "name"]) else { return NestedPackage::NoPackage };
     let mut dependencies = Vec::new();
-    let mut sections = vec![table];
-    if let Some(targets) = dig(table, &["target"]).and_then(|value| value.get_ref().as_table()) {
-        sections.extend(targets.values().filter_map(|value| value.get_ref().as_table()));
-    }
-    for section in sections {
+    for section in dependency_sections(table) {
         for (key, kind) in [
             ("dependencies", DependencyKind::Normal),
             ("dev-dependencies", DependencyKind::Dev),
@@ -271,14 +253,9 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
     NestedPackage::Sees(Box::new(Package {
         edition_2015: text(&["package", "edition"]).is_none_or(|edition| edition == "2015")
             && dig(table, &["package", "edition"]).is_none(),
-        name,
-        dir: dir.to_path_buf(),
         targets,
         dependencies,
-        features: BTreeMap::new(),
-        member: false,
-        forbids_unsafe: false,
-        files: Vec::new(),
+        ..Package::new(name, dir.to_path_buf())
     }))
 }
 
@@ -323,35 +300,26 @@ fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
         })
         .collect();
     Package {
-        name: package.name.clone(),
-        dir,
         edition_2015: package.edition == "2015",
         targets,
         dependencies,
         features: package.features.clone(),
         member: true,
-        forbids_unsafe: false,
-        files: Vec::new(),
+        ..Package::new(package.name.clone(), dir)
     }
 }
 
 fn kind_of(kinds: &[String]) -> TargetKind {
-    let has = |wanted: &str| kinds.iter().any(|kind| kind == wanted);
-    if has("custom-build") {
-        TargetKind::Build
-    } else if has("proc-macro") {
-        TargetKind::ProcMacro
-    } else if has("bin") {
-        TargetKind::Bin
-    } else if has("example") {
-        TargetKind::Example
-    } else if has("test") {
-        TargetKind::Test
-    } else if has("bench") {
-        TargetKind::Bench
-    } else {
-        TargetKind::Lib
-    }
+    let known = [
+        ("custom-build", TargetKind::Build),
+        ("proc-macro", TargetKind::ProcMacro),
+        ("bin", TargetKind::Bin),
+        ("example", TargetKind::Example),
+        ("test", TargetKind::Test),
+        ("bench", TargetKind::Bench),
+    ];
+    let found = known.into_iter().find(|(name, _)| kinds.iter().any(|kind| kind == name));
+    found.map_or(TargetKind::Lib, |(_, kind)| kind)
 }
 
 /// Returns a path relative to the root, with `..` if it is outside.

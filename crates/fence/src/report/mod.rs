@@ -43,6 +43,28 @@ pub struct LintFinding {
 }
 
 impl LintFinding {
+    /// Creates a finding on one line, which is not about a certain type or item.
+    pub(crate) fn on_line(
+        rule: LintRule,
+        route: &'static str,
+        site: Site,
+        end_column: u32,
+        message: String,
+    ) -> Self {
+        let end_line = site.line;
+        Self {
+            rule,
+            route,
+            ty: None,
+            site,
+            end_line,
+            end_column,
+            item: String::new(),
+            message,
+            via: Vec::new(),
+        }
+    }
+
     pub(crate) fn key(&self) -> (&str, u32, u32, LintRule) {
         (&self.site.file, self.site.line, self.site.column, self.rule)
     }

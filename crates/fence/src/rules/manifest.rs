@@ -1,5 +1,6 @@
 //! F11: settings in manifests, the lockfile and cargo's config that change the capability crate.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -30,6 +31,20 @@ fn get<'t, 'i>(
     key: &str,
 ) -> Option<(std::ops::Range<usize>, &'t Spanned<DeValue<'i>>)> {
     table.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name.span(), value))
+}
+
+/// Returns the entries of the table at a path of keys.
+fn entries<'t, 'i>(
+    table: &'t DeTable<'i>,
+    path: &[&str],
+) -> impl Iterator<Item = (&'t Spanned<Cow<'i, str>>, &'t Spanned<DeValue<'i>>)> {
+    dig(table, path).and_then(|value| value.get_ref().as_table()).into_iter().flatten()
+}
+
+/// Returns the manifest itself and its `[target.*]` tables, which all may list dependencies.
+pub(crate) fn dependency_sections<'t, 'i>(table: &'t DeTable<'i>) -> Vec<&'t DeTable<'i>> {
+    let targets = entries(table, &["target"]).filter_map(|(_, target)| target.get_ref().as_table());
+    std::iter::once(table).chain(targets).collect()
 }
 
 struct ManifestChecker<'a> {
@@ -98,17 +113,9 @@ impl ManifestChecker<'_> {
             .get(at)
             .map_or(1, |text| text.lines().next().map_or(1, |line| line.chars().count()));
         let column = u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1);
-        self.findings.push(LintFinding {
-            rule: LintRule::F11,
-            route,
-            ty: None,
-            site: Site { file: manifest.path.to_string(), line, column },
-            end_line: line,
-            end_column: column.saturating_add(u32::try_from(width).unwrap_or(1)),
-            item: String::new(),
-            message,
-            via: Vec::new(),
-        });
+        let site = Site { file: manifest.path.to_string(), line, column };
+        let end = column.saturating_add(u32::try_from(width).unwrap_or(1));
+        self.findings.push(LintFinding::on_line(LintRule::F11, route, site, end, message));
     }
 
     /// Returns `true` if a dependency entry means a capability crate.
@@ -119,23 +126,18 @@ impl ManifestChecker<'_> {
 
     fn root(&mut self, table: &DeTable<'_>, manifest: &Manifest) {
         self.patches(table, manifest);
-        if let Some((_, replace)) = get(table, "replace")
-            && let Some(replace) = replace.get_ref().as_table()
-        {
-            for (key, _) in replace {
-                let name = key.get_ref().rsplit_once(':').map_or(key.get_ref().as_ref(), |(name, _)| name);
-                let name = name.rsplit('#').next().unwrap_or(name);
-                if self.names.contains(name) {
-                    let message = format!("`[replace]` replaces `{name}` with another crate");
-                    self.report(manifest, key.span(), "replace", message);
-                }
+        for (key, _) in entries(table, &["replace"]) {
+            let name = key.get_ref().rsplit_once(':').map_or(key.get_ref().as_ref(), |(name, _)| name);
+            let name = name.rsplit('#').next().unwrap_or(name);
+            if self.names.contains(name) {
+                let message = format!("`[replace]` replaces `{name}` with another crate");
+                self.report(manifest, key.span(), "replace", message);
             }
         }
     }
 
     fn patches(&mut self, table: &DeTable<'_>, manifest: &Manifest) {
-        let Some((_, patch)) = get(table, "patch") else { return };
-        for (_, source) in patch.get_ref().as_table().into_iter().flatten() {
+        for (_, source) in entries(table, &["patch"]) {
             for (key, value) in source.get_ref().as_table().into_iter().flatten() {
                 if self.means(key.get_ref(), value.get_ref()) {
                     let message = format!("`[patch]` replaces `{}` with another crate", key.get_ref());
@@ -154,28 +156,18 @@ impl ManifestChecker<'_> {
             self.report(manifest, at, "paths", message);
         }
         let mut flags = Vec::new();
-        for (section, key) in [("build", "rustflags"), ("build", "rustdocflags")] {
-            flags.extend(dig(table, &[section]).and_then(|build| get(build.get_ref().as_table()?, key)));
-        }
-        if let Some((_, targets)) = get(table, "target") {
-            for (_, target) in targets.get_ref().as_table().into_iter().flatten() {
-                flags.extend(target.get_ref().as_table().and_then(|target| get(target, "rustflags")));
-            }
-        }
-        if let Some((_, env)) = get(table, "env") {
-            for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
-                flags.extend(env.get_ref().as_table().and_then(|env| get(env, name)));
-            }
-        }
-        let found: Vec<_> = flags.into_iter().map(|(at, value)| (at, strings(value.get_ref()))).collect();
-        for (at, words) in found {
+        let mut collect = |value: Option<&Spanned<DeValue<'_>>>, names: &[&str]| {
+            let inside = value.and_then(|value| value.get_ref().as_table());
+            let found = inside.into_iter().flat_map(|table| names.iter().filter_map(|name| get(table, name)));
+            flags.extend(found.map(|(at, value)| (at, strings(value.get_ref()))));
+        };
+        collect(dig(table, &["build"]), &["rustflags", "rustdocflags"]);
+        entries(table, &["target"]).for_each(|(_, target)| collect(Some(target), &["rustflags"]));
+        collect(dig(table, &["env"]), &["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"]);
+        for (at, words) in flags {
             if let Some(flag) = self.bad_flag(&words) {
-                self.report(
-                    manifest,
-                    at,
-                    "rustflags",
-                    format!("`{flag}` enables test-only code in every build"),
-                );
+                let message = format!("`{flag}` enables test-only code in every build");
+                self.report(manifest, at, "rustflags", message);
             }
         }
     }
@@ -196,11 +188,7 @@ impl ManifestChecker<'_> {
                 None => continue,
             };
             let plain: String = value.chars().filter(|one| !matches!(one, '"' | '\'' | '\\')).collect();
-            let feature = plain.strip_prefix("feature=");
-            if plain == "test"
-                || feature
-                    .is_some_and(|name| self.config.test_only_features.iter().any(|known| known == name))
-            {
+            if self.config.is_test_cfg(&plain) {
                 return Some(format!("--cfg {plain}"));
             }
         }
@@ -215,13 +203,7 @@ impl ManifestChecker<'_> {
         resolver: FeatureResolver,
     ) {
         let own = self.names.contains(package.name.as_str());
-        let mut sections = vec![table];
-        for (_, target) in
-            dig(table, &["target"]).and_then(|all| all.get_ref().as_table()).into_iter().flatten()
-        {
-            sections.extend(target.get_ref().as_table());
-        }
-        for section in sections {
+        for section in dependency_sections(table) {
             for (name, kind) in [
                 ("dependencies", DependencyKind::Normal),
                 ("build-dependencies", DependencyKind::Build),
@@ -232,8 +214,7 @@ impl ManifestChecker<'_> {
                 if kind == DependencyKind::Dev && resolver != FeatureResolver::Unifies {
                     continue;
                 }
-                let Some((_, dependencies)) = get(section, name) else { continue };
-                for (key, value) in dependencies.get_ref().as_table().into_iter().flatten() {
+                for (key, value) in entries(section, &[name]) {
                     self.dependency(manifest, package, key, value.get_ref(), name);
                 }
             }
@@ -244,13 +225,11 @@ impl ManifestChecker<'_> {
             .filter(|dependency| self.names.contains(dependency.package.as_str()))
             .map(|dependency| dependency.rename.clone().unwrap_or_else(|| dependency.package.clone()))
             .collect();
-        for (feature, list) in
-            dig(table, &["features"]).and_then(|all| all.get_ref().as_table()).into_iter().flatten()
-        {
+        for (feature, list) in entries(table, &["features"]) {
             for entry in list.get_ref().as_array().into_iter().flatten() {
                 let Some(text) = entry.get_ref().as_str() else { continue };
                 let forwarded = text.split_once('/').is_some_and(|(to, name)| {
-                    aliases.contains(to.trim_end_matches('?')) && self.is_test_only(name)
+                    aliases.contains(to.trim_end_matches('?')) && self.config.is_test_only(name)
                 });
                 let default = own && feature.get_ref() == "default" && self.default_reaches(package, text);
                 if forwarded {
@@ -269,7 +248,7 @@ impl ManifestChecker<'_> {
         let mut seen = BTreeSet::new();
         let mut stack = vec![start.to_owned()];
         while let Some(name) = stack.pop() {
-            if self.is_test_only(&name) {
+            if self.config.is_test_only(&name) {
                 return true;
             }
             if seen.insert(name.clone()) {
@@ -279,15 +258,11 @@ impl ManifestChecker<'_> {
         false
     }
 
-    fn is_test_only(&self, name: &str) -> bool {
-        self.config.test_only_features.iter().any(|known| known == name)
-    }
-
     fn dependency(
         &mut self,
         manifest: &Manifest,
         package: &Package,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
+        key: &Spanned<Cow<'_, str>>,
         value: &DeValue<'_>,
         section: &str,
     ) {
@@ -298,7 +273,7 @@ impl ManifestChecker<'_> {
         let inherited = get(table, "workspace").is_some();
         let features = get(table, "features");
         let listed = features.as_ref().map(|(_, list)| strings(list.get_ref())).unwrap_or_default();
-        if let Some(feature) = listed.iter().find(|feature| self.is_test_only(feature)) {
+        if let Some(feature) = listed.iter().find(|feature| self.config.is_test_only(feature)) {
             let at = features.map_or_else(|| key.span(), |(at, _)| at);
             let message = format!("`{section}` enables `{feature}`, which only tests may enable");
             self.report(manifest, at, "feature", message);
@@ -309,7 +284,7 @@ impl ManifestChecker<'_> {
                 let same = name == key.get_ref()
                     && (dependency.kind == DependencyKind::Dev) == section.starts_with("dev");
                 if same {
-                    dependency.features.iter().find(|feature| self.is_test_only(feature))
+                    dependency.features.iter().find(|feature| self.config.is_test_only(feature))
                 } else {
                     None
                 }

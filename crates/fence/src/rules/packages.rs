@@ -15,15 +15,14 @@ pub(crate) fn opaque(world: &World<'_>, off: DisabledRules) -> Vec<LintFinding> 
     }
     let all = world.opaque.iter();
     all.map(|one| LintFinding {
-        rule: LintRule::F08,
-        route: one.route,
-        ty: None,
-        site: one.site.clone(),
-        end_line: one.site.line,
-        end_column: one.end_column,
         item: one.item.clone(),
-        message: one.message.clone(),
-        via: Vec::new(),
+        ..LintFinding::on_line(
+            LintRule::F08,
+            one.route,
+            one.site.clone(),
+            one.end_column,
+            one.message.clone(),
+        )
     })
     .collect()
 }
@@ -39,17 +38,8 @@ pub(crate) fn unparsed(world: &World<'_>, off: DisabledRules) -> Vec<LintFinding
     failed
         .map(|(file, error)| {
             let message = format!("cannot parse this file as Rust: {}", error.what);
-            LintFinding {
-                rule: LintRule::F08,
-                route: "unparsed",
-                ty: None,
-                site: Site { file: file.path.to_string(), line: error.line, column: error.column },
-                end_line: error.line,
-                end_column: error.column.saturating_add(1),
-                item: String::new(),
-                message,
-                via: Vec::new(),
-            }
+            let site = Site { file: file.path.to_string(), line: error.line, column: error.column };
+            LintFinding::on_line(LintRule::F08, "unparsed", site, error.column.saturating_add(1), message)
         })
         .collect()
 }
@@ -69,19 +59,12 @@ pub(crate) fn forbids(world: &World<'_>, config: &FenceConfig) -> Vec<LintFindin
         }
         let Some(file) = world.files.get(root.file) else { continue };
         if file.table.as_ref().is_ok_and(|table: &FileTable| !table.forbids_unsafe) {
+            let message =
+                format!("`{}` depends on a capability crate and does not forbid unsafe code", krate.name);
+            let site = Site { file: file.path.to_string(), line: 1, column: 1 };
             findings.push(LintFinding {
-                rule: LintRule::F11,
-                route: "forbid-unsafe",
-                ty: None,
-                site: Site { file: file.path.to_string(), line: 1, column: 1 },
-                end_line: 1,
-                end_column: 1,
                 item: krate.name.to_string(),
-                message: format!(
-                    "`{}` depends on a capability crate and does not forbid unsafe code",
-                    krate.name
-                ),
-                via: Vec::new(),
+                ..LintFinding::on_line(LintRule::F11, "forbid-unsafe", site, 1, message)
             });
         }
     }
@@ -101,20 +84,12 @@ pub(crate) fn flags(world: &World<'_>, config: &FenceConfig) -> Vec<LintFinding>
             let plain: String =
                 flag.text.chars().filter(|one| !matches!(one, '"' | '\'' | '\\' | '#')).collect();
             let plain = plain.split_whitespace().next().unwrap_or_default();
-            let feature = plain.strip_prefix("feature=");
-            let test_only =
-                feature.is_some_and(|name| config.test_only_features.iter().any(|known| known == name));
-            if plain == "test" || test_only {
+            if config.is_test_cfg(plain) {
+                let message = format!("a build script enables `{plain}`, which only tests may enable");
+                let site = Site { file: file.path.to_string(), line: flag.line, column: flag.column };
                 findings.push(LintFinding {
-                    rule: LintRule::F11,
-                    route: "build-script",
-                    ty: None,
-                    site: Site { file: file.path.to_string(), line: flag.line, column: flag.column },
-                    end_line: flag.line,
-                    end_column: flag.end_column,
                     item: krate.map_or_else(String::new, |krate| krate.name.to_string()),
-                    message: format!("a build script enables `{plain}`, which only tests may enable"),
-                    via: Vec::new(),
+                    ..LintFinding::on_line(LintRule::F11, "build-script", site, flag.end_column, message)
                 });
             }
         }

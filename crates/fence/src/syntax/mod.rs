@@ -4,4 +4,5 @@ pub(crate) mod cfg;
 pub(crate) mod macro_rules;
 pub(crate) mod name_list;
 pub(crate) mod parse;
+pub(crate) mod peel;
 pub(crate) mod written;

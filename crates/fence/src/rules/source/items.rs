@@ -9,6 +9,7 @@ use crate::names::inventory::written_name;
 use crate::names::resolve::{Frame, FrameKind, KnownType, Meaning, Namespace};
 use crate::rules::source::{Checker, FnContext};
 use crate::syntax::cfg;
+use crate::syntax::peel::is_success;
 use crate::syntax::written::{Name, Path, WrittenType, bare, name};
 
 impl Checker<'_> {
@@ -199,7 +200,7 @@ impl Checker<'_> {
             match input {
                 syn::FnArg::Receiver(receiver) => {
                     let own = self.owns.last().cloned().unwrap_or(KnownType::Unknown);
-                    takes_grant |= receiver.is_owned() && self.is_grant(&own);
+                    takes_grant |= matches!(receiver.kind, syn::ReceiverKind::Value) && self.is_grant(&own);
                     self.bind(Name::from("self"), own, None);
                 }
                 syn::FnArg::Typed(typed) => {
@@ -255,8 +256,7 @@ impl Checker<'_> {
             }
             // `Ok(x)` and `Some(x)` bind the type inside.
             syn::Pat::TupleStruct(one) if !matches!(ty, KnownType::Infer | KnownType::Unknown) => {
-                let wrapper = one.path.segments.last();
-                let inner = if wrapper.is_some_and(|seg| seg.ident == "Ok" || seg.ident == "Some") {
+                let inner = if is_success(&one.path) {
                     crate::rules::source::types::expressions::taken_out(ty)
                 } else {
                     KnownType::Unknown
@@ -407,16 +407,5 @@ impl Checker<'_> {
             Meaning::Far(full) => full.last().map_or_else(String::new, ToString::to_string),
             _ => written.segs.last().map_or_else(String::new, |seg| seg.name.to_string()),
         }
-    }
-}
-
-/// Classifies receivers.
-trait Owned {
-    fn is_owned(&self) -> bool;
-}
-
-impl Owned for syn::Receiver {
-    fn is_owned(&self) -> bool {
-        matches!(self.kind, syn::ReceiverKind::Value)
     }
 }

@@ -8,6 +8,7 @@ use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::literal::last_span;
 use crate::syntax::name_list::NameList;
+use crate::syntax::peel::{last_value, plain};
 use crate::syntax::written::{Path, bare};
 
 /// Functions that count by name alone.
@@ -166,10 +167,7 @@ impl Checker<'_> {
 
     /// Checks `*p` that has to be a capability or a reference to one, if `p` is a cast.
     pub(crate) fn pointer(&mut self, inner: &syn::Expr, wanted: &KnownType) {
-        let mut inner = inner;
-        while let syn::Expr::Paren(one) = inner {
-            inner = &one.expr;
-        }
+        let inner = plain(inner);
         let span = match inner {
             syn::Expr::Cast(one) if matches!(&*one.ty, syn::Type::Ptr(_)) => one.as_token.span,
             syn::Expr::MethodCall(one) if one.method == "cast" && one.turbofish.is_none() => {
@@ -303,13 +301,10 @@ fn reads_a_pointer(one: &syn::ExprMethodCall) -> bool {
 
 /// Returns `true` if a value is a cast, or a call of `cast`.
 fn is_cast(value: &syn::Expr) -> bool {
-    match value {
+    match plain(value) {
         syn::Expr::Cast(_) => true,
-        syn::Expr::Paren(inner) => is_cast(&inner.expr),
         syn::Expr::MethodCall(call) => call.method == "cast" || call.method == "cast_mut",
-        syn::Expr::Unsafe(block) => {
-            matches!(block.block.stmts.last(), Some(syn::Stmt::Expr(tail, None)) if is_cast(tail))
-        }
+        syn::Expr::Unsafe(block) => last_value(&block.block).is_some_and(is_cast),
         _ => false,
     }
 }

@@ -11,6 +11,7 @@ use crate::config::RaceConfig;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::syntax::name_list::NameList;
+use crate::syntax::peel::{last_name, only_value, plain, referent};
 use crate::syntax::written::{Path, bare};
 
 /// A call whose result may report a race.
@@ -45,9 +46,10 @@ impl Checker<'_> {
     /// Returns the call that produces an expression's value, if its result may report a race.
     pub(crate) fn race_call(&self, expr: &syn::Expr) -> Option<RaceCall> {
         let race = self.race()?;
+        let expr = referent(expr);
         match expr {
             syn::Expr::If(one) => {
-                let then = tail_of(&one.then_branch).and_then(|tail| self.race_call(tail));
+                let then = only_value(&one.then_branch).and_then(|tail| self.race_call(tail));
                 let otherwise = || one.else_branch.as_ref().and_then(|(_, last)| self.race_call(last));
                 then.or_else(otherwise)
             }
@@ -55,15 +57,12 @@ impl Checker<'_> {
             syn::Expr::Loop(one) => crate::rules::source::types::expected::breaks_of(&one.body)
                 .into_iter()
                 .find_map(|value| self.race_call(value)),
-            syn::Expr::Paren(one) => self.race_call(&one.expr),
-            syn::Expr::Group(one) => self.race_call(&one.expr),
-            syn::Expr::Reference(one) => self.race_call(&one.expr),
             syn::Expr::Await(one) => match &*one.base {
-                syn::Expr::Async(block) => tail_of(&block.block).and_then(|tail| self.race_call(tail)),
+                syn::Expr::Async(block) => only_value(&block.block).and_then(|tail| self.race_call(tail)),
                 base => self.race_call(base),
             },
-            syn::Expr::Block(one) => tail_of(&one.block).and_then(|tail| self.race_call(tail)),
-            syn::Expr::Unsafe(one) => tail_of(&one.block).and_then(|tail| self.race_call(tail)),
+            syn::Expr::Block(one) => only_value(&one.block).and_then(|tail| self.race_call(tail)),
+            syn::Expr::Unsafe(one) => only_value(&one.block).and_then(|tail| self.race_call(tail)),
             syn::Expr::Path(one) => {
                 let ident = one.path.get_ident()?;
                 self.local(&bare(ident))?.race.clone()
@@ -78,7 +77,7 @@ impl Checker<'_> {
                 if KEEPS.has(&method) { self.race_call(&one.receiver) } else { None }
             }
             syn::Expr::Call(one) => {
-                let path = match called(&one.func) {
+                let path = match plain(&one.func) {
                     syn::Expr::Path(path) => path,
                     syn::Expr::Closure(closure) => return self.race_call(&closure.body),
                     _ => return None,
@@ -140,9 +139,7 @@ impl Checker<'_> {
         self.race()?;
         let mut expr = expr;
         loop {
-            match expr {
-                syn::Expr::Paren(one) => expr = &one.expr,
-                syn::Expr::Reference(one) => expr = &one.expr,
+            match referent(expr) {
                 syn::Expr::Array(one) => return one.elems.iter().find_map(|elem| self.race_call(elem)),
                 syn::Expr::MethodCall(one) => match bare(&one.method).as_str() {
                     "map" => return self.race_function(one),
@@ -229,7 +226,7 @@ impl Checker<'_> {
         }
         let syn::Expr::Path(path) = &*one.func else { return };
         self.race_result_function(path, &one.args);
-        let drops = path.path.segments.last().is_some_and(|seg| seg.ident == "drop" || seg.ident == "forget");
+        let drops = matches!(last_name(&path.path).as_str(), "drop" | "forget");
         if drops
             && one.args.len() == 1
             && let Some(call) = one.args.first().and_then(|arg| self.race_call(arg))
@@ -259,20 +256,12 @@ impl Checker<'_> {
     }
 }
 
-/// Returns the value of a block that consists of one expression.
-fn tail_of(block: &syn::Block) -> Option<&syn::Expr> {
-    match block.stmts.as_slice() {
-        [syn::Stmt::Expr(tail, None)] => Some(tail),
-        _ => None,
-    }
-}
-
 /// Returns `true` if a function argument ignores the error.
 fn ignored(function: &syn::Expr) -> bool {
     match function {
         syn::Expr::Closure(closure) => ignores(closure),
         syn::Expr::Path(path) => {
-            path.path.segments.last().is_some_and(|seg| seg.ident == "drop" || seg.ident == "forget")
+            matches!(last_name(&path.path).as_str(), "drop" | "forget")
         }
         _ => false,
     }
@@ -312,15 +301,6 @@ pub(crate) fn names_in(name: &str, look: impl FnOnce(&mut Mentions<'_>)) -> bool
 fn is_result_ok(function: &syn::Expr) -> bool {
     let syn::Expr::Path(path) = function else { return false };
     path.path.segments.last().is_some_and(|seg| seg.ident == "ok")
-}
-
-/// Returns a called expression without its parentheses.
-fn called(func: &syn::Expr) -> &syn::Expr {
-    let mut func = func;
-    while let syn::Expr::Paren(inner) = func {
-        func = &inner.expr;
-    }
-    func
 }
 
 impl<'n> Mentions<'n> {

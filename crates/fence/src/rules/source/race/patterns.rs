@@ -5,6 +5,7 @@ use syn::visit::Visit;
 use crate::rules::source::Checker;
 use crate::rules::source::race::{Mentions, RaceCall, names_in};
 use crate::rules::source::visitor::Branches;
+use crate::syntax::peel::{is_success, last_name, referent};
 use crate::syntax::written::bare;
 
 /// What a pattern does with the error.
@@ -58,10 +59,8 @@ impl Checker<'_> {
         if steps.len() > MOST_STEPS {
             return;
         }
+        let expr = referent(expr);
         let several: Vec<&syn::Expr> = match expr {
-            syn::Expr::Paren(one) => return self.race_parts_below(&one.expr, steps, out),
-            syn::Expr::Group(one) => return self.race_parts_below(&one.expr, steps, out),
-            syn::Expr::Reference(one) => return self.race_parts_below(&one.expr, steps, out),
             syn::Expr::Tuple(one) => one.elems.iter().collect(),
             syn::Expr::Array(one) => one.elems.iter().collect(),
             syn::Expr::Call(one) => {
@@ -258,8 +257,7 @@ const MOST_STEPS: usize = 16;
 /// Returns the argument of `Some(..)` or `Ok(..)`.
 fn wrapped(one: &syn::ExprCall) -> Option<&syn::Expr> {
     let syn::Expr::Path(path) = &*one.func else { return None };
-    let last = path.path.segments.last()?;
-    (last.ident == "Some" || last.ident == "Ok").then(|| one.args.first()).flatten()
+    is_success(&path.path).then(|| one.args.first()).flatten()
 }
 
 /// Returns `true` if the arms discard the error of a part.
@@ -315,8 +313,7 @@ fn reach<'p>(pat: &'p syn::Pat, steps: &[PartStep], out: &mut Vec<&'p syn::Pat>)
             }
         }
         (syn::Pat::TupleStruct(one), [PartStep::Within, rest @ ..]) => {
-            let holds = one.path.segments.last().is_some_and(|seg| seg.ident == "Some" || seg.ident == "Ok");
-            if let (true, Some(inner)) = (holds, one.elems.first()) {
+            if let (true, Some(inner)) = (is_success(&one.path), one.elems.first()) {
                 reach(inner, rest, out);
             }
         }
@@ -346,8 +343,7 @@ fn error_binding(pat: &syn::Pat) -> ErrorPattern {
         syn::Pat::Reference(one) => error_binding(&one.pat),
         syn::Pat::Ident(one) if one.subpat.is_none() => ErrorPattern::Named(bare(&one.ident)),
         syn::Pat::TupleStruct(one) => {
-            let last = one.path.segments.last().map(|seg| bare(&seg.ident)).unwrap_or_default();
-            match (last.as_str(), one.elems.first()) {
+            match (last_name(&one.path).as_str(), one.elems.first()) {
                 ("Ok", _) => ErrorPattern::None,
                 ("Err", Some(inner)) => match error_binding(inner) {
                     // A name with a leading underscore may still be used.

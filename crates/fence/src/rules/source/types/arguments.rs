@@ -4,6 +4,7 @@ use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::GeneralConstructor;
 use crate::rules::source::types::expressions::{bottom, inside, member_name};
+use crate::syntax::peel::{is_success, last_value};
 use crate::syntax::written::{Name, Path, bare};
 
 impl Checker<'_> {
@@ -121,12 +122,11 @@ impl Checker<'_> {
             syn::Pat::Struct(one) => self.pattern_path_type(&one.path),
             syn::Pat::TupleStruct(one) => {
                 let last = one.path.segments.last()?;
-                let name = bare(&last.ident);
-                if name == "Ok" || name == "Some" {
+                if is_success(&one.path) {
                     let written = self.segment_args(last).into_iter().next();
                     let inner =
                         written.or_else(|| one.elems.first().and_then(|pat| self.pattern_type(pat)))?;
-                    return Some(holding(if name == "Ok" { "Result" } else { "Option" }, inner));
+                    return Some(holding(if last.ident == "Ok" { "Result" } else { "Option" }, inner));
                 }
                 self.pattern_path_type(&one.path)
             }
@@ -171,7 +171,7 @@ impl Checker<'_> {
     }
 
     pub(crate) fn pointer_tail(&mut self, block: &syn::Block, wanted: &KnownType) {
-        if let Some(syn::Stmt::Expr(tail, None)) = block.stmts.last() {
+        if let Some(tail) = last_value(block) {
             self.pointer_out(tail, wanted);
         }
     }

@@ -10,6 +10,7 @@ use crate::rules::source::construct::general::{GeneralConstructor, general};
 use crate::rules::source::construct::raw_memory;
 use crate::rules::source::types::expressions::{SAME_ITEMS, is_map};
 use crate::syntax::name_list::NameList;
+use crate::syntax::peel::{block_of, plain};
 use crate::syntax::written::{Name, Path, bare, generic_args};
 
 /// Methods that return their receiver, or the value inside it.
@@ -47,21 +48,14 @@ impl Checker<'_> {
             return;
         }
         let next = steps.saturating_add(1);
+        let expr = plain(expr);
+        if let Some(block) = block_of(expr) {
+            self.expect_scoped(block, wanted, next);
+        }
         match expr {
-            syn::Expr::Paren(one) => self.expect(&one.expr, wanted, next),
-            syn::Expr::Group(one) => self.expect(&one.expr, wanted, next),
             syn::Expr::Try(one) => self.expect(&one.expr, wanted, next),
             syn::Expr::Await(one) => self.expect(&one.base, wanted, next),
-            syn::Expr::Block(one) => {
-                self.expect_scoped(&one.block, wanted, next);
-                if one.label.is_some() {
-                    self.expect_breaks(&one.block, wanted, next);
-                }
-            }
-            syn::Expr::Unsafe(one) => self.expect_scoped(&one.block, wanted, next),
-            syn::Expr::Async(one) => self.expect_scoped(&one.block, wanted, next),
-            syn::Expr::Const(one) => self.expect_scoped(&one.block, wanted, next),
-            syn::Expr::TryBlock(one) => self.expect_scoped(&one.block, wanted, next),
+            syn::Expr::Block(one) if one.label.is_some() => self.expect_breaks(&one.block, wanted, next),
             syn::Expr::If(one) => {
                 self.expect_scoped(&one.then_branch, wanted, next);
                 if let Some((_, otherwise)) = &one.else_branch {
@@ -132,8 +126,7 @@ impl Checker<'_> {
 
     /// Checks a function argument that returns the value when it is called.
     pub(crate) fn expect_producer(&mut self, function: &syn::Expr, wanted: &KnownType, steps: u32) {
-        match function {
-            syn::Expr::Paren(one) => self.expect_producer(&one.expr, wanted, steps),
+        match plain(function) {
             syn::Expr::Closure(one) => self.expect(&one.body, wanted, steps),
             syn::Expr::Path(one) => self.expect_function(one, wanted),
             _ => {}
@@ -162,11 +155,7 @@ impl Checker<'_> {
     }
 
     fn expect_call(&mut self, one: &syn::ExprCall, wanted: &KnownType, steps: u32) {
-        let mut func = &*one.func;
-        while let syn::Expr::Paren(inner) = func {
-            func = &inner.expr;
-        }
-        let syn::Expr::Path(path) = func else { return };
+        let syn::Expr::Path(path) = plain(&one.func) else { return };
         let Some(full) = self.function_name(path) else {
             self.expect_function(path, wanted);
             return;
@@ -316,8 +305,7 @@ impl Checker<'_> {
     fn expect_items(&mut self, expr: &syn::Expr, item: &KnownType, steps: u32) {
         let mut rest = expr;
         loop {
-            match rest {
-                syn::Expr::Paren(one) => rest = &one.expr,
+            match plain(rest) {
                 syn::Expr::MethodCall(one) => {
                     let name = bare(&one.method);
                     match (name.as_str(), one.args.first()) {

@@ -7,6 +7,7 @@ use crate::names::collect::FnSig;
 use crate::names::resolve::{KnownType, Meaning, Namespace, Resolution, Scope, TypeLocation};
 use crate::rules::source::Checker;
 use crate::syntax::name_list::NameList;
+use crate::syntax::peel::referent;
 use crate::syntax::written::{Name, Path, bare, name};
 
 /// Types that behave as the type inside.
@@ -58,10 +59,7 @@ impl Checker<'_> {
         if steps > MOST_STEPS {
             return KnownType::Infer;
         }
-        match expr {
-            syn::Expr::Paren(one) => self.type_at(&one.expr, steps),
-            syn::Expr::Group(one) => self.type_at(&one.expr, steps),
-            syn::Expr::Reference(one) => self.type_at(&one.expr, steps),
+        match referent(expr) {
             syn::Expr::Try(one) => taken_out(&self.type_at(&one.expr, steps)),
             syn::Expr::Await(one) => self.type_at(&one.base, steps),
             syn::Expr::Unary(one) => self.type_at(&one.expr, steps),
@@ -251,9 +249,7 @@ impl Checker<'_> {
         if steps > MOST_STEPS {
             return KnownType::Infer;
         }
-        match expr {
-            syn::Expr::Paren(one) => self.item_at(&one.expr, steps),
-            syn::Expr::Reference(one) => self.item_at(&one.expr, steps),
+        match referent(expr) {
             syn::Expr::MethodCall(one) => {
                 let method = bare(&one.method);
                 let receiver = &one.receiver;
