@@ -1,6 +1,6 @@
 //! Reads the manifest of Codex.
 
-use crate::error::ManifestCode;
+use crate::error::{ManifestCode, ManifestPlace};
 use crate::json::{JsonNode, JsonValue};
 use crate::manifest::Meta;
 use crate::reader::{Document, Reader, Requirement};
@@ -54,7 +54,7 @@ const HOOKS: &[&str] = &["hooks/hooks.json", "hooks.json"];
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let Some(file) = reader.files.get(FILE) else {
         return reader.error_at(
-            Reader::whole(FILE),
+            ManifestPlace::of_file(FILE),
             ManifestCode::MissingFile,
             format!("expected the file {FILE}"),
         );
@@ -132,7 +132,7 @@ fn apps(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
                 }
                 Some(_) => {}
                 None => {
-                    let place = Reader::place(doc, node.span());
+                    let place = doc.place(node.span());
                     reader.missing_file(&place, &path.path);
                 }
             }
@@ -152,12 +152,8 @@ fn apps_object(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>,
     let inner = node.get("apps").unwrap_or(node);
     for member in reader.object(doc, inner, Requirement::Strict) {
         reader.refuse_hidden(doc, member.key_span(), member.key());
-        let mut item = SurfaceItem::new(
-            SurfaceKind::App,
-            member.key(),
-            Reader::place(doc, member.node().span()),
-            doc.layer,
-        );
+        let mut item =
+            SurfaceItem::new(SurfaceKind::App, member.key(), doc.place(member.node().span()), doc.layer);
         item.origin = origin;
         item.coverage = Coverage::RemoteUrl;
         let id = match member.node().get("id") {

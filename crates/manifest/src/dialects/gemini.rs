@@ -1,6 +1,6 @@
 //! Reads the extension manifest of Gemini CLI.
 
-use crate::error::ManifestCode;
+use crate::error::{ManifestCode, ManifestPlace};
 use crate::json::{JsonNode, JsonValue};
 use crate::manifest::Meta;
 use crate::reader::text::escape;
@@ -33,7 +33,7 @@ const KEYS: &[&str] = &[
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let Some(file) = reader.files.get(FILE) else {
         return reader.error_at(
-            Reader::whole(FILE),
+            ManifestPlace::of_file(FILE),
             ManifestCode::MissingFile,
             format!("expected the file {FILE}"),
         );
@@ -70,7 +70,7 @@ fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
             meta.name = reader.name(doc, node);
             // An extension is installed under its name, so another directory name is unusual but harmless.
             let differs = |directory: &&str| meta.name.as_deref().is_some_and(|name| name != *directory);
-            if let Some(directory) = reader.at.directory.filter(differs) {
+            if let Some(directory) = reader.context.directory.filter(differs) {
                 let message = format!("the directory has a different name: `{}`", escape(directory, 128));
                 reader.notice(doc, node.span(), ManifestCode::NameNotDirectory, message);
             }
@@ -96,7 +96,7 @@ fn context(reader: &mut Reader<'_>, doc: &Document<'_>) {
         if path.glob {
             reader.glob(doc, item);
         } else if reader.files.get(&path.path).is_none() {
-            let place = Reader::place(doc, item.span());
+            let place = doc.place(item.span());
             reader.missing_file(&place, &path.path);
         }
         reader.prompt_file(&path.path, "context", Origin::Declared, ManifestLayer::Plugin);
@@ -115,8 +115,7 @@ fn settings(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
             .get("name")
             .and_then(|name| reader.plain(doc, name, Requirement::Lenient))
             .unwrap_or_default();
-        let mut setting =
-            SurfaceItem::new(SurfaceKind::Settings, name, Reader::place(doc, item.span()), doc.layer);
+        let mut setting = SurfaceItem::new(SurfaceKind::Settings, name, doc.place(item.span()), doc.layer);
         let sensitive =
             item.get("sensitive").is_some_and(|value| matches!(value.value(), JsonValue::Bool(true)));
         setting.facts.insert("sensitive", SurfaceFact::Text(sensitive.to_string()));

@@ -2,7 +2,7 @@
 //!
 //! gnoma is written in Go, whose decoder ignores the case of keys. Two spellings of one key are therefore a duplicate.
 
-use crate::error::ManifestCode;
+use crate::error::{ManifestCode, ManifestPlace};
 use crate::hooks::gnoma::read_hooks;
 use crate::json::{JsonMember, JsonNode};
 use crate::manifest::Meta;
@@ -48,7 +48,7 @@ impl<'n, 'd> Fields<'n, 'd> {
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let Some(file) = reader.files.get(FILE) else {
         return reader.error_at(
-            Reader::whole(FILE),
+            ManifestPlace::of_file(FILE),
             ManifestCode::MissingFile,
             "expected the file plugin.json",
         );
@@ -156,7 +156,7 @@ fn top(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
 
 /// Checks the minimum version of the host, `1.2.3` or `>=1.2.3`.
 fn host_version(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, wanted: &str) {
-    let Some(host) = reader.at.host_version else { return };
+    let Some(host) = reader.context.host_version else { return };
     let parts = |text: &str| -> Option<Vec<u64>> {
         let text = text.trim().trim_start_matches('v');
         // Pre-release and build parts do not count for the comparison.
@@ -205,8 +205,7 @@ fn skill(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     }
     let count = reader.prompt_files(&directory, PromptKind::Agents, Origin::Declared, doc.layer);
     if count == 0 {
-        let mut item =
-            SurfaceItem::new(SurfaceKind::Prompt, path.path, Reader::place(doc, node.span()), doc.layer);
+        let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path, doc.place(node.span()), doc.layer);
         item.facts.insert("prompt", SurfaceFact::Text("skill".to_owned()));
         if directory.contains(['*', '?', '[']) {
             item.coverage = Coverage::Unresolved;
@@ -227,7 +226,7 @@ fn server(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
         Some(name) => reader.plain(doc, name, Requirement::Strict).unwrap_or_default().to_owned(),
         None => String::new(),
     };
-    let mut item = SurfaceItem::new(SurfaceKind::McpServer, name, Reader::place(doc, node.span()), doc.layer);
+    let mut item = SurfaceItem::new(SurfaceKind::McpServer, name, doc.place(node.span()), doc.layer);
     item.facts.insert("transport", SurfaceFact::Text("stdio".to_owned()));
     if let Some(env) = server.present("env") {
         let mut map = std::collections::BTreeMap::new();

@@ -69,7 +69,7 @@ fn entry(reader: &mut Reader<'_>, doc: &Document<'_>, members: &[JsonMember<'_>]
             let Some(name) = reader.plain(doc, item, Requirement::Strict) else { continue };
             if key == "requires" && kind == EntryKind::Command {
                 meta.companions.push(name.to_owned());
-                let place = Reader::place(doc, item.span());
+                let place = doc.place(item.span());
                 reader.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
             }
         }
@@ -135,7 +135,7 @@ fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, 
         let message = format!("expected 64 lowercase hex digits, got `{}`", escape(&sha256, 80));
         return reader.error(doc, span, ManifestCode::MarketSha, message);
     }
-    let place = Reader::place(doc, node.span());
+    let place = doc.place(node.span());
     if !url.starts_with("https://") {
         let message = format!("the URL `{}` is not https", escape(&url, 128));
         reader.warn_at(place.clone(), ManifestCode::MarketInsecureUrl, WarningLevel::Warning, message);

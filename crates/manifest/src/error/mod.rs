@@ -22,6 +22,11 @@ pub struct ManifestPlace {
 }
 
 impl ManifestPlace {
+    /// Returns the place of a whole file, or of a file that does not exist.
+    pub(crate) fn of_file(file: &str) -> Self {
+        Self { file: file.to_owned(), pointer: String::new(), span: Span::new(0, 0), position: None }
+    }
+
     /// Returns the file, relative to the plugin directory, or the marketplace file if an entry is meant.
     #[must_use]
     pub fn file(&self) -> &str {

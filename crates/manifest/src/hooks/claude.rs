@@ -57,7 +57,7 @@ impl Reader<'_> {
         } else if self.files.under(&path.path).next().is_some() {
             self.error(doc, node.span(), ManifestCode::Type, "expected a file, got a directory");
         } else {
-            let place = Self::place(doc, node.span());
+            let place = doc.place(node.span());
             self.missing_file(&place, &path.path);
         }
     }
@@ -65,7 +65,7 @@ impl Reader<'_> {
     fn glob_hooks(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         self.glob(doc, node);
         let mut item =
-            SurfaceItem::new(SurfaceKind::Hook, scalar_text(node), Self::place(doc, node.span()), doc.layer);
+            SurfaceItem::new(SurfaceKind::Hook, scalar_text(node), doc.place(node.span()), doc.layer);
         item.coverage = Coverage::Unresolved;
         "a pattern instead of a path".clone_into(&mut item.why);
         self.add(item);

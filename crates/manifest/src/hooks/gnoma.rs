@@ -43,7 +43,7 @@ fn hook(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     }
     let hook = fields(reader, doc, node, HOOK);
     let name = string(reader, doc, hook.get("name"));
-    let mut item = SurfaceItem::new(SurfaceKind::Hook, name, Reader::place(doc, node.span()), doc.layer);
+    let mut item = SurfaceItem::new(SurfaceKind::Hook, name, doc.place(node.span()), doc.layer);
     for (key, fact) in [
         ("event", "event"),
         ("type", "handler"),
@@ -106,7 +106,7 @@ fn run(
     let exec = hook.present("exec").filter(|exec| exec.as_str() != Some(""));
     let args = hook.present("args").filter(|args| args.items().is_none_or(|args| !args.is_empty()));
     if let Some(place) = exec.or(args) {
-        item.place = Reader::place(doc, place.span());
+        item.place = doc.place(place.span());
     }
     let mut argv = args.map(|args| reader.arguments(doc, args)).unwrap_or_default();
     match (exec, args) {

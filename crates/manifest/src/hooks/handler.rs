@@ -18,8 +18,7 @@ impl Reader<'_> {
         around: &HandlerContext<'_>,
         handler: &str,
     ) -> SurfaceItem {
-        let mut item =
-            SurfaceItem::new(SurfaceKind::Hook, around.event, Self::place(doc, node.span()), doc.layer);
+        let mut item = SurfaceItem::new(SurfaceKind::Hook, around.event, doc.place(node.span()), doc.layer);
         item.origin = around.origin;
         item.off = around.off;
         item.facts.insert("event", SurfaceFact::Text(around.event.to_owned()));
@@ -147,7 +146,7 @@ impl Reader<'_> {
             item.facts.insert("env", SurfaceFact::Map(env));
         }
         let starts_in = self.starts_in(node);
-        item.place = Self::place(doc, command.span());
+        item.place = doc.place(command.span());
         match (command.value(), node.get("args")) {
             (JsonValue::String(text), None) => {
                 self.refuse_hidden(doc, command.span(), text);
@@ -201,7 +200,7 @@ impl Reader<'_> {
         let Some(text) = keys.iter().find_map(|key| node.get(key)) else {
             return self.missing(doc, node, "prompt");
         };
-        item.place = Self::place(doc, text.span());
+        item.place = doc.place(text.span());
         if let Some(text) = self.text(doc, text, Requirement::Strict) {
             item.text = Some(ForeignText::new(text.to_owned()));
             self.add(item);

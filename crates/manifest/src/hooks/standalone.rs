@@ -2,7 +2,7 @@
 
 use crate::dialects::Dialect;
 use crate::dialects::gnoma::{fields, same_key};
-use crate::error::{ManifestCode, ManifestError, ManifestErrors, ManifestWarning};
+use crate::error::{ManifestCode, ManifestError, ManifestErrors, ManifestPlace, ManifestWarning};
 use crate::json::{JsonMember, JsonNode, JsonValue, ParseLimits, parse, parse_toml};
 use crate::manifest::{MapFiles, PluginContext};
 use crate::reader::{Base, Document, Reader, Reading, Requirement};
@@ -108,7 +108,7 @@ pub fn read_hooks_file(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, Mani
 }
 
 fn refused(code: ManifestCode, message: String, help: &'static str) -> ManifestErrors {
-    let error = ManifestError::new(code, message, Reader::whole(""));
+    let error = ManifestError::new(code, message, ManifestPlace::of_file(""));
     ManifestErrors { errors: vec![ManifestError { help: Some(help), ..error }] }
 }
 

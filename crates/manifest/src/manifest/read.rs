@@ -3,7 +3,7 @@
 use crate::dialects::{
     Dialect, RootCheck, classify, claude, codex, find_dialects, gemini, gnoma, hyperagent,
 };
-use crate::error::{ManifestCode, ManifestErrors, ManifestWarning, WarningLevel};
+use crate::error::{ManifestCode, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel};
 use crate::manifest::{Files, Manifest, Meta, PluginContext};
 use crate::reader::{Reader, Reading};
 use crate::surface::SurfaceItem;
@@ -40,9 +40,11 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &PluginContext<'_>) -> Resu
         Dialect::Gemini => gemini::read(&mut reader, &mut meta),
         Dialect::Hyperagent => hyperagent::read(&mut reader, &mut meta),
         Dialect::Gnoma => gnoma::read(&mut reader, &mut meta),
-        Dialect::Jp => {
-            reader.error_at(Reader::whole(""), ManifestCode::MissingFile, "a registry entry has no directory")
-        }
+        Dialect::Jp => reader.error_at(
+            ManifestPlace::of_file(""),
+            ManifestCode::MissingFile,
+            "a registry entry has no directory",
+        ),
         _ => claude::read(&mut reader, &mut meta),
     }
     finish(reader, meta)
@@ -53,7 +55,7 @@ pub(crate) fn finish(reader: Reader<'_>, meta: Meta) -> Result<Manifest, Manifes
     let main_file = dialect.main_file().filter(|file| reader.read.contains(*file));
     // The other adapters ignore the entry, so its digest must not be pinned for them.
     let merges = matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
-    let entry = reader.at.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
+    let entry = reader.context.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
     let Reading { mut surface, warnings, files } = reader.finish()?;
     let key = |item: &SurfaceItem| {
         (item.layer, item.place.file.clone(), item.place.span, item.kind, item.name.clone())
@@ -119,7 +121,7 @@ fn add(manifest: &mut Manifest, file: &str, code: ManifestCode, message: &str) {
         code,
         level: WarningLevel::Notice,
         message: message.to_owned(),
-        place: Reader::whole(file),
+        place: ManifestPlace::of_file(file),
     };
     let at = manifest.warnings.partition_point(|other| other.place.file.as_str() <= file);
     manifest.warnings.insert(at, notice);

@@ -121,7 +121,7 @@ fn settle(
     for (index, draft) in drafts.into_iter().enumerate() {
         let mut errors = by_entry.remove(&index).unwrap_or_default();
         if draft.bad && errors.is_empty() {
-            let mut place = Reader::place(doc, draft.span);
+            let mut place = doc.place(draft.span);
             place.position = positions.get(&draft.span.start).copied();
             let message = "more errors than can be listed".to_owned();
             errors.push(ManifestError::new(ManifestCode::MoreErrors, message, place));

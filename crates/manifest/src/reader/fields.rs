@@ -165,7 +165,7 @@ impl Reader<'_> {
 
     fn check_excluded(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, path: &CleanPath) -> Option<()> {
         let first = path.path.split('/').next().unwrap_or_default();
-        if self.at.excluded.contains(&first) {
+        if self.context.excluded.contains(&first) {
             let message = format!("expected a path that the digest covers, got one under `{first}`");
             self.error(doc, node.span(), ManifestCode::PathExcluded, message);
             return None;
@@ -214,7 +214,7 @@ impl Reader<'_> {
     }
 
     pub(crate) fn unknown_key(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, message: String) {
-        match self.at.unknown_keys {
+        match self.context.unknown_keys {
             UnknownKeys::Noticed => self.notice(doc, member.key_span(), ManifestCode::UnknownKey, message),
             UnknownKeys::Refused => self.error(doc, member.key_span(), ManifestCode::UnknownKey, message),
         }

@@ -1,5 +1,6 @@
 //! The state that all adapters share: the open document, and the results so far.
 
+mod document;
 mod fields;
 mod metadata;
 pub(crate) mod name;
@@ -15,12 +16,15 @@ use crate::dialects::Dialect;
 use crate::error::{
     ManifestCode, ManifestError, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel,
 };
-use crate::json::{self, JsonErrors, JsonNode, ParseLimits, Position, pointer_to, positions_of};
+use crate::json::{self, JsonErrors, JsonNode, ParseLimits, positions_of};
 use crate::manifest::{Files, PluginContext};
 use crate::marketplace::MarketplaceEntry;
 use crate::reader::text::escape;
 use crate::surface::{Coverage, ManifestLayer, SurfaceItem};
 
+use document::{ResultCounts, is_open, may_hide, shifted};
+
+pub(crate) use document::{Base, Document};
 pub use text::ForeignText;
 
 /// The number of errors that are reported one by one. A generated file can contain thousands.
@@ -29,31 +33,6 @@ const MAX_ERRORS: usize = 100;
 const MAX_ITEMS: usize = 10_000;
 /// The number of warnings that are reported one by one.
 const MAX_WARNINGS: usize = 1000;
-
-/// A JSON file, or the entry of a marketplace file.
-pub(crate) struct Document<'d> {
-    pub(crate) file: &'d str,
-    pub(crate) bytes: &'d [u8],
-    pub(crate) root: JsonNode<'d>,
-    pub(crate) layer: ManifestLayer,
-    /// The position of the first byte in the file.
-    pub(crate) base: Base<'d>,
-    marks: (usize, usize, usize),
-    /// `true` if the bytes can contain invisible characters.
-    pub(crate) may_hide: bool,
-}
-
-/// The position in its file at which a document begins.
-#[derive(Clone, Copy)]
-pub(crate) struct Base<'d> {
-    pub(crate) offset: usize,
-    pub(crate) position: Position,
-    pub(crate) pointer: &'d str,
-}
-
-impl Base<'_> {
-    pub(crate) const START: Self = Self { offset: 0, position: Position { line: 1, column: 1 }, pointer: "" };
-}
 
 /// The level at which a value of the wrong type is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,14 +54,19 @@ pub(crate) struct Reading {
 pub(crate) struct Reader<'c> {
     pub(crate) files: &'c dyn Files,
     pub(crate) dialect: Dialect,
-    pub(crate) at: &'c PluginContext<'c>,
+    pub(crate) context: &'c PluginContext<'c>,
     pub(crate) errors: Vec<ManifestError>,
     pub(crate) warnings: Vec<ManifestWarning>,
     pub(crate) items: Vec<SurfaceItem>,
+    /// The files that were read.
     pub(crate) read: BTreeSet<String>,
+    /// The places of strings whose hidden characters were reported, so that each is reported once.
     pub(crate) flagged: BTreeSet<(String, usize, usize)>,
+    /// The number of errors after the first `MAX_ERRORS`.
     more_errors: usize,
+    /// The number of warnings after the first `MAX_WARNINGS`.
     more_warnings: usize,
+    /// `true` once the limit of items was reported.
     overfull: bool,
     /// `true` if the file belongs to no plugin, so there is no tree in which to look up programs and files.
     pub(crate) standalone: bool,
@@ -95,11 +79,11 @@ pub(crate) struct Reader<'c> {
 }
 
 impl<'c> Reader<'c> {
-    pub(crate) const fn new(files: &'c dyn Files, dialect: Dialect, at: &'c PluginContext<'c>) -> Self {
+    pub(crate) const fn new(files: &'c dyn Files, dialect: Dialect, context: &'c PluginContext<'c>) -> Self {
         Self {
             files,
             dialect,
-            at,
+            context,
             errors: Vec::new(),
             warnings: Vec::new(),
             items: Vec::new(),
@@ -129,7 +113,7 @@ impl<'c> Reader<'c> {
 
     /// Parses the marketplace entry, if there is one. Its name takes precedence over the manifest's name.
     pub(crate) fn open_entry(&mut self, own: Option<&str>) -> Option<(&'c MarketplaceEntry, Document<'c>)> {
-        let entry = self.at.entry?;
+        let entry = self.context.entry?;
         // The entry was cut out of a marketplace file, so the limits of such a file apply.
         let root = json::parse(entry.raw().as_bytes(), &ParseLimits::marketplace());
         let doc =
@@ -150,9 +134,13 @@ impl<'c> Reader<'c> {
         base: Base<'d>,
         root: Result<JsonNode<'d>, JsonErrors>,
     ) -> Option<Document<'d>> {
-        let marks = (self.errors.len(), self.warnings.len(), self.items.len());
+        let before = ResultCounts {
+            errors: self.errors.len(),
+            warnings: self.warnings.len(),
+            items: self.items.len(),
+        };
         match root {
-            Ok(root) => Some(Document { file, bytes, root, layer, base, marks, may_hide: may_hide(bytes) }),
+            Ok(root) => Some(Document { file, bytes, root, layer, base, before, may_hide: may_hide(bytes) }),
             Err(errors) => {
                 self.more_errors = self.more_errors.saturating_add(errors.unlisted());
                 for error in errors.into_vec() {
@@ -189,7 +177,7 @@ impl<'c> Reader<'c> {
     pub(crate) fn close(&mut self, doc: &Document<'_>) {
         self.refuse_hidden_keys(doc, &doc.root);
         self.find_hidden(doc);
-        let (errors, warnings, items) = doc.marks;
+        let ResultCounts { errors, warnings, items } = doc.before;
         let offsets = {
             let errors = self.errors.iter().skip(errors).map(|error| &error.place);
             let warnings = self.warnings.iter().skip(warnings).map(|notice| &notice.place);
@@ -209,18 +197,6 @@ impl<'c> Reader<'c> {
         self.items.iter_mut().skip(items).for_each(|item| settle(&mut item.place));
     }
 
-    pub(crate) fn place(doc: &Document<'_>, span: Span) -> ManifestPlace {
-        let pointer = format!("{}{}", doc.base.pointer, pointer_to(&doc.root, span.start));
-        let span =
-            Span::new(span.start.saturating_add(doc.base.offset), span.end.saturating_add(doc.base.offset));
-        ManifestPlace { file: doc.file.to_owned(), pointer, span, position: None }
-    }
-
-    /// Returns the place of a whole file, or of a file that does not exist.
-    pub(crate) fn whole(file: &str) -> ManifestPlace {
-        ManifestPlace { file: file.to_owned(), pointer: String::new(), span: Span::new(0, 0), position: None }
-    }
-
     fn push(&mut self, error: ManifestError) {
         if self.errors.len() < MAX_ERRORS {
             // The event tells the caller which hook of a settings file is lost.
@@ -238,7 +214,7 @@ impl<'c> Reader<'c> {
         message: impl Into<String>,
     ) {
         if self.errors.len() < MAX_ERRORS {
-            let place = Self::place(doc, span);
+            let place = doc.place(span);
             self.error_at(place, code, message);
         } else {
             self.more_errors = self.more_errors.saturating_add(1);
@@ -278,7 +254,7 @@ impl<'c> Reader<'c> {
         message: impl Into<String>,
     ) {
         if self.warnings.len() < MAX_WARNINGS {
-            let place = Self::place(doc, span);
+            let place = doc.place(span);
             self.warn_at(place, code, level, message);
         } else {
             self.more_warnings = self.more_warnings.saturating_add(1);
@@ -301,7 +277,7 @@ impl<'c> Reader<'c> {
 
     /// Reports a required key that is missing, at the opening bracket of its object.
     pub(crate) fn missing(&mut self, doc: &Document<'_>, object: &JsonNode<'_>, key: &str) {
-        let mut place = Self::place(doc, object.span());
+        let mut place = doc.place(object.span());
         place.pointer.push('/');
         place.pointer.push_str(key);
         self.error_at(place, ManifestCode::MissingKey, format!("expected the key `{key}`"));
@@ -371,7 +347,7 @@ impl<'c> Reader<'c> {
     /// Sorts the results; returns the errors if there are any.
     pub(crate) fn finish(mut self) -> Result<Reading, ManifestErrors> {
         let main = self.dialect.main_file().filter(|_| !self.standalone).unwrap_or_default();
-        let place = Self::whole(main);
+        let place = ManifestPlace::of_file(main);
         if self.errors.is_empty() {
             if self.more_warnings > 0 {
                 let message = count_of(self.more_warnings, "more notice");
@@ -407,26 +383,4 @@ impl<'c> Reader<'c> {
 /// Formats a count with its noun in the right number.
 fn count_of(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Returns `true` if bytes can contain invisible characters. In ASCII, only escapes can.
-fn may_hide(bytes: &[u8]) -> bool {
-    let escapes = |rest: &[u8]| matches!(rest.first(), Some(b'u' | b'U' | b'x' | b'b' | b'f' | b'e'));
-    !bytes.is_ascii()
-        || bytes.contains(&0x7F)
-        || (bytes.contains(&b'\\') && bytes.split(|byte| *byte == b'\\').skip(1).any(escapes))
-}
-
-fn is_open(place: &ManifestPlace, doc: &Document<'_>) -> bool {
-    // Places without a position are resolved when their document is closed.
-    place.position.is_none() && place.file == doc.file && place.span.start >= doc.base.offset
-}
-
-fn shifted(position: Position, base: Position) -> Position {
-    let column = if position.line == 1 {
-        position.column.saturating_add(base.column).saturating_sub(1)
-    } else {
-        position.column
-    };
-    Position { line: position.line.saturating_add(base.line).saturating_sub(1), column }
 }

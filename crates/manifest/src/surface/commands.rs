@@ -22,7 +22,7 @@ pub(crate) enum StartDirectory {
 impl Reader<'_> {
     pub(crate) fn command_context(&self, starts_in: StartDirectory) -> CommandContext<'_> {
         let context =
-            CommandContext::new(self.dialect).with_files(self.files).with_excluded(self.at.excluded);
+            CommandContext::new(self.dialect).with_files(self.files).with_excluded(self.context.excluded);
         if starts_in == StartDirectory::Root { context.at_root() } else { context }
     }
 

@@ -50,7 +50,7 @@ impl Reader<'_> {
     pub(crate) fn prompts_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: PromptKind) {
         for item in self.texts(doc, node, Requirement::Strict) {
             let Some(path) = self.path(doc, item) else { continue };
-            let place = Self::place(doc, item.span());
+            let place = doc.place(item.span());
             if path.glob {
                 self.glob(doc, item);
                 let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path, place, doc.layer);
@@ -101,7 +101,7 @@ impl Reader<'_> {
             return;
         }
         self.read.insert(path.to_owned());
-        let mut item = SurfaceItem::new(SurfaceKind::Prompt, path, Self::whole(path), layer);
+        let mut item = SurfaceItem::new(SurfaceKind::Prompt, path, ManifestPlace::of_file(path), layer);
         item.origin = origin;
         item.files = vec![path.to_owned()];
         item.facts.insert("prompt", SurfaceFact::Text(word.to_owned()));
@@ -138,7 +138,8 @@ impl Reader<'_> {
         let mut paths: Vec<String> = self.files.under(directory).map(ToOwned::to_owned).collect();
         paths.sort();
         for path in paths {
-            let mut item = SurfaceItem::new(kind, path.clone(), Self::whole(&path), ManifestLayer::Plugin);
+            let mut item =
+                SurfaceItem::new(kind, path.clone(), ManifestPlace::of_file(&path), ManifestLayer::Plugin);
             item.origin = Origin::Found;
             self.run_file(item, &path);
         }
@@ -147,8 +148,7 @@ impl Reader<'_> {
     /// Adds the prompt text of a string, or of each string in a list.
     pub(crate) fn prompt_text(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str) {
         for text in self.texts(doc, node, Requirement::Lenient) {
-            let mut item =
-                SurfaceItem::new(SurfaceKind::Prompt, name, Self::place(doc, text.span()), doc.layer);
+            let mut item = SurfaceItem::new(SurfaceKind::Prompt, name, doc.place(text.span()), doc.layer);
             item.text = self.foreign(doc, text);
             self.add(item);
         }

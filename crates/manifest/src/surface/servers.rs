@@ -67,7 +67,7 @@ impl Reader<'_> {
 
     fn servers_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
         let Some(path) = self.path(doc, node) else { return };
-        let place = Self::place(doc, node.span());
+        let place = doc.place(node.span());
         if path.glob {
             self.glob(doc, node);
             let mut item = SurfaceItem::new(SurfaceKind::McpServer, path.path, place, doc.layer);
@@ -226,7 +226,7 @@ impl Reader<'_> {
         name: &str,
         origin: Origin,
     ) -> SurfaceItem {
-        let mut item = SurfaceItem::new(kind, name, Self::place(doc, node.span()), doc.layer);
+        let mut item = SurfaceItem::new(kind, name, doc.place(node.span()), doc.layer);
         item.origin = origin;
         item.off = node.get("disabled").is_some_and(|value| matches!(value.value(), JsonValue::Bool(true)));
         if let Some(transport) = node.get("type").or_else(|| node.get("transport"))
@@ -288,12 +288,8 @@ impl Reader<'_> {
     ) {
         let Some(helper) = node.get("headersHelper") else { return };
         if let Some(text) = self.plain(doc, helper, Requirement::Strict) {
-            let mut item = SurfaceItem::new(
-                SurfaceKind::HeadersHelper,
-                name,
-                Self::place(doc, helper.span()),
-                doc.layer,
-            );
+            let mut item =
+                SurfaceItem::new(SurfaceKind::HeadersHelper, name, doc.place(helper.span()), doc.layer);
             item.origin = origin;
             self.run_text(item, text, StartDirectory::Default);
         }
@@ -319,8 +315,7 @@ impl Reader<'_> {
             .unwrap_or_default()
             .to_owned();
         if let Some(text) = self.plain(doc, command, Requirement::Strict) {
-            let mut item =
-                SurfaceItem::new(SurfaceKind::Monitor, name, Self::place(doc, command.span()), doc.layer);
+            let mut item = SurfaceItem::new(SurfaceKind::Monitor, name, doc.place(command.span()), doc.layer);
             item.origin = origin;
             keep_rest(&mut item, node, &["command", "name", "description"]);
             let starts_in = self.starts_in(node);

@@ -21,7 +21,7 @@ pub(crate) fn started_key(
     };
     for node in nodes {
         let Some(path) = reader.path(doc, node) else { continue };
-        let place = Reader::place(doc, node.span());
+        let place = doc.place(node.span());
         let mut item = SurfaceItem::new(kind, path.path.clone(), place, doc.layer);
         if path.glob {
             reader.glob(doc, node);
@@ -60,12 +60,8 @@ pub(crate) fn dependencies(
         _ => return,
     }
     for (name, node) in found {
-        let mut item = SurfaceItem::new(
-            SurfaceKind::Dependency,
-            name.clone(),
-            Reader::place(doc, node.span()),
-            doc.layer,
-        );
+        let mut item =
+            SurfaceItem::new(SurfaceKind::Dependency, name.clone(), doc.place(node.span()), doc.layer);
         item.facts.insert("as", SurfaceFact::Text(scalar_text(node)));
         reader.add(item);
         meta.companions.push(name);
@@ -83,8 +79,7 @@ pub(crate) fn channels(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonN
             continue;
         };
         let Some(name) = reader.plain(doc, server, Requirement::Strict) else { continue };
-        let mut channel =
-            SurfaceItem::new(SurfaceKind::Channel, name, Reader::place(doc, server.span()), doc.layer);
+        let mut channel = SurfaceItem::new(SurfaceKind::Channel, name, doc.place(server.span()), doc.layer);
         // Replaced by the coverage of the server once all servers are known.
         channel.coverage = Coverage::Unresolved;
         channel.why = format!("the server {}", escape(name, 128));
@@ -108,12 +103,8 @@ pub(crate) fn kimi(reader: &mut Reader<'_>, doc: &Document<'_>) {
         if let Some(skill) = node.get("skill")
             && let Some(name) = reader.plain(doc, skill, Requirement::Strict)
         {
-            let mut item = SurfaceItem::new(
-                SurfaceKind::Prompt,
-                "sessionStart",
-                Reader::place(doc, skill.span()),
-                doc.layer,
-            );
+            let mut item =
+                SurfaceItem::new(SurfaceKind::Prompt, "sessionStart", doc.place(skill.span()), doc.layer);
             item.facts.insert("skill", SurfaceFact::Text(name.to_owned()));
             reader.add(item);
         }
@@ -128,7 +119,7 @@ impl Reader<'_> {
             let mut item = SurfaceItem::new(
                 SurfaceKind::Settings,
                 member.key(),
-                Self::place(doc, member.node().span()),
+                doc.place(member.node().span()),
                 doc.layer,
             );
             let sensitive = member
@@ -148,7 +139,7 @@ impl Reader<'_> {
             let mut item = SurfaceItem::new(
                 SurfaceKind::Settings,
                 member.key(),
-                Self::place(&doc, member.node().span()),
+                doc.place(member.node().span()),
                 ManifestLayer::Plugin,
             );
             item.origin = Origin::Found;
@@ -169,7 +160,7 @@ impl Reader<'_> {
             let mut item = SurfaceItem::new(
                 SurfaceKind::StatusLine,
                 name,
-                Self::place(doc, command.span()),
+                doc.place(command.span()),
                 ManifestLayer::Plugin,
             );
             item.origin = Origin::Found;

@@ -5,7 +5,7 @@ mod components;
 use std::collections::BTreeMap;
 
 use crate::dialects::Dialect;
-use crate::error::{ManifestCode, WarningLevel};
+use crate::error::{ManifestCode, ManifestPlace, WarningLevel};
 use crate::manifest::{Meta, MissingManifest};
 use crate::reader::text::escape;
 use crate::reader::{Document, Reader, Requirement};
@@ -84,7 +84,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let main = reader.dialect.main_file().unwrap_or_default();
     let mut replaced = Replaced::default();
     let file = reader.files.get(main);
-    let strict = reader.at.entry.is_none_or(crate::marketplace::MarketplaceEntry::is_strict);
+    let strict = reader.context.entry.is_none_or(crate::marketplace::MarketplaceEntry::is_strict);
     match file {
         Some(file) => {
             let Some(doc) = reader.open(main, file.bytes) else { return };
@@ -94,10 +94,10 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
             }
             reader.close(&doc);
         }
-        None if reader.at.entry.is_some() && strict => no_manifest(reader, main),
+        None if reader.context.entry.is_some() && strict => no_manifest(reader, main),
         // With `strict: false`, the entry alone is the definition, so no file is missing.
-        None if reader.at.entry.is_some() => {}
-        None if reader.at.missing_manifest == MissingManifest::StandardDirectories
+        None if reader.context.entry.is_some() => {}
+        None if reader.context.missing_manifest == MissingManifest::StandardDirectories
             && reader.has_standard() =>
         {
             no_manifest(reader, main);
@@ -105,7 +105,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
         }
         None => {
             let message = format!("expected the file {main}");
-            return reader.error_at(Reader::whole(main), ManifestCode::MissingFile, message);
+            return reader.error_at(ManifestPlace::of_file(main), ManifestCode::MissingFile, message);
         }
     }
     entry(reader, meta, &mut replaced);
@@ -115,7 +115,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
 
 fn no_manifest(reader: &mut Reader<'_>, main: &str) {
     reader.warn_at(
-        Reader::whole(main),
+        ManifestPlace::of_file(main),
         ManifestCode::NoManifest,
         WarningLevel::Notice,
         "no manifest: standard directories are read",
@@ -123,7 +123,7 @@ fn no_manifest(reader: &mut Reader<'_>, main: &str) {
 }
 
 fn directory_name(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) {
-    let directory = reader.at.directory.unwrap_or_default();
+    let directory = reader.context.directory.unwrap_or_default();
     if crate::reader::name::is_name(directory) {
         meta.name = Some(directory.to_owned());
     } else {
@@ -131,7 +131,7 @@ fn directory_name(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) {
             "expected a directory name of 1 to 128 characters of A-Z a-z 0-9 . _ -, got `{}`",
             escape(directory, 128)
         );
-        reader.error_at(Reader::whole(main), ManifestCode::Name, message);
+        reader.error_at(ManifestPlace::of_file(main), ManifestCode::Name, message);
     }
 }
 
@@ -246,7 +246,7 @@ fn merge(meta: &mut Meta, second: Meta) {
 
 /// Reports the components of a manifest if `strict` is false, because the entry alone is then the definition.
 fn conflict(reader: &mut Reader<'_>, doc: &Document<'_>) {
-    let Some(entry) = reader.at.entry else { return };
+    let Some(entry) = reader.context.entry else { return };
     if !entry.has_components() {
         return;
     }

@@ -48,7 +48,7 @@ const MAX_IMPORTER_BYTES: usize = 2 << 20;
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let Some(file) = reader.files.get(FILE) else {
         return reader.error_at(
-            Reader::whole(FILE),
+            ManifestPlace::of_file(FILE),
             ManifestCode::MissingFile,
             "expected the file plugin.json",
         );
@@ -81,7 +81,7 @@ fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
                 );
                 reader.error(doc, node.span(), ManifestCode::Name, message);
             } else if let Some(directory) =
-                reader.at.directory.filter(|directory| meta.name.is_some() && *directory != name)
+                reader.context.directory.filter(|directory| meta.name.is_some() && *directory != name)
             {
                 let message = format!(
                     "expected the name of the directory, `{}`, got `{}`",
@@ -152,7 +152,7 @@ fn host_modules(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
             let message = format!("expected each module once, got `{}` again", escape(name, 128));
             reader.error(doc, item.span(), ManifestCode::Type, message);
         } else {
-            let place = Reader::place(doc, item.span());
+            let place = doc.place(item.span());
             reader.add(SurfaceItem::new(SurfaceKind::HostModule, name, place, doc.layer));
             meta.host_modules.push(name.to_owned());
         }
@@ -176,7 +176,7 @@ fn optional(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
         for item in reader.list(doc, node, Requirement::Strict) {
             if let Some(name) = reader.plain(doc, item, Requirement::Strict) {
                 meta.companions.push(name.to_owned());
-                let place = Reader::place(doc, item.span());
+                let place = doc.place(item.span());
                 reader.add(SurfaceItem::new(SurfaceKind::Dependency, name, place, doc.layer));
             }
         }
@@ -228,7 +228,7 @@ fn schema(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
                 reader.wrong(doc, value, expected, Requirement::Lenient);
             }
         }
-        let place = Reader::place(doc, member.node().span());
+        let place = doc.place(member.node().span());
         reader.add(SurfaceItem::new(SurfaceKind::Settings, member.key(), place, doc.layer));
     }
 }
@@ -247,18 +247,19 @@ fn hints(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
 /// Adds the entry file: `index.ts` if it exists, otherwise `index.js`. Inside `node_modules` it is always `index.js`.
 fn entry(reader: &mut Reader<'_>, meta: &mut Meta) {
     // Node.js does not strip types in `node_modules`, so HyperAgent loads the compiled file there.
-    let modules = reader.at.path.split(['/', '\\']).any(|part| part == "node_modules");
+    let modules = reader.context.path.split(['/', '\\']).any(|part| part == "node_modules");
     let file = if !modules && reader.files.get("index.ts").is_some() { "index.ts" } else { "index.js" };
-    let mut item = SurfaceItem::new(SurfaceKind::Entry, file, Reader::whole(file), ManifestLayer::Plugin);
+    let mut item =
+        SurfaceItem::new(SurfaceKind::Entry, file, ManifestPlace::of_file(file), ManifestLayer::Plugin);
     item.origin = Origin::Found;
     item.files = vec![file.to_owned()];
     file.clone_into(&mut item.why);
     item.run = vec![file.to_owned()];
     meta.entry_file = Some(file.to_owned());
     if reader.files.get(file).is_none() {
-        item.place = Reader::whole(FILE);
+        item.place = ManifestPlace::of_file(FILE);
         reader.missing_program(&mut item, file);
-        item.place = Reader::whole(file);
+        item.place = ManifestPlace::of_file(file);
     }
     reader.add(item);
     shared(reader, file);
@@ -297,7 +298,7 @@ fn shared(reader: &mut Reader<'_>, entry: &str) {
                         span: Span::new(import.start, import.start.saturating_add(import.target.len())),
                         position: None,
                     };
-                    reader.add(outside_item(reader.at.shared, place, &target));
+                    reader.add(outside_item(reader.context.shared, place, &target));
                 }
                 ImportTarget::Outside(_) | ImportTarget::Package => {}
             }
@@ -307,7 +308,8 @@ fn shared(reader: &mut Reader<'_>, entry: &str) {
 
 /// Returns an item for a file whose imports are unknown.
 fn unread_item(path: &str, why: &str) -> SurfaceItem {
-    let mut item = SurfaceItem::new(SurfaceKind::Shared, path, Reader::whole(path), ManifestLayer::Plugin);
+    let mut item =
+        SurfaceItem::new(SurfaceKind::Shared, path, ManifestPlace::of_file(path), ManifestLayer::Plugin);
     item.coverage = Coverage::Unresolved;
     item.why = format!("{}: {why}", escape(path, 256));
     item
