@@ -3,9 +3,9 @@
 
 use core::ops::Range;
 
-use super::plant::{MAKERS, Rng};
-use super::plant_encode::{base64, hex};
 use crate::SecretFinding;
+use crate::bench::plant::{MAKERS, Rng};
+use crate::bench::plant_encode::{base64, hex};
 
 /// A planted secret.
 #[derive(Debug, Clone)]
@@ -533,7 +533,7 @@ pub fn found_lines(raw: &[u8], findings: &[SecretFinding]) -> Vec<Range<usize>> 
         lines.push(line..line + memchr::memchr_iter(b'\n', inside).count() + 1);
         if found.action == crate::RedactAction::Removed {
             let mut colors = Vec::new();
-            crate::marker::keep_colors(&mut colors, inside);
+            crate::redacted::marker::keep_colors(&mut colors, inside);
             raw_at = start + found.raw_len;
             out_at = found.at.end + colors.len();
         }

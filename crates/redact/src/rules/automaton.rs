@@ -41,7 +41,7 @@ impl Automaton {
             .build(keywords)
             .map_err(|error| error.to_string())?;
         let (classes, bytes) = classes(keywords);
-        let states = Reached::from(&nfa, &bytes)?;
+        let states = StateTable::from(&nfa, &bytes)?;
         let mut own = Self {
             classes,
             stride: bytes.len(),
@@ -126,7 +126,7 @@ fn classes(keywords: &[Vec<u8>]) -> ([u8; 256], Vec<u8>) {
 }
 
 /// The reachable states of an automaton, those that end a keyword first.
-struct Reached {
+struct StateTable {
     order: Vec<StateID>,
     matches: usize,
     start: u16,
@@ -134,9 +134,9 @@ struct Reached {
     table: Vec<u16>,
 }
 
-impl Reached {
+impl StateTable {
     fn from(nfa: &NFA, bytes: &[u8]) -> Result<Self, String> {
-        let mut turns = Turns::default();
+        let mut turns = StateNumbers::default();
         let mut order = vec![start(nfa)?];
         turns.of(start(nfa)?)?;
         // The transitions of each state in order of discovery. Each is computed once, because a lookup
@@ -178,13 +178,13 @@ impl Reached {
 
 /// The order in which states were discovered.
 #[derive(Default)]
-struct Turns {
+struct StateNumbers {
     /// For each state one more than its number, or 0 if it is undiscovered.
     known: Vec<u32>,
     count: usize,
 }
 
-impl Turns {
+impl StateNumbers {
     /// Returns the number of a state, and numbers it if it is new.
     fn of(&mut self, state: StateID) -> Result<u16, String> {
         let index = state.as_usize();

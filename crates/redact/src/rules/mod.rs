@@ -1,36 +1,27 @@
 //! The rules: the table of prefixed keys, the matchers for keys in context, and what all matchers share.
 
-mod assign;
 mod automaton;
-mod cli;
-mod cloud;
+pub(crate) mod context;
+pub(crate) mod documents;
+pub(crate) mod entropy;
 pub(crate) mod examples;
-mod header;
-mod jwt;
-mod k8s;
-mod login;
-mod more;
-mod near;
-pub(crate) mod pem;
 pub(crate) mod placeholder;
+pub(crate) mod prefixed;
 pub(crate) mod set;
-pub(crate) mod shape;
-pub(crate) mod special;
-mod table;
-mod url;
-pub(crate) mod value;
 
 use core::cell::{Cell, RefCell};
 use core::ops::Range;
 
 use crate::bytes::{Class, part};
-use crate::found::{ChecksumCheck, LayerStack, RedactAction};
-use crate::settings::ExampleMode;
+use crate::firewall::settings::ExampleMode;
+use crate::redacted::finding::{ChecksumCheck, LayerStack, RedactAction};
+use documents::{jwt, k8s, pem};
+use prefixed::special;
 pub(crate) use set::RuleSet;
 
 /// The text under the matchers, with the settings that apply to them.
 #[derive(Debug)]
-pub(crate) struct Look<'t> {
+pub(crate) struct MatchContext<'t> {
     pub(crate) text: &'t [u8],
     /// Whether documented example keys and masked values are kept.
     pub(crate) examples: ExampleMode,
@@ -118,7 +109,7 @@ impl Memo {
 
 /// The encoding of a marker, which must be that of the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wide {
+pub(crate) enum MarkerEncoding {
     Bytes,
     Little,
     Big,
@@ -126,18 +117,18 @@ pub(crate) enum Wide {
 
 /// A match in the text under the matchers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct Match {
     pub(crate) at: Range<usize>,
     pub(crate) rank: u16,
     pub(crate) sum: ChecksumCheck,
     pub(crate) via: LayerStack,
-    pub(crate) wide: Wide,
+    pub(crate) wide: MarkerEncoding,
     pub(crate) action: RedactAction,
     /// Whether it is at a value that was known before.
     pub(crate) known: bool,
 }
 
-impl Look<'_> {
+impl MatchContext<'_> {
     /// Returns `true` if documented example keys and placeholders are kept.
     pub(crate) fn keeps(&self) -> bool {
         self.examples == ExampleMode::Keep
@@ -149,17 +140,25 @@ impl Look<'_> {
     }
 
     /// Adds a match to the list. A documented example key is added as kept.
-    pub(crate) fn take(&self, rank: u16, at: Range<usize>, sum: ChecksumCheck, out: &mut Vec<Hit>) {
-        if at.is_empty() || crate::marker::is_marker(part(self.text, at.clone())) {
+    pub(crate) fn take(&self, rank: u16, at: Range<usize>, sum: ChecksumCheck, out: &mut Vec<Match>) {
+        if at.is_empty() || crate::redacted::marker::is_marker(part(self.text, at.clone())) {
             return;
         }
         let example = self.documented(part(self.text, at.clone()));
         let action = if example { RedactAction::KeptExample } else { RedactAction::Removed };
-        out.push(Hit { at, rank, sum, via: LayerStack::default(), wide: Wide::Bytes, action, known: false });
+        out.push(Match {
+            at,
+            rank,
+            sum,
+            via: LayerStack::default(),
+            wide: MarkerEncoding::Bytes,
+            action,
+            known: false,
+        });
     }
 
     /// Adds a match without a checksum to the list.
-    pub(crate) fn hit(&self, rank: u16, at: Range<usize>, out: &mut Vec<Hit>) {
+    pub(crate) fn hit(&self, rank: u16, at: Range<usize>, out: &mut Vec<Match>) {
         self.take(rank, at, ChecksumCheck::None, out);
     }
 }
@@ -175,4 +174,4 @@ pub(crate) fn open(text: &[u8]) -> usize {
 }
 
 /// Examines the text around a keyword and adds matches to the list.
-pub(crate) type Matcher = fn(&Look<'_>, Range<usize>, &mut Vec<Hit>);
+pub(crate) type Matcher = fn(&MatchContext<'_>, Range<usize>, &mut Vec<Match>);

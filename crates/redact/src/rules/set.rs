@@ -6,16 +6,17 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored as RegexAnchored, Input};
 
-use super::automaton::Automaton;
-use super::shape::Prefixed;
-use super::{
-    Hit, Look, Matcher, Wide, assign, cli, cloud, header, jwt, k8s, login, near, pem, special, table, url,
-};
 use crate::bytes::has_exact;
-use crate::error::{RedactError, RedactErrorKind};
-use crate::found::{ChecksumCheck, LayerStack, RedactAction};
-use crate::kind::{KINDS, SecretKind, rank};
-use crate::settings::{CustomAction, CustomRule, RuleSelection};
+use crate::firewall::error::{RedactError, RedactErrorKind};
+use crate::firewall::settings::{CustomAction, CustomRule, RuleSelection};
+use crate::redacted::finding::{ChecksumCheck, LayerStack, RedactAction};
+use crate::redacted::kind::{KINDS, SecretKind, rank};
+use crate::rules::automaton::Automaton;
+use crate::rules::context::{assign, cli, cloud, header, login, near, url};
+use crate::rules::documents::{jwt, k8s, pem};
+use crate::rules::prefixed::Prefixed;
+use crate::rules::prefixed::{special, table};
+use crate::rules::{MarkerEncoding, Match, MatchContext, Matcher};
 
 /// How far a custom regex reads before and after its keyword: twice the documented reach, so that windows
 /// overlap.
@@ -248,9 +249,9 @@ impl RuleSet {
     /// Runs the matchers of the keywords at a mark. Collects the places of reversed literals.
     pub(crate) fn look(
         &self,
-        look: &Look<'_>,
+        ctx: &MatchContext<'_>,
         mark: Mark,
-        hits: &mut Vec<Hit>,
+        hits: &mut Vec<Match>,
         backwards: &mut Vec<Range<usize>>,
     ) {
         let (end, state) = mark;
@@ -258,56 +259,55 @@ impl RuleSet {
             let at = end.saturating_sub(length)..end;
             for action in self.actions.get(word).map(Vec::as_slice).unwrap_or_default() {
                 match *action {
-                    Action::Key(index) => self.look_key(look, index, at.start, hits),
+                    Action::Key(index) => self.look_key(ctx, index, at.start, hits),
                     Action::Backwards => backwards.push(at.clone()),
-                    Action::Carried(matcher) => matcher(look, at.clone(), hits),
-                    Action::Context(matcher) if !look.prefixed_only => matcher(look, at.clone(), hits),
+                    Action::Carried(matcher) => matcher(ctx, at.clone(), hits),
+                    Action::Context(matcher) if !ctx.prefixed_only => matcher(ctx, at.clone(), hits),
                     Action::Context(_) => {}
-                    Action::Custom(index) => self.look_custom(look, index, &at, hits),
+                    Action::Custom(index) => self.look_custom(ctx, index, &at, hits),
                 }
             }
         }
     }
 
-    fn look_key(&self, look: &Look<'_>, index: usize, start: usize, hits: &mut Vec<Hit>) {
+    fn look_key(&self, ctx: &MatchContext<'_>, index: usize, start: usize, hits: &mut Vec<Match>) {
         let Some(row) = self.keys.get(index) else { return };
-        if !has_exact(look.text, start, row.literal) || look.memo.seen_key(start) || row.is_dull(look, start)
-        {
+        if !has_exact(ctx.text, start, row.literal) || ctx.memo.seen_key(start) || row.is_dull(ctx, start) {
             return;
         }
-        if let Some((end, sum)) = row.look(look, start)
-            && special::key_stands(look, row, start, sum)
+        if let Some((end, sum)) = row.look(ctx, start)
+            && special::key_stands(ctx, row, start, sum)
         {
-            look.memo.note_key(end);
-            look.take(row.rank, start..end, sum, hits);
+            ctx.memo.note_key(end);
+            ctx.take(row.rank, start..end, sum, hits);
             if row.rank == rank("aws-key-id") {
-                cloud::aws_beside(look, end, hits);
+                cloud::aws_beside(ctx, end, hits);
             }
         }
     }
 
-    fn look_custom(&self, look: &Look<'_>, index: usize, at: &Range<usize>, hits: &mut Vec<Hit>) {
+    fn look_custom(&self, ctx: &MatchContext<'_>, index: usize, at: &Range<usize>, hits: &mut Vec<Match>) {
         let Some(rule) = self.custom.get(index) else { return };
         // A window that was read also covers a keyword in its first three quarters.
-        let read = look.memo.custom_read(index);
+        let read = ctx.memo.custom_read(index);
         if read > 0 && at.end.saturating_add(CUSTOM_REACH / 2) <= read {
             return;
         }
-        let until = at.end.saturating_add(CUSTOM_REACH).min(look.text.len());
-        look.memo.custom(index, if until == look.text.len() { usize::MAX } else { until });
-        let input = Input::new(look.text)
+        let until = at.end.saturating_add(CUSTOM_REACH).min(ctx.text.len());
+        ctx.memo.custom(index, if until == ctx.text.len() { usize::MAX } else { until });
+        let input = Input::new(ctx.text)
             .range(at.start.saturating_sub(CUSTOM_REACH)..until)
             .anchored(RegexAnchored::No);
         let rank = u16::try_from(KINDS.len().saturating_add(index)).unwrap_or(u16::MAX);
         for found in rule.expression.find_iter(input).filter(|found| !found.is_empty()) {
-            if !crate::marker::is_marker(crate::bytes::part(look.text, found.range())) {
+            if !crate::redacted::marker::is_marker(crate::bytes::part(ctx.text, found.range())) {
                 let (sum, via) = (ChecksumCheck::None, LayerStack::default());
-                hits.push(Hit {
+                hits.push(Match {
                     at: found.range(),
                     rank,
                     sum,
                     via,
-                    wide: Wide::Bytes,
+                    wide: MarkerEncoding::Bytes,
                     action: rule.action,
                     known: false,
                 });

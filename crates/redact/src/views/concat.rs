@@ -1,11 +1,11 @@
 //! String literals that are adjacent, or joined by an operator.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
-use super::join::may_begin;
-use super::{View, Wanted};
 use crate::bytes::{AN, BLANK, DIGIT, LINE, TOKEN, at, before, is, line_start, part, run_back, skip};
-use crate::found::Layer;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::join::may_begin;
+use crate::views::{View, ViewResults};
 
 /// The maximum length of a literal.
 const REACH: usize = 1024;
@@ -13,7 +13,7 @@ const REACH: usize = 1024;
 const LITERALS: usize = 64;
 
 /// Scans a view of each row of literals.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let mut place = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\'', part(text, place..text.len())) {
         let close = place + found;

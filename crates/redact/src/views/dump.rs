@@ -5,27 +5,27 @@ use core::ops::Range;
 
 use zeroize::Zeroizing;
 
-use super::map::Row;
-use super::{View, Wanted};
+use crate::bytes::measure::hex_value;
 use crate::bytes::{
     BLANK, HEX, LINE, at, is, line_end, line_start, part, past_line_end, run, run_back, skip,
 };
-use crate::found::Layer;
-use crate::proof::hex_value;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::map::Row;
+use crate::views::{View, ViewResults};
 
 /// The maximum number of bytes in a line of a dump.
 const ROW: usize = 32;
 
 /// A parsed line of a dump.
-struct Read {
+struct DumpLine {
     bytes: Zeroizing<Vec<u8>>,
     hex: Range<usize>,
     text: Range<usize>,
 }
 
 /// Scans a view of each group of dump lines.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let mut line = 0;
     let mut view: Option<(View, Vec<Row>)> = None;
     while line < text.len() {
@@ -64,7 +64,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
 }
 
 /// Parses a line: an offset, groups of hex digits, and perhaps a column of text.
-fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
+fn read(text: &[u8], line: usize, end: usize) -> Option<DumpLine> {
     let start = skip(text, line, BLANK, 16);
     let offset = run(text, start, HEX, 17);
     if !(4..=16).contains(&offset) {
@@ -96,5 +96,5 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<Read> {
         }
     }
     let column = place.min(end)..end;
-    (!bytes.is_empty() && from < stop).then_some(Read { bytes, hex: from..stop, text: column })
+    (!bytes.is_empty() && from < stop).then_some(DumpLine { bytes, hex: from..stop, text: column })
 }

@@ -6,11 +6,11 @@ use core::hint::black_box;
 use flate2::{Decompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
-use super::{View, Wanted};
+use crate::bytes::wiped::Wiped;
 use crate::bytes::{at, part};
-use crate::found::Layer;
-use crate::scan::Scan;
-use crate::wiped::Wiped;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::{View, ViewResults};
 
 /// The maximum inflated size of a run.
 const MOST: usize = 1024 * 1024;
@@ -38,7 +38,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
 }
 
 /// Scans the inflated text if the text is compressed. Data that exceeds a limit is removed unread.
-pub(crate) fn view(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn view(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     if !is_compressed(text) {
         return;
     }
@@ -52,7 +52,7 @@ pub(crate) fn view(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
 }
 
 /// Scans inflated data window by window, in a buffer that is wiped. Returns `false` if the limit is exceeded.
-fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut Wanted, scan: &Scan<'_>) -> bool {
+fn windows(mut inflater: Inflater<'_>, length: usize, wanted: &mut ViewResults, scan: &Scan<'_>) -> bool {
     let mut window = Wiped::with_room(READ);
     let mut piece = Zeroizing::new([0; READ]);
     let mut total = 0;

@@ -4,15 +4,15 @@
 use core::ops::Range;
 use std::sync::LazyLock;
 
-use super::{View, Wanted};
 use crate::bytes::{
     AN, BLANK, Class, DIGIT, DOT, LINE, LOWER, TOKEN, U64, UPPER, at, before, is, line_start, part,
     past_line_end, run, run_back,
 };
-use crate::found::Layer;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::rules::prefixed::special::changes;
 use crate::rules::set::literals;
-use crate::rules::special::changes;
-use crate::scan::Scan;
+use crate::views::{View, ViewResults};
 
 /// A run is read this far on either side of a wrap.
 const REACH: usize = 512;
@@ -20,7 +20,7 @@ const REACH: usize = 512;
 const LINES: usize = 64;
 
 /// Scans a view around each wrap inside a run that may contain the beginning of a key.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let mut place = 0;
     while let Some(found) = memchr::memchr2(b'\n', b'\r', part(text, place..text.len())) {
         let end = place + found;
@@ -74,7 +74,13 @@ fn looks_cut(run: &[u8]) -> bool {
 }
 
 /// Appends the run at the start of a line, and those of the next lines while each is as wide as the first.
-fn append(text: &[u8], mut head_at: Range<usize>, width: usize, wanted: &Wanted, view: &mut View) -> usize {
+fn append(
+    text: &[u8],
+    mut head_at: Range<usize>,
+    width: usize,
+    wanted: &ViewResults,
+    view: &mut View,
+) -> usize {
     for _ in 0..LINES {
         view.copy(text, head_at.clone());
         let next = past_line_end(text, head_at.end);
@@ -164,7 +170,7 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
 /// Returns `true` if the run at the end of a line can be the beginning of a wrapped value.
 pub(crate) fn begins(text: &[u8], tail: Range<usize>) -> bool {
     let near = tail.start.max(tail.end.saturating_sub(REACH));
-    may_begin(part(text, near..tail.end)) || super::runs::goes_on(text, tail)
+    may_begin(part(text, near..tail.end)) || crate::views::runs::goes_on(text, tail)
 }
 
 #[cfg(test)]

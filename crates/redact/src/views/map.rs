@@ -3,16 +3,16 @@
 
 use core::ops::Range;
 
-use super::WHOLE;
-use super::trail::Trail;
 use crate::bytes::part;
-use crate::found::Layer;
-use crate::rules::{Hit, Wide};
-use crate::wiped::Wiped;
+use crate::bytes::wiped::Wiped;
+use crate::redacted::finding::Layer;
+use crate::rules::{MarkerEncoding, Match};
+use crate::views::WHOLE;
+use crate::views::trail::Trail;
 
 /// The raw bytes that a match in a view removes.
 #[derive(Debug, Clone)]
-enum Cut {
+enum CutMode {
     /// From the origin of its first byte to the origin of its last byte.
     Span,
     /// The whole source, if it is short enough.
@@ -36,9 +36,9 @@ pub(crate) struct View {
     pub(crate) layer: Layer,
     pub(crate) bytes: Wiped,
     pub(crate) prefixed_only: bool,
-    pub(crate) wide: Wide,
+    pub(crate) wide: MarkerEncoding,
     trail: Trail,
-    cut: Cut,
+    cut: CutMode,
 }
 
 impl View {
@@ -48,9 +48,9 @@ impl View {
             layer,
             bytes: Wiped::with_room(room),
             prefixed_only: false,
-            wide: Wide::Bytes,
+            wide: MarkerEncoding::Bytes,
             trail: Trail::default(),
-            cut: Cut::Span,
+            cut: CutMode::Span,
         }
     }
 
@@ -67,20 +67,20 @@ impl View {
         let mut view = Self::new(Layer::Reverse, range.len());
         view.prefixed_only = true;
         part(text, range.clone()).iter().rev().for_each(|byte| view.bytes.push(*byte));
-        view.cut = Cut::Mirror(range.end);
+        view.cut = CutMode::Mirror(range.end);
         view
     }
 
     /// Makes a match remove the whole source, if that is not too long.
     pub(crate) fn whole(&mut self, source: Range<usize>) {
         if source.len() <= WHOLE {
-            self.cut = Cut::Whole(source);
+            self.cut = CutMode::Whole(source);
         }
     }
 
     /// Makes a match remove the columns of the dump lines that it touches.
     pub(crate) fn rows(&mut self, rows: Vec<Row>) {
-        self.cut = Cut::Rows(rows);
+        self.cut = CutMode::Rows(rows);
     }
 
     /// Appends bytes that are the same in the raw text.
@@ -110,20 +110,20 @@ impl View {
     /// Returns the raw bytes that the view was made from.
     pub(crate) fn source(&self) -> Range<usize> {
         match &self.cut {
-            Cut::Whole(range) => range.clone(),
-            Cut::Mirror(end) => end.saturating_sub(self.bytes.len())..*end,
-            Cut::Span | Cut::Rows(_) => self.trail.source().unwrap_or(0..0),
+            CutMode::Whole(range) => range.clone(),
+            CutMode::Mirror(end) => end.saturating_sub(self.bytes.len())..*end,
+            CutMode::Span | CutMode::Rows(_) => self.trail.source().unwrap_or(0..0),
         }
     }
 
     /// Maps a match in the view to the raw text.
-    pub(crate) fn project(&self, hit: &Hit, out: &mut Vec<Hit>) {
-        let wide = if self.wide == Wide::Bytes { hit.wide } else { self.wide };
-        let mut put = |at: Range<usize>| out.push(Hit { at, wide, ..hit.clone() });
+    pub(crate) fn project(&self, hit: &Match, out: &mut Vec<Match>) {
+        let wide = if self.wide == MarkerEncoding::Bytes { hit.wide } else { self.wide };
+        let mut put = |at: Range<usize>| out.push(Match { at, wide, ..hit.clone() });
         match &self.cut {
-            Cut::Whole(range) => put(range.clone()),
-            Cut::Mirror(end) => put(end - hit.at.end..end - hit.at.start),
-            Cut::Rows(rows) => {
+            CutMode::Whole(range) => put(range.clone()),
+            CutMode::Mirror(end) => put(end - hit.at.end..end - hit.at.start),
+            CutMode::Rows(rows) => {
                 for row in
                     rows.iter().filter(|row| row.view.start < hit.at.end && hit.at.start < row.view.end)
                 {
@@ -133,7 +133,7 @@ impl View {
                         .for_each(|column| put(column.clone()));
                 }
             }
-            Cut::Span => {
+            CutMode::Span => {
                 if let (Some(first), Some(last)) =
                     (self.trail.group(hit.at.start), self.trail.group(hit.at.end.saturating_sub(1)))
                 {

@@ -18,25 +18,25 @@ use core::ops::Range;
 pub(crate) use map::View;
 pub(crate) use strip::hidden;
 
-use crate::found::{Layer, LayerStack};
-use crate::rules::Hit;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::{Layer, LayerStack};
+use crate::rules::Match;
 
 /// A longer run is removed around its matches instead of as a whole.
 pub(crate) const WHOLE: usize = 16 * 1024;
 
 /// The results of the views of one text.
-pub(crate) struct Wanted {
+pub(crate) struct ViewResults {
     /// The layers above.
     pub(crate) via: LayerStack,
-    pub(crate) hits: Vec<Hit>,
+    pub(crate) hits: Vec<Match>,
     /// Parts that exceeded a limit.
     pub(crate) failed: Vec<Range<usize>>,
     /// Matches in the text itself, by start.
     pub(crate) covered: Vec<Range<usize>>,
 }
 
-impl Wanted {
+impl ViewResults {
     /// Returns `true` if a match in the text itself begins at an offset.
     pub(crate) fn begins(&self, place: usize) -> bool {
         self.covered.binary_search_by_key(&place, |range| range.start).is_ok()
@@ -92,7 +92,7 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = View> + '_ {
 }
 
 /// Builds and scans each view that the text gives cause for.
-pub(crate) fn each(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn each(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let via = wanted.via;
     if wanted.may(Layer::Inflate) {
         inflate::view(text, wanted, scan);

@@ -5,12 +5,12 @@ use core::ops::Range;
 
 use zeroize::Zeroizing;
 
-use super::runs::is_telling;
-use super::{View, Wanted};
+use crate::bytes::measure::hex_value;
 use crate::bytes::{AN, BLANK, HEX, LINE, at, before, is, line_start, part, past_line_end, run_back, skip};
-use crate::found::Layer;
-use crate::proof::hex_value;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::runs::is_telling;
+use crate::views::{View, ViewResults};
 
 /// The minimum number of pairs in a row.
 const LEAST: usize = 16;
@@ -19,7 +19,7 @@ const STEP: usize = 24;
 
 /// How the pairs of a row are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Written {
+struct PairStyle {
     /// The length of `0x` before each pair, or 0.
     marked: usize,
     sign: u8,
@@ -28,7 +28,7 @@ struct Written {
 }
 
 /// Scans a view of each row of pairs that decodes to text.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let mut place = 0;
     while place + 8 < text.len() {
         place = match at_probe(text, place) {
@@ -65,7 +65,7 @@ fn ends_in_pairs(line: &[u8]) -> bool {
 }
 
 /// Finds two pairs written the same way around an offset. Returns the first pair of their line.
-fn at_probe(text: &[u8], probe: usize) -> Option<(usize, Written)> {
+fn at_probe(text: &[u8], probe: usize) -> Option<(usize, PairStyle)> {
     (probe..probe + 6).find_map(|pair| {
         let written = written(text, pair)?;
         let mut start = pair;
@@ -78,19 +78,19 @@ fn at_probe(text: &[u8], probe: usize) -> Option<(usize, Written)> {
 }
 
 /// Returns how a pair and the next one are written.
-fn written(text: &[u8], pair: usize) -> Option<Written> {
+fn written(text: &[u8], pair: usize) -> Option<PairStyle> {
     let marked = if at(text, pair) == b'0' && matches!(at(text, pair + 1), b'x' | b'X') { 2 } else { 0 };
     let sign = at(text, pair + marked + 2);
     if !matches!(sign, b':' | b' ' | b'-' | b',') {
         return None;
     }
     let blank = usize::from(sign == b',' && at(text, pair + marked + 3) == b' ');
-    let written = Written { marked, sign, blank };
+    let written = PairStyle { marked, sign, blank };
     let both = written.follows(text, pair) && written.stands(text, pair + written.length());
     (both && !is(before(text, pair), AN)).then_some(written)
 }
 
-impl Written {
+impl PairStyle {
     const fn length(self) -> usize {
         self.marked + 3 + self.blank
     }
@@ -125,7 +125,7 @@ impl Written {
 }
 
 /// Scans one row. Returns where it ends.
-fn row(text: &[u8], start: usize, written: Written, wanted: &mut Wanted, scan: &Scan<'_>) -> usize {
+fn row(text: &[u8], start: usize, written: PairStyle, wanted: &mut ViewResults, scan: &Scan<'_>) -> usize {
     let digits = |pair: usize| pair + written.marked..pair + written.marked + 2;
     let byte = |pair: usize| {
         let two = part(text, digits(pair));

@@ -3,13 +3,13 @@
 
 use core::ops::Range;
 
-use super::{View, Wanted};
 use crate::bytes::{
     BLANK, LINE, TOKEN, at, before, is, line_end, line_start, part, past_line_end, run, run_back,
 };
-use crate::found::Layer;
-use crate::rules::pem::past_prefix;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::rules::documents::pem::past_prefix;
+use crate::views::{View, ViewResults};
 
 /// A line must end in a run of at least this many token bytes.
 const TAIL: usize = 16;
@@ -18,7 +18,7 @@ const LONGEST: usize = 200;
 
 /// Scans a view of each group of two or more lines that share a prefix and end in a token, and of each group
 /// around the kind of a Kubernetes Secret.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     documents(text, wanted, scan);
     let mut line = 0;
     while line < text.len() {
@@ -45,7 +45,14 @@ fn prefix_of(text: &[u8], line: usize, end: usize) -> Option<usize> {
     (tail >= TAIL && (1..=LONGEST).contains(&prefix) && ends).then_some(prefix)
 }
 
-fn group(text: &[u8], line: usize, end: usize, prefix: usize, wanted: &mut Wanted, scan: &Scan<'_>) -> usize {
+fn group(
+    text: &[u8],
+    line: usize,
+    end: usize,
+    prefix: usize,
+    wanted: &mut ViewResults,
+    scan: &Scan<'_>,
+) -> usize {
     let mut view = View::new(Layer::Prefix, 256);
     view.copy(text, line + prefix..end);
     let mut last = end;
@@ -96,7 +103,7 @@ const LINES: usize = 400;
 const REACH: usize = 16 * 1024;
 
 /// Scans a view of the lines around each `kind: Secret` with a prefix other than blanks and a diff sign.
-fn documents(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+fn documents(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let mut done = 0;
     for place in memchr::memmem::find_iter(text, b"kind: Secret") {
         let line = line_start(text, place, LONGEST);
@@ -131,7 +138,7 @@ fn documents(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
 }
 
 /// Scans the lines of a document without the prefix and the indentation that all of them share.
-fn document(text: &[u8], lines: &[usize], shape: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+fn document(text: &[u8], lines: &[usize], shape: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let bodies = || lines.iter().filter_map(|line| body_of(text, *line, shape));
     let blanks = |body: usize| run(text, body, BLANK, 80);
     let filled = bodies().filter(|body| !is(at(text, body + blanks(*body)), LINE));

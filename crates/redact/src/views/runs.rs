@@ -5,13 +5,13 @@ use core::ops::Range;
 
 use zeroize::Zeroizing;
 
-use super::{View, Wanted, inflate};
+use crate::bytes::measure::{base64, base64_value, hex_value};
 use crate::bytes::{
     AN, B64_ANY, BLANK, EQUALS, HEX, LINE, UPPER, at, before, classes, is, part, past_line_end, run, run_back,
 };
-use crate::found::Layer;
-use crate::proof::{base64, base64_value, hex_value};
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::{View, ViewResults, inflate};
 
 // Shorter runs decode to less than the shortest secret, or are ordinary words.
 const LEAST: usize = 20;
@@ -22,7 +22,7 @@ const WRAPPED: Range<usize> = 20..257;
 const STARTS: usize = 6;
 
 /// Scans a view of each run that decodes to text or compressed data.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     let mut place = 0;
     while let Some(start) = next_run(text, place) {
         let first = start + run(text, start, B64_ANY, text.len());
@@ -99,7 +99,7 @@ fn is_hex(text: &[u8], range: Range<usize>) -> bool {
     range.len() >= LEAST_HEX && run(text, range.start, HEX, LEAST_HEX) >= LEAST_HEX
 }
 
-fn hex(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
+fn hex(text: &[u8], range: Range<usize>, wanted: &mut ViewResults, scan: &Scan<'_>) {
     let first = run(text, range.start, HEX, range.len());
     let stop = if range.start + first < range.end && is(at(text, range.start + first), LINE) {
         range.end
@@ -147,7 +147,7 @@ fn pair(two: &[u8]) -> u8 {
     (hex_value(at(two, 0)) << 4) | (hex_value(at(two, 1)) & 15)
 }
 
-fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut Wanted, scan: &Scan<'_>) {
+fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut ViewResults, scan: &Scan<'_>) {
     let first = run(text, range.start, B64_ANY, range.len());
     if let Some(start) = first_start(text, range.start..range.start + first, range.end) {
         decode(text, range.start, start, range.end, wanted, scan);
@@ -186,7 +186,14 @@ pub(crate) fn goes_on(text: &[u8], tail: Range<usize>) -> bool {
     WRAPPED.contains(&width) && first_start(text, first.clone(), first.end + LEAST).is_some()
 }
 
-fn decode(text: &[u8], run_start: usize, start: usize, end: usize, wanted: &mut Wanted, scan: &Scan<'_>) {
+fn decode(
+    text: &[u8],
+    run_start: usize,
+    start: usize,
+    end: usize,
+    wanted: &mut ViewResults,
+    scan: &Scan<'_>,
+) {
     let mut view = View::new(Layer::Base64, (end - start) / 4 * 3 + 3);
     let (mut hold, mut count, mut from) = (0_u32, 0, start);
     for place in start..end {
@@ -259,7 +266,7 @@ fn tells(digits: &[u8]) -> bool {
 }
 
 /// Returns `true` if decoded bytes begin like text, UTF-16, or compressed data.
-pub(super) fn is_telling(head: &[u8]) -> bool {
+pub(crate) fn is_telling(head: &[u8]) -> bool {
     inflate::is_compressed(head) || is_text(head) || is_utf16(head)
 }
 

@@ -1,10 +1,10 @@
 //! Terminal sequences, invisible characters, overstrike and full-width forms.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
-use super::{View, Wanted};
 use crate::bytes::{at, line_end, line_start, part, past_line_end};
-use crate::found::Layer;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::{View, ViewResults};
 
 /// The maximum length of a line.
 const LINE: usize = 64 * 1024;
@@ -26,7 +26,7 @@ enum Piece {
 }
 
 /// Scans a view of all lines with something to strip.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     if let Some(view) = build(text) {
         scan.view(&view, wanted);
     }

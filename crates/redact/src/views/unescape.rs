@@ -1,11 +1,11 @@
 //! Escapes of JSON and C, URLs, HTML and mail.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
-use super::{View, Wanted};
+use crate::bytes::measure::hex_value;
 use crate::bytes::{AN, HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run, run_back};
-use crate::found::Layer;
-use crate::proof::hex_value;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::views::{View, ViewResults};
 
 /// The maximum length of a line.
 const REACH: usize = 64 * 1024;
@@ -15,7 +15,7 @@ const BEHIND: usize = 16 * 1024;
 
 /// Scans a view of all lines with escapes. For text that was not unescaped before, also a view of all lines
 /// with the escapes of mail, and one of form values.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     if let Some(view) = escapes(text) {
         scan.view(&view, wanted);
     }
@@ -52,16 +52,16 @@ pub(crate) fn open(text: &[u8]) -> Option<usize> {
 }
 
 type Next = fn(&[u8], usize) -> Option<usize>;
-type Undo = fn(&[u8], usize) -> Option<Undone>;
+type Undo = fn(&[u8], usize) -> Option<Replacement>;
 
 /// The length of an escape, and the bytes that it represents.
-struct Undone {
+struct Replacement {
     length: usize,
     bytes: [u8; 4],
     count: usize,
 }
 
-impl Undone {
+impl Replacement {
     fn byte(length: usize, byte: u8) -> Self {
         Self { length, bytes: [byte, 0, 0, 0], count: 1 }
     }
@@ -114,7 +114,7 @@ fn form(text: &[u8]) -> Option<View> {
         let mut at_byte = value.start;
         while at_byte < value.end {
             let undone = match at(text, at_byte) {
-                b'+' => Some(Undone::byte(1, b' ')),
+                b'+' => Some(Replacement::byte(1, b' ')),
                 b'%' => percent(text, at_byte),
                 _ => None,
             };
@@ -185,7 +185,7 @@ fn next(text: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-fn escape(text: &[u8], place: usize) -> Option<Undone> {
+fn escape(text: &[u8], place: usize) -> Option<Replacement> {
     match at(text, place) {
         b'\\' => backslash(text, place),
         b'%' => percent(text, place),
@@ -194,20 +194,20 @@ fn escape(text: &[u8], place: usize) -> Option<Undone> {
     }
 }
 
-fn percent(text: &[u8], place: usize) -> Option<Undone> {
+fn percent(text: &[u8], place: usize) -> Option<Replacement> {
     if at(text, place + 1) == b'u' && run(text, place + 2, HEX, 4) == 4 {
-        return Some(Undone::character(6, number(text, place + 2, 4)));
+        return Some(Replacement::character(6, number(text, place + 2, 4)));
     }
     let (high, low) = (hex_value(at(text, place + 1)), hex_value(at(text, place + 2)));
-    (high < 16 && low < 16).then(|| Undone::byte(3, high * 16 + low))
+    (high < 16 && low < 16).then(|| Replacement::byte(3, high * 16 + low))
 }
 
 fn number(text: &[u8], from: usize, digits: usize) -> u32 {
     part(text, from..from + digits).iter().fold(0, |sum, byte| (sum << 4) | u32::from(hex_value(*byte) & 15))
 }
 
-fn backslash(text: &[u8], place: usize) -> Option<Undone> {
-    let simple = |byte| Some(Undone::byte(2, byte));
+fn backslash(text: &[u8], place: usize) -> Option<Replacement> {
+    let simple = |byte| Some(Replacement::byte(2, byte));
     match at(text, place + 1) {
         byte @ (b'"' | b'\\' | b'/' | b'\'' | b'`' | b'$' | b'=' | b':' | b'-' | b'_' | b'.' | b'@'
         | b'#' | b' ' | b'&' | b'!') => simple(byte),
@@ -220,12 +220,16 @@ fn backslash(text: &[u8], place: usize) -> Option<Undone> {
         b'u' if at(text, place + 2) == b'{' => {
             let digits = run(text, place + 3, HEX, 6);
             (digits > 0 && at(text, place + 3 + digits) == b'}')
-                .then(|| Undone::character(digits + 4, number(text, place + 3, digits)))
+                .then(|| Replacement::character(digits + 4, number(text, place + 3, digits)))
         }
-        b'u' if run(text, place + 2, HEX, 4) == 4 => Some(Undone::character(6, number(text, place + 2, 4))),
-        b'U' if run(text, place + 2, HEX, 8) == 8 => Some(Undone::character(10, number(text, place + 2, 8))),
+        b'u' if run(text, place + 2, HEX, 4) == 4 => {
+            Some(Replacement::character(6, number(text, place + 2, 4)))
+        }
+        b'U' if run(text, place + 2, HEX, 8) == 8 => {
+            Some(Replacement::character(10, number(text, place + 2, 8)))
+        }
         b'x' if run(text, place + 2, HEX, 2) == 2 => {
-            Some(Undone::byte(4, u8::try_from(number(text, place + 2, 2)).unwrap_or(0)))
+            Some(Replacement::byte(4, u8::try_from(number(text, place + 2, 2)).unwrap_or(0)))
         }
         b'0'..=b'7' => {
             let digits = part(text, place + 1..place + 4)
@@ -235,9 +239,9 @@ fn backslash(text: &[u8], place: usize) -> Option<Undone> {
             let value = part(text, place + 1..place + 1 + digits)
                 .iter()
                 .fold(0_u32, |sum, byte| sum * 8 + u32::from(byte & 7));
-            u8::try_from(value).ok().map(|byte| Undone::byte(digits + 1, byte))
+            u8::try_from(value).ok().map(|byte| Replacement::byte(digits + 1, byte))
         }
-        b'\n' | b'\r' => Some(Undone::nothing(past_line_end(text, place + 1) - place)),
+        b'\n' | b'\r' => Some(Replacement::nothing(past_line_end(text, place + 1) - place)),
         _ => None,
     }
 }
@@ -270,7 +274,7 @@ const ENTITIES: &[(&[u8], u8)] = &[
     (b"dollar;", b'$'),
 ];
 
-fn entity(text: &[u8], place: usize) -> Option<Undone> {
+fn entity(text: &[u8], place: usize) -> Option<Replacement> {
     if at(text, place + 1) == b'#' {
         let hex = matches!(at(text, place + 2), b'x' | b'X');
         let from = place + 2 + usize::from(hex);
@@ -280,13 +284,13 @@ fn entity(text: &[u8], place: usize) -> Option<Undone> {
             .iter()
             .fold(0_u32, |sum, byte| sum.saturating_mul(base).saturating_add(u32::from(hex_value(*byte))));
         let end = from + digits + usize::from(at(text, from + digits) == b';');
-        return (digits > 0).then(|| Undone::character(end - place, code));
+        return (digits > 0).then(|| Replacement::character(end - place, code));
     }
     let name = part(text, place + 1..place + 10);
     ENTITIES
         .iter()
         .find(|(entity, _)| name.starts_with(entity))
-        .map(|(entity, byte)| Undone::byte(entity.len() + 1, *byte))
+        .map(|(entity, byte)| Replacement::byte(entity.len() + 1, *byte))
 }
 
 /// Finds the next escape of quoted-printable: a soft line end, or `=3D`, `=5F`, `=2D` and the like.
@@ -321,14 +325,14 @@ fn soft(text: &[u8], place: usize) -> bool {
     (60..=76).contains(&line.len()) && !padded
 }
 
-fn printable(text: &[u8], place: usize) -> Option<Undone> {
+fn printable(text: &[u8], place: usize) -> Option<Replacement> {
     if at(text, place) != b'=' {
         return None;
     }
     if soft(text, place) {
-        return Some(Undone::nothing(past_line_end(text, place + 1) - place));
+        return Some(Replacement::nothing(past_line_end(text, place + 1) - place));
     }
     let (high, low) = (at(text, place + 1), at(text, place + 2));
     let capital = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
-    (capital(high) && capital(low)).then(|| Undone::byte(3, hex_value(high) * 16 + hex_value(low)))
+    (capital(high) && capital(low)).then(|| Replacement::byte(3, hex_value(high) * 16 + hex_value(low)))
 }

@@ -3,17 +3,17 @@
 
 use core::ops::Range;
 
-use super::{View, Wanted};
 use crate::bytes::{at, part};
-use crate::found::Layer;
-use crate::rules::Wide;
-use crate::scan::Scan;
+use crate::firewall::scan::Scan;
+use crate::redacted::finding::Layer;
+use crate::rules::MarkerEncoding;
+use crate::views::{View, ViewResults};
 
 /// The minimum number of units with a NUL in the same half.
 const UNITS: usize = 8;
 
 /// Scans a view of each stretch in which every other byte is NUL.
-pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
+pub(crate) fn views(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
     for (range, order) in stretches(text) {
         let mut view = View::new(Layer::Utf16, range.len() / 2 + 64);
         view.wide = order;
@@ -25,17 +25,17 @@ pub(crate) fn views(text: &[u8], wanted: &mut Wanted, scan: &Scan<'_>) {
 }
 
 /// Returns the stretches of UTF-16 in a text with their byte order.
-pub(crate) fn stretches(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Wide)> + '_ {
+pub(crate) fn stretches(text: &[u8]) -> impl Iterator<Item = (Range<usize>, MarkerEncoding)> + '_ {
     let mut place = 0;
     core::iter::from_fn(move || {
         while let Some(found) = memchr::memchr(0, part(text, place..text.len())) {
             let nul = place + found;
-            let big = stretch(text, nul, Wide::Big);
-            let little = nul.checked_sub(1).map_or(0, |start| stretch(text, start, Wide::Little));
+            let big = stretch(text, nul, MarkerEncoding::Big);
+            let little = nul.checked_sub(1).map_or(0, |start| stretch(text, start, MarkerEncoding::Little));
             let (start, length, order) = if little >= big && nul > 0 {
-                (nul - 1, little, Wide::Little)
+                (nul - 1, little, MarkerEncoding::Little)
             } else {
-                (nul, big, Wide::Big)
+                (nul, big, MarkerEncoding::Big)
             };
             place = (start + length).max(nul + 1);
             if length >= 2 * UNITS {
@@ -75,7 +75,7 @@ pub(crate) fn border(text: &[u8], offset: usize) -> Option<usize> {
 }
 
 /// Returns the length of the stretch of units from an offset. It may contain other scripts.
-fn stretch(text: &[u8], start: usize, order: Wide) -> usize {
+fn stretch(text: &[u8], start: usize, order: MarkerEncoding) -> usize {
     let mut place = start;
     let mut end = start;
     let mut misses = 0;
@@ -94,15 +94,15 @@ fn stretch(text: &[u8], start: usize, order: Wide) -> usize {
     end - start
 }
 
-fn halves(text: &[u8], place: usize, order: Wide) -> (u8, u8) {
-    if order == Wide::Big {
+fn halves(text: &[u8], place: usize, order: MarkerEncoding) -> (u8, u8) {
+    if order == MarkerEncoding::Big {
         (at(text, place), at(text, place + 1))
     } else {
         (at(text, place + 1), at(text, place))
     }
 }
 
-fn decode(text: &[u8], place: usize, order: Wide, view: &mut View) {
+fn decode(text: &[u8], place: usize, order: MarkerEncoding, view: &mut View) {
     let (high, low) = halves(text, place, order);
     let raw = place..place + 2;
     if high == 0 && low < 0x80 {
