@@ -451,6 +451,7 @@ impl ProgramBuilder {
 
     /// Records a declaration, unless the same scope was the last one to declare the name.
     fn declare_at(&mut self, name: Text, scope: usize) {
+        // Loops assign the same name many times; remembering the last scope keeps events few.
         if self.declared.len() <= name.index() {
             self.declared.resize(name.index().saturating_add(1), 0);
         }

@@ -42,6 +42,7 @@ pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
     let mut variables = program.variables;
     program.variable_names = vec![None; variables];
     for at in 0..=program.nodes.len() {
+        // Events and expressions are both in source order, so one pass merges them.
         while let Some(event) = events.get(next).filter(|event| position(event) <= at) {
             match *event {
                 Event::Open { kind, .. } => {

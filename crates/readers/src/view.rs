@@ -1,20 +1,20 @@
 //! Views: the text that rules read instead of the raw bytes, with a map back to them.
 
 use crate::program::offset;
-use plugward_types::Disguise;
+use plugward_types::Obfuscation;
 
-/// The set of [`Disguise`]s that were undone to read a piece of text.
+/// The set of [`Obfuscation`]s that were undone to read a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
 pub struct Disguises(u8);
 
-const DISGUISES: [Disguise; 7] = [
-    Disguise::Decode,
-    Disguise::Encoding,
-    Disguise::Escape,
-    Disguise::Fold,
-    Disguise::Markup,
-    Disguise::Shell,
-    Disguise::Unicode,
+const OBFUSCATIONS: [Obfuscation; 7] = [
+    Obfuscation::Decode,
+    Obfuscation::Encoding,
+    Obfuscation::Escape,
+    Obfuscation::Fold,
+    Obfuscation::Markup,
+    Obfuscation::Shell,
+    Obfuscation::Unicode,
 ];
 
 impl Disguises {
@@ -67,8 +67,8 @@ impl Disguises {
 
     /// Returns the members in a fixed order.
     #[must_use]
-    pub fn list(self) -> Vec<Disguise> {
-        DISGUISES
+    pub fn list(self) -> Vec<Obfuscation> {
+        OBFUSCATIONS
             .into_iter()
             .zip(0_u32..)
             .filter(|(_, bit)| (self.0 >> bit) & 1 == 1)
@@ -110,6 +110,7 @@ impl SourceMap {
             return;
         }
         let raw = from.1.saturating_sub(from.0);
+        // Neighboring segments with the same step are merged, so plain text is one segment per line at most.
         let step = match raw {
             _ if raw == len => 1,
             _ if raw.is_multiple_of(len) => {

@@ -55,10 +55,12 @@ impl Machine<'_, '_> {
                 && let Node::Variable(variable) = program.node(target)
                 && let Some(at) = self.certain.get_mut(variable.index())
             {
+                // A deleted variable may be unbound anywhere.
                 *at = usize::MAX;
             }
         }
         for (parameter, count) in self.parameter_of.iter_mut().zip(bindings) {
+            // A parameter that is assigned again no longer stands for the argument.
             parameter.take_if(|_| count > 1);
         }
     }
@@ -100,6 +102,7 @@ impl Machine<'_, '_> {
                 Node::Index { object, key } => self.write_index(object, key, value, from, target),
                 Node::List(list) => self.assign_list(self.items(list), value, &mut open),
                 Node::Record(list) => self.assign_record(self.items(list), value, &mut open),
+                // A default applies if the value is missing, which is unknown, so both are possible.
                 Node::Bind { target, value: default } => {
                     let both = self.join(value, self.value(default));
                     open.push((target, both, from));
@@ -126,6 +129,7 @@ impl Machine<'_, '_> {
                 }
                 Some(rest) if rest < usize::try_from(place).unwrap_or(0) => {
                     let len = i32::try_from(items.len()).unwrap_or(0);
+                    // Targets after the rest are counted from the end: `[a, ...b, c]`.
                     self.element(value, Some(place.saturating_sub(len)))
                 }
                 _ => self.element(value, Some(place)),

@@ -35,6 +35,7 @@ impl Machine<'_, '_> {
     pub(super) fn call(&mut self, id: NodeId, callee: NodeId, list: List, kind: CallKind) -> Value {
         let function = self.value(callee);
         let method = self.method_name(callee);
+        // The callee has not been evaluated yet; a later round will.
         if function == BOTTOM && method.is_none() && !self.is_report() {
             return BOTTOM;
         }
@@ -48,15 +49,18 @@ impl Machine<'_, '_> {
         };
         if let Some((object, name)) = method {
             let atoms = self.facts.values.atoms(function);
+            // A method of the file and a built-in one of the same name may both be meant.
             let own = atoms.iter().any(|atom| matches!(atom, Atom::Function(_) | Atom::Method(_)));
             if let Some(found) = self.method(place, object, name, &arguments) {
                 result = if own { self.join(result, found) } else { found };
             }
             let is_file = own && atoms.iter().all(|atom| !matches!(atom, Atom::Open));
+            // The result of an unknown method depends on its object.
             if !is_file {
                 result = self.marked_by(result, &[object]);
             }
         }
+        // A decorator usually returns the decorated function, so both are possible.
         if kind == CallKind::Decorator
             && let Some(first) = arguments.first()
         {
@@ -123,6 +127,7 @@ impl Machine<'_, '_> {
             }
             Atom::Bound(node) => self.invoke_bound(place, node, arguments),
             Atom::Record(class) => self.construct(class, arguments),
+            // Calling an object runs `__call__` of its class.
             Atom::Instance(_) => {
                 let key = self.facts.constants.known(b"__call__");
                 let instance = self.one(atom);

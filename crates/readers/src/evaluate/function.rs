@@ -114,6 +114,7 @@ impl Machine<'_, '_> {
         let mut place = given.len();
         for argument in arguments.iter().take(MOST_ARGUMENTS) {
             if let Some(key) = argument.key {
+                // A keyword argument is bound to the parameter of that name.
                 let named = parameters.iter().position(|target| {
                     let name = self
                         .simple_target(*target)

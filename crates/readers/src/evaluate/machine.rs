@@ -143,6 +143,8 @@ impl<'p, 'a> Machine<'p, 'a> {
 
     pub(super) fn run(mut self) -> Convergence {
         let mut outcome = Convergence::LimitReached;
+        // Values only grow, and each kind of alternative is limited, so most files converge after a few
+        // rounds.
         for count in 0..ROUNDS {
             (self.changed, self.count) = (false, count);
             self.analysis.round(Round::Settle);
@@ -176,6 +178,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         for index in (0..self.facts.nodes.len()).rev() {
             let id = NodeId::from_index(index);
             if let Node::Bind { value, .. } | Node::Return { value, .. } = self.facts.program.node(id) {
+                // The callee is computed first, because its function may have been bound later in the file.
                 if let Node::Call { callee, .. } = self.facts.program.node(value) {
                     self.renew(callee);
                 }
@@ -324,6 +327,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             | Node::Bind { .. }
             | Node::Delete(_)
             | Node::Import(_) => self.compute(id),
+            // Code that no round reached, such as an uncalled function, is reported too.
             _ if value == BOTTOM => self.compute(id),
             _ => {}
         }
@@ -651,6 +655,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     pub(super) fn folded(&mut self, id: NodeId, folded: Option<(ConstantValue, Disguises)>) -> Value {
         let atom =
             folded.and_then(|(constant, how)| self.atom_of(constant, how)).unwrap_or(Atom::Partial(id));
+        // Otherwise `s = s + 'a'` in a loop would create a new text in each round.
         let growing = self.count > GROWING
             && matches!(atom, Atom::Text(..) | Atom::Sequence(..))
             && !self.facts.values.slice(self.value(id)).contains(&atom);
@@ -677,6 +682,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     /// Concatenates texts or lists.
     fn joined(&mut self, id: NodeId, list: List) -> Value {
         let items = self.items(list);
+        // An operand has not been evaluated yet, and would make the text unknown for good.
         if items.iter().any(|item| self.value(*item) == BOTTOM) && !self.is_report() {
             return BOTTOM;
         }

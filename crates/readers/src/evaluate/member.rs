@@ -235,6 +235,7 @@ impl Machine<'_, '_> {
         let has_methods = items.iter().any(is_function);
         for item in items {
             match self.facts.program.node(*item) {
+                // `{...parent}` has the fields of the parent.
                 Node::Spread(parent) => self.add_parent(id, parent),
                 Node::Field { key, value } => {
                     let field = self.value(value);

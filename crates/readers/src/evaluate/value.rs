@@ -253,6 +253,7 @@ impl Values {
     }
 
     fn join_uncached(&mut self, one: Value, other: Value) -> Value {
+        // The common case: nothing new. It avoids building and hashing a set.
         if is_subset(self.slice(other), self.slice(one)) {
             return one;
         }
@@ -282,6 +283,7 @@ impl Values {
     /// Drops functions and names over the limits, unknown names first. Returns `true` if it dropped any.
     fn reduce_names(&self, all: &mut Vec<Atom>) -> bool {
         let count = |all: &[Atom], is: fn(Atom) -> bool| all.iter().filter(|atom| is(**atom)).count();
+        // Known names are kept longest, because rules look for them.
         let crowd = all.contains(&Atom::Crowd)
             || count(all, Atom::is_function) > MOST_FUNCTIONS
             || count(all, Atom::is_name) > MOST_NAMES;

@@ -108,7 +108,7 @@ impl Types<'_> {
                     }
                 }
                 TokenKind::Lt if starts || is_beside => {
-                    (at, starts, depth) = (next, true, depth.wrapping_add(1))
+                    (at, starts, depth) = (next, true, depth.wrapping_add(1));
                 }
                 // `<const T>`.
                 TokenKind::Word if tok.kw == Keyword::Const && depth > 0 => at = next,
@@ -121,7 +121,7 @@ impl Types<'_> {
                 TokenKind::LBracket if is_beside => at = self.past(at)?,
                 TokenKind::Op if self.is_bar(at) => (at, starts) = (next, true),
                 TokenKind::Word if matches!(tok.kw, Keyword::Extends | Keyword::Is) && is_beside => {
-                    (at, starts) = (next, true)
+                    (at, starts) = (next, true);
                 }
                 TokenKind::Arrow if end != TypeEnd::Arrow || depth > 0 => (at, starts) = (next, true),
                 TokenKind::Question if end != TypeEnd::Arrow || depth > 0 => {

@@ -49,7 +49,7 @@ impl Parser<'_> {
             kind if kind.is_separator() => self.separator(token),
             TokenKind::For | TokenKind::If if self.clause(token) => {}
             TokenKind::Else | TokenKind::For | TokenKind::If if self.frames.is_empty() => {
-                self.end_statement()
+                self.end_statement();
             }
             kind if kind.begins_statement() && self.frames.is_empty() => self.end_statement(),
             _ => self.skip(1),

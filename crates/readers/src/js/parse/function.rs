@@ -25,9 +25,9 @@ impl Parser<'_> {
         }
         self.skip_angles();
         if self.kind(0) == TokenKind::LParen {
-            self.open_function(role, name, start)
+            self.open_function(role, name, start);
         } else {
-            self.separate()
+            self.separate();
         }
     }
 

@@ -131,7 +131,7 @@ impl Parser<'_> {
             Keyword::This | Keyword::Super | Keyword::Null => self.unknown(1),
             Keyword::Import if self.kind(1) == TokenKind::LParen => self.import_call(1),
             Keyword::Import if self.kind(1) == TokenKind::Dot && self.kind(3) == TokenKind::LParen => {
-                self.import_call(3)
+                self.import_call(3);
             }
             Keyword::In
             | Keyword::Instanceof

@@ -17,7 +17,7 @@ impl Parser<'_> {
         match tok.kind {
             TokenKind::Dot | TokenKind::QDot => self.member(tok),
             TokenKind::LParen | TokenKind::LBracket | TokenKind::Template | TokenKind::TemplateHead => {
-                self.suffix(tok.kind)
+                self.suffix(tok.kind);
             }
             // A non-null assertion. On a new line, `!` begins a statement.
             TokenKind::Bang if !tok.has(NEWLINE) => self.skip(1),
@@ -31,7 +31,7 @@ impl Parser<'_> {
             TokenKind::Star => self.binary(Binary::Multiply),
             TokenKind::Either => self.binary(Binary::Either),
             TokenKind::Equality | TokenKind::Lt | TokenKind::Gt | TokenKind::Op | TokenKind::Arrow => {
-                self.binary(Binary::Compare)
+                self.binary(Binary::Compare);
             }
             TokenKind::Assign => self.assign(None),
             TokenKind::PlusAssign => self.assign(Some(Binary::Join)),
@@ -54,7 +54,7 @@ impl Parser<'_> {
             }
             (Keyword::In | Keyword::Instanceof, _) => self.binary(Binary::Compare),
             (Keyword::As | Keyword::Satisfies, _) if self.is_typed() && !tok.has(NEWLINE) => {
-                self.skip_type(1)
+                self.skip_type(1);
             }
             _ if self.starts_statement() => self.give_up(),
             _ => self.separate(),

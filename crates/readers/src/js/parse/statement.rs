@@ -46,7 +46,7 @@ impl Parser<'_> {
                 self.skip(1);
             }
             Keyword::Do | Keyword::Else | Keyword::Finally | Keyword::Debugger | Keyword::Default => {
-                self.skip(1)
+                self.skip(1);
             }
             Keyword::Break | Keyword::Continue => {
                 let is_labeled = self.kind(1) == TokenKind::Word && !self.newline(1);
@@ -62,7 +62,7 @@ impl Parser<'_> {
             Keyword::Throw => self.open(Role::Statement(Statement::Used), 1),
             Keyword::Case => self.open(Role::Statement(Statement::Case), 1),
             Keyword::Import if !matches!(self.kind(1), TokenKind::LParen | TokenKind::Dot) => {
-                self.import(tok)
+                self.import(tok);
             }
             Keyword::Export => self.export(),
             _ if self.is_typed() && self.type_statement(tok.kw) => {}

@@ -63,7 +63,7 @@ impl Parser<'_> {
             Keyword::Declare if is_named => self.skip_declared(),
             Keyword::Abstract if self.kw(1) == Keyword::Class => self.skip(1),
             Keyword::Namespace | Keyword::Module if is_named || self.kind(1) == TokenKind::String => {
-                self.namespace()
+                self.namespace();
             }
             Keyword::Global if self.kind(1) == TokenKind::LBrace => self.namespace(),
             _ => return false,
