@@ -154,8 +154,8 @@ impl<'t, 'r> Tree<'t, 'r> {
             self.path.truncate(level.parts);
         }
     }
-    /// Takes the start of a map or list.
 
+    /// Takes the start of a map or list.
     pub(super) fn open(&mut self, kind: CollectionKind, at: usize) {
         if let Some(before) = self.pending.take() {
             self.settle(before);

@@ -222,7 +222,7 @@ impl<'s, 't> Code<'s, 't> {
                 match self.token(at).map(|token| token.kind) {
                     Some(TokenKind::Mark(b',')) => break,
                     Some(TokenKind::Mark(b'(' | b'[' | b'{')) => {
-                        at = self.close(at).max(at).saturating_add(1)
+                        at = self.close(at).max(at).saturating_add(1);
                     }
                     _ => at = at.saturating_add(1),
                 }

@@ -3,7 +3,7 @@
 use crate::lex::data::scalar::Scalar;
 use crate::lex::data::tree::Tree;
 
-/// Reads a text as a list of CMake commands, such as `add_custom_command(OUTPUT x COMMAND sh x.sh)`.
+/// Reads a text as a list of `CMake` commands, such as `add_custom_command(OUTPUT x COMMAND sh x.sh)`.
 pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
     let src = tree.src;
     let mut at = 0_usize;

@@ -160,7 +160,8 @@ enum DigestUse {
     None,
     /// Prints the digest, for another command to compare.
     Prints,
-    DigestUse,
+    /// Compares a file with the digest or key.
+    Verifies,
 }
 
 /// Returns how a program with these arguments uses a digest or key.
@@ -182,7 +183,7 @@ fn compares(name: &[u8], args: &[&[u8]]) -> DigestUse {
         _ => sum && (asks(&[b"--check"]) || short(b'c')),
     };
     if does {
-        DigestUse::DigestUse
+        DigestUse::Verifies
     } else if sum || name == b"openssl" && asks(&[b"dgst"]) {
         DigestUse::Prints
     } else {
@@ -278,7 +279,7 @@ impl Parser<'_, '_, '_> {
                 files.extend(args.iter().filter_map(|arg| arg.strip_prefix(b"of=")).map(<[u8]>::to_vec));
             }
             _ if fed != 0 => {
-                files.extend(archives::directory(name, args).map(|directory| archives::below(&directory)))
+                files.extend(archives::directory(name, args).map(|directory| archives::below(&directory)));
             }
             _ => {}
         }
@@ -387,7 +388,7 @@ impl Parser<'_, '_, '_> {
             return self.pinned(args, own);
         }
         match compares(name, args) {
-            DigestUse::DigestUse => return self.checked(own),
+            DigestUse::Verifies => return self.checked(own),
             DigestUse::Prints if own.wanted || self.writes_to_file(own) => {
                 let keys = self.named_files(own);
                 self.digested.extend(keys);
