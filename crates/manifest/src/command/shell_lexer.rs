@@ -1,4 +1,5 @@
 //! Splits a command text like a POSIX shell, to classify it and never to run it.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 /// A word or an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -218,7 +219,7 @@ impl Lexer<'_> {
                 self.drop(1);
                 let end = self.rest.find('\'').unwrap_or(self.rest.len());
                 let text = self.rest.get(..end).unwrap_or_default().to_owned();
-                self.drop(end.saturating_add(1));
+                self.drop(end + 1);
                 self.word().quoted = true;
                 self.word().push_text(&text);
             }
@@ -354,7 +355,7 @@ impl Lexer<'_> {
         let before = self.rest;
         let end = closing_brace(before);
         let modifier = before.get(..end).unwrap_or_default().to_owned();
-        self.drop(end.saturating_add(1));
+        self.drop(end + 1);
         if self.depth >= MAX_DEPTH {
             return self.word().pieces.push(Piece::Unknown);
         }
@@ -387,12 +388,12 @@ impl Lexer<'_> {
                 '\\' if quote != Some('\'') => escaped = true,
                 '\'' | '"' if quote.is_none() => quote = Some(next),
                 _ if quote == Some(next) => quote = None,
-                '(' if quote.is_none() => open = open.saturating_add(1),
+                '(' if quote.is_none() => open += 1,
                 ')' if quote.is_none() => {
                     open = open.saturating_sub(1);
                     if open == 0 {
                         let inner = self.rest.get(..at).unwrap_or_default().to_owned();
-                        self.drop(at.saturating_add(1));
+                        self.drop(at + 1);
                         return inner;
                     }
                 }
@@ -431,7 +432,7 @@ fn closing_brace(text: &str) -> usize {
             '\\' if quote != Some('\'') => escaped = true,
             '\'' | '"' if quote.is_none() => quote = Some(next),
             _ if quote == Some(next) => quote = None,
-            '{' if quote.is_none() => open = open.saturating_add(1),
+            '{' if quote.is_none() => open += 1,
             '}' if quote.is_none() && open == 0 => return at,
             '}' if quote.is_none() => open = open.saturating_sub(1),
             _ => {}

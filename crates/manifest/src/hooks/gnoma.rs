@@ -1,4 +1,5 @@
 //! Reads hooks in the format of gnoma, from a manifest or a settings file.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use crate::dialects::gnoma::{Fields, fields, same_key, string};
 use crate::error::ManifestCode;
@@ -171,10 +172,10 @@ pub(crate) fn is_go_duration(text: &str) -> bool {
         let whole = digits(rest);
         let (_, after) = rest.split_at(whole);
         let part = after.strip_prefix('.').map(digits);
-        if whole.saturating_add(part.unwrap_or(0)) == 0 {
+        if whole + part.unwrap_or(0) == 0 {
             return false;
         }
-        let number = whole.saturating_add(part.map_or(0, |part| part.saturating_add(1)));
+        let number = whole + part.map_or(0, |part| part + 1);
         let Some((_, unit)) = rest.split_at_checked(number) else { return false };
         // Go accepts the micro sign and the Greek letter mu. Longer units come first, so that `ms` is not read as
         // `m`.

@@ -1,4 +1,5 @@
 //! Decodes the escapes of a string.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use super::JsonSyntaxError;
 
@@ -17,8 +18,8 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
         out.push_str(rest.get(..at).unwrap_or_default());
-        let offset = raw.len().saturating_sub(rest.len()).saturating_add(at);
-        let escape = rest.get(at.saturating_add(1)..).unwrap_or_default();
+        let offset = raw.len() - rest.len() + at;
+        let escape = rest.get(at + 1..).unwrap_or_default();
         let plain = match escape.as_bytes().first() {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
@@ -61,7 +62,7 @@ fn unit(text: &str) -> Option<(Option<char>, usize)> {
     let second = text.get(5..11).and_then(|pair| pair.strip_prefix("\\u")).and_then(four);
     if let (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) = (first, second) {
         let high = (first & 0x3FF) << 10;
-        return Some((char::from_u32((high | (low & 0x3FF)).saturating_add(0x1_0000)), 11));
+        return Some((char::from_u32((high | (low & 0x3FF)) + 0x1_0000), 11));
     }
     Some((None, 5))
 }

@@ -1,4 +1,5 @@
 //! The parser for values, lists and objects.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::ops::Range;
 use std::hash::RandomState;
@@ -44,14 +45,14 @@ pub(super) fn text_of<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<&'a s
     let limit = limits.bytes();
     if bytes.len() > limit {
         let kind = JsonErrorKind::TooLarge { limit, actual: bytes.len() };
-        return Err(failure(kind, limit..limit.saturating_add(1), bytes));
+        return Err(failure(kind, limit..limit + 1, bytes));
     }
     let utf16 = looks_like_utf16(bytes);
     match core::str::from_utf8(bytes) {
         Ok(text) if !utf16 => Ok(text),
         checked => {
             let at = checked.err().filter(|_| !utf16).map_or(0, |error| error.valid_up_to());
-            Err(failure(JsonErrorKind::NotUtf8 { utf16 }, at..at.saturating_add(1), bytes))
+            Err(failure(JsonErrorKind::NotUtf8 { utf16 }, at..at + 1, bytes))
         }
     }
 }
@@ -154,7 +155,6 @@ impl<'a> Parser<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "the offset is at most the length of the text")]
     pub(super) fn skip(&mut self, count: usize) {
         self.at += count;
     }
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
             }
             self.errors.push(PendingError { kind, span, pointer, first });
         } else {
-            self.unlisted = self.unlisted.saturating_add(1);
+            self.unlisted += 1;
         }
         Stop
     }
@@ -198,10 +198,10 @@ impl<'a> Parser<'a> {
     pub(super) fn syntax_at(&mut self, syntax: JsonSyntaxError, at: usize) -> Stop {
         let rest = self.text.get(at..).unwrap_or_default();
         let width = rest.chars().next().map_or(0, char::len_utf8);
-        let span = Span::new(at, at.saturating_add(width));
+        let span = Span::new(at, at + width);
         // The error that ends the parsing is always listed, even if the list is full.
         if self.errors.len() >= MAX_ERRORS {
-            self.unlisted = self.unlisted.saturating_add(1);
+            self.unlisted += 1;
             self.errors.pop();
         }
         self.report(JsonErrorKind::Syntax(syntax), span, None)
@@ -212,12 +212,12 @@ impl<'a> Parser<'a> {
     }
 
     fn limit(&mut self, kind: JsonErrorKind) -> Stop {
-        let span = Span::new(self.at, self.at.saturating_add(1).min(self.bytes.len()));
+        let span = Span::new(self.at, (self.at + 1).min(self.bytes.len()));
         self.report(kind, span, None)
     }
 
     fn value(&mut self, depth: usize) -> Result<JsonNode<'a>, Stop> {
-        self.values = self.values.saturating_add(1);
+        self.values += 1;
         // Many small values need more memory than the bytes of the file suggest.
         if self.values > self.limits.values() {
             return Err(self.limit(JsonErrorKind::TooMany { limit: self.limits.values() }));
@@ -255,10 +255,10 @@ impl<'a> Parser<'a> {
         let mut index = 0_usize;
         loop {
             self.path.push(PathStep::Index(index));
-            let node = self.value(depth.saturating_add(1))?;
+            let node = self.value(depth + 1)?;
             self.path.pop();
             self.nodes.push(node);
-            index = index.saturating_add(1);
+            index += 1;
             if self.closed(b']')? {
                 return Ok(JsonValue::Array(taken(&mut self.nodes, base)));
             }
@@ -309,9 +309,8 @@ impl<'a> Parser<'a> {
             }
             self.skip(1);
             self.blanks();
-            self.path
-                .push(PathStep::Key { start: key_start.saturating_add(1), end: key_end.saturating_sub(1) });
-            let node = self.value(depth.saturating_add(1))?;
+            self.path.push(PathStep::Key { start: key_start + 1, end: key_end - 1 });
+            let node = self.value(depth + 1)?;
             self.path.pop();
             let (key_start, key_end) = (narrow(key_start), narrow(key_end));
             let member = JsonMember { key, key_start, key_end, node };
@@ -339,7 +338,7 @@ impl<'a> Parser<'a> {
 
     fn duplicate(&mut self, first: Span, again: &JsonMember<'a>) {
         if self.errors.len() >= MAX_ERRORS {
-            self.unlisted = self.unlisted.saturating_add(1);
+            self.unlisted += 1;
             return;
         }
         let key = again.key.chars().take(128).collect();
@@ -372,7 +371,7 @@ fn room(bytes: &[u8], values: usize) -> (usize, usize) {
         let few = bytes.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == wanted)).sum::<u8>());
         few.map(usize::from).sum()
     };
-    let items = count(b',').saturating_add(1).min(bytes.len() / 2).min(values);
+    let items = (count(b',') + 1).min(bytes.len() / 2).min(values);
     (items, count(b':').min(bytes.len() / 5).min(values))
 }
 

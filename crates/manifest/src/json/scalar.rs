@@ -1,4 +1,5 @@
 //! Parses words, numbers and strings.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::borrow::Cow;
 
@@ -48,7 +49,7 @@ impl<'a> Parser<'a> {
         if !is_whole || !matches!(end, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t') {
             return None;
         }
-        let text = self.text.get(self.at..self.at.saturating_add(digits))?;
+        let text = self.text.get(self.at..self.at + digits)?;
         self.skip(digits);
         Some(JsonNumber(text))
     }
@@ -89,7 +90,7 @@ impl<'a> Parser<'a> {
         while let Some(b'0'..=b'9') = self.peek() {
             self.skip(1);
         }
-        let count = self.at.saturating_sub(start);
+        let count = self.at - start;
         if count == 0 { Err(self.syntax(JsonSyntaxError::BadNumber)) } else { Ok(count) }
     }
 
@@ -130,11 +131,11 @@ impl<'a> Parser<'a> {
         match unescape(raw) {
             Unescaped::Text(text) => Ok(Cow::Owned(text)),
             Unescaped::Half(text, offset) => {
-                let at = start.saturating_add(offset);
-                let Stop = self.report(JsonErrorKind::Surrogate, Span::new(at, at.saturating_add(6)), None);
+                let at = start + offset;
+                let Stop = self.report(JsonErrorKind::Surrogate, Span::new(at, at + 6), None);
                 Ok(Cow::Owned(text))
             }
-            Unescaped::Bad(syntax, offset) => Err(self.syntax_at(syntax, start.saturating_add(offset))),
+            Unescaped::Bad(syntax, offset) => Err(self.syntax_at(syntax, start + offset)),
         }
     }
 }
@@ -157,10 +158,10 @@ fn plain_run(bytes: &[u8]) -> usize {
             | (word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word);
         let hit = hit & HIGHS;
         if hit != 0 {
-            return count.saturating_add((hit.trailing_zeros() / 8) as usize);
+            return count + (hit.trailing_zeros() / 8) as usize;
         }
-        count = count.saturating_add(8);
+        count += 8;
     }
     let tail = chunks.remainder().iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1F)).count();
-    count.saturating_add(tail)
+    count + tail
 }

@@ -11,7 +11,7 @@ use super::{JsonErrorKind, JsonErrors, JsonMember, JsonNode, JsonNumber, JsonVal
 /// Parses a TOML document.
 ///
 /// # Errors
-/// As for [`super::parse`]; the first syntax error ends the parsing.
+/// As for [`super::parse()`]; the first syntax error ends the parsing.
 pub(crate) fn parse_toml<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<JsonNode<'a>, JsonErrors> {
     let text = text_of(bytes, limits)?;
     let table = DeTable::parse(text).map_err(|error| {

@@ -1,4 +1,5 @@
 //! Finds prompt files, and the shell text in them.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use crate::dialects::Dialect;
 use crate::error::ManifestPlace;
@@ -113,7 +114,7 @@ impl Reader<'_> {
             let place = ManifestPlace {
                 file: path.to_owned(),
                 pointer: String::new(),
-                span: Span::new(shell.start, shell.start.saturating_add(shell.text.len())),
+                span: Span::new(shell.start, shell.start + shell.text.len()),
                 position: Some(Position { line: shell.line, column: 1 }),
             };
             let mut item = SurfaceItem::new(SurfaceKind::CommandShell, path, place, layer);
@@ -186,7 +187,7 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
         let line = raw.trim_end_matches(['\n', '\r']);
         let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
         let start = offset;
-        offset = offset.saturating_add(raw.len());
+        offset += raw.len();
         // Front matter starts in the first line or does not exist.
         if index == 0 && line.trim_start_matches('\u{feff}').trim_end() == "---" {
             front = FrontMatter::Inside { hooks: false };
@@ -266,11 +267,11 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<ShellText>) {
     let head = text.get(..body).unwrap_or_default().matches('\n').count();
     let mut line = u32::try_from(head).unwrap_or(u32::MAX).saturating_add(1);
     while let Some(step) = text.get(at..).and_then(|rest| rest.find("!`")) {
-        let mark = at.saturating_add(step);
+        let mark = at + step;
         let passed = text.get(at..mark).unwrap_or_default().matches('\n').count();
         line = line.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX));
         let before = text.get(..mark).and_then(|before| before.chars().next_back());
-        let open = mark.saturating_add(2);
+        let open = mark + 2;
         let rest = text.get(open..).unwrap_or_default();
         let Some(end) = rest.find('`') else { return };
         // After a letter, digit or backtick, the exclamation mark is punctuation.
@@ -279,7 +280,7 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<ShellText>) {
             found.push(ShellText { mark: "inline", text: inner.to_owned(), start: open, line });
             let lines = inner.matches('\n').count();
             line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
-            at = open.saturating_add(end).saturating_add(1);
+            at = open + end + 1;
         } else {
             at = open;
         }
@@ -292,15 +293,15 @@ fn toml_shell(text: &str) -> Vec<ShellText> {
     let mut at = 0_usize;
     let mut line = 1_u32;
     while let Some(step) = text.get(at..).and_then(|rest| rest.find("!{")) {
-        let open = at.saturating_add(step).saturating_add(2);
+        let open = at + step + 2;
         let passed = text.get(at..open).unwrap_or_default();
         line = line.saturating_add(u32::try_from(passed.matches('\n').count()).unwrap_or(u32::MAX));
         let rest = text.get(open..).unwrap_or_default();
         let mut depth = 1_usize;
         let end = rest.char_indices().find(|(_, next)| {
             match next {
-                '{' => depth = depth.saturating_add(1),
-                '}' => depth = depth.saturating_sub(1),
+                '{' => depth += 1,
+                '}' => depth -= 1,
                 _ => {}
             }
             depth == 0
@@ -309,7 +310,7 @@ fn toml_shell(text: &str) -> Vec<ShellText> {
         let inner = rest.get(..end).unwrap_or_default().to_owned();
         found.push(ShellText { mark: "braces", text: inner, start: open, line });
         // A mark inside is text of the outer shell command and not a mark of its own.
-        at = open.saturating_add(end);
+        at = open + end;
     }
     found
 }

@@ -1,4 +1,5 @@
 //! Finds the imports of JavaScript and TypeScript with a small lexer.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 /// One import whose target is a string literal.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,15 +35,15 @@ fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
     if !matches!(word, "import" | "from" | "require") {
         return None;
     }
-    let limit = at.saturating_add(MAX_DISTANCE).min(text.len());
+    let limit = (at + MAX_DISTANCE).min(text.len());
     let mut here = skip_blanks(text, at, limit);
     if word != "from" && text.get(here..)?.starts_with('(') {
-        here = skip_blanks(text, here.saturating_add(1), limit);
+        here = skip_blanks(text, here + 1, limit);
     } else if word == "require" {
         return None;
     }
     let quote = text.get(here..)?.chars().next().filter(|quote| matches!(quote, '"' | '\'' | '`'))?;
-    let start = here.saturating_add(1);
+    let start = here + 1;
     let end = string_end(text, start, quote)?;
     let raw = text.get(start..end)?;
     // A template with a substitution has no fixed target.
@@ -52,9 +53,8 @@ fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
 fn every_word(text: &str) -> Vec<Import> {
     let mut found = Vec::new();
     for word in ["import", "from", "require"] {
-        let places = text
-            .match_indices(word)
-            .filter_map(|(at, _)| import_behind(text, word, at.saturating_add(word.len())));
+        let places =
+            text.match_indices(word).filter_map(|(at, _)| import_behind(text, word, at + word.len()));
         found.extend(places);
     }
     found.sort_by_key(|import| import.start);
@@ -73,7 +73,7 @@ fn skip_blanks(text: &str, from: usize, limit: usize) -> usize {
             },
             _ => return at,
         };
-        at = at.saturating_add(step);
+        at += step;
     }
     at
 }
@@ -87,7 +87,7 @@ fn comment_length(rest: &str) -> usize {
     if rest.starts_with("//") {
         rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len())
     } else if let Some(inner) = rest.strip_prefix("/*") {
-        inner.find("*/").map_or(rest.len(), |end| end.saturating_add(4))
+        inner.find("*/").map_or(rest.len(), |end| end + 4)
     } else {
         0
     }
@@ -101,7 +101,7 @@ fn string_end(text: &str, start: usize, quote: char) -> Option<usize> {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             '\n' | '\r' if quote != '`' => return None,
-            _ if next == quote => return Some(start.saturating_add(at)),
+            _ if next == quote => return Some(start + at),
             _ => {}
         }
     }
@@ -154,7 +154,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes);
+        self.at += bytes;
     }
 
     /// Returns the next word outside comments, strings and regular expressions.
@@ -215,7 +215,7 @@ impl<'t> Lexer<'t> {
         let body = regex_body(rest);
         match (self.before, body) {
             (PrecedingToken::Start, Some(body)) => {
-                self.skip(body.len().saturating_add(2));
+                self.skip(body.len() + 2);
                 self.before = PrecedingToken::Value;
             }
             (PrecedingToken::Either, Some(body)) => {
@@ -244,7 +244,7 @@ impl<'t> Lexer<'t> {
                     self.doubtful = true;
                     return self.skip(at);
                 }
-                _ if next == quote => return self.skip(at.saturating_add(1)),
+                _ if next == quote => return self.skip(at + 1),
                 _ => {}
             }
         }
@@ -262,12 +262,12 @@ impl<'t> Lexer<'t> {
                 '\\' => escaped = true,
                 '`' => {
                     self.before = PrecedingToken::Value;
-                    return self.skip(at.saturating_add(1));
+                    return self.skip(at + 1);
                 }
                 '{' if dollar => {
                     self.braces.push(true);
                     self.before = PrecedingToken::Start;
-                    return self.skip(at.saturating_add(1));
+                    return self.skip(at + 1);
                 }
                 _ => {}
             }
@@ -302,14 +302,14 @@ fn unescaped(raw: &str) -> String {
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
         out.push_str(rest.get(..at).unwrap_or_default());
-        let escape = rest.get(at.saturating_add(1)..).unwrap_or_default();
+        let escape = rest.get(at + 1..).unwrap_or_default();
         let braced = || {
             let (digits, _) = escape.strip_prefix("u{")?.split_once('}')?;
-            Some((u32::from_str_radix(digits, 16).ok()?, digits.len().saturating_add(3)))
+            Some((u32::from_str_radix(digits, 16).ok()?, digits.len() + 3))
         };
         let fixed = |mark: char, count: usize| {
             let digits = escape.strip_prefix(mark)?.get(..count)?;
-            Some((u32::from_str_radix(digits, 16).ok()?, count.saturating_add(1)))
+            Some((u32::from_str_radix(digits, 16).ok()?, count + 1))
         };
         match braced().or_else(|| fixed('u', 4)).or_else(|| fixed('x', 2)) {
             Some((code, length)) => {
