@@ -297,6 +297,7 @@ pub(crate) fn is_date(text: &str) -> bool {
 /// Matches a glob in which at least one `*` must match a character, so that `Capability` alone does not
 /// match.
 pub(crate) fn glob_with_stem(glob: &str, name: &str) -> bool {
+    // A `*` for no text would make the plain suffix itself a capability.
     let fixed = glob.chars().filter(|one| *one != '*').count();
     name.chars().count() > fixed && glob_match(glob, name)
 }

@@ -19,6 +19,7 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    // Opening a FIFO or a device could block or never end.
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
@@ -91,8 +92,7 @@ pub(crate) struct Listing {
 }
 
 /// Lists a directory recursively, without `.git` and the directories to skip. Each symlinked directory is
-/// listed
-/// once, so that a link to a parent directory ends the recursion.
+/// listed once, so that a link to a parent directory ends the recursion.
 pub(crate) fn list(
     root: &Utf8Path,
     start: &Utf8Path,

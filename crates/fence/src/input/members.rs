@@ -120,8 +120,7 @@ fn supplies_macros(sources: &Sources<'_>, package: &Package) -> bool {
 }
 
 /// Makes the capability crates' names count in packages that export macros, because a macro's body is
-/// compiled in the
-/// calling crate.
+/// compiled in the calling crate.
 fn called_with(
     packages: &[Package],
     supplier: usize,

@@ -125,9 +125,8 @@ pub(crate) enum FeatureResolver {
 
 /// The packages and files that a run checks.
 ///
-/// Source files are read on demand. Each is parsed when it is read, and its syntax tree is dropped before
-/// the next
-/// one.
+/// Source files are read on demand. Each is parsed when it is read, and its syntax tree is dropped before the
+/// next one.
 pub struct Sources<'a> {
     pub(crate) packages: Vec<Package>,
     pub(crate) reader: Box<Reader<'a>>,

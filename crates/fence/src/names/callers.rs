@@ -40,6 +40,7 @@ fn owners(resolver: &Resolver<'_>, config: &FenceConfig, watched: &mut Vec<Watch
             let mut methods = BTreeSet::new();
             for sig in def.fns.iter().filter(|sig| !sig.test) {
                 let mints = config.is_chokepoint(&owner, &sig.name) || &*sig.name == "bundle";
+                // A function that returns the owner gives access to the mint.
                 let makes_owner = !sig.receiver && names_own(&sig.output, &place.2);
                 if mints || makes_owner {
                     functions.insert(Name::clone(&sig.name));

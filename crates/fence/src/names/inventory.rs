@@ -100,6 +100,7 @@ pub(crate) fn read(world: &World<'_>, config: &FenceConfig) -> Inventory {
     let mut inventory = Inventory::default();
     types(world, config, &mut inventory);
     let found = {
+        // The signatures are resolved against the types found so far, so the order of these steps matters.
         let resolver = Resolver::new(world, &inventory);
         Functions::read(&resolver, config)
     };

@@ -148,6 +148,7 @@ pub(crate) fn assemble(world: &mut World<'_>, sources: &Sources<'_>) -> Vec<Pend
     world.krates.clear();
     world.libs.clear();
     world.opaque.clear();
+    // The tree is built again after each round of reading, since a new file can add modules anywhere.
     let mut builder = Builder { world, wanted: Vec::new(), reached: BTreeSet::new() };
     let scanned: Vec<usize> = builder.world.scanned.iter().copied().collect();
     for package in &scanned {
@@ -189,6 +190,7 @@ impl Builder<'_, '_> {
             let krate = self.world.krates.len();
             let name = Name::from(target.name.replace('-', "_"));
             self.world.krates.push(CrateTarget { package, name, root: usize::MAX, kind: target.kind });
+            // A test target outside `tests/` may be a file that another target compiles as well.
             let below_tests = target.root.starts_with(info.dir.join("tests"));
             let test = target.kind == TargetKind::Test && below_tests;
             let Some(file) = self.file(&target.root, package) else { continue };
@@ -228,6 +230,8 @@ impl Builder<'_, '_> {
             if self.reached.contains(&file) {
                 continue;
             }
+            // A file that no `mod` names can still be compiled by a later edit, so it is checked as part of
+            // the library.
             let test = path.starts_with(dir.join("tests"));
             let inside = path.strip_prefix(dir.join("src")).unwrap_or(&path).with_extension("");
             let mut names: Vec<Name> =
@@ -277,6 +281,7 @@ impl Builder<'_, '_> {
         let NewModule { krate, parent, path, test, via } = new;
         let whole = self.world.files.get(file).and_then(|file| file.table.as_ref().ok());
         let test = test || table == 0 && whole.is_some_and(|file| file.test);
+        // The first module wins, so that the report does not depend on the order of later targets.
         self.world.homes.entry((file, table)).or_insert(index);
         self.world.modules.push(Module {
             krate,
@@ -471,6 +476,7 @@ impl Builder<'_, '_> {
         let new = NewModule { krate, parent, path: below, test: for_tests, via: &via };
         let included = self.module(file, 0, new, place, depth.saturating_add(1));
         if let Some(inner) = self.world.modules.get_mut(included) {
+            // An included file and its module see each other's names, in both directions.
             inner.merged.push(module);
         }
         if let Some(outer) = self.world.modules.get_mut(module) {

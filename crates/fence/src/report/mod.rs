@@ -142,6 +142,7 @@ impl FenceReport {
     /// Returns 0 for a complete run without findings, 1 for findings, and 2 for an undecided run.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
+        // An undecided run may miss findings, so 2 has precedence over 1.
         if !self.undecided.is_empty() || self.summary.self_test.0 != self.summary.self_test.1 {
             2
         } else {

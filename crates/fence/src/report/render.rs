@@ -255,6 +255,7 @@ fn help(code: &str) -> &'static str {
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for one in text.chars() {
+        // A tab moves the cursor only within the line, and source code is full of them.
         if one == '\t' {
             out.push(one);
         } else if one.is_control() || is_hidden(one) {

@@ -187,6 +187,8 @@ impl ManifestChecker<'_> {
                 Some(value) => value.trim_start_matches('='),
                 None => continue,
             };
+            // Quoting differs between TOML, shells and environment variables. The option is the same without
+            // quotes.
             let plain: String = value.chars().filter(|one| !matches!(one, '"' | '\'' | '\\')).collect();
             if self.config.is_test_cfg(&plain) {
                 return Some(format!("--cfg {plain}"));
@@ -211,6 +213,7 @@ impl ManifestChecker<'_> {
                 ("dev-dependencies", DependencyKind::Dev),
                 ("dev_dependencies", DependencyKind::Dev),
             ] {
+                // Resolver 2 keeps features of dev-dependencies out of other builds.
                 if kind == DependencyKind::Dev && resolver != FeatureResolver::Unifies {
                     continue;
                 }

@@ -79,9 +79,8 @@ impl Fence {
     /// Checks the whole workspace, and runs the planted cases.
     ///
     /// # Errors
-    /// The same as for [`Fence::from_workspace`]. Files that cannot be read are not errors but [`UndecidedReason`]
-    /// entries of the
-    /// report.
+    /// The same as for [`Fence::from_workspace`]. Files that cannot be read are not errors but
+    /// [`UndecidedReason`] entries of the report.
     ///
     /// [`UndecidedReason`]: crate::UndecidedReason
     pub fn run(&self) -> Result<FenceReport, FenceError> {

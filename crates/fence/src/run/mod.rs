@@ -89,6 +89,7 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
         findings.extend(packages::flags(&world, config));
     }
     findings.sort_by(|a, b| a.key().cmp(&b.key()).then_with(|| a.route.cmp(b.route)));
+    // Several targets may compile one file, which then has the same finding several times.
     findings.dedup_by(|b, a| a.key() == b.key());
     let applied = allow::apply(findings, config);
     report.summary.allowed = applied.covered;
@@ -97,6 +98,7 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
         report.findings.retain(|finding| finding.rule != LintRule::F13);
     }
     for finding in &report.findings {
+        // Code that could not be read may contain anything, so the run is undecided as well.
         if finding.rule == LintRule::F08 && finding.route.starts_with("un") {
             let message = format!("{}: {}", finding.site.file, finding.message);
             report.undecided.push(UndecidedReason::new("F08", message));
@@ -172,6 +174,7 @@ fn read_all(
         todo.sort_by_cached_key(|(path, ..)| (std::cmp::Reverse((sources.sizer)(path)), path.clone()));
         let work: Vec<_> =
             todo.iter().map(|(path, package, shape)| (path, keep_of(world, *package), *shape)).collect();
+        // Each worker has its own interner, because sharing one would need a lock for every name.
         let done = parallel(&work, options.threads, |(path, keep, shape), names: &mut NameInterner| {
             read_names(path, *keep, *shape, sources, &config.type_glob, names)
         });
@@ -207,6 +210,8 @@ pub(crate) fn parallel<T: Sync, R: Send, S: Default>(
                 let mut state = S::default();
                 let mut own = Vec::new();
                 loop {
+                    // A shared counter balances the load better than fixed ranges, since files differ in size
+                    // by orders of magnitude.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
                     own.push((index, work(item, &mut state)));
@@ -221,11 +226,14 @@ pub(crate) fn parallel<T: Sync, R: Send, S: Default>(
         }
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // The order of completion depends on timing, and the report must not.
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
 pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
+    // The fingerprint detects an edit during the run. It does not have to resist an attacker who can write to
+    // the workspace.
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     (bytes.len(), hasher.finish())
@@ -249,6 +257,7 @@ fn read_names(
     let bytes = match (sources.reader)(path) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
+            // Line 0 marks an included file that does not exist. The finding then belongs to its `include!`.
             let line = u32::from(shape == FileShape::Module);
             return (missing("no such file".to_owned(), line), Vec::new());
         }
@@ -272,6 +281,7 @@ fn read_names(
         }
     };
     let table = table.map(|table: FileTable| FileTable { flags: flags(&bytes), ..table });
+    // The lock is released only after the tree is gone.
     drop(alone);
     parse::forget_spans();
     let info = FileInfo { path: path.to_path_buf(), table, print: fingerprint(&bytes), statements };

@@ -100,6 +100,7 @@ impl SecondPass<'_> {
         if let Ok(tree) = parse::parse(text, shape) {
             let resolver = Resolver::new(self.world, self.inventory);
             for module in modules {
+                // One file may be several modules, and a path can mean something else in each of them.
                 let checker = Checker::new(&resolver, self.config, self.marks, self.options.off, *module);
                 let (findings, grants) = checker.run(&tree);
                 looked.findings.extend(findings);
@@ -124,6 +125,7 @@ impl SecondPass<'_> {
         grants.sort_by(|a, b| a.key().cmp(&b.key()));
         grants.dedup_by(|b, a| a.key() == b.key());
         let (inside, outside): (Vec<_>, Vec<_>) =
+            // The first literal in the chokepoint is the intended one.
             grants.into_iter().partition(|grant| grant.route == "second-grant");
         if inside.is_empty() && outside.is_empty() {
             let name = self.config.grant_type.as_deref().unwrap_or_default();

@@ -94,6 +94,7 @@ impl WordFilter {
         let mut starts = Box::new([0_u64; 256]);
         for name in &names {
             if let Some(slot) = name.bytes().next().and_then(|first| starts.get_mut(usize::from(first))) {
+                // A table of first bytes and lengths rejects most words without a lookup in the set.
                 *slot |= length_bit(name.len());
             }
         }

@@ -131,6 +131,7 @@ fn look(
         *slot = manifest(&format!("{}/Cargo.toml", package.dir));
     }
     let planted = planted_config(names, config, definitions);
+    // One thread is enough for some small files, and it keeps the self-test cheap.
     run::run(&sources, &planted, RunOptions { threads: 1, off })
 }
 

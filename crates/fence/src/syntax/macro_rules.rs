@@ -1,6 +1,10 @@
 //! What a `macro_rules!` does with the types that it is passed.
 //!
 //! Macros are not expanded. Their bodies are searched for a parameter in a position that makes a value.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "indices into a list of tokens in memory cannot overflow"
+)]
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -64,7 +68,8 @@ impl MacroRules {
             let Some(at) = after.iter().position(|token| matches!(token, TokenTree::Group(_))) else { break };
             let Some(TokenTree::Group(body)) = after.get(at) else { break };
             arms.push(MacroArm::read(&matcher.stream(), &body.stream()));
-            rest = after.get(at.saturating_add(1)..).unwrap_or_default();
+            rest = after.get(at + 1..).unwrap_or_default();
+            // Arms are separated by `;`.
             while let [TokenTree::Punct(_), next @ ..] = rest {
                 rest = next;
             }
@@ -100,12 +105,12 @@ impl MacroArm {
                     if let Some(param) = handed_to_method(&list, index) {
                         self.builds.insert((param, ParamUse::Value));
                     }
-                    self.scan(&group.stream(), implemented.as_ref().or(own), depth.saturating_add(1));
+                    self.scan(&group.stream(), implemented.as_ref().or(own), depth + 1);
                 }
                 TokenTree::Punct(punct) if punct.as_char() == '$' => self.parameter(&list, index),
                 TokenTree::Ident(ident) if ident == "Self" => {
                     if let Some(own) = own {
-                        self.built(own, &list, index.saturating_add(1), index);
+                        self.built(own, &list, index + 1, index);
                     }
                 }
                 TokenTree::Ident(ident) => self.handed(ident, &list, index),
@@ -115,12 +120,13 @@ impl MacroArm {
     }
 
     fn parameter(&mut self, list: &[TokenTree], index: usize) {
-        if let Some(TokenTree::Group(group)) = list.get(index.saturating_add(1)) {
+        if let Some(TokenTree::Group(group)) = list.get(index + 1) {
             self.repeated(&group.stream(), list, index);
             return;
         }
-        let Some(TokenTree::Ident(ident)) = list.get(index.saturating_add(1)) else { return };
+        let Some(TokenTree::Ident(ident)) = list.get(index + 1) else { return };
         let param = name(ident);
+        // The macro defines a type of that name, which is a look-alike and not a value.
         if is_word(before(list, index), DEFINITIONS) {
             self.builds.insert((param, ParamUse::Defines));
             return;
@@ -128,7 +134,7 @@ impl MacroArm {
         if impl_header(list, index) {
             return;
         }
-        let mut next = index.saturating_add(2);
+        let mut next = index + 2;
         if let Some(function) = later_argument(list, index) {
             self.builds.insert((param, ParamUse::Turbofish(function)));
             return;
@@ -143,7 +149,7 @@ impl MacroArm {
                 return;
             }
             if let Some(close) = closing(list, next) {
-                next = close.saturating_add(1);
+                next = close + 1;
             }
             if !list.get(next).is_some_and(|token| is_path_sep(list, next, token)) {
                 return;
@@ -159,10 +165,10 @@ impl MacroArm {
         if !is(dollar, '$') {
             return;
         }
-        let after = list.get(index.saturating_add(2)..).unwrap_or_default();
+        let after = list.get(index + 2..).unwrap_or_default();
         let end = after.iter().take(3).position(|token| is(token, '*') || is(token, '+'));
         if let Some(end) = end {
-            self.built(&name(param), list, index.saturating_add(3).saturating_add(end), index);
+            self.built(&name(param), list, index + 3 + end, index);
         }
     }
 
@@ -184,7 +190,7 @@ impl MacroArm {
                 }
                 ParamUse::Call
             }
-            Some(token) if is_path_sep(list, next, token) => match list.get(next.saturating_add(2)) {
+            Some(token) if is_path_sep(list, next, token) => match list.get(next + 2) {
                 Some(TokenTree::Ident(function)) => ParamUse::Assoc(name(function)),
                 Some(token) if is(token, '$') => ParamUse::AssocParam,
                 _ => return,
@@ -198,8 +204,8 @@ impl MacroArm {
     }
 
     fn handed(&mut self, ident: &proc_macro2::Ident, list: &[TokenTree], index: usize) {
-        let bang = list.get(index.saturating_add(1)).is_some_and(|token| is(token, '!'));
-        let Some(TokenTree::Group(group)) = list.get(index.saturating_add(2)) else { return };
+        let bang = list.get(index + 1).is_some_and(|token| is(token, '!'));
+        let Some(TokenTree::Group(group)) = list.get(index + 2) else { return };
         if !bang {
             return;
         }
@@ -258,7 +264,7 @@ fn called_in_parentheses(list: &[TokenTree], index: usize) -> Option<Name> {
 fn assigned(list: &[TokenTree], index: usize) -> bool {
     let before = list.get(index.saturating_sub(NEAR)..index).unwrap_or_default();
     let Some((sign, rest)) = before.split_last() else { return false };
-    let statement = rest.iter().rposition(|token| is(token, ';')).map_or(0, |at| at.saturating_add(1));
+    let statement = rest.iter().rposition(|token| is(token, ';')).map_or(0, |at| at + 1);
     let alias =
         rest.iter().skip(statement).any(|token| matches!(token, TokenTree::Ident(it) if it == "type"));
     is(sign, '=') && !alias
@@ -266,7 +272,7 @@ fn assigned(list: &[TokenTree], index: usize) -> bool {
 
 /// Returns `true` if `$t $arguments` at `index` is a value that is called.
 fn two_parameters(list: &[TokenTree], index: usize, next: usize) -> bool {
-    let named = matches!(list.get(next.saturating_add(1)), Some(TokenTree::Ident(_)));
+    let named = matches!(list.get(next + 1), Some(TokenTree::Ident(_)));
     let typed = before(list, index).is_some_and(|token| is(token, ':'));
     named && !typed && !not_a_literal(list, index)
 }
@@ -295,7 +301,7 @@ fn closing(list: &[TokenTree], from: usize) -> Option<usize> {
     let mut open = 1_u32;
     for (at, token) in list.iter().enumerate().skip(from).take(NEAR) {
         if is(token, '<') {
-            open = open.saturating_add(1);
+            open += 1;
         } else if is(token, '>') {
             open = open.saturating_sub(1);
             if open == 0 {
@@ -311,7 +317,7 @@ fn later_argument(list: &[TokenTree], index: usize) -> Option<Name> {
     for at in (index.saturating_sub(NEAR)..index).rev() {
         let token = list.get(at)?;
         if is(token, '<') {
-            return if at.saturating_add(1) == index { None } else { turbofish_before(list, at) };
+            return if at + 1 == index { None } else { turbofish_before(list, at) };
         }
         let within = is(token, ',')
             || is(token, '&')
@@ -346,18 +352,18 @@ fn annotated(list: &[TokenTree], index: usize) -> Vec<Name> {
     if !typed {
         return Vec::new();
     }
-    let after = list.get(index.saturating_add(2)..).unwrap_or_default();
+    let after = list.get(index + 2..).unwrap_or_default();
     for (at, token) in after.iter().enumerate().take(NEAR) {
         match token {
             TokenTree::Punct(punct) if punct.as_char() == '=' => {
-                let value = after.get(at.saturating_add(1)..).unwrap_or_default();
+                let value = after.get(at + 1..).unwrap_or_default();
                 let value = value.get(..FAR.min(value.len())).unwrap_or_default();
                 let end = value.iter().position(|token| is(token, ';')).unwrap_or(value.len());
                 return called(value.get(..end).unwrap_or_default());
             }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                 let body: Vec<TokenTree> = group.stream().into_iter().take(FAR).collect();
-                let tail = body.iter().rposition(|token| is(token, ';')).map_or(0, |at| at.saturating_add(1));
+                let tail = body.iter().rposition(|token| is(token, ';')).map_or(0, |at| at + 1);
                 return called(body.get(tail..).unwrap_or_default());
             }
             TokenTree::Punct(punct) if matches!(punct.as_char(), '>' | '<' | ',') => {}
@@ -374,7 +380,7 @@ fn called(list: &[TokenTree]) -> Vec<Name> {
     for (at, token) in list.iter().enumerate() {
         match token {
             TokenTree::Ident(ident) => {
-                let next = list.get(at.saturating_add(1));
+                let next = list.get(at + 1);
                 let call = matches!(next, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
                 if call {
                     found.push(name(ident));
@@ -409,6 +415,7 @@ fn places(matcher: &TokenStream) -> Option<Vec<Option<Name>>> {
                 {
                     Some(Some(name(param)))
                 }
+                // A repetition or a group has no fixed position, so any argument may be the parameter.
                 _ if list.iter().any(|token| is(token, '$') || matches!(token, TokenTree::Group(_))) => None,
                 _ => Some(None),
             }
@@ -462,7 +469,7 @@ pub(crate) fn is_word(token: Option<&TokenTree>, words: NameList) -> bool {
 pub(crate) fn is_path_sep(list: &[TokenTree], index: usize, token: &TokenTree) -> bool {
     is(token, ':')
         && matches!(token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Joint)
-        && list.get(index.saturating_add(1)).is_some_and(|next| is(next, ':'))
+        && list.get(index + 1).is_some_and(|next| is(next, ':'))
 }
 
 /// Returns `true` if the path at `index` is in the position of a type or a pattern.
@@ -486,9 +493,9 @@ pub(crate) fn not_a_literal(list: &[TokenTree], index: usize) -> bool {
 
 /// Returns `true` if the token after the group at `index` can only follow a pattern.
 pub(crate) fn pattern_follows(list: &[TokenTree], index: usize) -> bool {
-    let Some(TokenTree::Punct(punct)) = list.get(index.saturating_add(1)) else { return false };
+    let Some(TokenTree::Punct(punct)) = list.get(index + 1) else { return false };
     let joint = punct.spacing() == Spacing::Joint;
-    let second = list.get(index.saturating_add(2));
+    let second = list.get(index + 2);
     match punct.as_char() {
         // `=>` and `=`, but not `==`.
         '=' => !(joint && second.is_some_and(|token| is(token, '='))),

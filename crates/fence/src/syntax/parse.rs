@@ -1,4 +1,8 @@
 //! Parses bytes into a syntax tree, with limits that are checked before any recursive code runs.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "counters of tokens in a file of at most a few megabytes cannot overflow"
+)]
 
 use std::borrow::Cow;
 
@@ -40,13 +44,13 @@ pub(crate) enum FileShape {
 /// Returns line and column of a span's start, both from 1.
 pub(crate) fn start(span: Span) -> (u32, u32) {
     let at = span.start();
-    (clamp(at.line), clamp(at.column.saturating_add(1)))
+    (clamp(at.line), clamp(at.column + 1))
 }
 
 /// Returns line and column after a span's end, both from 1.
 pub(crate) fn end(span: Span) -> (u32, u32) {
     let at = span.end();
-    (clamp(at.line), clamp(at.column.saturating_add(1)))
+    (clamp(at.line), clamp(at.column + 1))
 }
 
 fn clamp(value: usize) -> u32 {
@@ -89,8 +93,7 @@ pub(crate) enum FilePart<'p> {
 }
 
 /// Parses one file item by item and drops each before the next, since the tree of a whole file takes many
-/// times
-/// its bytes.
+/// times its bytes.
 pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(FilePart<'_>)) -> Result<(), Unparsed> {
     let tokens = tokens(bytes)?;
     let walk = |input: ParseStream<'_>| {
@@ -109,6 +112,7 @@ pub(crate) fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
     let text = text(bytes)?;
     let tokens: TokenStream =
         text.parse().map_err(|error: proc_macro2::LexError| at(error.span(), "not a Rust token"))?;
+    // Counting bytes is much cheaper than walking the tokens, and almost every file is below the limit.
     if bytes.iter().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() > FEW_GROUPS {
         nested(tokens.clone())?;
     }
@@ -129,7 +133,7 @@ fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let line = good.split(|byte| *byte == b'\n').count();
         let tail = good.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-        let column = String::from_utf8_lossy(tail).chars().count().saturating_add(1);
+        let column = String::from_utf8_lossy(tail).chars().count() + 1;
         Unparsed { line: clamp(line), column: clamp(column), what: "the file is not UTF-8".to_owned() }
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -164,7 +168,7 @@ fn nested(tokens: TokenStream) -> Result<(), Unparsed> {
                 if depth >= MAX_NESTED {
                     return Err(at(group.span_open(), too_deep("nested groups")));
                 }
-                stack.push((group.stream(), depth.saturating_add(1)));
+                stack.push((group.stream(), depth + 1));
             }
         }
     }
@@ -204,8 +208,7 @@ struct Pending<'a> {
 /// Checks that no path down the tree is too long for recursion, counting groups and chains without groups.
 ///
 /// Returns the longest path. For the tokens of a macro call only groups count: they are flat until code
-/// parses
-/// them, and that code checks them again.
+/// parses them, and that code checks them again.
 pub(crate) fn check_depth(start: Cursor<'_>) -> Result<u32, (Span, String)> {
     let mut worst = 0;
     let mut stack = vec![Pending { cursor: start, base: 0, depth: 0, level: Level::Code }];
@@ -295,8 +298,7 @@ fn classify<'a>(cursor: Cursor<'a>, level: Level, before: [TokenKind<'a>; 2]) ->
 }
 
 /// Skips `#`, `#!` and the group after them. Attributes form a list, however long, and each line of
-/// documentation is
-/// one of them.
+/// documentation is one of them.
 fn is_attribute(kind: TokenKind<'_>, before: [TokenKind<'_>; 2]) -> bool {
     match kind {
         TokenKind::Operator('#') => true,
@@ -312,7 +314,7 @@ fn is_attribute(kind: TokenKind<'_>, before: [TokenKind<'_>; 2]) -> bool {
 }
 
 fn note<'a>(run: &mut TokenRun<'a>, kind: TokenKind<'a>, next: Cursor<'a>) {
-    run.cost = run.cost.saturating_add(1);
+    run.cost += 1;
     match kind {
         TokenKind::Brace(inner, level) | TokenKind::Group(inner, level) => {
             run.prefix = 0;
@@ -325,15 +327,15 @@ fn note<'a>(run: &mut TokenRun<'a>, kind: TokenKind<'a>, next: Cursor<'a>) {
             }
         }
         TokenKind::Operator(one) => {
-            run.prefix = run.prefix.saturating_add(1);
+            run.prefix += 1;
             match one {
-                '<' if !is_number(next) => run.open = run.open.saturating_add(1),
+                '<' if !is_number(next) => run.open += 1,
                 '>' => run.open = run.open.saturating_sub(1),
                 _ => {}
             }
         }
         // `return return …`, `move || move || …` and `&mut &mut …` nest without brackets as well.
-        TokenKind::Keyword | TokenKind::Link => run.prefix = run.prefix.saturating_add(1),
+        TokenKind::Keyword | TokenKind::Link => run.prefix += 1,
         TokenKind::Start | TokenKind::Word | TokenKind::Other => run.prefix = 0,
     }
 }
@@ -373,9 +375,10 @@ fn close<'a>(
     if around.depth >= MAX_NESTED && !run.groups.is_empty() {
         return Err((span, too_deep("nested groups")));
     }
+    // An open `<` may continue after a comma, so the count outlives the run.
     let open = run.open;
     for (cursor, level) in run.groups.drain(..) {
-        stack.push(Pending { cursor, base: cost, depth: around.depth.saturating_add(1), level });
+        stack.push(Pending { cursor, base: cost, depth: around.depth + 1, level });
     }
     *run = TokenRun { open, ..TokenRun::default() };
     Ok(cost)

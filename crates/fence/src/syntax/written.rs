@@ -45,9 +45,8 @@ pub(crate) enum WrittenType {
     Tuple(Vec<Self>),
     Array(Box<Self>),
     Infer,
-    /// Macros and other syntax that contains nothing by value. A function pointer is kept as a pointer to
-    /// its return
-    /// type.
+    /// Macros and other syntax that contains nothing by value. A function pointer is kept as a pointer to its
+    /// return type.
     Other,
 }
 

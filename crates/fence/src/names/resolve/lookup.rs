@@ -36,6 +36,7 @@ impl Resolver<'_> {
         }
         let single = names.len() == 1;
         let wanted = if single { ns } else { Namespace::Type };
+        // Each module of a block that encloses the scope takes one `super`.
         let walls = scope.frames.iter().filter(|frame| frame.of == FrameKind::Module).count();
         let mut used = 1;
         let mut found = match &***first {
@@ -158,6 +159,7 @@ impl Resolver<'_> {
                 NameBinding::Variant { of } => self.def(scope, of, Vec::new()).names_a_capability(),
                 _ => false,
             });
+            // A definition in the workspace says more than the name of a crate that is not scanned.
             let near = || found.iter().position(|one| !matches!(one, NameBinding::Far(_)));
             if let Some(at) = cap.or_else(near) {
                 return found.swap_remove(at);
@@ -318,11 +320,14 @@ impl Resolver<'_> {
             return found.clone();
         }
         let Some(_level) = self.enter().filter(|_| self.burn()) else { return NameBinding::Nothing };
+        // Two globs that import each other would look the name up without end.
         if !self.active.borrow_mut().insert(key.clone()) {
             return NameBinding::Nothing;
         }
         let found = self.search(module, name, ns);
         self.active.borrow_mut().remove(&key);
+        // Inside a cycle of imports `Nothing` only means that this way around failed. It is cached for the
+        // outermost lookup alone.
         if !matches!(found, NameBinding::Nothing) || self.active.borrow().is_empty() {
             self.known.borrow_mut().insert(key, found.clone());
         }

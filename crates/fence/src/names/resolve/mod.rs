@@ -244,6 +244,7 @@ impl<'w> Resolver<'w> {
             NameBinding::Def { module, name } => {
                 let Some(info) = self.world.modules.get(*module) else { return KnownType::Unknown };
                 let place = (info.file, info.table, Name::clone(name));
+                // Identity is the place of the definition, not the name, so every alias leads here.
                 if let Some(id) = self.inventory.at(&place) {
                     return KnownType::Cap(id);
                 }
@@ -253,6 +254,8 @@ impl<'w> Resolver<'w> {
             NameBinding::FrameDef { frame, name } => {
                 let frames = scope.frames.get(..=*frame).unwrap_or_default();
                 let inside = Scope { frames, ..scope };
+                // No file has this number. The index of the frame tells apart types of the same name in
+                // nested blocks.
                 let place = (usize::MAX, *frame, Name::clone(name));
                 self.meaning(inside, frames.last().and_then(block_table), place, args)
             }

@@ -130,6 +130,7 @@ impl Checker<'_> {
     /// F09 on an `impl` for a capability type.
     pub(crate) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &KnownType) {
         let (Some((path, _)), true) = (&one.trait_, self.applies.capability) else { return };
+        // `impl !Clone for T` takes the trait away.
         if one.modifiers.polarity.is_some() {
             return;
         }
@@ -232,6 +233,7 @@ impl Checker<'_> {
         if !self.applies.capability || !self.is_grant(own) {
             return;
         }
+        // Whether the count is right is known only after all files, so these literals are collected first.
         let here = self.fns.last();
         if here.is_some_and(|function| function.test_feature) {
             return;

@@ -15,6 +15,8 @@ use crate::syntax::written::{Name, Path, WrittenType, bare, name};
 impl Checker<'_> {
     /// Visits a module's items. Inline modules are found by their index in the list of modules.
     pub(crate) fn module_items(&mut self, items: &[syn::Item]) {
+        // The first pass numbered the modules in this order. Two modules of one name are under different
+        // `cfg`s.
         let mut nth = 0_usize;
         for item in items {
             if let syn::Item::Mod(module) = item {
@@ -139,6 +141,7 @@ impl Checker<'_> {
 
     /// Runs a check with the locals of the enclosing function out of scope.
     fn isolated(&mut self, inside: impl FnOnce(&mut Self)) {
+        // A nested function does not see the locals of the function around it.
         let floor = std::mem::replace(&mut self.floor, self.locals.len());
         inside(self);
         self.locals.truncate(self.floor);

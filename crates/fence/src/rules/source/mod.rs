@@ -195,6 +195,7 @@ impl<'c> Checker<'c> {
         ty: Option<usize>,
         message: String,
     ) {
+        // In a macro body the finding is about what every expansion does, which is rule F05.
         let made = matches!(rule, LintRule::F01 | LintRule::F02 | LintRule::F03 | LintRule::F04);
         let rule = if self.in_rules && made { LintRule::F05 } else { rule };
         if self.off.has(rule) {

@@ -132,6 +132,7 @@ impl Checker<'_> {
     /// Checks a generic method or associated function of the scanned crates with a capability as type
     /// argument.
     pub(crate) fn method_maker(&mut self, name: &str, args: &[KnownType], span: Span) {
+        // The receiver's type is not known, so every generic method of that name counts.
         let makers = self.macros.methods(name).to_vec();
         for maker in makers {
             self.asked_of(&maker, name, args, span);

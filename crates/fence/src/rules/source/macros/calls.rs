@@ -72,6 +72,7 @@ impl Checker<'_> {
             _ => None,
         });
         for (index, body) in groups.enumerate() {
+            // Matchers and bodies alternate.
             if index % 2 == 1 {
                 self.rule_body(&filled(&body, 0));
             }
@@ -116,6 +117,7 @@ impl Checker<'_> {
             self.scan_rules(&mac.tokens);
             return;
         }
+        // A macro of the workspace may have the name of a standard one, and its arguments may become code.
         let ours = self.macros.find(self.resolver.world.package_of(self.module), &known);
         if ours.is_none() && CLEAN.has(&known) {
             return;
@@ -231,6 +233,8 @@ impl Checker<'_> {
         let mut hits: BTreeSet<(usize, u32, u32)> = BTreeSet::new();
         let mut findings = Vec::new();
         for arm in rules {
+            // Arms are not matched as rustc does. An arm with another number of arguments counts for every
+            // argument.
             let by_place = arm.places.as_ref().filter(|places| places.len() == parts.len());
             for (at, part) in parts.iter().enumerate() {
                 let param = by_place.and_then(|places| places.get(at).cloned());
@@ -434,6 +438,7 @@ fn is_path(rest: &std::iter::Peekable<proc_macro2::token_stream::IntoIter>) -> b
 }
 
 fn parsed(tokens: &TokenStream) -> Option<Arguments> {
+    // Most macros take expressions. The other forms are tried only if that fails.
     if let Ok(list) = Punctuated::parse_terminated.parse2(tokens.clone()) {
         return Some(Arguments::Expressions(list));
     }

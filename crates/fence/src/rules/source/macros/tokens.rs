@@ -1,4 +1,8 @@
 //! Paths in tokens that do not parse as code.
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "indices into a list of tokens in memory cannot overflow"
+)]
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
@@ -37,21 +41,21 @@ impl Checker<'_> {
         while let Some(token) = list.get(index) {
             match token {
                 TokenTree::Group(group) => {
-                    self.scan_level(&group.stream(), depth.saturating_add(1));
-                    index = index.saturating_add(1);
+                    self.scan_level(&group.stream(), depth + 1);
+                    index += 1;
                 }
                 TokenTree::Ident(ident) => {
                     self.token_definition(&list, index, ident);
                     index = self.path_at(&list, index, index);
                 }
                 TokenTree::Punct(_) if is_crate(&list, index) => {
-                    index = self.path_at(&list, index, index.saturating_add(1));
+                    index = self.path_at(&list, index, index + 1);
                 }
                 TokenTree::Punct(_) => {
                     self.token_method(&list, index);
-                    index = index.saturating_add(1);
+                    index += 1;
                 }
-                TokenTree::Literal(_) => index = index.saturating_add(1),
+                TokenTree::Literal(_) => index += 1,
             }
         }
     }
@@ -82,7 +86,8 @@ impl Checker<'_> {
             if !alone {
                 continue;
             }
-            let after = list.get(at.saturating_add(1)..).unwrap_or_default();
+            let after = list.get(at + 1..).unwrap_or_default();
+            // Without the limit a file of colons would take quadratic time.
             let near = after.iter().take(MOST_IN_TYPE);
             let Some(equals) = near.clone().position(|token| is(token, '=')) else { continue };
             let written: TokenStream = after.iter().take(equals).cloned().collect();
@@ -91,7 +96,7 @@ impl Checker<'_> {
             if !wanted.names_a_capability() {
                 continue;
             }
-            let value = after.get(equals.saturating_add(1)..).unwrap_or_default();
+            let value = after.get(equals + 1..).unwrap_or_default();
             let value = value.get(..MOST_IN_VALUE.min(value.len())).unwrap_or_default();
             let end = value.iter().position(|token| is(token, ';')).unwrap_or(value.len());
             let value: TokenStream = value.iter().take(end).cloned().collect();
@@ -114,7 +119,7 @@ impl Checker<'_> {
     /// Reports `struct XCapability` in tokens as a look-alike.
     fn token_definition(&mut self, list: &[TokenTree], index: usize, ident: &proc_macro2::Ident) {
         if DEFINITIONS.has_ident(ident)
-            && let Some(TokenTree::Ident(name)) = list.get(index.saturating_add(1))
+            && let Some(TokenTree::Ident(name)) = list.get(index + 1)
         {
             self.look_alike(name);
         }
@@ -122,8 +127,8 @@ impl Checker<'_> {
 
     /// Checks the path whose first name is at `first`, and returns the index to continue at.
     fn path_at(&mut self, list: &[TokenTree], start: usize, first: usize) -> usize {
-        let Some(found) = read_path(list, first) else { return first.saturating_add(1) };
-        let after = first.saturating_add(1);
+        let Some(found) = read_path(list, first) else { return first + 1 };
+        let after = first + 1;
         let res = self.resolve(&found.path, Namespace::Type);
         let before_path = lead(list, start);
         match res.what {
@@ -234,9 +239,9 @@ impl Checker<'_> {
             return;
         }
         let mut open = 0_u32;
-        for (at, token) in list.iter().enumerate().skip(found.next.saturating_add(2)) {
+        for (at, token) in list.iter().enumerate().skip(found.next + 2) {
             if is(token, '<') {
-                open = open.saturating_add(1);
+                open += 1;
             } else if is(token, '>') {
                 open = open.saturating_sub(1);
                 if open == 0 {
@@ -273,9 +278,9 @@ impl Checker<'_> {
         let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let mut index = 0;
         while let Some(token) = list.get(index) {
-            let mut next = index.saturating_add(1);
+            let mut next = index + 1;
             match token {
-                TokenTree::Group(group) => self.types_at(&group.stream(), out, depth.saturating_add(1)),
+                TokenTree::Group(group) => self.types_at(&group.stream(), out, depth + 1),
                 TokenTree::Ident(_) => {
                     if let Some(found) = read_path(&list, index) {
                         let res = self.resolve(&found.path, Namespace::Type);
@@ -312,19 +317,19 @@ fn qualified(list: &[TokenTree], start: usize, next: usize) -> Option<&proc_macr
         let mut open = 0_u32;
         for token in rest {
             if is(token, '<') {
-                open = open.saturating_add(1);
+                open += 1;
             } else if is(token, '>') {
                 if open == 0 {
                     break;
                 }
                 open = open.saturating_sub(1);
             }
-            at = at.saturating_add(1);
+            at += 1;
         }
     }
     let close = list.get(at)?;
-    let sep = at.saturating_add(1);
-    match list.get(at.saturating_add(3)) {
+    let sep = at + 1;
+    match list.get(at + 3) {
         Some(TokenTree::Ident(function)) if is(close, '>') && is_path_sep(list, sep, list.get(sep)?) => {
             Some(function)
         }
@@ -334,20 +339,20 @@ fn qualified(list: &[TokenTree], start: usize, next: usize) -> Option<&proc_macr
 
 /// Returns the index after `::<…>::` in the middle of a path that starts at `at`.
 fn after_generics(list: &[TokenTree], at: usize) -> Option<usize> {
-    let open = at.saturating_add(2);
+    let open = at + 2;
     if !is_path_sep(list, at, list.get(at)?) || !is(list.get(open)?, '<') {
         return None;
     }
     let mut depth = 0_u32;
     for (index, token) in list.iter().enumerate().skip(open).take(MOST_IN_TYPE) {
         if is(token, '<') {
-            depth = depth.saturating_add(1);
+            depth += 1;
         } else if is(token, '>') {
             depth = depth.saturating_sub(1);
             if depth == 0 {
-                let sep = index.saturating_add(1);
+                let sep = index + 1;
                 let follows = is_path_sep(list, sep, list.get(sep)?);
-                return follows.then(|| sep.saturating_add(2));
+                return follows.then(|| sep + 2);
             }
         }
     }
@@ -356,7 +361,7 @@ fn after_generics(list: &[TokenTree], at: usize) -> Option<usize> {
 
 fn is_crate(list: &[TokenTree], index: usize) -> bool {
     list.get(index).is_some_and(|token| is(token, '$'))
-        && matches!(list.get(index.saturating_add(1)), Some(TokenTree::Ident(ident)) if ident == "crate")
+        && matches!(list.get(index + 1), Some(TokenTree::Ident(ident)) if ident == "crate")
 }
 
 /// Returns the start of a path, including a leading `::`.
@@ -376,13 +381,13 @@ fn read_path(list: &[TokenTree], first: usize) -> Option<TokenPath> {
     while let Some(TokenTree::Ident(ident)) = list.get(at) {
         segs.push(Segment { name: Name::clone(&name(ident)), args: Vec::new() });
         idents.push(ident.clone());
-        at = at.saturating_add(1);
+        at += 1;
         let Some(token) = list.get(at) else { break };
         if !is_path_sep(list, at, token) {
             break;
         }
-        match list.get(at.saturating_add(2)) {
-            Some(TokenTree::Ident(_)) => at = at.saturating_add(2),
+        match list.get(at + 2) {
+            Some(TokenTree::Ident(_)) => at += 2,
             // `Id::<T>::new`, but not the turbofish of a function, which no name follows.
             _ => match after_generics(list, at) {
                 Some(next) if matches!(list.get(next), Some(TokenTree::Ident(_))) => at = next,

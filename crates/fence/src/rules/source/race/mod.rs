@@ -69,6 +69,7 @@ impl Checker<'_> {
             }
             syn::Expr::MethodCall(one) => {
                 let method = bare(&one.method);
+                // A unique method name needs no receiver type.
                 if race.unique_methods.contains(&method)
                     || race.methods.contains(&method) && self.is_race(&self.type_of(&one.receiver))
                 {

@@ -72,6 +72,7 @@ impl Checker<'_> {
             }
             syn::Expr::Array(one) => {
                 let first = one.elems.first().map_or(KnownType::Infer, |elem| self.type_at(elem, steps));
+                // All elements have the type of the first.
                 KnownType::Array(Box::new(first))
             }
             syn::Expr::Struct(one) => {
