@@ -19,4 +19,4 @@ pub use program::{
     Variable,
 };
 pub use reading::{Piece, PieceKind, Reading};
-pub use view::{Disguises, SourceMap, View};
+pub use view::{Obfuscations, SourceMap, View};

@@ -5,7 +5,7 @@ use plugward_types::Obfuscation;
 
 /// The set of [`Obfuscation`]s that were undone to read a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
-pub struct Disguises(u8);
+pub struct Obfuscations(u8);
 
 const OBFUSCATIONS: [Obfuscation; 7] = [
     Obfuscation::Decode,
@@ -17,7 +17,7 @@ const OBFUSCATIONS: [Obfuscation; 7] = [
     Obfuscation::Unicode,
 ];
 
-impl Disguises {
+impl Obfuscations {
     /// The text is as written.
     pub const NONE: Self = Self(0);
     /// The text was decoded, for example from base64.
@@ -88,7 +88,7 @@ struct Segment {
     ///
     /// With 0, the segment maps as a whole.
     step: u16,
-    how: Disguises,
+    how: Obfuscations,
     /// The tag that the builder of the view gave to the text.
     tag: u8,
 }
@@ -103,7 +103,7 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    fn push(&mut self, len: usize, from: (usize, usize), how: Disguises, tag: u8) {
+    fn push(&mut self, len: usize, from: (usize, usize), how: Obfuscations, tag: u8) {
         let from = (offset(from.0), offset(from.1));
         let len = offset(len);
         if len == 0 {
@@ -143,7 +143,7 @@ impl SourceMap {
             self.closed = true;
         } else {
             let at = last.map_or(0, |last| last.from.1 as usize);
-            self.push(1, (at, at), Disguises::NONE, tag);
+            self.push(1, (at, at), Obfuscations::NONE, tag);
         }
     }
 
@@ -165,7 +165,7 @@ impl SourceMap {
 
     /// Maps a range of the view to its source, and returns what was undone to read it.
     #[must_use]
-    pub fn back(&self, start: usize, end: usize) -> (usize, usize, Disguises) {
+    pub fn back(&self, start: usize, end: usize) -> (usize, usize, Obfuscations) {
         let (start, end) = (offset(start), offset(end));
         let first = self.find(start);
         let last_byte = end.saturating_sub(1).max(start);
@@ -177,7 +177,7 @@ impl SourceMap {
             .get(first..=last)
             .unwrap_or_default()
             .iter()
-            .fold(Disguises::NONE, |sum, seg| sum.and(seg.how));
+            .fold(Obfuscations::NONE, |sum, seg| sum.and(seg.how));
         (from as usize, (to.max(from)) as usize, how)
     }
 
@@ -203,19 +203,19 @@ pub struct View {
     /// The map from the bytes to the source.
     pub map: SourceMap,
     /// What was omitted directly before the next byte.
-    skipped: Disguises,
+    skipped: Obfuscations,
 }
 
 impl View {
     /// Appends bytes of the source unchanged.
-    pub fn copy(&mut self, bytes: &[u8], from: usize, how: Disguises, tag: u8) {
+    pub fn copy(&mut self, bytes: &[u8], from: usize, how: Obfuscations, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
     }
 
     /// Appends bytes that replace a source range. The range maps as a whole.
-    pub fn put(&mut self, bytes: &[u8], from: (usize, usize), how: Disguises, tag: u8) {
+    pub fn put(&mut self, bytes: &[u8], from: (usize, usize), how: Obfuscations, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
         self.map.push(bytes.len(), from, how, tag);
@@ -223,13 +223,13 @@ impl View {
 
     /// Ends a line with a line feed that is not in the source.
     pub fn line_feed(&mut self, tag: u8) {
-        self.skipped = Disguises::NONE;
+        self.skipped = Obfuscations::NONE;
         self.bytes.push(b'\n');
         self.map.line_feed(tag);
     }
 
     /// Records omitted text. The next bytes of the same word count as obfuscated.
-    pub fn skip(&mut self, how: Disguises) {
+    pub fn skip(&mut self, how: Obfuscations) {
         if self.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
             self.skipped = self.skipped.and(how);
         }
@@ -242,7 +242,7 @@ impl View {
     }
 
     /// Takes the mark of omitted text, if the bytes continue the word.
-    fn marked(&mut self, bytes: &[u8], how: Disguises) -> Disguises {
+    fn marked(&mut self, bytes: &[u8], how: Obfuscations) -> Obfuscations {
         if bytes.is_empty() || self.skipped.is_plain() {
             return how;
         }

@@ -7,7 +7,7 @@ use super::machine::{FieldOwner, Machine, Position};
 use super::name::{NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use crate::program::{Node, NodeFlags, NodeId, Variable};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 impl Machine<'_, '_> {
     /// Determines how each expression is used, and which variables are assigned.
@@ -181,8 +181,8 @@ impl Machine<'_, '_> {
         for atom in keys.iter() {
             if let Atom::Text(text, how) = *atom {
                 is_constant = true;
-                let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
-                if self.is_report() && (how.has(Disguises::FOLD) || how.has(Disguises::DECODE)) {
+                let how = Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE);
+                if self.is_report() && (how.has(Obfuscations::FOLD) || how.has(Obfuscations::DECODE)) {
                     self.analysis.build_name(&self.facts, target);
                 }
                 self.write(object, Some((text, how)), value, from, target);
@@ -197,7 +197,7 @@ impl Machine<'_, '_> {
     pub(super) fn write(
         &mut self,
         object: Value,
-        key: Option<(Constant, Disguises)>,
+        key: Option<(Constant, Obfuscations)>,
         value: Value,
         from: Option<NodeId>,
         target: NodeId,
@@ -210,7 +210,7 @@ impl Machine<'_, '_> {
             match (*atom, key) {
                 (Atom::Name(name), Some((key, how))) => self.write_name(name, key, how, value, target),
                 (Atom::Name(name), None) if self.is_report() => {
-                    let child = self.child(name, NamePart::Computed, Disguises::NONE);
+                    let child = self.child(name, NamePart::Computed, Obfuscations::NONE);
                     self.analysis.write(&self.facts, child, Some(value), target);
                 }
                 (Atom::Record(node) | Atom::Instance(node), Some((key, _))) => {
@@ -251,7 +251,14 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn write_name(&mut self, name: super::Name, key: Constant, how: Disguises, value: Value, target: NodeId) {
+    fn write_name(
+        &mut self,
+        name: super::Name,
+        key: Constant,
+        how: Obfuscations,
+        value: Value,
+        target: NodeId,
+    ) {
         if self.is_report() {
             let child = self.child(name, NamePart::Member(key), how);
             self.analysis.write(&self.facts, child, Some(value), target);
@@ -279,7 +286,7 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(self.value(object)).iter() {
             let name = if let Atom::Name(name) = *atom { name } else { Names::ANY };
             for key in &keys {
-                let child = self.child(name, *key, Disguises::NONE);
+                let child = self.child(name, *key, Obfuscations::NONE);
                 self.analysis.remove(&self.facts, child, id);
             }
         }

@@ -9,7 +9,7 @@ use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Call, Language, NameUse};
 use crate::program::{CallKind, FunctionId, List, Node, NodeId};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most nested calls through `apply` and similar functions.
 const DEEPEST: usize = 4;
@@ -131,7 +131,7 @@ impl Machine<'_, '_> {
             Atom::Instance(_) => {
                 let key = self.facts.constants.known(b"__call__");
                 let instance = self.one(atom);
-                let function = self.member(instance, key, Disguises::NONE);
+                let function = self.member(instance, key, Obfuscations::NONE);
                 let known = |atom: &Atom| matches!(atom, Atom::Method(_) | Atom::Function(_));
                 let known: Vec<Atom> =
                     self.facts.values.atoms(function).iter().filter(|a| known(a)).copied().collect();
@@ -198,7 +198,7 @@ impl Machine<'_, '_> {
             Some(result) => result,
             // A called module stands for its default export: `require('m')()`.
             None if matches!(self.facts.names.step(name), NamePart::Module(_)) => {
-                let result = self.facts.names.child(name, NamePart::Result, Disguises::NONE);
+                let result = self.facts.names.child(name, NamePart::Result, Obfuscations::NONE);
                 let both = [Atom::Name(name), Atom::Name(result)];
                 self.facts.values.set(&both)
             }

@@ -13,7 +13,7 @@ use super::value::{Atom, BOTTOM, OPEN, Taint, Value, Values};
 use super::{Argument, Language};
 use crate::hash::KeyedHash;
 use crate::program::{List, Node, NodeId, Program};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most items of a collection that are visited.
 pub(super) const MOST_ITEMS: usize = 256;
@@ -27,7 +27,7 @@ const MOST_VISITS: usize = 512;
 #[non_exhaustive]
 pub enum Alternative<'f> {
     /// A constant text, and the obfuscation that was undone to read it.
-    Text(&'f [u8], Disguises),
+    Text(&'f [u8], Obfuscations),
     /// A small integer.
     Number(i32),
     /// A text that is partly unknown; [`Evaluation::parts`] returns its parts.
@@ -129,7 +129,7 @@ impl<'p> Evaluation<'p> {
 
     /// Returns the obfuscation that was undone to read a name.
     #[must_use]
-    pub fn how(&self, name: Name) -> Disguises {
+    pub fn how(&self, name: Name) -> Obfuscations {
         self.names.how(name)
     }
 
@@ -150,7 +150,7 @@ impl<'p> Evaluation<'p> {
         self.values.slice(value).iter().filter_map(|atom| match *atom {
             Atom::Text(constant, how) => Some(Alternative::Text(
                 self.bytes(constant),
-                Disguises::from_bits(how).unwrap_or(Disguises::NONE),
+                Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE),
             )),
             Atom::Number(number) => Some(Alternative::Number(number)),
             Atom::Partial(node) => Some(Alternative::Partial(node)),

@@ -2,7 +2,7 @@
 
 use super::constant::{ConstantValue, LONGEST};
 use super::{Language, decode};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 fn text(constant: &ConstantValue) -> Option<&[u8]> {
     if let ConstantValue::Text(bytes) = constant { Some(bytes) } else { None }
@@ -175,15 +175,15 @@ fn replace(bytes: &[u8], from: &[u8], to: &[u8], most: usize) -> Option<Vec<u8>>
     Some(out)
 }
 
-fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, Disguises)> {
+fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, Obfuscations)> {
     let name: Vec<u8> =
         encoding.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     Some(match name.as_slice() {
-        b"base64" | b"base64url" | b"b64" | b"base64codec" => (decode::base64(bytes)?, Disguises::DECODE),
-        b"hex" | b"hexcodec" => (decode::hex(bytes)?, Disguises::DECODE),
-        b"rot13" => (decode::rot13(bytes), Disguises::DECODE),
+        b"base64" | b"base64url" | b"b64" | b"base64codec" => (decode::base64(bytes)?, Obfuscations::DECODE),
+        b"hex" | b"hexcodec" => (decode::hex(bytes)?, Obfuscations::DECODE),
+        b"rot13" => (decode::rot13(bytes), Obfuscations::DECODE),
         b"utf8" | b"ascii" | b"latin1" | b"binary" | b"utf" | b"iso88591" | b"ucs2" => {
-            (bytes.to_vec(), Disguises::NONE)
+            (bytes.to_vec(), Obfuscations::NONE)
         }
         _ => return None,
     })
@@ -194,7 +194,7 @@ pub(super) fn function(
     language: Language,
     path: &str,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, Disguises)> {
+) -> Option<(ConstantValue, Obfuscations)> {
     let first = arguments.first();
     match language {
         Language::JavaScript => function_of_javascript(path, first, arguments),
@@ -206,30 +206,32 @@ fn function_of_javascript(
     path: &str,
     first: Option<&ConstantValue>,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, Disguises)> {
+) -> Option<(ConstantValue, Obfuscations)> {
     let bytes = first.and_then(text);
-    let decoded_text = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), Disguises::DECODE));
+    let decoded_text = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), Obfuscations::DECODE));
     match path {
-        "String" | "String.raw" => Some((ConstantValue::Text(shown(first?)?), Disguises::NONE)),
-        "String.fromCharCode" | "String.fromCodePoint" => Some((codes(arguments)?, Disguises::FOLD)),
+        "String" | "String.raw" => Some((ConstantValue::Text(shown(first?)?), Obfuscations::NONE)),
+        "String.fromCharCode" | "String.fromCodePoint" => Some((codes(arguments)?, Obfuscations::FOLD)),
         "atob" => decoded_text(decode::base64(bytes?)?),
-        "btoa" => Some((ConstantValue::Text(decode::to_base64(bytes?)), Disguises::FOLD)),
+        "btoa" => Some((ConstantValue::Text(decode::to_base64(bytes?)), Obfuscations::FOLD)),
         "decodeURI" | "decodeURIComponent" | "unescape" => decoded_text(decode::percent(bytes?)),
         "Buffer.from" | "@buffer.Buffer.from" | "Buffer" => match (first?, arguments.get(1).and_then(text)) {
             (ConstantValue::Text(bytes), Some(encoding)) => {
                 let (bytes, how) = decoded(bytes, encoding)?;
                 Some((ConstantValue::Text(bytes), how))
             }
-            (ConstantValue::Text(bytes), None) => Some((ConstantValue::Text(bytes.clone()), Disguises::NONE)),
-            (ConstantValue::List(items), _) => Some((bytes_of(items)?, Disguises::FOLD)),
+            (ConstantValue::Text(bytes), None) => {
+                Some((ConstantValue::Text(bytes.clone()), Obfuscations::NONE))
+            }
+            (ConstantValue::List(items), _) => Some((bytes_of(items)?, Obfuscations::FOLD)),
             (ConstantValue::Number(_), _) => None,
         },
         "@path.join" | "@path.resolve" | "@path.posix.join" | "@path.normalize" | "path.join"
-        | "path.resolve" => Some((join_paths(arguments)?, Disguises::NONE)),
+        | "path.resolve" => Some((join_paths(arguments)?, Obfuscations::NONE)),
         "JSON.parse" => {
             let inner = bytes?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
             let plain = memchr::memchr2(b'\\', b'"', inner).is_none();
-            plain.then(|| (ConstantValue::Text(inner.to_vec()), Disguises::FOLD))
+            plain.then(|| (ConstantValue::Text(inner.to_vec()), Obfuscations::FOLD))
         }
         _ => None,
     }
@@ -239,21 +241,21 @@ fn function_of_python(
     path: &str,
     first: Option<&ConstantValue>,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, Disguises)> {
+) -> Option<(ConstantValue, Obfuscations)> {
     let bytes = first.and_then(text);
-    let decoded_text = |bytes: Option<Vec<u8>>| Some((ConstantValue::Text(bytes?), Disguises::DECODE));
+    let decoded_text = |bytes: Option<Vec<u8>>| Some((ConstantValue::Text(bytes?), Obfuscations::DECODE));
     match path {
-        "str" => Some((ConstantValue::Text(shown(first?)?), Disguises::NONE)),
+        "str" => Some((ConstantValue::Text(shown(first?)?), Obfuscations::NONE)),
         "bytes" | "bytearray" => match first? {
-            ConstantValue::Text(bytes) => Some((ConstantValue::Text(bytes.clone()), Disguises::NONE)),
-            ConstantValue::List(items) => Some((bytes_of(items)?, Disguises::FOLD)),
+            ConstantValue::Text(bytes) => Some((ConstantValue::Text(bytes.clone()), Obfuscations::NONE)),
+            ConstantValue::List(items) => Some((bytes_of(items)?, Obfuscations::FOLD)),
             ConstantValue::Number(_) => None,
         },
-        "chr" => Some((codes(arguments)?, Disguises::FOLD)),
+        "chr" => Some((codes(arguments)?, Obfuscations::FOLD)),
         "ord" => {
             let chars = chars(bytes?);
             let [char] = chars.as_slice() else { return None };
-            Some((ConstantValue::Number(i64::from(u32::from(*char))), Disguises::NONE))
+            Some((ConstantValue::Number(i64::from(u32::from(*char))), Obfuscations::NONE))
         }
         "bytes.fromhex"
         | "bytearray.fromhex"
@@ -271,7 +273,7 @@ fn function_of_python(
             Some((ConstantValue::Text(bytes), how))
         }
         "@urllib.parse.unquote" => decoded_text(Some(decode::percent(bytes?))),
-        "@shlex.split" => Some((split(bytes?, None), Disguises::NONE)),
+        "@shlex.split" => Some((split(bytes?, None), Obfuscations::NONE)),
         "@os.path.join"
         | "@pathlib.Path"
         | "@pathlib.PosixPath"
@@ -285,7 +287,7 @@ fn function_of_python(
         | "@os.fspath"
             if !arguments.is_empty() =>
         {
-            Some((join_paths(arguments)?, Disguises::NONE))
+            Some((join_paths(arguments)?, Obfuscations::NONE))
         }
         _ => None,
     }
@@ -297,8 +299,8 @@ pub(super) fn method(
     name: &[u8],
     receiver: &ConstantValue,
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, Disguises)> {
-    let folded = |constant: Option<ConstantValue>| Some((constant?, Disguises::FOLD));
+) -> Option<(ConstantValue, Obfuscations)> {
+    let folded = |constant: Option<ConstantValue>| Some((constant?, Obfuscations::FOLD));
     match receiver {
         ConstantValue::List(items) => match name {
             b"join" if language == Language::JavaScript => {
@@ -338,23 +340,23 @@ fn method_of_javascript(
     name: &[u8],
     bytes: &[u8],
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, Disguises)> {
+) -> Option<(ConstantValue, Obfuscations)> {
     let place = |at: usize| arguments.get(at).and_then(number);
     let first = arguments.first().and_then(text);
     let own = || chars(bytes);
-    let part = |chars: Option<Vec<char>>| Some((from_chars(chars?), Disguises::FOLD));
+    let part = |chars: Option<Vec<char>>| Some((from_chars(chars?), Obfuscations::FOLD));
     match name {
         b"toString" | b"valueOf" | b"normalize" | b"toWellFormed" => match first {
             Some(encoding @ (b"base64" | b"hex")) => {
                 let _ = encoding;
                 None
             }
-            _ => Some((ConstantValue::Text(bytes.to_vec()), Disguises::NONE)),
+            _ => Some((ConstantValue::Text(bytes.to_vec()), Obfuscations::NONE)),
         },
-        b"split" => Some((split(bytes, Some(first?)), Disguises::FOLD)),
+        b"split" => Some((split(bytes, Some(first?)), Obfuscations::FOLD)),
         b"concat" => {
             let tail = join(arguments, b"")?;
-            Some((ConstantValue::Text([bytes, text(&tail)?].concat()), Disguises::FOLD))
+            Some((ConstantValue::Text([bytes, text(&tail)?].concat()), Obfuscations::FOLD))
         }
         b"slice" => part(cut(&own(), place(0), place(1), None)),
         b"substring" => {
@@ -374,74 +376,74 @@ fn method_of_javascript(
         b"at" | b"charAt" => part(at(&own(), place(0).unwrap_or(0)).map(|char| vec![*char])),
         b"charCodeAt" | b"codePointAt" => {
             let char = *at(&own(), place(0).unwrap_or(0))?;
-            Some((ConstantValue::Number(i64::from(u32::from(char))), Disguises::NONE))
+            Some((ConstantValue::Number(i64::from(u32::from(char))), Obfuscations::NONE))
         }
         b"replace" | b"replaceAll" => {
             let most = if name == b"replace" { 1 } else { usize::MAX };
             Some((
                 ConstantValue::Text(replace(bytes, first?, arguments.get(1).and_then(text)?, most)?),
-                Disguises::FOLD,
+                Obfuscations::FOLD,
             ))
         }
         b"repeat" => repeat(bytes, place(0)?),
         b"toLowerCase" | b"toLocaleLowerCase" => {
-            Some((ConstantValue::Text(bytes.to_ascii_lowercase()), Disguises::FOLD))
+            Some((ConstantValue::Text(bytes.to_ascii_lowercase()), Obfuscations::FOLD))
         }
         b"toUpperCase" | b"toLocaleUpperCase" => {
-            Some((ConstantValue::Text(bytes.to_ascii_uppercase()), Disguises::FOLD))
+            Some((ConstantValue::Text(bytes.to_ascii_uppercase()), Obfuscations::FOLD))
         }
-        b"trim" => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), Disguises::FOLD)),
+        b"trim" => Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), Obfuscations::FOLD)),
         b"trimStart" | b"trimLeft" => {
-            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), Disguises::FOLD))
+            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), Obfuscations::FOLD))
         }
         b"trimEnd" | b"trimRight" => {
-            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), Disguises::FOLD))
+            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), Obfuscations::FOLD))
         }
         _ => None,
     }
 }
 
-fn repeat(bytes: &[u8], times: i64) -> Option<(ConstantValue, Disguises)> {
+fn repeat(bytes: &[u8], times: i64) -> Option<(ConstantValue, Obfuscations)> {
     let times = usize::try_from(times).ok()?;
     let fits = bytes.len().checked_mul(times)? <= LONGEST;
-    fits.then(|| (ConstantValue::Text(bytes.repeat(times)), Disguises::FOLD))
+    fits.then(|| (ConstantValue::Text(bytes.repeat(times)), Obfuscations::FOLD))
 }
 
 fn method_of_python(
     name: &[u8],
     bytes: &[u8],
     arguments: &[ConstantValue],
-) -> Option<(ConstantValue, Disguises)> {
+) -> Option<(ConstantValue, Obfuscations)> {
     let first = arguments.first();
     let first_text = first.and_then(text);
-    let folded = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), Disguises::FOLD));
+    let folded = |bytes: Vec<u8>| Some((ConstantValue::Text(bytes), Obfuscations::FOLD));
     match name {
         b"join" => match first? {
-            ConstantValue::List(items) => Some((join(items, bytes)?, Disguises::FOLD)),
+            ConstantValue::List(items) => Some((join(items, bytes)?, Obfuscations::FOLD)),
             ConstantValue::Text(inner) => {
                 let ConstantValue::List(items) = split(inner, Some(b"")) else { return None };
-                Some((join(&items, bytes)?, Disguises::FOLD))
+                Some((join(&items, bytes)?, Obfuscations::FOLD))
             }
             ConstantValue::Number(_) => None,
         },
         b"decode" | b"encode" => match first_text {
-            None => Some((ConstantValue::Text(bytes.to_vec()), Disguises::NONE)),
+            None => Some((ConstantValue::Text(bytes.to_vec()), Obfuscations::NONE)),
             Some(encoding) => {
                 let (bytes, how) = decoded(bytes, encoding)?;
                 Some((ConstantValue::Text(bytes), how))
             }
         },
         b"format" => format(bytes, arguments).and_then(folded),
-        b"split" | b"rsplit" => Some((split(bytes, first_text), Disguises::NONE)),
-        b"splitlines" => Some((split(bytes, Some(b"\n")), Disguises::NONE)),
+        b"split" | b"rsplit" => Some((split(bytes, first_text), Obfuscations::NONE)),
+        b"splitlines" => Some((split(bytes, Some(b"\n")), Obfuscations::NONE)),
         b"strip" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), Disguises::NONE))
+            Some((ConstantValue::Text(bytes.trim_ascii().to_vec()), Obfuscations::NONE))
         }
         b"lstrip" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), Disguises::NONE))
+            Some((ConstantValue::Text(bytes.trim_ascii_start().to_vec()), Obfuscations::NONE))
         }
         b"rstrip" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), Disguises::NONE))
+            Some((ConstantValue::Text(bytes.trim_ascii_end().to_vec()), Obfuscations::NONE))
         }
         b"lower" | b"casefold" => folded(bytes.to_ascii_lowercase()),
         b"upper" => folded(bytes.to_ascii_uppercase()),
@@ -457,10 +459,10 @@ fn method_of_python(
         b"joinpath" => {
             let parts: Vec<ConstantValue> =
                 core::iter::once(ConstantValue::Text(bytes.to_vec())).chain(arguments.to_vec()).collect();
-            Some((join_paths(&parts)?, Disguises::NONE))
+            Some((join_paths(&parts)?, Obfuscations::NONE))
         }
         b"expanduser" | b"absolute" | b"resolve" if first.is_none() => {
-            Some((ConstantValue::Text(bytes.to_vec()), Disguises::NONE))
+            Some((ConstantValue::Text(bytes.to_vec()), Obfuscations::NONE))
         }
         _ => None,
     }

@@ -7,7 +7,7 @@ use super::machine::{FieldOwner, Machine};
 use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language, NameUse, fold, javascript, python};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The effect of an intrinsic on its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Machine<'_, '_> {
 
     /// Returns a name extended by a step. Members of an unknown name are members of the unknown object, which
     /// bounds the number of names.
-    pub(super) fn child(&mut self, parent: Name, step: NamePart, how: Disguises) -> Name {
+    pub(super) fn child(&mut self, parent: Name, step: NamePart, how: Obfuscations) -> Name {
         let parent = if self.is_known(parent) { parent } else { Names::ANY };
         let child = self.facts.names.child(parent, step, how);
         self.is_known(child);
@@ -145,7 +145,7 @@ impl Machine<'_, '_> {
         if !self.is_known(name) {
             return OPEN;
         }
-        let result = self.facts.names.child(name, NamePart::Result, Disguises::NONE);
+        let result = self.facts.names.child(name, NamePart::Result, Obfuscations::NONE);
         self.one(Atom::Name(result))
     }
 
@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
             Intrinsic::LoaderMaker => {
                 let require = self.facts.constants.known(b"require");
                 let require =
-                    self.facts.names.child(Names::GLOBAL, NamePart::Member(require), Disguises::NONE);
+                    self.facts.names.child(Names::GLOBAL, NamePart::Member(require), Obfuscations::NONE);
                 self.one(Atom::Name(require))
             }
             Intrinsic::Apply | Intrinsic::Construct => self.apply(place, intrinsic, first, arguments),
@@ -208,7 +208,7 @@ impl Machine<'_, '_> {
             Intrinsic::Set => self.set_member(place, first, value(1), value(2), arguments),
             Intrinsic::Define => {
                 let key = self.facts.constants.known(b"value");
-                let described = self.member(value(2), key, Disguises::NONE);
+                let described = self.member(value(2), key, Obfuscations::NONE);
                 self.set_member(place, first, value(1), described, arguments);
                 first
             }
@@ -244,8 +244,8 @@ impl Machine<'_, '_> {
         let value = if first.is_spread { self.element(first.value, None) } else { first.value };
         if self.is_report() {
             let built = self.facts.values.slice(value).iter().any(|atom| match atom {
-                Atom::Text(_, how) => Disguises::from_bits(*how)
-                    .is_some_and(|how| how.has(Disguises::FOLD) || how.has(Disguises::DECODE)),
+                Atom::Text(_, how) => Obfuscations::from_bits(*how)
+                    .is_some_and(|how| how.has(Obfuscations::FOLD) || how.has(Obfuscations::DECODE)),
                 _ => false,
             });
             if built {
@@ -307,7 +307,7 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(key).iter() {
             if let Atom::Text(text, how) = *atom {
                 is_constant = true;
-                let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
+                let how = Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE);
                 self.write(object, Some((text, how)), value, from, place.id);
             }
         }
@@ -327,7 +327,7 @@ impl Machine<'_, '_> {
                 Some(Atom::Text(text, _)) => NamePart::Member(text),
                 _ => NamePart::Computed,
             };
-            let child = self.facts.names.child(name, step, Disguises::NONE);
+            let child = self.facts.names.child(name, step, Obfuscations::NONE);
             self.analysis.remove(&self.facts, child, place.id);
         }
     }
@@ -351,7 +351,7 @@ impl Machine<'_, '_> {
                     } else {
                         NamePart::Member(proto)
                     };
-                    let child = self.facts.names.child(name, step, Disguises::NONE);
+                    let child = self.facts.names.child(name, step, Obfuscations::NONE);
                     self.analysis.write(&self.facts, child, None, place.id);
                 }
                 Atom::Name(name) => {
@@ -372,7 +372,7 @@ impl Machine<'_, '_> {
     /// Handles a function that returns a text, which is folded if its arguments are constant.
     fn text_of_call(&mut self, place: CallSite, name: Name, arguments: &[Argument]) -> Value {
         let folded = self.spelled(name).and_then(|path| {
-            let mut how = Disguises::NONE;
+            let mut how = Obfuscations::NONE;
             let mut constants = Vec::new();
             for argument in arguments.iter().filter(|argument| argument.key.is_none()) {
                 let (constant, more) = self.constant(argument.value)?;

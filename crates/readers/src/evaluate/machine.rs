@@ -16,7 +16,7 @@ use super::value::{Atom, BOTTOM, OPEN, Taint, Value};
 use super::{Analysis, Convergence, Language, NameUse, Round};
 use crate::hash::KeyedHash;
 use crate::program::{FunctionId, List, Node, NodeFlags, NodeId, Program, Text, Variable};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most rounds until the variables converge. A round goes forward over the program and then backward over
 /// its bindings; real programs need few, and a limit is needed for hostile ones.
@@ -376,12 +376,16 @@ impl<'p, 'a> Machine<'p, 'a> {
         })
     }
 
-    pub(super) fn how_of(&self, node: NodeId) -> Disguises {
+    pub(super) fn how_of(&self, node: NodeId) -> Obfuscations {
         if !self.facts.program.flags(node).has(NodeFlags::ESCAPED) {
-            return Disguises::NONE;
+            return Obfuscations::NONE;
         }
         let name = matches!(self.facts.program.node(node), Node::Text(_));
-        if self.facts.language == Language::Python && !name { Disguises::UNICODE } else { Disguises::ESCAPE }
+        if self.facts.language == Language::Python && !name {
+            Obfuscations::UNICODE
+        } else {
+            Obfuscations::ESCAPE
+        }
     }
 
     fn is_target(&self, node: NodeId) -> bool {
@@ -462,7 +466,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             }
             Node::Import(name) => self.import(id, self.value(name)),
             Node::Module(text) => {
-                let name = self.module(Constants::of(text), Disguises::NONE);
+                let name = self.module(Constants::of(text), Obfuscations::NONE);
                 self.one(Atom::Name(name))
             }
         }
@@ -503,7 +507,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             None => return OuterName::None,
         }
         let global =
-            self.facts.names.child(Names::GLOBAL, NamePart::Member(Constants::of(name)), Disguises::NONE);
+            self.facts.names.child(Names::GLOBAL, NamePart::Member(Constants::of(name)), Obfuscations::NONE);
         if self.analysis.knows(&self.facts, global) { OuterName::Global(global) } else { OuterName::None }
     }
 
@@ -581,7 +585,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns a global name, joined with the values that the file assigns to it.
-    fn global(&mut self, text: Constant, how: Disguises) -> Value {
+    fn global(&mut self, text: Constant, how: Obfuscations) -> Value {
         let mut value = self.member_of_name(Names::GLOBAL, text, how);
         for (module, _) in self.stars.clone() {
             let member = self.member_of_name(module, text, how);
@@ -601,7 +605,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the name of a module's contents.
-    pub(super) fn module(&mut self, specifier: Constant, how: Disguises) -> Name {
+    pub(super) fn module(&mut self, specifier: Constant, how: Obfuscations) -> Name {
         let bytes = self.facts.constants.bytes(specifier);
         if self.facts.language == Language::JavaScript {
             let bare = bytes.strip_prefix(b"node:").unwrap_or(bytes).to_vec();
@@ -623,7 +627,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         };
         for part in parts {
             let text = self.facts.constants.known(&part);
-            name = self.facts.names.child(name, NamePart::Member(text), Disguises::NONE);
+            name = self.facts.names.child(name, NamePart::Member(text), Obfuscations::NONE);
         }
         name
     }
@@ -634,7 +638,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         let mut known = false;
         for atom in self.facts.values.atoms(specifier).iter() {
             let Atom::Text(text, how) = *atom else { continue };
-            let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
+            let how = Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE);
             known = true;
             if self.is_report() {
                 self.analysis.import(&self.facts, Some(text), how, id);
@@ -646,13 +650,13 @@ impl<'p, 'a> Machine<'p, 'a> {
         let other = |atom: &Atom| !matches!(atom, Atom::Text(..) | Atom::Taint(_) | Atom::Origin(_));
         let open = specifier == BOTTOM || self.facts.values.slice(specifier).iter().any(other);
         if self.is_report() && open && (specifier == BOTTOM || !number) {
-            self.analysis.import(&self.facts, None, Disguises::NONE, id);
+            self.analysis.import(&self.facts, None, Obfuscations::NONE, id);
         }
         if known || specifier != BOTTOM { self.facts.values.set(&modules) } else { BOTTOM }
     }
 
     /// Returns a folded text, or a partly unknown text if folding failed.
-    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(ConstantValue, Disguises)>) -> Value {
+    pub(super) fn folded(&mut self, id: NodeId, folded: Option<(ConstantValue, Obfuscations)>) -> Value {
         let atom =
             folded.and_then(|(constant, how)| self.atom_of(constant, how)).unwrap_or(Atom::Partial(id));
         // Otherwise `s = s + 'a'` in a loop would create a new text in each round.
@@ -662,7 +666,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.one(if growing { Atom::Partial(id) } else { atom })
     }
 
-    pub(super) fn atom_of(&mut self, constant: ConstantValue, how: Disguises) -> Option<Atom> {
+    pub(super) fn atom_of(&mut self, constant: ConstantValue, how: Obfuscations) -> Option<Atom> {
         match constant {
             ConstantValue::Text(bytes) => Some(Atom::Text(self.facts.constants.intern(&bytes)?, how.bits())),
             ConstantValue::Number(number) => Some(Atom::Number(i32::try_from(number).ok()?)),
@@ -696,7 +700,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         if !texts {
             return self.marked_by(OPEN, items);
         }
-        let mut joined = vec![(Vec::new(), Disguises::NONE)];
+        let mut joined = vec![(Vec::new(), Obfuscations::NONE)];
         for item in items {
             let found = self.texts_of(*item);
             if found.is_empty() || joined.len().saturating_mul(found.len()) > MOST_JOINED {
@@ -710,7 +714,7 @@ impl<'p, 'a> Machine<'p, 'a> {
                 })
                 .collect();
         }
-        let fold = if items.len() > 1 { Disguises::FOLD } else { Disguises::NONE };
+        let fold = if items.len() > 1 { Obfuscations::FOLD } else { Obfuscations::NONE };
         let mut value = BOTTOM;
         for (text, how) in joined {
             let one = self.folded(id, Some((ConstantValue::Text(text), how.and(fold))));
@@ -723,17 +727,17 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the constant texts of an expression, or none if it may be anything else.
-    fn texts_of(&self, node: NodeId) -> Vec<(Vec<u8>, Disguises)> {
+    fn texts_of(&self, node: NodeId) -> Vec<(Vec<u8>, Obfuscations)> {
         let mut found = Vec::new();
         for atom in self.facts.values.slice(self.value(node)) {
             match *atom {
                 Atom::Text(text, how) => {
                     found.push((
                         self.facts.bytes(text).to_vec(),
-                        Disguises::from_bits(how).unwrap_or(Disguises::NONE),
+                        Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE),
                     ));
                 }
-                Atom::Number(number) => found.push((number.to_string().into_bytes(), Disguises::NONE)),
+                Atom::Number(number) => found.push((number.to_string().into_bytes(), Obfuscations::NONE)),
                 Atom::Taint(_) | Atom::Origin(_) => {}
                 _ => return Vec::new(),
             }
@@ -745,7 +749,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         let result = if self.facts.has_text(self.value(template)) {
             let folded = self.constant(self.value(template)).and_then(|(template, how)| {
                 let (value, more) = self.constant(self.value(value))?;
-                Some((fold::percent(&template, &value)?, how.and(more).and(Disguises::FOLD)))
+                Some((fold::percent(&template, &value)?, how.and(more).and(Obfuscations::FOLD)))
             });
             self.folded(id, folded)
         } else {
@@ -755,17 +759,17 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the constant of a value that has only one alternative.
-    pub(super) fn constant(&self, value: Value) -> Option<(ConstantValue, Disguises)> {
+    pub(super) fn constant(&self, value: Value) -> Option<(ConstantValue, Obfuscations)> {
         let atom = self.facts.values.single(value)?;
-        let known = |how: u8| Disguises::from_bits(how).unwrap_or(Disguises::NONE);
+        let known = |how: u8| Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE);
         match atom {
             Atom::Text(text, how) => Some((ConstantValue::Text(self.facts.bytes(text).to_vec()), known(how))),
-            Atom::Number(number) => Some((ConstantValue::Number(i64::from(number)), Disguises::NONE)),
+            Atom::Number(number) => Some((ConstantValue::Number(i64::from(number)), Obfuscations::NONE)),
             Atom::Sequence(sequence, how) => {
                 Some((ConstantValue::List(self.facts.constants.items(sequence).to_vec()), known(how)))
             }
             Atom::List(..) => {
-                let mut how = Disguises::NONE;
+                let mut how = Obfuscations::NONE;
                 let mut items = Vec::new();
                 for item in self.facts.items(value) {
                     let (constant, more) = self.plain(item.value)?;
@@ -779,7 +783,7 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Returns the text or number of a value that has only one alternative.
-    fn plain(&self, value: Value) -> Option<(ConstantValue, Disguises)> {
+    fn plain(&self, value: Value) -> Option<(ConstantValue, Obfuscations)> {
         match self.facts.values.single(value)? {
             Atom::Text(..) | Atom::Number(_) => self.constant(value),
             _ => None,

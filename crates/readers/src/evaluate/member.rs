@@ -9,7 +9,7 @@ use super::name::{Name, NamePart, Names};
 use super::value::{Atom, BOTTOM, OPEN, Taint, Value};
 use super::{Language, javascript, python};
 use crate::program::{List, Node, NodeFlags, NodeId};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most inherited records in which a member is searched.
 const MOST_PARENTS: usize = 4;
@@ -18,7 +18,7 @@ const MOST_GROWN: usize = 64;
 
 impl Machine<'_, '_> {
     /// Returns a member with a constant name.
-    pub(super) fn member(&mut self, object: Value, key: Constant, how: Disguises) -> Value {
+    pub(super) fn member(&mut self, object: Value, key: Constant, how: Obfuscations) -> Value {
         if object == BOTTOM && !self.is_report() {
             return BOTTOM;
         }
@@ -68,15 +68,15 @@ impl Machine<'_, '_> {
             _ => return None,
         };
         let text = self.facts.constants.known(maker);
-        let mut name = self.facts.names.child(Names::GLOBAL, NamePart::Member(text), Disguises::NONE);
+        let mut name = self.facts.names.child(Names::GLOBAL, NamePart::Member(text), Obfuscations::NONE);
         if maker == b"function" {
-            name = self.facts.names.child(name, NamePart::Member(key), Disguises::NONE);
+            name = self.facts.names.child(name, NamePart::Member(key), Obfuscations::NONE);
         }
         Some(self.one(Atom::Name(name)))
     }
 
     /// Returns a member of a name, joined with the values that the file assigns to it.
-    pub(super) fn member_of_name(&mut self, name: Name, key: Constant, how: Disguises) -> Value {
+    pub(super) fn member_of_name(&mut self, name: Name, key: Constant, how: Obfuscations) -> Value {
         let bytes = self.facts.bytes(key);
         let special = match self.facts.language {
             Language::JavaScript => javascript::member(name, bytes),
@@ -117,7 +117,7 @@ impl Machine<'_, '_> {
     }
 
     /// Returns a field of a record or of one that it inherits from; `None` if none of them has it.
-    fn field(&mut self, atom: Atom, key: Constant, how: Disguises, depth: usize) -> Option<Value> {
+    fn field(&mut self, atom: Atom, key: Constant, how: Obfuscations, depth: usize) -> Option<Value> {
         let mut found = None;
         let node = match atom {
             Atom::Record(node) => node,
@@ -152,7 +152,7 @@ impl Machine<'_, '_> {
     }
 
     /// Returns a member of the object that a `with` statement binds.
-    fn entered(&mut self, atom: Atom, key: Constant, how: Disguises) -> Option<Value> {
+    fn entered(&mut self, atom: Atom, key: Constant, how: Obfuscations) -> Option<Value> {
         let Atom::Instance(node) = atom else { return None };
         let name = self.facts.constants.find(b"__enter__")?;
         let method = self.fields.get(&(FieldOwner::Record(node), name)).copied()?;
@@ -269,8 +269,8 @@ impl Machine<'_, '_> {
         for atom in self.facts.values.atoms(keys).iter() {
             let found = match *atom {
                 Atom::Text(text, how) => {
-                    let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
-                    if self.is_report() && (how.has(Disguises::FOLD) || how.has(Disguises::DECODE)) {
+                    let how = Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE);
+                    if self.is_report() && (how.has(Obfuscations::FOLD) || how.has(Obfuscations::DECODE)) {
                         self.analysis.build_name(&self.facts, id);
                     }
                     self.entry(object, text, how)
@@ -294,7 +294,7 @@ impl Machine<'_, '_> {
     }
 
     /// Returns the entry of a collection with a constant key.
-    pub(super) fn entry(&mut self, object: Value, key: Constant, how: Disguises) -> Value {
+    pub(super) fn entry(&mut self, object: Value, key: Constant, how: Obfuscations) -> Value {
         let mut modules = BOTTOM;
         for atom in self.facts.values.atoms(object).iter() {
             if let Atom::Name(name) = *atom
@@ -313,7 +313,7 @@ impl Machine<'_, '_> {
         let mut result = self.element(object, None);
         for atom in self.facts.values.atoms(object).iter() {
             if let Atom::Name(name) = *atom {
-                let child = self.child(name, NamePart::Computed, Disguises::NONE);
+                let child = self.child(name, NamePart::Computed, Obfuscations::NONE);
                 let value = self.one(Atom::Name(child));
                 result = self.join(result, value);
             }
@@ -336,7 +336,7 @@ impl Machine<'_, '_> {
                         Some(index) => fold::at(items, i64::from(index)).cloned().into_iter().collect(),
                         None => items.iter().take(MOST_ITEMS).cloned().collect(),
                     };
-                    let how = Disguises::from_bits(how).unwrap_or(Disguises::NONE);
+                    let how = Obfuscations::from_bits(how).unwrap_or(Obfuscations::NONE);
                     let atoms: Vec<Atom> =
                         chosen.into_iter().filter_map(|item| self.atom_of(item, how)).collect();
                     self.facts.values.set(&atoms)
@@ -407,7 +407,7 @@ impl Machine<'_, '_> {
         let Some((constant, how)) = self.constant(value) else { return value };
         let [start, end, step] = parts.as_slice() else { return value };
         let folded = fold::slice(&constant, *start, *end, *step);
-        let atom = folded.and_then(|folded| self.atom_of(folded, how.and(Disguises::FOLD)));
+        let atom = folded.and_then(|folded| self.atom_of(folded, how.and(Obfuscations::FOLD)));
         atom.map_or(value, |atom| self.one(atom))
     }
 

@@ -7,7 +7,7 @@ use super::machine::{FieldOwner, Machine};
 use super::value::{Atom, BOTTOM, OPEN, Value};
 use super::{Argument, Language, fold, javascript, python};
 use crate::program::NodeId;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 impl Machine<'_, '_> {
     /// Returns the result of a method call, or `None` if the method is unknown.
@@ -73,7 +73,8 @@ impl Machine<'_, '_> {
             constants.push(constant);
         }
         let (constant, more) = fold::method(self.facts.language, name, &receiver, &constants)?;
-        let how = if matches!(constant, ConstantValue::Number(_)) { Disguises::NONE } else { how.and(more) };
+        let how =
+            if matches!(constant, ConstantValue::Number(_)) { Obfuscations::NONE } else { how.and(more) };
         Some(self.folded(place.id, Some((constant, how))))
     }
 
@@ -139,7 +140,7 @@ impl Machine<'_, '_> {
             b"__defineGetter__" | b"__defineSetter__" => {
                 let key = arguments.first().and_then(|key| self.facts.values.single(key.value));
                 let key =
-                    if let Some(Atom::Text(key, _)) = key { Some((key, Disguises::NONE)) } else { None };
+                    if let Some(Atom::Text(key, _)) = key { Some((key, Obfuscations::NONE)) } else { None };
                 self.write(object, key, OPEN, None, place.id);
                 OPEN
             }

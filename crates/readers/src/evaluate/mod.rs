@@ -30,7 +30,7 @@ pub use name::{Name, NamePart};
 pub use value::{Taint, Value};
 
 use crate::program::{CallKind, NodeId, Program};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 use machine::Machine;
 
 /// The language of a program, which selects the intrinsics and built-in names.
@@ -128,7 +128,7 @@ pub trait Analysis {
     /// Handles the removal of a name.
     fn remove(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId);
     /// Handles an import. `module` is `None` if its name is not constant.
-    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, how: Disguises, node: NodeId);
+    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, how: Obfuscations, node: NodeId);
     /// Handles the name of a member or module that is concatenated from constants, which is a form of
     /// obfuscation.
     fn build_name(&mut self, facts: &Evaluation<'_>, node: NodeId);

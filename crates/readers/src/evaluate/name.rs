@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::constant::Constant;
 use crate::hash::KeyedHash;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// A name, as an index into the table of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ pub enum NamePart {
 struct Entry {
     parent: Name,
     step: NamePart,
-    how: Disguises,
+    how: Obfuscations,
     depth: u8,
 }
 
@@ -58,7 +58,7 @@ impl Names {
     pub(crate) const ANY: Name = Name(1);
 
     pub(crate) fn new() -> Self {
-        let root = |step| Entry { parent: Self::GLOBAL, step, how: Disguises::NONE, depth: 0 };
+        let root = |step| Entry { parent: Self::GLOBAL, step, how: Obfuscations::NONE, depth: 0 };
         Self { entries: vec![root(NamePart::Global), root(NamePart::Any)], ids: HashMap::default() }
     }
 
@@ -71,8 +71,8 @@ impl Names {
     }
 
     /// Returns the obfuscation that was undone to read the name.
-    pub(crate) fn how(&self, name: Name) -> Disguises {
-        self.entries.get(name.0 as usize).map_or(Disguises::NONE, |entry| entry.how)
+    pub(crate) fn how(&self, name: Name) -> Obfuscations {
+        self.entries.get(name.0 as usize).map_or(Obfuscations::NONE, |entry| entry.how)
     }
 
     pub(crate) fn parent(&self, name: Name) -> Option<Name> {
@@ -81,14 +81,14 @@ impl Names {
             .then_some(entry.parent)
     }
 
-    pub(crate) fn module(&mut self, specifier: Constant, how: Disguises) -> Name {
+    pub(crate) fn module(&mut self, specifier: Constant, how: Obfuscations) -> Name {
         self.intern(Self::GLOBAL, NamePart::Module(specifier), how, 0)
     }
 
     /// Returns a name extended by a step.
-    pub(crate) fn child(&mut self, parent: Name, step: NamePart, how: Disguises) -> Name {
+    pub(crate) fn child(&mut self, parent: Name, step: NamePart, how: Obfuscations) -> Name {
         let known = self.entries.get(parent.0 as usize).copied();
-        let (depth, before) = known.map_or((0, Disguises::NONE), |entry| (entry.depth, entry.how));
+        let (depth, before) = known.map_or((0, Obfuscations::NONE), |entry| (entry.depth, entry.how));
         if depth >= DEEPEST {
             return self.intern(Self::ANY, step, how, 1);
         }
@@ -96,7 +96,7 @@ impl Names {
     }
 
     /// Returns the same name with additional obfuscation.
-    pub(crate) fn with_how(&mut self, name: Name, how: Disguises) -> Name {
+    pub(crate) fn with_how(&mut self, name: Name, how: Obfuscations) -> Name {
         match self.entries.get(name.0 as usize).copied() {
             Some(entry) if name != Self::GLOBAL && name != Self::ANY => {
                 self.intern(entry.parent, entry.step, entry.how.and(how), entry.depth)
@@ -105,7 +105,7 @@ impl Names {
         }
     }
 
-    fn intern(&mut self, parent: Name, step: NamePart, how: Disguises, depth: u8) -> Name {
+    fn intern(&mut self, parent: Name, step: NamePart, how: Obfuscations, depth: u8) -> Name {
         let key = (parent, step, how.bits());
         if let Some(known) = self.ids.get(&key) {
             return *known;

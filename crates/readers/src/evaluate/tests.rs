@@ -7,7 +7,7 @@ use super::{
     Taint, Value, evaluate,
 };
 use crate::program::{CallKind, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// Records facts as lines; `source()` returns tainted data.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl Analysis for Recorder {
         self.line(format!("remove {}", path(facts, name)));
     }
 
-    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, _: Disguises, _: NodeId) {
+    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, _: Obfuscations, _: NodeId) {
         let module = module.map(|module| String::from_utf8_lossy(facts.bytes(module)).into_owned());
         self.line(format!("import {}", module.unwrap_or_default()));
     }

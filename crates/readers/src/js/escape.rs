@@ -1,6 +1,6 @@
 //! Escapes of identifiers and strings.
 
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Returns the length of a `\u` escape in an identifier.
 pub(super) fn identifier_escape(src: &[u8], at: usize) -> Option<usize> {
@@ -142,15 +142,18 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), Disguises::NONE, 0);
+        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
         at = at.saturating_add(plain);
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let unit = read_escape(rest);
         let start = from.saturating_add(at);
         if let Some(value) = unit.value {
             let spelled = rest.get(1).is_some_and(|byte| matches!(byte, b'x' | b'u' | b'0'..=b'7'));
-            let how =
-                if spelled && (0x20..0x7F).contains(&value) { Disguises::ESCAPE } else { Disguises::NONE };
+            let how = if spelled && (0x20..0x7F).contains(&value) {
+                Obfuscations::ESCAPE
+            } else {
+                Obfuscations::NONE
+            };
             let char = char::from_u32(value).unwrap_or('\u{FFFD}');
             let range = (start, start.saturating_add(unit.len));
             view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);

@@ -6,7 +6,7 @@ use super::escape;
 use super::scan::Scanned;
 use super::token::{ESCAPED, Token, TokenKind};
 use crate::reading::{Piece, PieceKind};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The shortest quoted key that the code view shows as a name. Shorter keys are in no rule.
 const KEY: usize = 3;
@@ -29,28 +29,28 @@ pub(super) fn code(src: &[u8], tokens: &[Token]) -> View {
             copied.1 = end;
             continue;
         }
-        view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, Disguises::NONE, 0);
+        view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, Obfuscations::NONE, 0);
         copied = (end, end);
         if apart {
-            view.put(b" ", (start, start), Disguises::NONE, 0);
+            view.put(b" ", (start, start), Obfuscations::NONE, 0);
         }
         match (tok.kind, key) {
             (_, Some((name, how))) => view.put(&name, (start, end), how, 0),
             _ if is_plain => copied = (start, end),
-            (TokenKind::Regex, _) => view.put(b"/./", (start, end), Disguises::NONE, 0),
-            (kind, _) if kind.is_text() => view.put(mark(kind), (start, end), Disguises::NONE, 0),
+            (TokenKind::Regex, _) => view.put(b"/./", (start, end), Obfuscations::NONE, 0),
+            (kind, _) if kind.is_text() => view.put(mark(kind), (start, end), Obfuscations::NONE, 0),
             _ => {
                 let name = escape::decode_identifier(src.get(start..end).unwrap_or_default());
-                view.put(&name, (start, end), Disguises::ESCAPE, 0);
+                view.put(&name, (start, end), Obfuscations::ESCAPE, 0);
             }
         }
     }
-    view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, Disguises::NONE, 0);
+    view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, Obfuscations::NONE, 0);
     view
 }
 
 /// Returns the name of a quoted key of an object.
-fn key<'a>(src: &'a [u8], tokens: &[Token], index: usize) -> Option<(Cow<'a, [u8]>, Disguises)> {
+fn key<'a>(src: &'a [u8], tokens: &[Token], index: usize) -> Option<(Cow<'a, [u8]>, Obfuscations)> {
     let kind = |at: usize| tokens.get(at).map(|tok| tok.kind);
     let tok = tokens.get(index)?;
     let is_key = kind(index.wrapping_add(1)) == Some(TokenKind::Colon)
@@ -63,9 +63,9 @@ fn key<'a>(src: &'a [u8], tokens: &[Token], index: usize) -> Option<(Cow<'a, [u8
     let (name, how) = if tok.has(ESCAPED) {
         let mut name = Vec::new();
         let hidden = escape::decode(text, &mut name);
-        (Cow::Owned(name), if hidden { Disguises::ESCAPE } else { Disguises::NONE })
+        (Cow::Owned(name), if hidden { Obfuscations::ESCAPE } else { Obfuscations::NONE })
     } else {
-        (Cow::Borrowed(text), Disguises::NONE)
+        (Cow::Borrowed(text), Obfuscations::NONE)
     };
     let plain =
         name.len() >= KEY && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte));

@@ -2,7 +2,7 @@
 
 use super::text::normalize;
 use super::token::{Token, TokenKind, WIDE};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Returns the code without comments, with empty strings, and with one space between words.
 pub(super) fn code(source: &[u8], tokens: &[Token]) -> View {
@@ -15,20 +15,20 @@ pub(super) fn code(source: &[u8], tokens: &[Token]) -> View {
         let was_word =
             core::mem::replace(&mut is_word, token.kind.is_word() || token.kind == TokenKind::Number);
         if was_word && is_word {
-            code.put(b" ", (start, start), Disguises::NONE, 0);
+            code.put(b" ", (start, start), Obfuscations::NONE, 0);
         }
         match token.kind {
             TokenKind::Name if token.has(WIDE) => {
                 name.clear();
                 normalize(text, &mut name);
-                let how = if name.is_ascii() { Disguises::UNICODE } else { Disguises::NONE };
+                let how = if name.is_ascii() { Obfuscations::UNICODE } else { Obfuscations::NONE };
                 code.put(&name, (start, end), how, 0);
             }
-            TokenKind::String => code.put(b"''", (start, end), Disguises::NONE, 0),
-            TokenKind::Head | TokenKind::Tail => code.put(b"'", (start, end), Disguises::NONE, 0),
+            TokenKind::String => code.put(b"''", (start, end), Obfuscations::NONE, 0),
+            TokenKind::Head | TokenKind::Tail => code.put(b"'", (start, end), Obfuscations::NONE, 0),
             TokenKind::Middle => {}
-            TokenKind::Line => code.put(b"\n", (start, end), Disguises::NONE, 0),
-            _ => code.copy(text, start, Disguises::NONE, 0),
+            TokenKind::Line => code.put(b"\n", (start, end), Obfuscations::NONE, 0),
+            _ => code.copy(text, start, Obfuscations::NONE, 0),
         }
     }
     code

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::token::{BYTES, ESCAPED, FORMATTED, RAW, SPEC, Token, TokenKind};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The longest character name in `\N{…}`.
 const MOST_NAME: usize = 128;
@@ -157,7 +157,7 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), Disguises::NONE, 0);
+        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
         at = at.saturating_add(plain);
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = escape(token, rest);
@@ -165,12 +165,12 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
         match value {
             Some(value) => {
                 let spelled = len > 2 && (0x20..0x7F).contains(&value);
-                let how = if spelled { Disguises::ESCAPE } else { Disguises::NONE };
+                let how = if spelled { Obfuscations::ESCAPE } else { Obfuscations::NONE };
                 let char = char::from_u32(value).unwrap_or('\u{FFFD}');
                 let range = (start, start.saturating_add(len));
                 view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
             }
-            None => view.skip(Disguises::ESCAPE),
+            None => view.skip(Obfuscations::ESCAPE),
         }
         at = at.saturating_add(len.max(1));
     }

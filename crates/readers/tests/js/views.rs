@@ -1,7 +1,7 @@
 //! Spans, the code view and pieces of text.
 
 use plugward_readers::js::{HtmlComments, JsOptions, JsTypes, JsxTags, read};
-use plugward_readers::{Disguises, Node, PieceKind};
+use plugward_readers::{Obfuscations, Node, PieceKind};
 
 /// Returns the source of each call.
 fn calls(source: &str) -> Vec<&str> {
@@ -57,7 +57,7 @@ fn the_code_view_has_no_texts_and_no_comments() {
         assert_eq!(String::from_utf8_lossy(&reading.code.bytes), expected, "{source}");
     }
     let reading = read(b"ev\\u0061l(1)", JsOptions::for_path("a.js"));
-    assert_eq!(reading.code.map.back(0, 4), (0, 9, Disguises::ESCAPE));
+    assert_eq!(reading.code.map.back(0, 4), (0, 9, Obfuscations::ESCAPE));
 }
 
 #[test]

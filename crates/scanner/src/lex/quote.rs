@@ -1,6 +1,6 @@
 //! Shell quoting of an argument list, so that the lexer for shells takes each argument as one word.
 
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The quotes around a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) fn word(word: &View, quoting: Quoting, at: usize, out: &mut View) {
         Quoting::Single => b"'",
         Quoting::Double => b"\"",
     };
-    out.put(quote, (at, at), Disguises::NONE, 0);
+    out.put(quote, (at, at), Obfuscations::NONE, 0);
     for (index, byte) in word.bytes.iter().enumerate() {
         let (start, end, how) = word.map.back(index, index.saturating_add(1));
         let escaped: &[u8] =
@@ -35,5 +35,5 @@ pub(crate) fn word(word: &View, quoting: Quoting, at: usize, out: &mut View) {
             out.put(escaped, (start, end), how, 0);
         }
     }
-    out.put(quote, (at, at), Disguises::NONE, 0);
+    out.put(quote, (at, at), Obfuscations::NONE, 0);
 }

@@ -10,7 +10,7 @@ use crate::file::read_text;
 use crate::names::Words;
 use crate::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The columns or lines of whitespace after which code is outside of the visible area of an editor.
 const COLUMNS: usize = 200;
@@ -137,7 +137,7 @@ pub(super) fn gaps(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
 
 fn gap(at: usize, columns: usize, lines: usize, sink: &mut Sink<'_>) {
     if columns >= COLUMNS || lines > LINES {
-        sink.shape("obf-offscreen", (at, at.saturating_add(1)), Disguises::NONE);
+        sink.shape("obf-offscreen", (at, at.saturating_add(1)), Obfuscations::NONE);
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn texts(src: &[u8], reading: &Reading, writing: &Writing, out: &mut 
         drain(out, sink);
         if piece.kind == PieceKind::Markup {
             out.text.begin(Within::Prose, 0);
-            out.text.raw(bytes, start, Disguises::NONE);
+            out.text.raw(bytes, start, Obfuscations::NONE);
         } else {
             string(src, *piece, writing, out);
         }
@@ -211,7 +211,7 @@ fn string(src: &[u8], piece: Piece, writing: &Writing, out: &mut Lexed) {
     let start = start.saturating_add(open);
     out.text.begin(Within::String, 0);
     if !piece.is_escaped {
-        out.text.raw(body, start, Disguises::NONE);
+        out.text.raw(body, start, Obfuscations::NONE);
         return;
     }
     let mut view = View::default();
@@ -235,7 +235,7 @@ fn comment(bytes: &[u8], start: usize, marks: &[u8], out: &mut Lexed) {
         out.text.blank((at, at.saturating_add(marks)));
         let text = line.get(marks..).unwrap_or_default();
         crate::lex::prose::imperative::separate(text, at.saturating_add(marks), &mut out.text);
-        out.text.raw(text, at.saturating_add(marks), Disguises::NONE);
+        out.text.raw(text, at.saturating_add(marks), Obfuscations::NONE);
         at = at.saturating_add(line.len());
     }
 }
@@ -265,7 +265,7 @@ pub(super) fn comment_ends(src: &[u8], pieces: &[Piece], mark: &[u8], sink: &mut
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
         let code = rest.get(blanks..).unwrap_or_default();
         if len > 0 && !matches!(code, [] | [b'\n' | b'\r', ..]) && !code.starts_with(mark) {
-            sink.shape("evasion-line-separator", (end, end.saturating_add(len)), Disguises::NONE);
+            sink.shape("evasion-line-separator", (end, end.saturating_add(len)), Obfuscations::NONE);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The decoded keys and list positions from the root to a value.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Paths {
 struct PathPart {
     start: usize,
     /// The obfuscation that was undone in this part or an earlier one.
-    how: Disguises,
+    how: Obfuscations,
 }
 
 impl KeyPath {
@@ -39,7 +39,7 @@ impl KeyPath {
     }
 
     /// Appends a part.
-    pub(crate) fn push(&mut self, part: &[u8], how: Disguises) {
+    pub(crate) fn push(&mut self, part: &[u8], how: Obfuscations) {
         let how = self.how().and(how);
         self.parts.push(PathPart { start: self.text.len(), how });
         self.text.extend_from_slice(part);
@@ -86,8 +86,8 @@ impl KeyPath {
     }
 
     /// Returns the obfuscation that was undone in any part.
-    pub(crate) fn how(&self) -> Disguises {
-        self.parts.last().map_or(Disguises::NONE, |part| part.how)
+    pub(crate) fn how(&self) -> Obfuscations {
+        self.parts.last().map_or(Obfuscations::NONE, |part| part.how)
     }
 
     /// Returns a number that is unique to this path.
@@ -268,7 +268,7 @@ mod tests {
     fn path(text: &str) -> KeyPath {
         let mut path = KeyPath::default();
         for part in text.split('/').filter(|part| !part.is_empty()) {
-            path.push(part.as_bytes(), Disguises::NONE);
+            path.push(part.as_bytes(), Obfuscations::NONE);
         }
         path
     }
@@ -352,13 +352,13 @@ mod tests {
     #[test]
     fn a_path_gives_its_parts_back() {
         let mut path = KeyPath::default();
-        path.push(b"a", Disguises::NONE);
+        path.push(b"a", Obfuscations::NONE);
         path.push_index(120);
-        path.push(b"b", Disguises::ESCAPE);
+        path.push(b"b", Obfuscations::ESCAPE);
         assert_eq!((path.len(), path.part(1), path.last()), (3, b"120".as_slice(), b"b".as_slice()));
-        assert_eq!(path.how(), Disguises::ESCAPE);
+        assert_eq!(path.how(), Obfuscations::ESCAPE);
         path.truncate(2);
-        assert_eq!((path.last(), path.how()), (b"120".as_slice(), Disguises::NONE));
+        assert_eq!((path.last(), path.how()), (b"120".as_slice(), Obfuscations::NONE));
         path.truncate(0);
         assert_eq!(path.last(), b"");
     }

@@ -1,6 +1,6 @@
 //! Scalars: a key or value, its place in the file and its decoded text.
 
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// A key or value as it was written.
 #[derive(Debug)]
@@ -32,27 +32,33 @@ impl Scalar {
     }
 
     /// Returns the obfuscation that was undone to read the scalar.
-    pub(super) fn how(&self) -> Disguises {
+    pub(super) fn how(&self) -> Obfuscations {
         match &self.body {
-            ScalarText::Range(..) => Disguises::NONE,
-            ScalarText::View(view) if view.is_empty() => Disguises::NONE,
+            ScalarText::Range(..) => Obfuscations::NONE,
+            ScalarText::View(view) if view.is_empty() => Obfuscations::NONE,
             ScalarText::View(view) => view.map.back(0, view.bytes.len()).2,
         }
     }
 
     /// Maps a range of the decoded text to the source.
-    pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize, Disguises) {
+    pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize, Obfuscations) {
         match &self.body {
             ScalarText::Range(from, to) => {
                 let at = |offset: usize| from.saturating_add(offset).min(*to);
-                (at(start), at(end), Disguises::NONE)
+                (at(start), at(end), Obfuscations::NONE)
             }
             ScalarText::View(view) => view.map.back(start, end),
         }
     }
 
     /// Appends part of the decoded text to another view.
-    pub(super) fn append(&self, src: &[u8], range: core::ops::Range<usize>, how: Disguises, view: &mut View) {
+    pub(super) fn append(
+        &self,
+        src: &[u8],
+        range: core::ops::Range<usize>,
+        how: Obfuscations,
+        view: &mut View,
+    ) {
         match &self.body {
             ScalarText::Range(from, _) => {
                 let bytes = self.bytes(src).get(range.clone()).unwrap_or_default();
@@ -167,7 +173,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
         let (text, rest) = rest.split_at(plain);
         let broken = escapes == EscapeSyntax::Yaml && rest.first().is_some_and(|byte| *byte != b'\\');
         let text = if broken { text.trim_ascii_end() } else { text };
-        view.copy(text, at, Disguises::NONE, 0);
+        view.copy(text, at, Obfuscations::NONE, 0);
         at = at.saturating_add(plain);
         if rest.is_empty() {
             break;
@@ -181,9 +187,9 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
         match unit.value {
             Some(value) => {
                 let how = if unit.spelled && (0x20..0x7F).contains(&value) {
-                    Disguises::ESCAPE
+                    Obfuscations::ESCAPE
                 } else {
-                    Disguises::NONE
+                    Obfuscations::NONE
                 };
                 let char = char::from_u32(value).unwrap_or('\u{FFFD}');
                 view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
@@ -210,9 +216,9 @@ pub(super) fn fold(src: &[u8], at: usize, end: usize, view: &mut View) -> usize 
     let breaks = memchr::memchr_iter(b'\n', gap).count().max(1);
     let range = (at, at.saturating_add(blanks));
     if breaks == 1 {
-        view.put(b" ", range, Disguises::NONE, 0);
+        view.put(b" ", range, Obfuscations::NONE, 0);
     } else {
-        view.put(b"\n", range, Disguises::NONE, 0);
+        view.put(b"\n", range, Obfuscations::NONE, 0);
     }
     range.1
 }

@@ -9,7 +9,7 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{Named, Sink, Unread};
 use crate::text::Within;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CollectionKind {
@@ -362,7 +362,7 @@ impl<'t, 'r> Tree<'t, 'r> {
                 let bytes = self.src.get(*start..*end).unwrap_or_default();
                 if bytes.iter().any(u8::is_ascii_alphabetic) || !bytes.is_ascii() {
                     self.out.text.begin(Within::Value, 0);
-                    self.out.text.raw(bytes, *start, Disguises::NONE);
+                    self.out.text.raw(bytes, *start, Obfuscations::NONE);
                 }
             }
             ScalarText::View(view) => {
@@ -400,7 +400,7 @@ impl<'t, 'r> Tree<'t, 'r> {
                 .count();
             let from = at.saturating_add(marks);
             self.out.text.blank((at, from));
-            self.out.text.raw(line.get(marks..).unwrap_or_default(), from, Disguises::NONE);
+            self.out.text.raw(line.get(marks..).unwrap_or_default(), from, Obfuscations::NONE);
             at = at.saturating_add(line.len());
         }
     }

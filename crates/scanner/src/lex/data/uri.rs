@@ -4,10 +4,10 @@ use super::scalar::Scalar;
 use super::tree::Tree;
 use crate::entry::Lens;
 use crate::sink::EmbeddedText;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Finds the `data:` URIs in a value and passes their content to the lexers.
-pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Disguises) {
+pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Obfuscations) {
     if !tree.uris && scalar.copied().is_some() {
         return;
     }
@@ -62,8 +62,8 @@ pub(crate) fn lens(kind: &[u8]) -> Option<Lens> {
     })
 }
 
-fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: Disguises) -> View {
-    let how = how.and(Disguises::DECODE);
+fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: Obfuscations) -> View {
+    let how = how.and(Obfuscations::DECODE);
     let mut view = View::default();
     if memchr::memmem::find(kind, b"base64").is_some() {
         base64_at(scalar, body, from, how, &mut view);
@@ -82,7 +82,7 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: Disguises
     view
 }
 
-fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: Disguises, view: &mut View) {
+fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: Obfuscations, view: &mut View) {
     quads(body, |out, first, end| {
         let (low, high, _) = scalar.back(from.saturating_add(first), from.saturating_add(end));
         view.put(&[out], (low, high), how, 0);

@@ -5,7 +5,7 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Returns `true` if a file is markup around scripts, by its name.
 pub(crate) fn is_markup(path: &str) -> bool {
@@ -18,7 +18,7 @@ pub(crate) fn is_markup(path: &str) -> bool {
 /// The whole text is prose as well.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     out.text.begin(Within::Prose, 0);
-    out.text.raw(src, 0, Disguises::NONE);
+    out.text.raw(src, 0, Obfuscations::NONE);
     out.text.end();
     let front = front_matter(src);
     if let Some((start, end)) = front {
@@ -45,7 +45,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         let end = tag_end(src, tag);
         page.attributes((tag, end), sink);
         if is_hidden_charset(src.get(tag..end).unwrap_or_default()) {
-            sink.shape("evasion-source-encoding", (tag, end), Disguises::NONE);
+            sink.shape("evasion-source-encoding", (tag, end), Obfuscations::NONE);
         }
         at = end;
         if let Some(name) = page.script_name(rest) {

@@ -12,7 +12,7 @@ use crate::entry::Lens;
 use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::Sink;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 const WRITING: source::Writing =
     source::Writing { lens: Lens::Js, comment_marks: b" \t*/!", decode: js::decode_text };
@@ -67,7 +67,7 @@ fn unseen_blanks(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
         let next = reading.pieces.partition_point(|piece| piece.end as usize <= at);
         let inside = reading.pieces.get(next).is_some_and(|piece| (piece.start as usize) < end);
         if !inside && is_word(src.get(at.saturating_sub(1))) && is_word(src.get(end)) {
-            sink.shape("unicode-zero-width-code", (at, end), Disguises::NONE);
+            sink.shape("unicode-zero-width-code", (at, end), Obfuscations::NONE);
         }
     }
 }
@@ -90,7 +90,7 @@ fn starters(reading: &Reading, sink: &mut Sink<'_>) {
             && is_wanted(text)
             && imported.binary_search(&id).is_err()
         {
-            sink.shape("js-child-process-value", program.span(id), Disguises::NONE);
+            sink.shape("js-child-process-value", program.span(id), Obfuscations::NONE);
         }
     }
 }

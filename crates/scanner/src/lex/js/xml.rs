@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::entry::Lens;
 use crate::sink::{EmbeddedText, Sink};
 use crate::unicode::entity;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The most entities per document, the longest one, and how deep they may be nested. They bound entity
 /// expansion attacks such as "billion laughs".
@@ -77,7 +77,7 @@ pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
         let text = expanded(value, &named, LEVELS);
         if memchr::memchr(b'<', &text).is_some() {
             let mut view = View::default();
-            view.put(&text, (start, start.saturating_add(value.len())), Disguises::UNICODE, 0);
+            view.put(&text, (start, start.saturating_add(value.len())), Obfuscations::UNICODE, 0);
             sink.embed(Lens::Prose, EmbeddedText::View(view));
         }
         named.texts.entry(name).or_insert(text);
@@ -114,7 +114,7 @@ pub(super) fn one(
         view.copy(
             rest.get(skip.min(len)..len).unwrap_or_default(),
             place.saturating_add(skip.min(len)),
-            Disguises::NONE,
+            Obfuscations::NONE,
             0,
         );
         return (len, len);
@@ -126,12 +126,12 @@ pub(super) fn one(
     };
     if let Some((len, text)) = own.and_then(|len| Some((len, named.get(inner.get(..len)?)?))) {
         let range = (place, place.saturating_add(len).saturating_add(2));
-        view.put(text.get(skip.min(text.len())..).unwrap_or_default(), range, Disguises::UNICODE, 0);
+        view.put(text.get(skip.min(text.len())..).unwrap_or_default(), range, Obfuscations::UNICODE, 0);
         return (len.saturating_add(2), text.len());
     }
     let Some((char, len)) = entity::read(rest) else {
         if skip == 0 {
-            view.copy(b"&", place, Disguises::NONE, 0);
+            view.copy(b"&", place, Obfuscations::NONE, 0);
         }
         return (1, 1);
     };
@@ -139,7 +139,7 @@ pub(super) fn one(
     let text = char.encode_utf8(&mut bytes).as_bytes();
     if skip == 0 {
         // An attribute must escape quotes and brackets, but does not need to escape letters.
-        let how = if char.is_ascii_alphanumeric() { Disguises::UNICODE } else { Disguises::NONE };
+        let how = if char.is_ascii_alphanumeric() { Obfuscations::UNICODE } else { Obfuscations::NONE };
         view.put(text, (place, place.saturating_add(len)), how, 0);
     }
     (len, text.len())
@@ -164,7 +164,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
                 view.copy(
                     body.get(..len).unwrap_or_default(),
                     place.saturating_add(head.len()),
-                    Disguises::NONE,
+                    Obfuscations::NONE,
                     0,
                 );
             }

@@ -7,7 +7,7 @@ use crate::entry::Lens;
 use crate::inventory::names;
 use crate::sink::EmbeddedText;
 use crate::text::{FENCED, QUOTED, Within};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// How the content of a block is lexed, besides as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,8 +128,8 @@ impl Fence {
             if skip > 0 || keep == CommandLines::All || continued {
                 let at = start.saturating_add(skip);
                 let text = prose.line((at, end));
-                view.copy(text, at, Disguises::NONE, 0);
-                view.put(b"\n", (end, end), Disguises::NONE, 0);
+                view.copy(text, at, Obfuscations::NONE, 0);
+                view.put(b"\n", (end, end), Obfuscations::NONE, 0);
                 continued = text.trim_ascii_end().ends_with(b"\\");
             }
         }

@@ -1,7 +1,7 @@
 //! Text blocks that begin with an imperative verb, such as "Send the file to …".
 
 use crate::text::TextView;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The verbs with which rules expect an instruction to begin, sorted.
 const VERBS: &[&str] = &[
@@ -129,7 +129,7 @@ pub(crate) fn separate(text: &[u8], at: usize, out: &mut TextView) {
     // Fewer than three words are an entry of a list, not a sentence.
     let words = text.trim_ascii().iter().filter(|byte| **byte == b' ').take(2).count();
     if words > 1 && is_verb(text) {
-        out.decoded(b",", (at, at), Disguises::NONE);
+        out.decoded(b",", (at, at), Obfuscations::NONE);
         out.blank((at, at));
     }
 }

@@ -20,7 +20,7 @@ use crate::entry::{Lens, Role};
 use crate::options::Limits;
 use crate::sink::{Embedded, EmbeddedText, Lowered, Sink};
 use crate::text::{FENCED, QUOTED, Within};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 use fence::Fence;
 
 /// Longer texts are parsed in sections, because the parser needs about 60 bytes per byte of hostile input.
@@ -98,7 +98,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &Limits, out: &mut L
         prose.out.text.begin(side.within, side.flags);
         for (start, end) in side.parts {
             prose.out.text.blank((start, start));
-            prose.out.text.raw(src.get(start..end).unwrap_or_default(), start, Disguises::NONE);
+            prose.out.text.raw(src.get(start..end).unwrap_or_default(), start, Obfuscations::NONE);
         }
         prose.out.text.end();
     }
@@ -436,7 +436,7 @@ impl Prose<'_, '_, '_> {
     fn flow(&mut self, range: Range<usize>, flags: u8) {
         let quoted = if self.quotes > 0 || flags != 0 { self.in_doc(QUOTED) } else { 0 };
         self.out.text.flags(Within::Prose, quoted | self.hidden_flag());
-        self.out.text.raw(self.src.get(range.clone()).unwrap_or_default(), range.start, Disguises::NONE);
+        self.out.text.raw(self.src.get(range.clone()).unwrap_or_default(), range.start, Obfuscations::NONE);
     }
 
     /// Skips source that no event covered: marks, addresses, titles, definitions. Only addresses may be

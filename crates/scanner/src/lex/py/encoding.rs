@@ -2,7 +2,7 @@
 
 use crate::entry::Lens;
 use crate::sink::{EmbeddedText, Sink};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Encodings in which ASCII is ASCII and nothing else can be code.
 const PLAIN: &[&str] = &[
@@ -73,7 +73,7 @@ pub(super) fn check(src: &[u8], sink: &mut Sink<'_>) {
     if PLAIN.contains(&name.as_str()) {
         return;
     }
-    sink.shape("evasion-source-encoding", (start, end), Disguises::NONE);
+    sink.shape("evasion-source-encoding", (start, end), Obfuscations::NONE);
     let view = match name.as_str() {
         "utf7" | "u7" | "unicode11utf7" => utf7(src),
         "rot13" => rotated(src),
@@ -87,7 +87,7 @@ pub(super) fn check(src: &[u8], sink: &mut Sink<'_>) {
 
 fn put(view: &mut View, value: u32, range: (usize, usize)) {
     let char = char::from_u32(value).unwrap_or('\u{FFFD}');
-    view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, Disguises::ENCODING, 0);
+    view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, Obfuscations::ENCODING, 0);
 }
 
 fn rotated(src: &[u8]) -> View {
@@ -98,7 +98,7 @@ fn rotated(src: &[u8]) -> View {
     };
     let turned: Vec<u8> = src.iter().map(|byte| turn(*byte)).collect();
     let mut view = View::default();
-    view.copy(&turned, 0, Disguises::ENCODING, 0);
+    view.copy(&turned, 0, Obfuscations::ENCODING, 0);
     view
 }
 
@@ -114,13 +114,13 @@ fn escaped(src: &[u8], which: Escapes) -> View {
     let mut at = 0_usize;
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..len).unwrap_or_default(), at, Disguises::ENCODING, 0);
+        view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::ENCODING, 0);
         at = at.saturating_add(len);
         let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = one(rest, which);
         match value {
             Some(value) => put(&mut view, value, (at, at.saturating_add(len))),
-            None => view.copy(b"\\", at, Disguises::ENCODING, 0),
+            None => view.copy(b"\\", at, Obfuscations::ENCODING, 0),
         }
         at = at.saturating_add(len);
     }
@@ -161,7 +161,7 @@ fn utf7(src: &[u8]) -> View {
     let mut at = 0_usize;
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memchr(b'+', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..len).unwrap_or_default(), at, Disguises::ENCODING, 0);
+        view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::ENCODING, 0);
         at = at.saturating_add(len);
         let Some(rest) = src.get(at.saturating_add(1)..) else { break };
         let digit = |byte: u8| match byte {
@@ -218,7 +218,7 @@ fn punycode(src: &[u8]) -> View {
         insert(&mut chars, digits);
     }
     let text: String = chars.into_iter().collect();
-    view.put(text.as_bytes(), (0, src.len()), Disguises::ENCODING, 0);
+    view.put(text.as_bytes(), (0, src.len()), Obfuscations::ENCODING, 0);
     view
 }
 

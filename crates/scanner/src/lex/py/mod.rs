@@ -13,7 +13,7 @@ use crate::entry::Lens;
 use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::Sink;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 const WRITING: common::Writing =
     common::Writing { lens: Lens::Py, comment_marks: b"#!: \t", decode: py::decode_text };
@@ -37,7 +37,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Le
         }
         encoding::check(src, sink);
         if matches!(name.as_str(), "sitecustomize.py" | "usercustomize.py") {
-            sink.shape("py-setup-code", (0, src.len().min(16)), Disguises::NONE);
+            sink.shape("py-setup-code", (0, src.len().min(16)), Obfuscations::NONE);
         }
     }
     let mut options = PyOptions::default();
@@ -72,7 +72,7 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
             let text = src.get(start..end).unwrap_or_default();
             let (open, close) = common::marks(text);
             let body = text.get(open..text.len().saturating_sub(close)).unwrap_or_default();
-            view.copy(body, start.saturating_add(open), Disguises::NONE, 0);
+            view.copy(body, start.saturating_add(open), Obfuscations::NONE, 0);
             count = count.saturating_add(1);
         }
         last = end;

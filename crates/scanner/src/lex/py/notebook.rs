@@ -4,7 +4,7 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink};
 use crate::text::Within;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// A string of the notebook, as a range without quotes.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
                     kind = body;
                 } else {
                     out.text.begin(Within::Value, 0);
-                    out.text.raw(body, text.start, Disguises::NONE);
+                    out.text.raw(body, text.start, Obfuscations::NONE);
                     out.text.end();
                 }
                 continue;
@@ -112,7 +112,7 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
     if kind != b"code" {
         let (start, end, _) = whole.map.back(0, whole.bytes.len());
         out.text.begin(Within::Prose, 0);
-        out.text.decoded(&whole.bytes, (start, end), Disguises::NONE);
+        out.text.decoded(&whole.bytes, (start, end), Obfuscations::NONE);
         out.text.end();
         return;
     }
@@ -176,7 +176,7 @@ fn decode(src: &[u8], text: Text, view: &mut View) {
     while at < text.end {
         let rest = src.get(at..text.end).unwrap_or_default();
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..len).unwrap_or_default(), at, Disguises::NONE, 0);
+        view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE, 0);
         at = at.saturating_add(len);
         let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = match rest.get(1) {
@@ -193,7 +193,7 @@ fn decode(src: &[u8], text: Text, view: &mut View) {
             None => (92, 1),
         };
         let spelled = len == 6 && (0x20..0x7F).contains(&value);
-        let how = if spelled { Disguises::ESCAPE } else { Disguises::NONE };
+        let how = if spelled { Obfuscations::ESCAPE } else { Obfuscations::NONE };
         let char = char::from_u32(value).unwrap_or('\u{FFFD}');
         let end = at.saturating_add(len).min(text.end);
         view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), (at, end), how, 0);

@@ -4,7 +4,7 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::sink::{EmbeddedText, Sink};
 use crate::text::Within;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 pub(super) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
@@ -14,11 +14,11 @@ pub(super) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         let text = src.get(start..end).unwrap_or_default();
         if text.starts_with(b"import ") || text.starts_with(b"import\t") {
             let end = start.saturating_add(text.trim_ascii_end().len());
-            sink.shape("py-setup-code", (start, end), Disguises::NONE);
+            sink.shape("py-setup-code", (start, end), Obfuscations::NONE);
             sink.embed(Lens::Py, EmbeddedText::Range(start, end));
         } else {
             out.text.begin(Within::Prose, 0);
-            out.text.raw(text, start, Disguises::NONE);
+            out.text.raw(text, start, Obfuscations::NONE);
             out.text.end();
         }
         at = end;

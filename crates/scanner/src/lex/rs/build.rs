@@ -7,7 +7,7 @@ use crate::entry::{Lens, Role};
 use crate::lex::has_word;
 use crate::names::{Names, Node};
 use crate::sink::EmbeddedText;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Functions that start a program.
 const COMMANDS: &str = "std.process.Command.new tokio.process.Command.new async_process.Command.new \
@@ -61,7 +61,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
             let last = self.code.token(found.end.saturating_sub(1));
             let start = self.code.token(found.start).map_or(0, |token| token.start as usize);
             let end = last.map_or(start, |token| token.end as usize);
-            self.sink.shape("rs-build-process", (start, end), Disguises::NONE);
+            self.sink.shape("rs-build-process", (start, end), Obfuscations::NONE);
         }
     }
 
@@ -87,7 +87,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
             self.sink.embed(Lens::Sh, EmbeddedText::View(view));
         }
         if self.sink.role == Role::Build && !self.is_tool(program, HOPS, b"") {
-            self.sink.shape("rs-build-process", span, Disguises::NONE);
+            self.sink.shape("rs-build-process", span, Obfuscations::NONE);
         }
     }
 
@@ -149,7 +149,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
         let out = texts.iter().any(|text| text == b"OUT_DIR") && !texts.iter().any(climbs);
         // A path with more strings was not read completely.
         if texts.len() >= TEXTS || (!texts.is_empty() && !out) {
-            self.sink.shape("rs-build-write", span, Disguises::NONE);
+            self.sink.shape("rs-build-write", span, Obfuscations::NONE);
         }
     }
 
@@ -182,7 +182,7 @@ fn word(src: &[u8], token: super::Token, view: &mut View) {
     literal::decode_into(src, literal::text(src, token), &mut text);
     let at = (token.start as usize, token.start as usize);
     if !view.is_empty() {
-        view.put(b" ", at, Disguises::NONE, 0);
+        view.put(b" ", at, Obfuscations::NONE, 0);
     }
     let plain = |byte: &u8| {
         byte.is_ascii_alphanumeric()
@@ -190,7 +190,7 @@ fn word(src: &[u8], token: super::Token, view: &mut View) {
     };
     let quoted = text.is_empty() || !text.bytes.iter().all(plain);
     if quoted {
-        view.put(b"'", at, Disguises::NONE, 0);
+        view.put(b"'", at, Obfuscations::NONE, 0);
     }
     for (index, byte) in text.bytes.iter().enumerate() {
         let (start, end, how) = text.map.back(index, index.saturating_add(1));
@@ -201,6 +201,6 @@ fn word(src: &[u8], token: super::Token, view: &mut View) {
         }
     }
     if quoted {
-        view.put(b"'", at, Disguises::NONE, 0);
+        view.put(b"'", at, Obfuscations::NONE, 0);
     }
 }

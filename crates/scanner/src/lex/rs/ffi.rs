@@ -4,7 +4,7 @@ use super::literal;
 use super::token::TokenKind;
 use super::{Code, STATEMENT};
 use crate::sink::Sink;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// Functions of C libraries and Windows that start a program or load a library.
 const STARTERS: &str = "system popen execl execlp execle execv execvp execve execvpe fexecve execveat posix_spawn \
@@ -45,7 +45,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
         };
         let start = code.token(at).map_or(0, |token| token.start as usize);
         if code.word(at) == b"fn" && is_starter(code.word(name_at)) {
-            sink.shape("rs-ffi-exec", (start, end(name_at)), Disguises::NONE);
+            sink.shape("rs-ffi-exec", (start, end(name_at)), Obfuscations::NONE);
         }
         // `#[link_name = "system"] fn other();` declares `system` under another name.
         if code.word(at) == b"link_name" && code.is(name_at, b'=') {

@@ -1,7 +1,7 @@
 //! String literals and their decoded text.
 
 use super::token::Token;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The range of a string's text, and whether it contains escapes.
 #[derive(Debug, Clone, Copy)]
@@ -67,21 +67,24 @@ fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
 /// Appends the decoded text of a string to a view.
 pub(super) fn decode_into(src: &[u8], text: LiteralText, view: &mut View) {
     if !text.escaped {
-        view.copy(src.get(text.start..text.end).unwrap_or_default(), text.start, Disguises::NONE, 0);
+        view.copy(src.get(text.start..text.end).unwrap_or_default(), text.start, Obfuscations::NONE, 0);
         return;
     }
     let mut at = text.start;
     while at < text.end {
         let rest = src.get(at..text.end).unwrap_or_default();
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), at, Disguises::NONE, 0);
+        view.copy(rest.get(..plain).unwrap_or_default(), at, Obfuscations::NONE, 0);
         at = at.saturating_add(plain);
         let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
         let (value, len, spelled) = read_escape(rest);
         let end = at.saturating_add(len).min(text.end);
         if let Some(value) = value {
-            let how =
-                if spelled && (0x20..0x7F).contains(&value) { Disguises::ESCAPE } else { Disguises::NONE };
+            let how = if spelled && (0x20..0x7F).contains(&value) {
+                Obfuscations::ESCAPE
+            } else {
+                Obfuscations::NONE
+            };
             let char = char::from_u32(value).unwrap_or('\u{FFFD}');
             view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), (at, end), how, 0);
         }

@@ -15,7 +15,7 @@ use super::Lexed;
 use crate::names::Names;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 use token::{Token, TokenKind};
 
 /// Creates the table of names that rules look for.
@@ -80,7 +80,14 @@ fn identifiers(src: &[u8], tokens: &[Token], names: &Names, sink: &mut Sink<'_>)
     for (token, name) in words().filter(|(_, name)| !name.is_ascii()) {
         let twins = plain.get_or_insert_with(|| words().map(|(_, name)| name).collect());
         let is_name = |twin: &[u8]| twins.contains(twin);
-        crate::unicode::identifier_beside(name, token.span(), Disguises::NONE, &names.words, &is_name, sink);
+        crate::unicode::identifier_beside(
+            name,
+            token.span(),
+            Obfuscations::NONE,
+            &names.words,
+            &is_name,
+            sink,
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use super::values::Values;
 use crate::entry::Role;
 use crate::names::{Names, Node};
 use crate::sink::{Args, FirstArg, Own, Sink, Unread};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The state of the analysis of one file.
 pub(super) struct Resolver<'w, 's, 't, 'r, 'k> {
@@ -100,7 +100,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
             let more = self.code.is_path(next) && !self.code.word(next.saturating_add(1)).is_empty();
             if node != 0 {
                 let span = self.span(start, at);
-                self.sink.member(self.names, node, Own::No, span, Disguises::NONE);
+                self.sink.member(self.names, node, Own::No, span, Obfuscations::NONE);
             }
             if !more {
                 return ResolvedPath { node, start, end: next };
@@ -230,7 +230,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
         let close = self.code.close(found.end);
         let span = self.span(found.start, close);
         let mut args = Args { first: FirstArg::None, constants: Vec::new() };
-        let mut how = Disguises::NONE;
+        let mut how = Obfuscations::NONE;
         if found.node != 0 {
             if let Some(range) = self.code.arguments(found.end).next() {
                 args.first = self.values.shape(self.code, range);

@@ -6,7 +6,7 @@ use super::literal;
 use super::token::TokenKind;
 use super::{Code, STATEMENT, imports::is_prefix};
 use crate::sink::FirstArg;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The expressions bound to variables, as token ranges.
 #[derive(Debug, Default)]
@@ -97,9 +97,9 @@ impl<'s> Values<'s> {
         code: &Code<'s, '_>,
         range: (usize, usize),
         out: &mut Vec<u8>,
-    ) -> Disguises {
+    ) -> Obfuscations {
         if !self.spend(size(code, range)) {
-            return Disguises::NONE;
+            return Obfuscations::NONE;
         }
         let mut how = strings(code, range, out);
         for at in range.0..range.1 {
@@ -179,7 +179,7 @@ fn before<'s>(code: &Code<'s, '_>, at: usize) -> &'s [u8] {
 }
 
 /// Appends the strings between two tokens, separated by spaces. Those of one `concat!` are joined.
-fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> Disguises {
+fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> Obfuscations {
     let mut view = View::default();
     let mut joined_to = 0_usize;
     for &at in code.strings(range.0, range.1) {
@@ -187,14 +187,14 @@ fn strings(code: &Code<'_, '_>, range: (usize, usize), out: &mut Vec<u8>) -> Dis
         let Some(token) = code.token(at) else { continue };
         if at >= joined_to {
             if !view.is_empty() {
-                view.put(b" ", token.span(), Disguises::NONE, 0);
+                view.put(b" ", token.span(), Obfuscations::NONE, 0);
             }
             joined_to = concat_end(code, at).unwrap_or(0);
         }
         literal::decode_into(code.src, literal::text(code.src, token), &mut view);
     }
     if view.is_empty() {
-        return Disguises::NONE;
+        return Obfuscations::NONE;
     }
     let how = view.map.back(0, view.bytes.len()).2;
     out.extend_from_slice(&view.bytes);

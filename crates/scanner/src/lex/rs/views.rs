@@ -4,7 +4,7 @@ use super::literal;
 use super::token::{Scanned, Token, TokenKind};
 use crate::lex::Lexed;
 use crate::text::Within;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 pub(super) fn add(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     let mut wordy = false;
@@ -14,22 +14,22 @@ pub(super) fn add(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
         match token.kind {
             TokenKind::Word | TokenKind::Number | TokenKind::Lifetime => {
                 if wordy {
-                    out.code.put(b" ", (start, start), Disguises::NONE, 0);
+                    out.code.put(b" ", (start, start), Obfuscations::NONE, 0);
                 }
-                out.code.copy(bytes, start, Disguises::NONE, 0);
+                out.code.copy(bytes, start, Obfuscations::NONE, 0);
             }
             TokenKind::String => {
-                out.code.put(b"''", (start, end), Disguises::NONE, 0);
+                out.code.put(b"''", (start, end), Obfuscations::NONE, 0);
                 string(src, token, out);
             }
-            TokenKind::Char => out.code.put(b"''", (start, end), Disguises::NONE, 0),
-            TokenKind::Path | TokenKind::Mark(_) => out.code.copy(bytes, start, Disguises::NONE, 0),
+            TokenKind::Char => out.code.put(b"''", (start, end), Obfuscations::NONE, 0),
+            TokenKind::Path | TokenKind::Mark(_) => out.code.copy(bytes, start, Obfuscations::NONE, 0),
         }
         wordy = matches!(token.kind, TokenKind::Word | TokenKind::Number | TokenKind::Lifetime);
     }
     for &(start, end) in &scanned.unsure {
         out.text.begin(Within::String, 0);
-        out.text.raw(src.get(start..end).unwrap_or_default(), start, Disguises::NONE);
+        out.text.raw(src.get(start..end).unwrap_or_default(), start, Obfuscations::NONE);
     }
     comments(src, scanned, out);
 }
@@ -41,7 +41,7 @@ fn string(src: &[u8], token: Token, out: &mut Lexed) {
     }
     out.text.begin(Within::String, 0);
     if !text.is_escaped() {
-        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, Disguises::NONE);
+        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, Obfuscations::NONE);
         return;
     }
     let mut view = View::default();
@@ -79,7 +79,7 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
                 from,
                 &mut out.text,
             );
-            out.text.raw(line.get(marks..).unwrap_or_default(), from, Disguises::NONE);
+            out.text.raw(line.get(marks..).unwrap_or_default(), from, Obfuscations::NONE);
             at = at.saturating_add(line.len());
         }
         last_end = Some(end);

@@ -12,7 +12,7 @@ use super::Lexed;
 use crate::options::Limits;
 use crate::sink::{Sink, Unread};
 use crate::text::Within;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 use state::flat::FlatText;
 use state::functions::FunctionEffect;
 
@@ -170,7 +170,7 @@ struct PipeInput {
     /// The taint bits of the programs earlier in the pipeline.
     from: u128,
     /// The obfuscation that was undone in them.
-    how: Disguises,
+    how: Obfuscations,
     /// Set for all commands but the first.
     piped: bool,
 }
@@ -355,6 +355,6 @@ fn note(src: &[u8], start: usize, end: usize, noted: &mut usize, out: &mut Lexed
     } else {
         out.text.begin(Within::Comment, 0);
     }
-    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), Disguises::NONE);
+    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), Obfuscations::NONE);
     *noted = end;
 }

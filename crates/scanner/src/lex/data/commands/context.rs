@@ -2,7 +2,7 @@
 
 use crate::entry::Role;
 use crate::lex::data::scalar::Scalar;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// A set of contexts that the enclosing keys and the file name establish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -205,7 +205,7 @@ pub(in crate::lex::data) struct Fact {
     pub(in crate::lex::data) scalar: Scalar,
     pub(in crate::lex::data) span: (usize, usize),
     /// The obfuscation that was undone in the value and in the keys above it.
-    pub(in crate::lex::data) how: Disguises,
+    pub(in crate::lex::data) how: Obfuscations,
 }
 
 /// The parts of a command that one map contains. Duplicate keys are kept, because hosts differ in which they

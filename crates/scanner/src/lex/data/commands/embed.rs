@@ -8,7 +8,7 @@ use crate::lex::data::commands::shell::{self, CommandLine};
 use crate::lex::data::scalar::{Scalar, ScalarText};
 use crate::lex::data::tree::{Level, Tree};
 use crate::sink::{EmbeddedText, Unread};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Records a value whose key makes it a command or part of one.
 pub(in crate::lex::data) fn value(
@@ -16,7 +16,7 @@ pub(in crate::lex::data) fn value(
     scalar: Scalar,
     value_role: ValueRole,
     span: (usize, usize),
-    how: Disguises,
+    how: Obfuscations,
 ) {
     let context = tree.context();
     if context.has(Context::GYP) {
@@ -98,7 +98,7 @@ fn part(
     scalar: &Scalar,
     range: core::ops::Range<usize>,
     lens: Lens,
-    how: Disguises,
+    how: Obfuscations,
 ) {
     if range.is_empty() {
         return;
@@ -111,14 +111,14 @@ fn part(
         return;
     }
     // Bytes of the value already carry the obfuscation of the value itself; only that of the keys is added.
-    let keys = if scalar.how() == how { Disguises::NONE } else { how };
+    let keys = if scalar.how() == how { Obfuscations::NONE } else { how };
     let mut view = View::default();
     scalar.append(tree.src, range, keys, &mut view);
     tree.sink.embed(lens, EmbeddedText::View(view));
 }
 
 /// Finds command expansions in the texts of a gyp file: `<!(…)` and `<!@(…)`.
-fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Disguises) {
+fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Obfuscations) {
     let bytes = scalar.bytes(tree.src);
     let found: Vec<core::ops::Range<usize>> = memchr::memmem::find_iter(bytes, b"<!")
         .filter_map(|at| {
@@ -228,7 +228,7 @@ fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact]
         parts().map(|fact| fact.span.0).min().unwrap_or(0),
         parts().map(|fact| fact.span.1).max().unwrap_or(0),
     );
-    let how = parts().fold(Disguises::NONE, |sum, fact| sum.and(fact.how));
+    let how = parts().fold(Obfuscations::NONE, |sum, fact| sum.and(fact.how));
     if hook && found.has(Launch::MORE) {
         tree.sink.shape("config-hook-shell", span, how);
     }
@@ -264,13 +264,13 @@ fn words(src: &[u8], command: &Fact, args: &[Fact]) -> CommandLine {
 /// Returns a program with its arguments as one shell command line. Each argument is quoted as one word.
 fn line<'a>(src: &[u8], command: &Fact, args: impl Iterator<Item = &'a Fact>) -> View {
     let mut view = View::default();
-    let keys = |fact: &Fact| if fact.scalar.how() == fact.how { Disguises::NONE } else { fact.how };
+    let keys = |fact: &Fact| if fact.scalar.how() == fact.how { Obfuscations::NONE } else { fact.how };
     let len = command.scalar.bytes(src).len();
     command.scalar.append(src, 0..len, keys(command), &mut view);
     for arg in args {
         let bytes = arg.scalar.bytes(src);
         let at = (arg.scalar.span.0, arg.scalar.span.0);
-        view.put(b" ", at, Disguises::NONE, 0);
+        view.put(b" ", at, Obfuscations::NONE, 0);
         let plain = |byte: &u8| {
             byte.is_ascii_alphanumeric()
                 || matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b'=' | b'@' | b'%' | b'+' | b',')
@@ -279,16 +279,16 @@ fn line<'a>(src: &[u8], command: &Fact, args: impl Iterator<Item = &'a Fact>) ->
             arg.scalar.append(src, 0..bytes.len(), keys(arg), &mut view);
             continue;
         }
-        view.put(b"'", at, Disguises::NONE, 0);
+        view.put(b"'", at, Obfuscations::NONE, 0);
         let mut from = 0_usize;
         for quote in memchr::memchr_iter(b'\'', bytes) {
             arg.scalar.append(src, from..quote, keys(arg), &mut view);
             let (start, end, _) = arg.scalar.back(quote, quote.saturating_add(1));
-            view.put(b"'\\''", (start, end), Disguises::NONE, 0);
+            view.put(b"'\\''", (start, end), Obfuscations::NONE, 0);
             from = quote.saturating_add(1);
         }
         arg.scalar.append(src, from..bytes.len(), keys(arg), &mut view);
-        view.put(b"'", at, Disguises::NONE, 0);
+        view.put(b"'", at, Obfuscations::NONE, 0);
     }
     view
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::lex::data::path::Paths;
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
 use crate::lex::data::tree::{CollectionKind, DuplicateKeys, Tree};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The tables and keys that were named so far.
 struct TomlState {
@@ -184,7 +184,7 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize
     let (parts, mut at) = dotted(src, first);
     let last = parts.len().saturating_sub(1);
     let span = (start, at.min(src.len()));
-    let how = parts.iter().fold(Disguises::NONE, |sum, part| sum.and(part.how()));
+    let how = parts.iter().fold(Obfuscations::NONE, |sum, part| sum.and(part.how()));
     for (index, part) in parts.into_iter().enumerate() {
         tree.set_key(&part);
         let path = tree.path.number(&mut state.paths);
@@ -218,7 +218,7 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize {
         tree.scalar(Scalar::range(span.0, end));
         return end.max(start.saturating_add(1));
     }
-    let how = parts.iter().fold(Disguises::NONE, |sum, part| sum.and(part.how()));
+    let how = parts.iter().fold(Obfuscations::NONE, |sum, part| sum.and(part.how()));
     span.1 = parts.last().map_or(span.1, |part| part.span.1);
     let last = parts.pop();
     if tree.depth() == state.base.saturating_add(state.dots.len()) {

@@ -7,7 +7,7 @@ use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
 use crate::options::Limits;
 use crate::sink::{EmbeddedText, Sink, Unread};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The longest value of a setting that is tracked.
 const MAX: usize = 4096;
@@ -108,12 +108,12 @@ impl Dockerfile<'_> {
             }
             let joins = trimmed.strip_suffix(&[self.escape]).filter(|_| !noted);
             let Some(head) = joins else {
-                line.text.plain(text, from, Disguises::NONE);
+                line.text.plain(text, from, Obfuscations::NONE);
                 break;
             };
             line.odd |=
                 self.escape != b'\\' || trimmed.len() != text.strip_suffix(b"\r").unwrap_or(text).len();
-            line.text.plain(head, from, Disguises::NONE);
+            line.text.plain(head, from, Obfuscations::NONE);
         }
         line.next = line.next.min(self.src.len());
         line
@@ -167,7 +167,7 @@ impl Dockerfile<'_> {
         let bytes = &text.bytes;
         let mut shown = FlatText::default();
         let place = text.source(at, at.saturating_add(1)).0;
-        shown.unit(b"export ", (place, place), Disguises::NONE);
+        shown.unit(b"export ", (place, place), Obfuscations::NONE);
         let before = shown.len();
         let name = first_word(bytes, at);
         if name.contains(&b'=') {
@@ -187,7 +187,7 @@ impl Dockerfile<'_> {
                 return;
             }
             shown.add(text, at, at.saturating_add(name.len()));
-            shown.unit(b"=", (place, place), Disguises::NONE);
+            shown.unit(b"=", (place, place), Obfuscations::NONE);
             quoted(text, value, end, &mut shown);
             if crate::lex::sh::programs::wrappers::is_name(name) && shown.len() <= MAX {
                 self.names.insert(name.to_vec(), shown.cut(before, shown.len()));
@@ -217,7 +217,7 @@ impl Dockerfile<'_> {
             self.budget = left;
             for setting in used.iter().filter_map(|name| self.names.get(*name)) {
                 text.add(setting, 0, setting.len());
-                text.unit(b"\n", (start, start), Disguises::NONE);
+                text.unit(b"\n", (start, start), Obfuscations::NONE);
             }
         } else {
             sink.unread.push(Unread { start, end });
@@ -225,10 +225,10 @@ impl Dockerfile<'_> {
         text.add(&line.text, at, line.text.len());
         for body in bodies {
             if text.bytes.last() != Some(&b'\n') {
-                text.unit(b"\n", (body.start, body.start), Disguises::NONE);
+                text.unit(b"\n", (body.start, body.start), Obfuscations::NONE);
             }
             let lines = self.src.get(body.start..body.next).unwrap_or_default();
-            text.plain(lines, body.start, Disguises::NONE);
+            text.plain(lines, body.start, Obfuscations::NONE);
         }
         sink.embed(Lens::Sh, EmbeddedText::View(text.view(0, text.len())));
     }
@@ -429,7 +429,7 @@ fn exec_form(text: &FlatText, at: usize, sink: &mut Sink<'_>) {
         let end = end.min(text.len());
         if out.len() > 0 {
             let place = text.source(start.saturating_sub(1), start).0;
-            out.unit(b" ", (place, place), Disguises::NONE);
+            out.unit(b" ", (place, place), Obfuscations::NONE);
         }
         quoted(&json(text, start, end), 0, usize::MAX, &mut out);
         from = end.saturating_add(1);
@@ -450,7 +450,7 @@ fn json(text: &FlatText, start: usize, end: usize) -> FlatText {
         let next = at.saturating_add(len);
         // Escaping a character that needs no escape counts as obfuscation.
         let hides = len == 6 && value.iter().all(|byte| matches!(byte, b' '..=b'~'));
-        let how = if hides { Disguises::ESCAPE } else { Disguises::NONE };
+        let how = if hides { Obfuscations::ESCAPE } else { Obfuscations::NONE };
         out.unit(&value, text.source(at, next), how);
         at = next;
     }
@@ -495,14 +495,14 @@ fn quoted(text: &FlatText, start: usize, end: usize, out: &mut FlatText) {
         return;
     }
     let place = text.source(start, start.saturating_add(1));
-    out.unit(b"'", (place.0, place.0), Disguises::NONE);
+    out.unit(b"'", (place.0, place.0), Obfuscations::NONE);
     let mut from = start;
     for quote in memchr::memchr_iter(b'\'', bytes) {
         let at = start.saturating_add(quote);
         out.add(text, from, at);
-        out.unit(b"'\\''", text.source(at, at.saturating_add(1)), Disguises::NONE);
+        out.unit(b"'\\''", text.source(at, at.saturating_add(1)), Obfuscations::NONE);
         from = at.saturating_add(1);
     }
     out.add(text, from, end);
-    out.unit(b"'", (place.1, place.1), Disguises::NONE);
+    out.unit(b"'", (place.1, place.1), Obfuscations::NONE);
 }

@@ -4,7 +4,7 @@ use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
 use crate::sink::{EmbeddedText, Sink};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// Returns the ranges of the logical lines. A backslash at the end joins a line with the next.
 fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
@@ -127,7 +127,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
                 recipe.iter().take_while(|byte| matches!(byte, b'@' | b'-' | b'+' | b' ' | b'\t')).count();
             let at = start.saturating_add(marks).saturating_add(1);
             recipes.line(recipe.get(marks..).unwrap_or_default(), at);
-            recipes.out.unit(b"\n", (end, end), Disguises::NONE);
+            recipes.out.unit(b"\n", (end, end), Obfuscations::NONE);
             continue;
         }
         let text = line.trim_ascii_start();
@@ -148,7 +148,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
         {
             let from = start.saturating_add(at).saturating_add(1);
             recipes.line(line.get(at.saturating_add(1)..).unwrap_or_default(), from);
-            recipes.out.unit(b"\n", (end, end), Disguises::NONE);
+            recipes.out.unit(b"\n", (end, end), Obfuscations::NONE);
         }
     }
     for (from, to) in recipes.calls {
@@ -166,19 +166,19 @@ fn set_outside(set: &Setting<'_>, start: usize, end: usize, sink: &mut Sink<'_>)
     }
     if set.head.starts_with(b"export ") {
         let mut flat = FlatText::default();
-        flat.unit(b"export ", (start, start), Disguises::NONE);
-        flat.plain(set.name, start, Disguises::NONE);
-        flat.unit(b"=", (start, end), Disguises::NONE);
+        flat.unit(b"export ", (start, start), Obfuscations::NONE);
+        flat.plain(set.name, start, Obfuscations::NONE);
+        flat.unit(b"=", (start, end), Obfuscations::NONE);
         word_value(&mut flat, set.value.trim_ascii(), (start, end));
         sink.embed(Lens::Sh, EmbeddedText::View(flat.view(0, flat.len())));
     }
 }
 
 fn word_value(flat: &mut FlatText, value: &[u8], from: (usize, usize)) {
-    flat.unit(b"'", (from.0, from.0), Disguises::NONE);
+    flat.unit(b"'", (from.0, from.0), Obfuscations::NONE);
     let value: Vec<u8> = value.iter().copied().filter(|byte| *byte != b'\'').collect();
-    flat.unit(&value, from, Disguises::NONE);
-    flat.unit(b"'", (from.1, from.1), Disguises::NONE);
+    flat.unit(&value, from, Obfuscations::NONE);
+    flat.unit(b"'", (from.1, from.1), Obfuscations::NONE);
 }
 
 /// Finds `$(shell command)`, also inside other functions. A nested call is also part of the outer text, a few
@@ -230,27 +230,27 @@ impl Recipe<'_> {
         let mut at = 0_usize;
         while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
             let len = memchr::memchr(b'$', rest).unwrap_or(rest.len());
-            self.out.plain(rest.get(..len).unwrap_or_default(), start.saturating_add(at), Disguises::NONE);
+            self.out.plain(rest.get(..len).unwrap_or_default(), start.saturating_add(at), Obfuscations::NONE);
             at = at.saturating_add(len);
             let place = start.saturating_add(at);
             let rest = line.get(at..).unwrap_or_default();
             match rest {
                 [b'$', b'$', ..] => {
-                    self.out.plain(b"$", place.saturating_add(1), Disguises::NONE);
+                    self.out.plain(b"$", place.saturating_add(1), Obfuscations::NONE);
                     at = at.saturating_add(2);
                 }
                 [b'$', open @ (b'(' | b'{'), tail @ ..] => {
                     let Some(len) = closing(tail, *open) else {
-                        self.out.plain(b"$", place, Disguises::NONE);
+                        self.out.plain(b"$", place, Obfuscations::NONE);
                         at = at.saturating_add(1);
                         continue;
                     };
                     let name = tail.get(..len).unwrap_or_default();
                     let end = place.saturating_add(len).saturating_add(3);
                     if let Some(command) = name.strip_prefix(b"shell ") {
-                        self.out.unit(b"$(", (place, place.saturating_add(2)), Disguises::NONE);
-                        self.out.plain(command, place.saturating_add(8), Disguises::NONE);
-                        self.out.unit(b")", (end.saturating_sub(1), end), Disguises::NONE);
+                        self.out.unit(b"$(", (place, place.saturating_add(2)), Obfuscations::NONE);
+                        self.out.plain(command, place.saturating_add(8), Obfuscations::NONE);
+                        self.out.unit(b")", (end.saturating_sub(1), end), Obfuscations::NONE);
                     } else {
                         shell_calls(name, place.saturating_add(2), &mut self.calls);
                         self.named(name, (place, end), LEVELS);
@@ -262,12 +262,12 @@ impl Recipe<'_> {
                     if next.is_ascii_alphabetic() {
                         self.named(&[*next], range, LEVELS);
                     } else {
-                        self.out.unit(b"${@}", range, Disguises::NONE);
+                        self.out.unit(b"${@}", range, Obfuscations::NONE);
                     }
                     at = at.saturating_add(2);
                 }
                 _ => {
-                    self.out.plain(rest, place, Disguises::NONE);
+                    self.out.plain(rest, place, Obfuscations::NONE);
                     break;
                 }
             }
@@ -282,23 +282,23 @@ impl Recipe<'_> {
         let paid = known.and_then(|value| self.budget.checked_sub(value.len().saturating_add(16)));
         let (Some(value), Some(left)) = (known, paid) else {
             let text: &[u8] = if name == b"SHELL" { b"sh" } else { b"${X}" };
-            self.out.unit(text, range, Disguises::NONE);
+            self.out.unit(text, range, Obfuscations::NONE);
             return;
         };
         self.budget = left;
         let mut at = 0_usize;
         while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
             let len = memchr::memchr(b'$', rest).unwrap_or(rest.len());
-            self.out.unit(rest.get(..len).unwrap_or_default(), range, Disguises::SHELL);
+            self.out.unit(rest.get(..len).unwrap_or_default(), range, Obfuscations::SHELL);
             at = at.saturating_add(len);
             match value.get(at..).unwrap_or_default() {
                 [b'$', b'$', ..] => {
-                    self.out.unit(b"$", range, Disguises::SHELL);
+                    self.out.unit(b"$", range, Obfuscations::SHELL);
                     at = at.saturating_add(2);
                 }
                 [b'$', open @ (b'(' | b'{'), tail @ ..] => {
                     let Some(len) = closing(tail, *open) else {
-                        self.out.unit(b"$", range, Disguises::SHELL);
+                        self.out.unit(b"$", range, Obfuscations::SHELL);
                         at = at.saturating_add(1);
                         continue;
                     };

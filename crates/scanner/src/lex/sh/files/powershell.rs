@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::lex::Lexed;
 use crate::sink::Sink;
 use crate::text::Within;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The longest value of a variable that is tracked.
 const MAX: usize = 300;
@@ -47,16 +47,16 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
                 let end = at.saturating_add(name.len()).saturating_add(1);
                 if let Some((name, value)) = assigned(src, at) {
                     values.insert(name, value);
-                    out.code.copy(src.get(at..end).unwrap_or_default(), at, Disguises::NONE, 0);
+                    out.code.copy(src.get(at..end).unwrap_or_default(), at, Obfuscations::NONE, 0);
                 } else if let Some(value) = values.get(&name.to_ascii_lowercase())
                     && let Some(left) = budget.checked_sub(value.len())
                 {
                     // A variable is replaced by its value.
                     budget = left;
                     let value = plain_text(value);
-                    out.code.put(&value, (at, end), Disguises::NONE, 0);
+                    out.code.put(&value, (at, end), Obfuscations::NONE, 0);
                 } else {
-                    out.code.copy(src.get(at..end).unwrap_or_default(), at, Disguises::NONE, 0);
+                    out.code.copy(src.get(at..end).unwrap_or_default(), at, Obfuscations::NONE, 0);
                 }
                 at = end;
             }
@@ -73,7 +73,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
             // A backtick inside a word has no effect; at the end of a line it continues the line.
             b'`' if quote != b'\'' => {
                 let joins = matches!(rest.get(1), Some(b'\n' | b'\r'));
-                out.code.skip(if joins { Disguises::NONE } else { Disguises::SHELL });
+                out.code.skip(if joins { Obfuscations::NONE } else { Obfuscations::SHELL });
                 at = at.saturating_add(1);
                 if joins {
                     blank(at, out);
@@ -93,14 +93,14 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
             }
             b'+' if quote == 0 && joined(src, at) => {
                 // Two strings joined by `+` are one.
-                out.code.skip(Disguises::SHELL);
+                out.code.skip(Obfuscations::SHELL);
                 let rest = rest.get(1..).unwrap_or_default();
                 let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 at = at.saturating_add(gap).saturating_add(1);
             }
             b'\n' => {
                 quote = 0;
-                out.code.copy(b"\n", at, Disguises::NONE, 0);
+                out.code.copy(b"\n", at, Obfuscations::NONE, 0);
                 at = at.saturating_add(1);
             }
             byte if byte.is_ascii_whitespace() => {
@@ -110,7 +110,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
             _ => {
                 let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte >= 0x80;
                 let len = rest.iter().take_while(plain).count().max(1);
-                out.code.copy(rest.get(..len).unwrap_or_default(), at, Disguises::NONE, 0);
+                out.code.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE, 0);
                 at = at.saturating_add(len);
             }
         }
@@ -126,7 +126,7 @@ fn plain_text(value: &[u8]) -> Vec<u8> {
 
 fn blank(at: usize, out: &mut Lexed) {
     if out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-        out.code.put(b" ", (at, at), Disguises::NONE, 0);
+        out.code.put(b" ", (at, at), Obfuscations::NONE, 0);
     }
 }
 
@@ -150,7 +150,7 @@ fn comment(text: &[u8], at: usize, out: &mut Lexed) {
     out.text.begin(Within::Comment, 0);
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let from = at.saturating_add(line.as_ptr().addr().wrapping_sub(text.as_ptr().addr()));
-        out.text.raw(line, from, Disguises::NONE);
+        out.text.raw(line, from, Obfuscations::NONE);
     }
     out.text.end();
 }
@@ -160,7 +160,7 @@ fn strings(src: &[u8], out: &mut Lexed) {
     let mut at = 0_usize;
     for line in src.split_inclusive(|byte| *byte == b'\n') {
         out.text.begin(Within::String, 0);
-        out.text.raw(line, at, Disguises::NONE);
+        out.text.raw(line, at, Obfuscations::NONE);
         out.text.end();
         at = at.saturating_add(line.len());
     }
@@ -192,14 +192,14 @@ pub(in crate::lex::sh) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexe
                 };
                 batch_part(body, from, &values, &mut budget, out);
                 match last {
-                    b'^' => out.code.skip(Disguises::SHELL),
+                    b'^' => out.code.skip(Obfuscations::SHELL),
                     b'"' => {
                         let odd = out.code.bytes.last().is_some_and(u8::is_ascii_alphabetic)
                             && src.get(end).is_some_and(u8::is_ascii_alphabetic);
                         if odd {
-                            out.code.skip(Disguises::SHELL);
+                            out.code.skip(Obfuscations::SHELL);
                         } else {
-                            out.code.copy(b"\"", end.saturating_sub(1), Disguises::NONE, 0);
+                            out.code.copy(b"\"", end.saturating_sub(1), Obfuscations::NONE, 0);
                         }
                     }
                     b' ' | b'\t' => blank(end.saturating_sub(1), out),
@@ -241,21 +241,21 @@ fn batch_part(part: &[u8], from: usize, values: &Values<'_>, budget: &mut usize,
             out.code.copy(
                 part.get(at..close).unwrap_or_default(),
                 from.saturating_add(at),
-                Disguises::NONE,
+                Obfuscations::NONE,
                 0,
             );
             at = close;
             if value.is_none() && len == 0 {
-                out.code.copy(b"%", from.saturating_add(close), Disguises::NONE, 0);
+                out.code.copy(b"%", from.saturating_add(close), Obfuscations::NONE, 0);
                 at = close.saturating_add(1);
             }
             continue;
         };
         *budget = left;
         let (start, end) = (from.saturating_add(open), from.saturating_add(close).saturating_add(1));
-        out.code.copy(part.get(at..open).unwrap_or_default(), from.saturating_add(at), Disguises::NONE, 0);
-        out.code.put(value, (start, end), Disguises::SHELL, 0);
+        out.code.copy(part.get(at..open).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
+        out.code.put(value, (start, end), Obfuscations::SHELL, 0);
         at = close.saturating_add(1);
     }
-    out.code.copy(part.get(at..).unwrap_or_default(), from.saturating_add(at), Disguises::NONE, 0);
+    out.code.copy(part.get(at..).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
 }

@@ -10,7 +10,7 @@ use crate::lex::sh::syntax::simple::{AssignmentScope, CommandWords, Stage};
 use crate::lex::sh::taint::calls::VariableScope;
 use crate::lex::sh::{Parser, TextOrigin, Word};
 use crate::sink::{EmbeddedText, Named};
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// Programs whose output is meant for the shell, as in `eval "$(ssh-agent)"`.
 const SETUP: &[&[u8]] = &[
@@ -94,21 +94,21 @@ impl Parser<'_, '_, '_> {
         }
         let mut view = View::default();
         let place = self.flat.source(code.start, code.end).0;
-        view.put(b"set --0", (place, place), Disguises::NONE, 0);
+        view.put(b"set --0", (place, place), Obfuscations::NONE, 0);
         for word in given {
-            view.put(b" ", (place, place), Disguises::NONE, 0);
+            view.put(b" ", (place, place), Obfuscations::NONE, 0);
             if word.open {
                 let raw = self.src.get(word.span.0..word.span.1).unwrap_or_default();
                 if word.span == own.span || raw.is_empty() {
                     break;
                 }
-                view.copy(raw, word.span.0, Disguises::NONE, 0);
+                view.copy(raw, word.span.0, Obfuscations::NONE, 0);
             } else {
                 let text = self.flat.view(word.start, word.end);
                 quote::word(&text, Quoting::Single, place, &mut view);
             }
         }
-        view.put(b"\n", (place, place), Disguises::NONE, 0);
+        view.put(b"\n", (place, place), Obfuscations::NONE, 0);
         self.flat.show(code.start, code.end, &mut view);
         self.follow(&view, VariableScope::Own);
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
@@ -375,7 +375,7 @@ impl Parser<'_, '_, '_> {
         }
         let open = args.iter().any(|word| word.open);
         if open && !program.value && !self.sets_up(own) {
-            self.sink.shape("sh-eval", own.span, Disguises::NONE);
+            self.sink.shape("sh-eval", own.span, Obfuscations::NONE);
         }
     }
 
@@ -412,7 +412,7 @@ impl Parser<'_, '_, '_> {
             self.names_file(Lens::Sh, &text);
         }
         if word.open && word.value && !self.sets_up(own) {
-            self.sink.shape("sh-eval", own.span, Disguises::NONE);
+            self.sink.shape("sh-eval", own.span, Obfuscations::NONE);
         }
     }
 
@@ -741,7 +741,7 @@ impl Parser<'_, '_, '_> {
         }
         let mut piece = self.begin();
         piece.span = own.span;
-        self.flat.unit(&[name, b"=", value].concat(), own.span, Disguises::NONE);
+        self.flat.unit(&[name, b"=", value].concat(), own.span, Obfuscations::NONE);
         piece.end = self.flat.len();
         self.report_assignment(piece, own.span);
     }
@@ -754,11 +754,11 @@ impl Parser<'_, '_, '_> {
         let table = &self.sink.rules.commands;
         let command = crate::sink::Command {
             program: table.program(b"="),
-            how: Disguises::NONE,
+            how: Obfuscations::NONE,
             args: &[name, b"=", value].concat(),
-            undone: &|_, _| Disguises::NONE,
+            undone: &|_, _| Obfuscations::NONE,
             sources: 0,
-            fed: Disguises::NONE,
+            fed: Obfuscations::NONE,
             redirects: &[],
             span,
         };
@@ -881,11 +881,11 @@ impl Parser<'_, '_, '_> {
         let flat = &self.flat;
         let command = crate::sink::Command {
             program,
-            how: Disguises::NONE,
+            how: Obfuscations::NONE,
             args: flat.bytes.get(word.start..word.end).unwrap_or_default(),
             undone: &|from, to| flat.how(word.start.saturating_add(from), word.start.saturating_add(to)),
             sources: word.sources,
-            fed: Disguises::NONE,
+            fed: Obfuscations::NONE,
             redirects: &[],
             span: (word.span.0.max(span.0), word.span.1.max(word.span.0)),
         };

@@ -4,7 +4,7 @@
 //! This is constant folding for shells: `echo Y3VybA== | base64 -d | sh` runs `curl`.
 
 use crate::lex::sh::state::flat::FlatText;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most bytes of output that are tracked per command. Longer output is unknown.
 pub(in crate::lex::sh) const MAX: usize = 1 << 16;
@@ -27,7 +27,7 @@ pub(in crate::lex::sh) fn echo(words: &[FlatText]) -> FlatText {
     for (word, index) in rest.iter().zip(0_usize..) {
         if index > 0 {
             let at = out.source(out.len().saturating_sub(1), out.len()).1;
-            out.unit(b" ", (at, at), Disguises::NONE);
+            out.unit(b" ", (at, at), Obfuscations::NONE);
         }
         if escapes && word.bytes.contains(&b'\\') {
             unescape(word, &mut out);
@@ -122,7 +122,7 @@ fn one_escape(text: &FlatText, at: usize, out: &mut FlatText) -> usize {
         return at.saturating_add(1);
     };
     let end = at.saturating_add(len).saturating_add(1);
-    let how = if spelled(rest, &value) { Disguises::SHELL } else { Disguises::NONE };
+    let how = if spelled(rest, &value) { Obfuscations::SHELL } else { Obfuscations::NONE };
     out.unit(&value, text.source(at, end), how);
     end
 }
@@ -176,7 +176,7 @@ pub(in crate::lex::sh) fn escape(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
 /// Returns the output of a filter for a known input, or `None` for other programs.
 pub(in crate::lex::sh) fn filter(name: &[u8], args: &[Vec<u8>], input: &FlatText) -> Option<FlatText> {
     let all = input.source(0, input.len());
-    let made = |bytes: Vec<u8>, how: Disguises| {
+    let made = |bytes: Vec<u8>, how: Obfuscations| {
         let mut out = FlatText::default();
         out.unit(&bytes, all, input.how(0, input.len()).and(how));
         Some(out)
@@ -188,22 +188,22 @@ pub(in crate::lex::sh) fn filter(name: &[u8], args: &[Vec<u8>], input: &FlatText
         b"rev" => {
             let lines = input.bytes.split(|byte| *byte == b'\n');
             let turned: Vec<Vec<u8>> = lines.map(|line| line.iter().rev().copied().collect()).collect();
-            made(turned.join(&b'\n'), Disguises::SHELL)
+            made(turned.join(&b'\n'), Obfuscations::SHELL)
         }
         b"tac" => {
             let mut lines: Vec<&[u8]> = input.bytes.split(|byte| *byte == b'\n').collect();
             lines.reverse();
-            made(lines.join(&b'\n'), Disguises::SHELL)
+            made(lines.join(&b'\n'), Obfuscations::SHELL)
         }
-        b"tr" => made(translate(args, &input.bytes)?, Disguises::SHELL),
+        b"tr" => made(translate(args, &input.bytes)?, Obfuscations::SHELL),
         b"base64" | b"base32" if has(decodes) => {
-            made(base64(&input.bytes)?, Disguises::SHELL.and(Disguises::DECODE))
+            made(base64(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
         }
         b"openssl" if has(decodes) && has(&[b"base64", b"enc", b"-base64", b"-a"]) => {
-            made(base64(&input.bytes)?, Disguises::SHELL.and(Disguises::DECODE))
+            made(base64(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
         }
         b"xxd" if args.iter().any(|arg| arg.starts_with(b"-") && arg.contains(&b'r')) => {
-            made(hex(&input.bytes)?, Disguises::SHELL.and(Disguises::DECODE))
+            made(hex(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
         }
         _ => None,
     }

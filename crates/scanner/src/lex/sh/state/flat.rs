@@ -1,7 +1,7 @@
 //! Decoded text with a map to the source: words of commands, values, output of commands.
 
 use crate::lex::offset;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// A segment that came from one range of the source.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +10,7 @@ struct Segment {
     at: u32,
     from: u32,
     to: u32,
-    how: Disguises,
+    how: Obfuscations,
     /// Set if each byte came from one byte of the source.
     linear: bool,
 }
@@ -29,7 +29,7 @@ impl FlatText {
 
     /// Appends source bytes unchanged.
     #[inline]
-    pub(in crate::lex::sh) fn plain(&mut self, bytes: &[u8], from: usize, how: Disguises) {
+    pub(in crate::lex::sh) fn plain(&mut self, bytes: &[u8], from: usize, how: Obfuscations) {
         if bytes.is_empty() {
             return;
         }
@@ -48,7 +48,7 @@ impl FlatText {
     }
 
     /// Appends bytes that replace a source range.
-    pub(in crate::lex::sh) fn unit(&mut self, bytes: &[u8], from: (usize, usize), how: Disguises) {
+    pub(in crate::lex::sh) fn unit(&mut self, bytes: &[u8], from: (usize, usize), how: Obfuscations) {
         if bytes.is_empty() {
             return;
         }
@@ -82,7 +82,7 @@ impl FlatText {
         &self,
         start: usize,
         end: usize,
-    ) -> impl Iterator<Item = (&[u8], (usize, usize), Disguises, bool)> {
+    ) -> impl Iterator<Item = (&[u8], (usize, usize), Obfuscations, bool)> {
         let first = self.first(start);
         let segs = self.segs.get(first..).unwrap_or_default();
         segs.iter().enumerate().take_while(move |(_, seg)| (seg.at as usize) < end).map(
@@ -103,11 +103,11 @@ impl FlatText {
     }
 
     /// Returns the obfuscation that was undone in a range.
-    pub(in crate::lex::sh) fn how(&self, start: usize, end: usize) -> Disguises {
+    pub(in crate::lex::sh) fn how(&self, start: usize, end: usize) -> Obfuscations {
         if start >= end {
-            return Disguises::NONE;
+            return Obfuscations::NONE;
         }
-        self.pieces(start, end).fold(Disguises::NONE, |sum, (_, _, how, _)| sum.and(how))
+        self.pieces(start, end).fold(Obfuscations::NONE, |sum, (_, _, how, _)| sum.and(how))
     }
 
     /// Maps a range to the source.

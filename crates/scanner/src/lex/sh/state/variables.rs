@@ -1,7 +1,7 @@
 //! Values of variables, and the expansions that transform them.
 
 use crate::lex::sh::{Parser, TextOrigin, Variable};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The longest value that is tracked.
 const MAX: usize = 4096;
@@ -71,10 +71,10 @@ impl Parser<'_, '_, '_> {
 
     /// Returns the obfuscation in a variable's use. The path of a program, as from `command -v`, does not
     /// count.
-    pub(in crate::lex::sh) fn value_how(&self, name: &[u8]) -> Disguises {
+    pub(in crate::lex::sh) fn value_how(&self, name: &[u8]) -> Obfuscations {
         match self.environment.vars.get(name).map(|var| var.origin) {
-            Some(TextOrigin::Located) => Disguises::NONE,
-            _ => Disguises::SHELL,
+            Some(TextOrigin::Located) => Obfuscations::NONE,
+            _ => Obfuscations::SHELL,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::lex::sh::syntax::list::{Capture, ListEnd};
 use crate::lex::sh::syntax::word::{Joint, WordContext};
 use crate::lex::sh::{Parser, TextOrigin, Word};
 use crate::sink::EmbeddedText;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most words, and the most bytes, to which a brace list expands. `{a,b}{a,b}…` grows exponentially.
 const WORDS: usize = 256;
@@ -49,7 +49,7 @@ impl Parser<'_, '_, '_> {
             }
             _ => {
                 self.skip(1);
-                self.flat.plain(b"$", start, Disguises::NONE);
+                self.flat.plain(b"$", start, Obfuscations::NONE);
             }
         }
     }
@@ -58,7 +58,7 @@ impl Parser<'_, '_, '_> {
     fn hole(&mut self, mark: &[u8], start: usize, piece: &mut Word) {
         self.note_hole(start, piece);
         self.joint = Joint::None;
-        self.flat.unit(mark, (start, self.pos), Disguises::NONE);
+        self.flat.unit(mark, (start, self.pos), Obfuscations::NONE);
         piece.value_end = self.flat.len();
     }
 
@@ -67,7 +67,7 @@ impl Parser<'_, '_, '_> {
         // The value is the whole word even if quotes surround it: `"$x"`.
         let alone = self.flat.len() == piece.start || piece.value;
         piece.value = alone && start.saturating_sub(piece.span.0) <= 1;
-        self.out.code.put(b"$", (start, self.pos), Disguises::NONE, 0);
+        self.out.code.put(b"$", (start, self.pos), Obfuscations::NONE, 0);
     }
 
     fn variable(&mut self, name: &[u8], start: usize, piece: &mut Word, place: WordContext) {
@@ -85,7 +85,7 @@ impl Parser<'_, '_, '_> {
         name: &[u8],
         value: Option<Vec<u8>>,
         start: usize,
-        how: Disguises,
+        how: Obfuscations,
         piece: &mut Word,
         place: WordContext,
     ) {
@@ -133,7 +133,7 @@ impl Parser<'_, '_, '_> {
         if place == WordContext::Bare {
             self.split(start, piece);
         } else {
-            self.flat.unit(b" ", (start, self.pos), Disguises::SHELL);
+            self.flat.unit(b" ", (start, self.pos), Obfuscations::SHELL);
         }
     }
 
@@ -142,7 +142,7 @@ impl Parser<'_, '_, '_> {
         if self.flat.len() > piece.start {
             let done = Word { end: self.flat.len(), ..*piece };
             self.words.push(Word { span: (piece.span.0, start), ..done });
-            self.flat.unit(b" ", (start, self.pos), Disguises::SHELL);
+            self.flat.unit(b" ", (start, self.pos), Obfuscations::SHELL);
             *piece = Word {
                 start: self.flat.len(),
                 span: (start, start),
@@ -158,7 +158,7 @@ impl Parser<'_, '_, '_> {
         &mut self,
         text: &[u8],
         from: (usize, usize),
-        how: Disguises,
+        how: Obfuscations,
         piece: &mut Word,
         place: WordContext,
     ) {
@@ -225,7 +225,7 @@ impl Parser<'_, '_, '_> {
         piece.sources |= ran;
         if let Some(program) = self.located.take().filter(|program| self.spend(program.len())) {
             piece.origin = TextOrigin::Located;
-            self.put_text(&program.bytes, (start, self.pos), Disguises::NONE, piece, place);
+            self.put_text(&program.bytes, (start, self.pos), Obfuscations::NONE, piece, place);
             return;
         }
         if let Some(printed) = printed
@@ -234,7 +234,7 @@ impl Parser<'_, '_, '_> {
             let end =
                 // The shell drops line breaks at the end of a substitution.
                 printed.bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |at| at.saturating_add(1));
-            let how = printed.how(0, end).and(Disguises::SHELL);
+            let how = printed.how(0, end).and(Obfuscations::SHELL);
             let text = printed.bytes.get(..end).unwrap_or_default();
             self.put_text(text, (start, self.pos), how, piece, place);
             return;
@@ -371,13 +371,13 @@ impl Parser<'_, '_, '_> {
         while at < end {
             let rest = self.src.get(at..end).unwrap_or_default();
             let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-            flat.plain(rest.get(..len).unwrap_or_default(), at, Disguises::NONE);
+            flat.plain(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE);
             at = at.saturating_add(len);
             if matches!(rest.get(len.saturating_add(1)), Some(b'`' | b'\\' | b'$')) {
                 at = at.saturating_add(1);
             }
             let next = self.src.get(at..at.saturating_add(1).min(end)).unwrap_or_default();
-            flat.plain(next, at, Disguises::NONE);
+            flat.plain(next, at, Obfuscations::NONE);
             at = at.saturating_add(1);
         }
         let view = flat.view(0, flat.len());
@@ -441,7 +441,7 @@ impl Parser<'_, '_, '_> {
     ) {
         // `${HOME:-x}` is ordinary in scripts, so an unknown uppercase variable is not obfuscation.
         let ordinary = name.iter().any(u8::is_ascii_uppercase) || matches!(name, [b'0'..=b'9'] | b"@" | b"*");
-        let how = if ordinary && value.is_none() { Disguises::NONE } else { Disguises::SHELL };
+        let how = if ordinary && value.is_none() { Obfuscations::NONE } else { Obfuscations::SHELL };
         if matches!(operator, b":=" | b"=") && value.as_ref().is_none_or(Vec::is_empty) {
             self.report_default(name, operand.as_deref().unwrap_or(b"$"), (start, self.pos));
         }
@@ -511,7 +511,7 @@ impl Parser<'_, '_, '_> {
             let rest = self.rest();
             let odd = |byte: &u8| matches!(byte, b'}' | b'$' | b'`' | b'\\' | b'\'' | b'"');
             let len = rest.iter().position(odd).unwrap_or(rest.len());
-            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Disguises::NONE);
+            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
             self.skip(len);
             match self.peek() {
                 b'}' => {
@@ -524,7 +524,7 @@ impl Parser<'_, '_, '_> {
                     self.skip(1);
                     let next =
                         self.src.get(self.pos..self.pos.saturating_add(1).min(self.end)).unwrap_or_default();
-                    self.flat.plain(next, self.pos, Disguises::NONE);
+                    self.flat.plain(next, self.pos, Obfuscations::NONE);
                     self.skip(1);
                 }
                 // Shells disagree on quotes in braces; skipping the quote alone reads the text in either
@@ -556,10 +556,10 @@ impl Parser<'_, '_, '_> {
         let span = (from, self.pos);
         for (text, index) in words.iter().zip(0_usize..) {
             if index > 0 {
-                self.flat.unit(b" ", span, Disguises::NONE);
+                self.flat.unit(b" ", span, Obfuscations::NONE);
             }
             let start = self.flat.len();
-            self.flat.unit(text, span, Disguises::SHELL);
+            self.flat.unit(text, span, Obfuscations::SHELL);
             self.words.push(Word { start, end: self.flat.len(), span, ..piece });
         }
     }

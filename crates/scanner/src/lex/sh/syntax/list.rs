@@ -8,7 +8,7 @@ use crate::lex::sh::state::functions::FunctionEffect;
 use crate::lex::sh::syntax::simple::{CommandWords, Stage};
 use crate::lex::sh::{Parser, PipeInput};
 use crate::sink::EmbeddedText;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,12 +153,12 @@ impl Parser<'_, '_, '_> {
     /// Copies an operator to the code view.
     fn operator(&mut self, len: usize) {
         let text = self.rest().get(..len).unwrap_or_default();
-        self.out.code.copy(text, self.pos, Disguises::NONE, 0);
+        self.out.code.copy(text, self.pos, Obfuscations::NONE, 0);
         self.skip(len);
     }
 
     fn newline(&mut self) {
-        self.out.code.copy(b"\n", self.pos, Disguises::NONE, 0);
+        self.out.code.copy(b"\n", self.pos, Obfuscations::NONE, 0);
         // The bodies of here-documents follow the line, and were read with their operators.
         if self.documents.0 == self.pos {
             self.pos = self.documents.1.min(self.end);
@@ -381,12 +381,12 @@ impl Parser<'_, '_, '_> {
         self.bodies_left = left;
         let mut view = View::default();
         if words.is_some() {
-            view.put(b"echo ", (from, from), Disguises::NONE, 0);
+            view.put(b"echo ", (from, from), Obfuscations::NONE, 0);
         }
-        view.copy(inner, from, Disguises::NONE, 0);
-        view.put(b" | ", (end, end), Disguises::NONE, 0);
-        view.copy(body, start, Disguises::NONE, 0);
-        view.put(b"\n", (self.pos, self.pos), Disguises::NONE, 0);
+        view.copy(inner, from, Obfuscations::NONE, 0);
+        view.put(b" | ", (end, end), Obfuscations::NONE, 0);
+        view.copy(body, start, Obfuscations::NONE, 0);
+        view.put(b"\n", (self.pos, self.pos), Obfuscations::NONE, 0);
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
@@ -415,7 +415,7 @@ impl Parser<'_, '_, '_> {
                 nested: 0,
                 wanted: false,
             };
-            self.report(b"", Disguises::NONE, own, 0);
+            self.report(b"", Obfuscations::NONE, own, 0);
         }
         self.redirect_sources(from)
     }

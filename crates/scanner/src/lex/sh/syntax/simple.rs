@@ -11,7 +11,7 @@ use crate::lex::sh::{Parser, Word};
 use crate::rules::CommandTable;
 use crate::sink::{Command, EmbeddedText};
 use crate::text::Within;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The output of a stage of a pipeline.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(in crate::lex::sh) struct Stage {
     /// The taint bits of the programs that ran.
     pub(in crate::lex::sh) sources: u128,
     /// The obfuscation that was undone to read them.
-    pub(in crate::lex::sh) how: Disguises,
+    pub(in crate::lex::sh) how: Obfuscations,
     /// The output, if it is known.
     pub(in crate::lex::sh) printed: Option<FlatText>,
 }
@@ -29,7 +29,7 @@ pub(in crate::lex::sh) struct Stage {
 pub(in crate::lex::sh) struct Redirect {
     /// The operator and the target.
     pub(in crate::lex::sh) text: Vec<u8>,
-    pub(in crate::lex::sh) how: Disguises,
+    pub(in crate::lex::sh) how: Obfuscations,
     pub(in crate::lex::sh) sources: u128,
     /// The input, if it is text of the script.
     pub(in crate::lex::sh) input: Option<FlatText>,
@@ -178,7 +178,7 @@ impl Parser<'_, '_, '_> {
         let Some(operator) = operators.iter().copied().find(|operator| rest.starts_with(operator)) else {
             return false;
         };
-        self.out.code.copy(operator, self.pos, Disguises::NONE, 0);
+        self.out.code.copy(operator, self.pos, Obfuscations::NONE, 0);
         self.skip(operator.len());
         self.blanks();
         // The delimiter of a here-document is not expanded, so it is not read as a word.
@@ -208,7 +208,7 @@ impl Parser<'_, '_, '_> {
             sources |= self.value_sources(&name);
             input = self.value(&name, None).map(|text| {
                 let mut flat = FlatText::default();
-                flat.unit(&text, word.span, Disguises::NONE);
+                flat.unit(&text, word.span, Obfuscations::NONE);
                 flat
             });
         }
@@ -266,7 +266,7 @@ impl Parser<'_, '_, '_> {
         let (text, sources) = self.document_text(body.min(self.end), stop, kind, tabs);
         let known = text.filter(|text| !text.bytes.is_empty());
         let text = b"<<".to_vec();
-        self.redirects.push(Redirect { text, how: Disguises::NONE, sources, input: known, number: b'0' });
+        self.redirects.push(Redirect { text, how: Obfuscations::NONE, sources, input: known, number: b'0' });
     }
 
     /// Finds the end of the line, ignoring quoted line breaks.
@@ -337,7 +337,7 @@ impl Parser<'_, '_, '_> {
         let text = self.src.get(start..stop).unwrap_or_default();
         self.out.text.begin(Within::String, 0);
         for (line, from) in lines(text, start) {
-            self.out.text.raw(line, from, Disguises::NONE);
+            self.out.text.raw(line, from, Obfuscations::NONE);
         }
         self.out.text.end();
         let mut flat = FlatText::default();
@@ -348,7 +348,11 @@ impl Parser<'_, '_, '_> {
                 } else {
                     0
                 };
-                flat.plain(line.get(skip..).unwrap_or_default(), from.saturating_add(skip), Disguises::NONE);
+                flat.plain(
+                    line.get(skip..).unwrap_or_default(),
+                    from.saturating_add(skip),
+                    Obfuscations::NONE,
+                );
             }
             return (Some(flat), 0);
         }
@@ -373,7 +377,7 @@ impl Parser<'_, '_, '_> {
         while self.pos < self.end {
             let rest = self.rest();
             let len = rest.iter().position(|byte| matches!(byte, b'$' | b'`' | b'\\')).unwrap_or(rest.len());
-            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Disguises::NONE);
+            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
             self.skip(len);
             match self.peek() {
                 b'$' => self.dollar(piece, WordContext::Document),
@@ -389,7 +393,7 @@ impl Parser<'_, '_, '_> {
                         continue;
                     }
                     let byte = self.rest().get(..1).unwrap_or_default();
-                    self.flat.plain(byte, self.pos, Disguises::NONE);
+                    self.flat.plain(byte, self.pos, Obfuscations::NONE);
                     self.skip(1);
                 }
                 _ => {}
@@ -420,7 +424,7 @@ impl Parser<'_, '_, '_> {
         let mut sources = all.iter().fold(0, |sum, word| sum | word.sources);
         if first >= own.end {
             if self.redirects.len() > own.redirects {
-                self.report(b"", Disguises::NONE, CommandWords { first: own.end, ..own }, sources);
+                self.report(b"", Obfuscations::NONE, CommandWords { first: own.end, ..own }, sources);
             }
             // The output goes into a variable, so nothing is printed.
             return Stage::default();
@@ -444,12 +448,12 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the names that a program word may stand for, usually one.
-    fn program_names(&mut self, word: Word, own: CommandWords) -> Vec<(Vec<u8>, Disguises)> {
+    fn program_names(&mut self, word: Word, own: CommandWords) -> Vec<(Vec<u8>, Obfuscations)> {
         let text = self.text(word).to_vec();
         let how = self.flat.how(word.start, word.end);
         let name = base_name(&text);
         if !name.is_ascii() && core::str::from_utf8(name).is_ok_and(crate::unicode::has_zero_width) {
-            self.sink.shape("unicode-zero-width-code", word.span, Disguises::NONE);
+            self.sink.shape("unicode-zero-width-code", word.span, Obfuscations::NONE);
         } else if !name.is_ascii() {
             // A program whose name only looks like a known one is a different program.
             let rules = self.sink.rules;
@@ -457,7 +461,7 @@ impl Parser<'_, '_, '_> {
             crate::unicode::identifier_beside(
                 name,
                 word.span,
-                Disguises::NONE,
+                Obfuscations::NONE,
                 &rules.data,
                 &known,
                 self.sink,
@@ -469,7 +473,7 @@ impl Parser<'_, '_, '_> {
             let few = name.len() <= 64 && (plain > 0 || name.contains(&b'?'));
             let names = table.fitting(|known| few && crate::lex::sh::state::variables::fits(name, known));
             let names: Vec<_> =
-                names.take(8).map(|known| (known.to_vec(), how.and(Disguises::SHELL))).collect();
+                names.take(8).map(|known| (known.to_vec(), how.and(Obfuscations::SHELL))).collect();
             if !names.is_empty() {
                 return names;
             }
@@ -510,7 +514,7 @@ impl Parser<'_, '_, '_> {
     pub(in crate::lex::sh) fn report(
         &mut self,
         name: &[u8],
-        how: Disguises,
+        how: Obfuscations,
         own: CommandWords,
         sources: u128,
     ) -> u128 {
@@ -522,7 +526,7 @@ impl Parser<'_, '_, '_> {
         let bears = own.nested == 0 || self.spend(count.saturating_mul(REDIRECT));
         let from = if bears { own.redirects } else { self.redirects.len() };
         let redirects = self.redirects.get(from..).unwrap_or_default();
-        let told: Vec<(Vec<u8>, Disguises)> =
+        let told: Vec<(Vec<u8>, Obfuscations)> =
             redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
         let fed = redirects.iter().fold(sources | self.pipe.from, |sum, redirect| sum | redirect.sources);
         // A command without an input of its own reads that of the shell, which `exec <` may have changed.
@@ -604,7 +608,7 @@ impl Parser<'_, '_, '_> {
             *count = count.saturating_add(1);
             // `f() { f | f & }; f` is a fork bomb.
             if *count >= 2 && self.pipe.piped {
-                self.sink.shape("sh-fork-bomb", own.span, Disguises::NONE);
+                self.sink.shape("sh-fork-bomb", own.span, Obfuscations::NONE);
             }
             return Stage::default();
         }
@@ -646,7 +650,7 @@ impl Parser<'_, '_, '_> {
                 let name = wrappers::name_of(text).map_or(0, <[u8]>::len);
                 piece.assigns = crate::lex::offset(name);
             }
-            self.flat.unit(text, own.span, Disguises::NONE);
+            self.flat.unit(text, own.span, Obfuscations::NONE);
             piece.end = self.flat.len();
             self.words.push(piece);
         }
@@ -674,16 +678,16 @@ impl Parser<'_, '_, '_> {
         };
         self.bodies_left = left;
         let mut view = View::default();
-        view.put(b"set --", own.span, Disguises::NONE, 0);
+        view.put(b"set --", own.span, Obfuscations::NONE, 0);
         for text in args {
-            view.put(b" ", own.span, Disguises::NONE, 0);
+            view.put(b" ", own.span, Obfuscations::NONE, 0);
             let mut word = View::default();
-            word.put(text, own.span, Disguises::NONE, 0);
+            word.put(text, own.span, Obfuscations::NONE, 0);
             let quoting = if text.contains(&b'$') { Quoting::Double } else { Quoting::Single };
             quote::word(&word, quoting, own.span.0, &mut view);
         }
-        view.put(b"\n", own.span, Disguises::NONE, 0);
-        view.copy(body, start, Disguises::NONE, 0);
+        view.put(b"\n", own.span, Obfuscations::NONE, 0);
+        view.copy(body, start, Obfuscations::NONE, 0);
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
@@ -746,7 +750,7 @@ fn secrets(
     table: &CommandTable,
     name: &[u8],
     words: &[&[u8]],
-    redirects: &[(Vec<u8>, Disguises)],
+    redirects: &[(Vec<u8>, Obfuscations)],
 ) -> (u128, u128) {
     let bit = |printed: Printed| table.source(table.program(printed.program()));
     let own = credentials::printed(name, words).map_or(0, bit);

@@ -4,7 +4,7 @@ use crate::lex::sh::programs::filters;
 use crate::lex::sh::syntax::list::{Capture, ListEnd};
 use crate::lex::sh::{Parser, PipeInput, Word};
 use crate::text::Within;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// What separates two parts of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,10 +71,10 @@ impl Parser<'_, '_, '_> {
         let bytes = self.src.get(start..end).unwrap_or_default();
         let how = self.joined(bytes, word);
         if how.is_plain() {
-            self.flat.plain(bytes, start, Disguises::NONE);
+            self.flat.plain(bytes, start, Obfuscations::NONE);
         } else if let Some((first, rest)) = bytes.split_first() {
             self.flat.plain(&[*first], start, how);
-            self.flat.plain(rest, start.saturating_add(1), Disguises::NONE);
+            self.flat.plain(rest, start.saturating_add(1), Obfuscations::NONE);
         }
     }
 
@@ -83,7 +83,7 @@ impl Parser<'_, '_, '_> {
         &mut self,
         bytes: &[u8],
         from: (usize, usize),
-        how: Disguises,
+        how: Obfuscations,
         word: usize,
     ) {
         let how = how.and(self.joined(bytes, word));
@@ -91,16 +91,20 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the obfuscation of a part that continues a name after a joint, as in `cu''rl`.
-    fn joined(&mut self, bytes: &[u8], word: usize) -> Disguises {
-        let Some(first) = bytes.first() else { return Disguises::NONE };
+    fn joined(&mut self, bytes: &[u8], word: usize) -> Obfuscations {
+        let Some(first) = bytes.first() else { return Obfuscations::NONE };
         let joint = core::mem::take(&mut self.joint);
         if joint == Joint::None {
-            return Disguises::NONE;
+            return Obfuscations::NONE;
         }
         let before = self.flat.bytes.get(word..).and_then(<[u8]>::last);
         let letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let inside = before.is_some_and(letter) && letter(first);
-        if inside || (joint == Joint::Empty && letter(first)) { Disguises::SHELL } else { Disguises::NONE }
+        if inside || (joint == Joint::Empty && letter(first)) {
+            Obfuscations::SHELL
+        } else {
+            Obfuscations::NONE
+        }
     }
 
     /// Records a quote or backslash inside a word.
@@ -112,7 +116,7 @@ impl Parser<'_, '_, '_> {
 
     /// Starts a word.
     pub(in crate::lex::sh) fn begin(&mut self) -> Word {
-        self.flat.unit(b" ", (self.pos, self.pos), Disguises::NONE);
+        self.flat.unit(b" ", (self.pos, self.pos), Obfuscations::NONE);
         self.joint = Joint::None;
         Word { start: self.flat.len(), end: self.flat.len(), span: (self.pos, self.pos), ..Word::default() }
     }
@@ -140,7 +144,7 @@ impl Parser<'_, '_, '_> {
             if plain > 0 {
                 let end = self.pos.saturating_add(plain);
                 self.add(self.pos, end, piece.start);
-                self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, Disguises::NONE, 0);
+                self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, Obfuscations::NONE, 0);
                 self.pos = end;
             }
             let Some(&byte) = rest.get(plain) else { break };
@@ -233,8 +237,8 @@ impl Parser<'_, '_, '_> {
     fn one(&mut self) {
         let bytes = self.src.get(self.pos..self.pos.saturating_add(1)).unwrap_or_default();
         self.joint = Joint::None;
-        self.flat.plain(bytes, self.pos, Disguises::NONE);
-        self.out.code.copy(bytes, self.pos, Disguises::NONE, 0);
+        self.flat.plain(bytes, self.pos, Obfuscations::NONE);
+        self.out.code.copy(bytes, self.pos, Obfuscations::NONE, 0);
         self.skip(1);
     }
 
@@ -251,7 +255,7 @@ impl Parser<'_, '_, '_> {
         let start = self.pos.saturating_add(1);
         self.skip(2);
         self.add(start.min(self.end), self.pos, word);
-        self.out.code.put(b"''", (start.saturating_sub(1), self.pos), Disguises::NONE, 0);
+        self.out.code.put(b"''", (start.saturating_sub(1), self.pos), Obfuscations::NONE, 0);
         self.seam(word);
     }
 
@@ -260,7 +264,7 @@ impl Parser<'_, '_, '_> {
         let text = self.src.get(start..end).unwrap_or_default();
         if !text.is_empty() {
             self.out.text.begin(Within::String, 0);
-            self.out.text.raw(text, start, Disguises::NONE);
+            self.out.text.raw(text, start, Obfuscations::NONE);
             self.out.text.end();
         }
     }
@@ -281,7 +285,7 @@ impl Parser<'_, '_, '_> {
         }
         self.pos = end;
         self.skip(1);
-        self.out.code.put(b"''", (open, self.pos), Disguises::NONE, 0);
+        self.out.code.put(b"''", (open, self.pos), Obfuscations::NONE, 0);
     }
 
     /// Reads `"…"`, in which expansions apply.
@@ -298,7 +302,7 @@ impl Parser<'_, '_, '_> {
         } else {
             self.seam(piece.start);
         }
-        self.out.code.put(b"''", (open, self.pos), Disguises::NONE, 0);
+        self.out.code.put(b"''", (open, self.pos), Obfuscations::NONE, 0);
     }
 
     fn until_quote(&mut self, piece: &mut Word) {
@@ -307,7 +311,7 @@ impl Parser<'_, '_, '_> {
             let len =
                 rest.iter().position(|byte| matches!(byte, b'"' | b'$' | b'`' | b'\\')).unwrap_or(rest.len());
             let end = self.pos.saturating_add(len);
-            self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, Disguises::NONE);
+            self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
             self.add(self.pos, end, piece.start);
             self.pos = end;
             match self.peek() {
@@ -330,13 +334,13 @@ impl Parser<'_, '_, '_> {
             b'"' | b'$' | b'`' | b'\\' => {
                 let start = self.pos.saturating_add(1);
                 self.skip(2);
-                self.out.text.raw(&[next], start, Disguises::NONE);
+                self.out.text.raw(&[next], start, Obfuscations::NONE);
                 self.add(start, self.pos, word);
             }
             _ => {
                 let start = self.pos;
                 self.skip(1);
-                self.out.text.raw(b"\\", start, Disguises::NONE);
+                self.out.text.raw(b"\\", start, Obfuscations::NONE);
                 self.add(start, self.pos, word);
             }
         }
@@ -355,7 +359,8 @@ impl Parser<'_, '_, '_> {
                 let tail = rest.get(1..).unwrap_or_default();
                 if let Some((value, len)) = filters::escape(tail) {
                     self.skip(len.saturating_add(1));
-                    let how = if filters::spelled(tail, &value) { Disguises::SHELL } else { Disguises::NONE };
+                    let how =
+                        if filters::spelled(tail, &value) { Obfuscations::SHELL } else { Obfuscations::NONE };
                     self.out.text.decoded(&value, (start, self.pos), how);
                     self.add_unit(&value, (start, self.pos), how, word);
                     continue;
@@ -366,13 +371,13 @@ impl Parser<'_, '_, '_> {
             }
             let len = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\')).unwrap_or(rest.len());
             self.skip(len);
-            self.out.text.raw(rest.get(..len).unwrap_or_default(), start, Disguises::NONE);
+            self.out.text.raw(rest.get(..len).unwrap_or_default(), start, Obfuscations::NONE);
             self.add(start, self.pos, word);
         }
         self.out.text.end();
         self.skip(1);
         self.seam(word);
-        self.out.code.put(b"''", (open, self.pos), Disguises::NONE, 0);
+        self.out.code.put(b"''", (open, self.pos), Obfuscations::NONE, 0);
     }
 
     /// Reads `<(…)`, whose output is input of the program.
@@ -398,7 +403,7 @@ impl Parser<'_, '_, '_> {
             self.printed.push(printed);
             piece.printed = crate::lex::offset(self.printed.len());
         }
-        self.flat.unit(b"<()", (start, self.pos), Disguises::NONE);
+        self.flat.unit(b"<()", (start, self.pos), Obfuscations::NONE);
         piece.value_end = self.flat.len();
     }
 
@@ -453,15 +458,15 @@ impl Parser<'_, '_, '_> {
             self.set_text(&key, value, sources);
         }
         self.set_items(name, known.then_some(items), sources);
-        self.flat.unit(b"()", (start, self.pos), Disguises::NONE);
+        self.flat.unit(b"()", (start, self.pos), Obfuscations::NONE);
         piece.open = true;
     }
 
     /// Separates words with a space in the code view.
     pub(in crate::lex::sh) fn code_word(&mut self, mark: &[u8]) {
         if self.out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            self.out.code.put(b" ", (self.pos, self.pos), Disguises::NONE, 0);
+            self.out.code.put(b" ", (self.pos, self.pos), Obfuscations::NONE, 0);
         }
-        self.out.code.put(mark, (self.pos, self.pos.saturating_add(mark.len())), Disguises::NONE, 0);
+        self.out.code.put(mark, (self.pos, self.pos.saturating_add(mark.len())), Obfuscations::NONE, 0);
     }
 }

@@ -13,7 +13,7 @@ use crate::lex::sh::syntax::list;
 use crate::lex::sh::syntax::simple::CommandWords;
 use crate::lex::sh::{Environment, Parser};
 use crate::sink::Sink;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 /// The longest function body that is analyzed again at a call.
 const BODY: usize = 64 << 10;
@@ -112,7 +112,7 @@ impl Parser<'_, '_, '_> {
             let rules = self.sink.rules;
             for found in sink.hits.iter().filter(|hit| rules.shape(name).contains(&hit.matcher)) {
                 let (start, end, _) = view.map.back(found.start as usize, found.end as usize);
-                self.sink.shape(name, (start, end), Disguises::NONE);
+                self.sink.shape(name, (start, end), Obfuscations::NONE);
             }
         }
     }
@@ -157,20 +157,20 @@ impl Parser<'_, '_, '_> {
         }
         let mut view = View::default();
         if given {
-            view.put(b"set --", own.span, Disguises::NONE, 0);
+            view.put(b"set --", own.span, Obfuscations::NONE, 0);
             for text in &args {
-                view.put(b" ", own.span, Disguises::NONE, 0);
+                view.put(b" ", own.span, Obfuscations::NONE, 0);
                 let mut word = View::default();
-                word.put(text, own.span, Disguises::NONE, 0);
+                word.put(text, own.span, Obfuscations::NONE, 0);
                 let quoting = if text.contains(&b'$') { Quoting::Double } else { Quoting::Single };
                 quote::word(&word, quoting, own.span.0, &mut view);
             }
-            view.put(b"\n", own.span, Disguises::NONE, 0);
+            view.put(b"\n", own.span, Obfuscations::NONE, 0);
         }
         if place.text_of == self.text_of {
-            view.copy(body, place.at.0, Disguises::NONE, 0);
+            view.copy(body, place.at.0, Obfuscations::NONE, 0);
         } else {
-            view.put(body, own.span, Disguises::NONE, 0);
+            view.put(body, own.span, Obfuscations::NONE, 0);
         }
         let kept = self.environment.vars.get(&b"@"[..]).cloned();
         self.bodies.push((name.to_vec(), 0));

@@ -8,7 +8,7 @@ use crate::lex::sh::programs::downloaders;
 use crate::lex::sh::programs::wrappers;
 use crate::lex::sh::state::variables;
 use crate::lex::sh::syntax::simple::CommandWords;
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// The most downloaded files, and the longest file name, that are tracked per script. A script that exceeds
 /// them is reported as partly unread.
@@ -404,8 +404,10 @@ impl Parser<'_, '_, '_> {
             }
         }
         match self.run_file(name, args, own, fed) {
-            Some(Verification::Unverified) => self.sink.shape("sh-drop-run", own.span, Disguises::NONE),
-            Some(Verification::Verified) => self.sink.shape("sh-drop-run-checked", own.span, Disguises::NONE),
+            Some(Verification::Unverified) => self.sink.shape("sh-drop-run", own.span, Obfuscations::NONE),
+            Some(Verification::Verified) => {
+                self.sink.shape("sh-drop-run-checked", own.span, Obfuscations::NONE)
+            }
             None => {}
         }
     }

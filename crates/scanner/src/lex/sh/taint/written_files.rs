@@ -6,7 +6,7 @@ use crate::lex::sh::programs::wrappers::{self, CodeKind};
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::syntax::simple::CommandWords;
 use crate::lex::sh::taint::downloads::{FILES, NAME, makes_runnable, operands, plain};
-use crate::view::Disguises;
+use crate::view::Obfuscations;
 
 /// Whether a write replaces or extends a file (`>` and `>>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Parser<'_, '_, '_> {
             *held = text;
         } else {
             if held.bytes.last().is_some_and(|last| *last != b'\n') {
-                held.unit(b"\n", own.span, Disguises::NONE);
+                held.unit(b"\n", own.span, Obfuscations::NONE);
             }
             held.add(&text, 0, text.len());
         }

@@ -3,7 +3,7 @@
 use super::{Reader, line, line_break};
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode, fold};
 use crate::sink::Unread;
-use crate::view::{Disguises, View};
+use crate::view::{Obfuscations, View};
 
 impl<'t> Reader<'_, 't, '_> {
     /// Reads a plain key, if a colon follows it in its line. Does not consume the colon.
@@ -46,13 +46,13 @@ impl<'t> Reader<'_, 't, '_> {
             }
             let view = folded.get_or_insert_with(|| {
                 let mut view = View::default();
-                view.copy(self.src.get(start..end).unwrap_or_default(), start, Disguises::NONE, 0);
+                view.copy(self.src.get(start..end).unwrap_or_default(), start, Obfuscations::NONE, 0);
                 view
             });
             fold(self.src, end, next, view);
             self.at = next;
             let line_end = self.plain_line();
-            view.copy(self.src.get(next..line_end).unwrap_or_default(), next, Disguises::NONE, 0);
+            view.copy(self.src.get(next..line_end).unwrap_or_default(), next, Obfuscations::NONE, 0);
             end = line_end;
         }
         self.at = end;
@@ -177,7 +177,7 @@ impl<'t> Reader<'_, 't, '_> {
             let text = line.get(column..).unwrap_or_default().trim_ascii();
             if text.is_empty() {
                 let from = (self.at, self.at.saturating_add(len));
-                view.put(b"\n", from, Disguises::NONE, 0);
+                view.put(b"\n", from, Obfuscations::NONE, 0);
                 self.skip(len);
                 continue;
             }
@@ -197,10 +197,10 @@ impl<'t> Reader<'_, 't, '_> {
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
         let text = body.get(indent..).unwrap_or_default();
-        view.copy(text, self.at.saturating_add(indent), Disguises::NONE, 0);
+        view.copy(text, self.at.saturating_add(indent), Obfuscations::NONE, 0);
         let from = (self.at.saturating_add(body.len()), self.at.saturating_add(line.len()));
         if from.0 < from.1 {
-            view.put(line_end, from, Disguises::NONE, 0);
+            view.put(line_end, from, Obfuscations::NONE, 0);
         }
     }
 
@@ -286,12 +286,12 @@ fn single(src: &[u8], start: usize, end: usize) -> View {
         let stop = at.saturating_add(plain);
         if rest.get(plain) == Some(&b'\n') {
             let text = text.trim_ascii_end();
-            view.copy(text, at, Disguises::NONE, 0);
+            view.copy(text, at, Obfuscations::NONE, 0);
             at = fold(src, stop, end, &mut view);
         } else {
-            view.copy(text, at, Disguises::NONE, 0);
+            view.copy(text, at, Obfuscations::NONE, 0);
             if stop < end {
-                view.put(b"'", (stop, stop.saturating_add(2)), Disguises::NONE, 0);
+                view.put(b"'", (stop, stop.saturating_add(2)), Obfuscations::NONE, 0);
             }
             at = stop.saturating_add(2);
         }
