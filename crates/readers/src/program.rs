@@ -230,8 +230,9 @@ pub struct Program {
     pub(crate) variables: usize,
     /// The name of each declared variable; function results have none.
     pub(crate) variable_names: Vec<Option<Text>>,
-    /// For a variable of a class, the meaning of its name before the variable is bound: a variable of an
-    /// enclosing scope, or a global.
+    /// The meaning of a class variable's name before it is bound.
+    ///
+    /// It is a variable of an enclosing scope, or a global.
     pub(crate) outer: BTreeMap<Variable, Option<Variable>>,
     /// The names that the scope of the file declares, sorted.
     pub(crate) file_names: Vec<(Text, Variable)>,

@@ -172,8 +172,9 @@ impl<'p, 'a> Machine<'p, 'a> {
         }
     }
 
-    /// Propagates values from later bindings to earlier ones, so that functions in reverse order of their
-    /// calls converge in one round.
+    /// Propagates values from later bindings to earlier ones.
+    ///
+    /// Functions in the reverse order of their calls then converge in one round.
     fn backward(&mut self) {
         for index in (0..self.facts.nodes.len()).rev() {
             let id = NodeId::from_index(index);
@@ -511,8 +512,9 @@ impl<'p, 'a> Machine<'p, 'a> {
         if self.analysis.knows(&self.facts, global) { OuterName::Global(global) } else { OuterName::None }
     }
 
-    /// Joins the value of a Python variable with the meaning of its name in outer scopes, unless the variable
-    /// is bound for certain before the read.
+    /// Joins the value of a Python variable with the meaning of its name in outer scopes.
+    ///
+    /// A variable that is certainly bound before the read has no other meaning.
     fn variable_or_outer(&mut self, id: NodeId, variable: Variable, value: Value) -> Value {
         let mut value = value;
         let mut variable = variable;

@@ -1,5 +1,4 @@
-//! Abstract interpretation: follows constants, names, functions and tainted data through a program without
-//! running it.
+//! Abstract interpretation: follows constants, names, functions and tainted data without running code.
 //!
 //! Operands are stored before their expression, so one round over the program is a loop without recursion.
 //! The value of a variable is the join of all values assigned to it. Rounds are repeated until the variables

@@ -1,5 +1,6 @@
-//! Soft keywords, which are keywords only at the start of a statement: `match`, `case`, `type`, and `exec` of
-//! Python 2.
+//! Soft keywords: `match`, `case`, `type`, and `exec` of Python 2.
+//!
+//! They are keywords only at the start of a statement.
 
 use super::frame::Operand;
 use super::parser::Parser;

@@ -212,8 +212,9 @@ impl Scanner<'_> {
         self.statement = holds_statements(BracketKind::Brace(brace));
     }
 
-    /// Returns `true` if a type ends here before a body, as in `f(): void {` and `class A extends B<C> {`, or
-    /// before a block on a line of its own.
+    /// Returns `true` if a type ends here before a body or before a block on a line of its own.
+    ///
+    /// Examples are `f(): void {` and `class A extends B<C> {`.
     fn ends_head(&self, pending: Option<Brace>) -> bool {
         self.options.types == JsTypes::Erased
             && (self.last == TokenKind::Gt || self.last_kw == Keyword::Void)

@@ -108,8 +108,9 @@ impl Scanner<'_> {
         };
     }
 
-    /// Marks the rest of the line as possible code after `await` and `yield`, which may be plain names, so
-    /// that `/` divides.
+    /// Marks the rest of the line as possible code after `await` and `yield`.
+    ///
+    /// Both may be plain names, after which `/` divides.
     fn maybe_regex(&mut self) {
         let rest = self.rest();
         let blanks = rest.iter().take_while(|byte| class(**byte) == ByteClass::Blank).count();

@@ -68,8 +68,9 @@ fn embed(sink: &mut Sink<'_>, start: usize, end: usize) {
     }
 }
 
-/// Returns the length of a comment after `<!--`, including its end if it has one: `-->`, `--!>`, or `>` and
-/// `->` at the very start.
+/// Returns the length of a comment after `<!--`, including its end if it has one.
+///
+/// It ends with `-->`, `--!>`, or with `>` and `->` at the very start.
 fn comment(body: &[u8]) -> Option<usize> {
     if body.starts_with(b">") {
         return Some(1);

@@ -1,5 +1,7 @@
-//! The names that a file declares: `use` with renames, groups and globs, `extern crate`, `type`, and
-//! variables bound to a path.
+//! The names that a file declares.
+//!
+//! They come from `use` with renames, groups and globs, `extern crate`, `type`, and variables bound to a
+//! path.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -18,8 +18,7 @@ struct Instruction {
     start: usize,
     end: usize,
     next: usize,
-    /// Set if the lines are joined in a way that a shell does not join them: with a comment in between, or
-    /// with another escape character.
+    /// Set if a shell would not join the lines: they have a comment in between, or another escape character.
     odd: bool,
 }
 
@@ -196,8 +195,9 @@ impl Dockerfile<'_> {
         sink.embed(Lens::Sh, EmbeddedText::View(shown.view(0, shown.len())));
     }
 
-    /// Passes a command to the lexer for shells: unchanged if a shell joins its lines in the same way,
-    /// otherwise joined.
+    /// Passes a command to the lexer for shells.
+    ///
+    /// It is unchanged if a shell joins its lines in the same way, otherwise joined.
     fn command(&mut self, line: &Instruction, at: usize, bodies: &[HereDocument], sink: &mut Sink<'_>) {
         let start = line.text.source(at, at.saturating_add(1)).0;
         let end = bodies.last().map_or(line.end, |body| body.next);

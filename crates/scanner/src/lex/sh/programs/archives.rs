@@ -53,8 +53,9 @@ fn stem<'a>(file: &'a [u8], extensions: &[&[u8]]) -> Option<&'a [u8]> {
     extensions.iter().find_map(|extension| file.strip_suffix(*extension)).filter(|stem| !stem.is_empty())
 }
 
-/// Returns the archives that a program unpacks, each with its result: the named directory, or the names
-/// derived from the archive's.
+/// Returns the archives that a program unpacks, each with its result.
+///
+/// The result is the named directory, or the names derived from the archive's.
 pub(in crate::lex::sh) fn unpacked<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<(&'a [u8], Vec<Vec<u8>>)> {
     let files = args.iter().copied().filter(|arg| !arg.starts_with(b"-"));
     match name {

@@ -1,5 +1,4 @@
-//! The output of commands that only print: `echo`, `printf`, and filters such as `base64 -d` and `tr` with a
-//! known input.
+//! The output of `echo`, `printf`, and filters such as `base64 -d` and `tr` with a known input.
 //!
 //! This is constant folding for shells: `echo Y3VybA== | base64 -d | sh` runs `curl`.
 

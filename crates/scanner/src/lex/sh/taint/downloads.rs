@@ -15,8 +15,8 @@ use crate::view::Obfuscations;
 pub(in crate::lex::sh) const FILES: usize = 4096;
 pub(in crate::lex::sh) const NAME: usize = 512;
 
-/// Taint bits for a downloaded file, next to the bits of source programs: one that was not checked, and one
-/// that was compared with a digest. The two highest bits cannot belong to a program.
+/// The taint bits of downloaded files: an unchecked one, and one that was compared with a digest. The two
+/// highest bits cannot belong to a program.
 pub(in crate::lex::sh) const KEPT: u128 = 1 << 127;
 pub(in crate::lex::sh) const KEPT_CHECKED: u128 = 1 << 126;
 
@@ -353,8 +353,9 @@ impl Parser<'_, '_, '_> {
         })
     }
 
-    /// Looks up the files that a word names: one, those that match a pattern, or with `Depth::All` those in a
-    /// directory.
+    /// Looks up the files that a word names.
+    ///
+    /// These are one file, those that match a pattern, or with `Depth::All` those in a directory.
     fn held_by(&self, word: &[u8], depth: Depth) -> Option<Verification> {
         let many = word.iter().any(|byte| matches!(byte, b'*' | b'?'));
         let fits = |key: &Vec<u8>| {

@@ -95,8 +95,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
-    /// Returns `true` if a line has a key of its own: then it does not continue the scalar, even if it is
-    /// indented like it.
+    /// Returns `true` if a line has a key of its own, so that it does not continue the scalar.
     fn opens_key(&mut self, at: usize) -> bool {
         let back = core::mem::replace(&mut self.at, at);
         let found = self.plain_key().is_some();
