@@ -1,4 +1,4 @@
-//! Runs one command: feeds it, reads it, and ends it and its process group in time.
+//! Runs one command: writes its input, reads its output, and ends its process group in time.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,21 +12,22 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::services::{HookCommand, Start};
 
-/// The most that is read from standard output. A reply is small; more is a program that prints without end.
+/// The limit for standard output. A reply is small, so more output comes from a program that does not stop
+/// printing.
 const STDOUT_BYTES: usize = 1 << 20;
-/// How much of the end of standard error is kept.
+/// The bytes of standard error that are kept, from its end, where error messages are.
 const STDERR_BYTES: usize = 64 << 10;
-/// How long a group has to end itself after TERM.
+/// The time that a process group has to exit after TERM.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long pipes are read after the program ended, since a child of it can hold them open forever.
+/// The time to read pipes after the program exited, since a child process can keep them open forever.
 const DRAIN: Duration = Duration::from_millis(250);
-/// How often the end of the program is looked for on systems that cannot wait for it together with pipes.
+/// The polling interval on systems that cannot wait for a process and pipes together.
 const TICK: Duration = Duration::from_millis(5);
 
 /// The exit code with which a hook denies.
 const DENY: i32 = 2;
 
-/// How a program ended.
+/// The outcome of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Exit(i32),
@@ -35,7 +36,7 @@ pub(crate) enum End {
     Oversize,
 }
 
-/// What a program left.
+/// The outcome of a program, with its output.
 pub(crate) struct Ran {
     pub(crate) end: End,
     pub(crate) stdout: Vec<u8>,
@@ -66,13 +67,14 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Returns the moment after a wait. Waits are at most ten minutes, so the sum exists.
+/// Returns the time after a wait. Waits are at most ten minutes, so the sum does not overflow.
 fn after(wait: Duration) -> Instant {
     let now = now();
     now.checked_add(wait).unwrap_or(now)
 }
 
-/// A started program and its pipes. Dropping it ends the whole group, so that an early return leaves no process.
+/// A started program and its pipes. Dropping it kills the process group, so that an early return leaves no
+/// process.
 struct Running<'a> {
     child: Child,
     pid: Option<Pid>,
@@ -86,15 +88,15 @@ struct Running<'a> {
     reaped: bool,
 }
 
-/// What a round of waiting ended with.
+/// The reason that a round of waiting ended.
 enum Round {
-    /// The program has ended.
+    /// The program exited.
     Ended,
-    /// Both pipes are closed and the program has ended.
+    /// The program exited, and both pipes are closed.
     Drained,
-    /// Too much was printed.
+    /// The program printed too much.
     Oversize,
-    /// The time is over.
+    /// The deadline has passed.
     Late,
 }
 
@@ -120,7 +122,7 @@ impl<'a> Running<'a> {
     fn drive(&mut self, deadline: Instant) -> io::Result<Ran> {
         let end = match self.until(deadline, StopAt::Exit)? {
             Round::Oversize => {
-                // A program that is about to deny has a moment to say so.
+                // A program can print a lot and then deny. It has a moment to exit.
                 let ended = matches!(self.until(after(DRAIN), StopAt::Exit)?, Round::Ended | Round::Drained);
                 self.signal(Signal::KILL);
                 let status = self.wait()?;
@@ -132,7 +134,7 @@ impl<'a> Running<'a> {
             }
             Round::Late => {
                 self.signal(Signal::TERM);
-                // Its output no longer matters, so pipes are only emptied to let it end.
+                // Its output no longer matters. Pipes are only drained so that the program can exit.
                 let _in_time = self.until(after(GRACE), StopAt::Exit)?;
                 self.signal(Signal::KILL);
                 self.wait()?;
@@ -141,7 +143,7 @@ impl<'a> Running<'a> {
             round @ (Round::Ended | Round::Drained) => {
                 let oversize = matches!(round, Round::Ended)
                     && matches!(self.until(after(DRAIN), StopAt::Drained)?, Round::Oversize);
-                // The program is not reaped yet, so its process group cannot belong to another program.
+                // The program is not reaped yet, so its process group id cannot belong to another program.
                 self.signal(Signal::KILL);
                 let status = self.wait()?;
                 let Some(status) = status else { return Ok(self.ran(End::TimedOut)) };
@@ -159,7 +161,7 @@ impl<'a> Running<'a> {
         Ran { end, stdout: core::mem::take(&mut self.out), stderr: self.err.take() }
     }
 
-    /// Moves bytes until the program ended, printed too much, or the time is over.
+    /// Copies bytes until the program exits, prints too much, or the deadline passes.
     fn until(&mut self, deadline: Instant, stop: StopAt) -> io::Result<Round> {
         loop {
             let left = deadline.saturating_duration_since(now());
@@ -202,7 +204,7 @@ impl<'a> Running<'a> {
             if out {
                 let is_full = self.out.len() > STDOUT_BYTES;
                 read_some(&mut self.stdout, |bytes| {
-                    // What comes after the limit is read, so that the program can end, and not kept.
+                    // Output after the limit is read, so that the program can exit, but not kept.
                     if !is_full {
                         self.out.extend_from_slice(bytes);
                     }
@@ -226,7 +228,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Writes what the pipe takes. A program that closes its input early has read all that it wants.
+    /// Writes as much as the pipe accepts. A program that closes its input early does not need the rest.
     fn feed(&mut self) {
         let Some(stdin) = &mut self.stdin else { return };
         match stdin.write(self.input) {
@@ -248,8 +250,8 @@ impl<'a> Running<'a> {
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
 
-    /// Signals the whole group, and the program itself, which can have left the group. It is not reaped yet, so its id
-    /// cannot belong to another program. That no process is left is not an error.
+    /// Signals the process group, and the program itself, which can have left the group. The program is not
+    /// reaped yet, so its id cannot belong to another program. It is not an error if no process is left.
     fn signal(&self, signal: Signal) {
         if let Some(pid) = self.pid {
             let _none_left = kill_process_group(pid, signal);
@@ -257,8 +259,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Waits for the end of a program that ended or was killed; `None` if it does not end, such as one with more
-    /// privileges than this process.
+    /// Waits for a program that exited or was killed. Returns `None` if it does not exit, for example
+    /// because it has more privileges than this process.
     fn wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let deadline = after(DRAIN);
         loop {
@@ -278,7 +280,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !self.reaped {
             self.signal(Signal::KILL);
-            // If it cannot be ended, nobody waits for it, and the system keeps its exit status.
+            // If it cannot be killed, its exit status stays with the system.
             let _ended = self.wait();
         }
     }
@@ -298,7 +300,7 @@ enum StopAt {
     Drained,
 }
 
-/// Reads what is there, and closes the pipe at its end.
+/// Reads the available bytes, and closes the pipe at its end.
 fn read_some<P: Read>(pipe: &mut Option<P>, mut take: impl FnMut(&[u8])) {
     let Some(open) = pipe else { return };
     let mut buffer = vec![0; 64 << 10];
@@ -309,14 +311,14 @@ fn read_some<P: Read>(pipe: &mut Option<P>, mut take: impl FnMut(&[u8])) {
     }
 }
 
-/// The end of what was printed.
+/// The end of an output.
 #[derive(Default)]
 struct Tail(Vec<u8>);
 
 impl Tail {
     fn push(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
-        // Cut rarely, so that each byte is moved once on average.
+        // The buffer is cut only when it is twice as large, so each byte is moved once on average.
         if self.0.len() > 2 * STDERR_BYTES {
             self.cut();
         }
@@ -325,11 +327,12 @@ impl Tail {
     fn cut(&mut self) {
         let extra = self.0.len().saturating_sub(STDERR_BYTES);
         if extra > 0 {
-            // A line whose start is gone goes too: half of a secret does not look like one.
+            // An incomplete first line is removed too, since half a secret is not recognized by the
+            // redaction rules.
             let rest = self.0.iter().skip(extra).position(|byte| *byte == b'\n');
             let end = rest.map_or(self.0.len(), |line| extra.saturating_add(line).saturating_add(1));
             self.0.drain(..end);
-            // So does the rest of a key whose first lines are gone.
+            // The same applies to a key whose first lines are missing.
             let text = String::from_utf8_lossy(&self.0);
             if let Some(at) =
                 text.find("-----END").filter(|at| !text.get(..*at).unwrap_or_default().contains("-----BEGIN"))
@@ -345,7 +348,7 @@ impl Tail {
     }
 }
 
-/// Opens something that becomes readable when the program ends, if the system has that.
+/// Opens a handle that becomes readable when the program exits, if the system has one.
 #[cfg(target_os = "linux")]
 fn exit_handle(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()

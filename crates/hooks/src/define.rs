@@ -1,26 +1,26 @@
-//! Turns items of plugins and hooks files into hooks.
+//! Converts items of plugins and hooks files into hooks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use plugward_manifest::{Dialect, SurfaceFact, ForeignText, SurfaceItem};
+use plugward_manifest::{Dialect, ForeignText, SurfaceFact, SurfaceItem};
 
 use crate::event::{Event, EventClass, MatchKey};
 use crate::hook::{CommandForm, Handler, Hook, OnFailure, Scope, Step, View};
 use crate::matcher::{Condition, ListSyntax, Matcher, matches_no_tool};
 use crate::plan::HookNote;
 
-/// The longest time that a hook can take.
+/// The longest timeout of a hook.
 const LONGEST: Duration = Duration::from_secs(600);
-/// From this many seconds on, a number was probably meant as milliseconds.
+/// From this value on, a timeout was probably meant in milliseconds.
 const MILLISECONDS: f64 = 1000.0;
 
-/// What is known about the source of a definition.
+/// The source of a definition.
 pub(crate) struct Origin<'a> {
     pub(crate) scope: Scope,
     /// The first part of ids: `user`, `user2`, or the id of a plugin.
     pub(crate) prefix: &'a str,
-    /// What places are shown with: the label of a file, or the id of a plugin.
+    /// The prefix of places in messages: the label of a file, or the id of a plugin.
     pub(crate) label: &'a str,
     pub(crate) dialect: Dialect,
     pub(crate) source: (usize, String),
@@ -30,17 +30,18 @@ pub(crate) struct Origin<'a> {
 /// A definition that cannot become a hook.
 pub(crate) struct Defect {
     pub(crate) note: HookNote,
-    /// A missing gate is not consent, so a defect of a gate costs its whole source.
+    /// Whether the definition is of a gate. A missing gate must not count as consent, so its whole source
+    /// is refused.
     pub(crate) of_gate: bool,
 }
 
-/// What one item defines.
+/// The definition of a hook by one item.
 pub(crate) struct Definition<'a> {
     origin: &'a Origin<'a>,
     item: &'a SurfaceItem,
     event: Option<Event>,
     notes: Vec<HookNote>,
-    /// Fields that have no meaning for manifests, as JSON text.
+    /// Fields that the manifest parser does not interpret, as JSON text.
     other: BTreeMap<String, String>,
 }
 
@@ -53,7 +54,7 @@ impl<'a> Definition<'a> {
         Self { origin, item, event: None, notes: Vec::new(), other }
     }
 
-    /// Returns the hook, or `None` for one that never runs. Notes are kept either way.
+    /// Returns the hook, or `None` if it never runs, together with the notes.
     pub(crate) fn hook(
         mut self,
         number: &str,
@@ -63,7 +64,7 @@ impl<'a> Definition<'a> {
             if self.origin.scope != Scope::Plugin {
                 return (Ok(None), Vec::new());
             }
-            // No host documents these keys, so the hook runs there too.
+            // No host documents these keys, so their hosts run the hook too.
             self.note("hook/unknown-field", "`enabled` and `disabled` have no effect".to_owned());
         }
         let Some(word) = self.item.event() else {
@@ -130,7 +131,7 @@ impl<'a> Definition<'a> {
         })
     }
 
-    /// The words of a command, or its text if a shell would put something else in the place of words.
+    /// Returns the words of a command, or its text if a shell would expand some of them.
     fn shown_run(&self) -> Vec<String> {
         let own = |text: &str| text.replace("${CLAUDE_PLUGIN_ROOT}", "").replace("${PLUGIN_ROOT}", "");
         match self.item.text().map(ForeignText::as_untrusted) {
@@ -150,7 +151,7 @@ impl<'a> Definition<'a> {
                 None => Err(self.defect("hook/field", "expected the text of the prompt, found none")),
             },
             "http" | "mcp_tool" | "message" | "suggestion" => {
-                let message = format!("plugward does not run handlers of type `{kind}`");
+                let message = format!("handlers of type `{kind}` are not supported");
                 Err(self.defect("hook/unsupported", &message))
             }
             other => {
@@ -163,8 +164,8 @@ impl<'a> Definition<'a> {
 
     fn command(&self, text: Option<&str>) -> Result<Handler, Defect> {
         if self.other.contains_key("cwd") {
-            // In another directory, a relative name means another file.
-            return Err(self.defect("hook/unsupported", "plugward starts hooks in the project, not in `cwd`"));
+            // In another directory, a relative name refers to another file.
+            return Err(self.defect("hook/unsupported", "`cwd` is not supported; hooks start in the project"));
         }
         let has_option = |text: &str| text.contains("${user_config.");
         if let Some(text) = text {
@@ -183,12 +184,12 @@ impl<'a> Definition<'a> {
             return Ok(Handler::Command(CommandForm::Shell { shell, text: text.to_owned() }));
         }
         if self.item.argv().iter().any(|argument| has_option(argument)) {
-            let message = "an argument contains `${user_config.…}`, and plugward knows no values of options";
+            let message = "an argument contains `${user_config.…}`, whose value is not known";
             return Err(self.defect("hook/unsupported", message));
         }
         let is_gnoma_plugin = self.origin.dialect == Dialect::Gnoma && self.origin.scope == Scope::Plugin;
         match (self.item.argv(), self.item.run()) {
-            // The first argument of a gnoma plugin is a file of the plugin.
+            // In a gnoma plugin, the first argument is a file of the plugin.
             ([path, arguments @ ..], _) if is_gnoma_plugin => {
                 let (path, arguments) = (path.clone(), arguments.to_vec());
                 Ok(Handler::Command(CommandForm::PluginFile { path, arguments }))
@@ -282,7 +283,7 @@ impl<'a> Definition<'a> {
         }
         let Some(text) = self.item.fact("if") else { return Ok(None) };
         if !event.is_tool_event() {
-            let message = format!("`if` holds for tools only, and `{event}` is not about a tool");
+            let message = format!("`if` applies to tools only, and `{event}` is not about a tool");
             self.note("hook/never-fires", message);
         }
         Ok(Some(Condition::read(text)))
@@ -340,7 +341,7 @@ impl<'a> Definition<'a> {
     }
 
     fn unknown_fields(&mut self) {
-        // The fields that the hosts document; those that the manifest reads are not among the others.
+        // The fields that the hosts document, except those that the manifest parser interprets.
         const KNOWN: [&str; 10] = [
             "async",
             "asyncRewake",
@@ -373,7 +374,7 @@ impl<'a> Definition<'a> {
     }
 }
 
-/// Returns `file:line:column`, with the file inside of a plugin after the plugin's id.
+/// Returns `file:line:column`. The file of a plugin follows the plugin's id.
 pub(crate) fn place(label: &str, place: &plugward_manifest::ManifestPlace) -> String {
     let mut text = label.to_owned();
     if !place.file().is_empty() {
@@ -385,7 +386,7 @@ pub(crate) fn place(label: &str, place: &plugward_manifest::ManifestPlace) -> St
     }
 }
 
-/// Escapes untrusted text to one line and cuts it after `most` characters.
+/// Escapes untrusted text for one line and truncates it to `most` characters.
 pub(crate) fn shown(text: &str, most: usize) -> String {
     let cut: String = text.chars().take(most).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
@@ -404,14 +405,14 @@ fn default_timeout(dialect: Dialect, event: Event, handler: &Handler) -> Duratio
     Duration::from_millis(millis)
 }
 
-/// Reads a duration of Go's `time.ParseDuration` as seconds, if it is above 0.
+/// Parses a duration of Go's `time.ParseDuration` as seconds, if it is above 0.
 fn go_seconds(text: &str) -> Option<f64> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     let mut seconds = 0.0;
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (number, after) = rest.split_at(digits);
-        // The longer of two units with the same start comes first.
+        // A unit that another one starts with comes after it.
         let units = [
             ("ns", 1e-9),
             ("us", 1e-6),

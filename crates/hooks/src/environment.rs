@@ -5,15 +5,15 @@ use crate::hook::{CommandForm, Hook, Scope};
 use crate::services::HookCommand;
 use plugward_manifest::Dialect;
 
-/// The variables that every hook gets, besides `LC_*`.
+/// The variables that every hook gets, in addition to `LC_*`.
 const BASE: [&str; 7] = ["HOME", "LANG", "PATH", "TERM", "TMPDIR", "TZ", "USER"];
 
-/// Writes the command of a hook.
+/// Builds the command of a hook.
 pub(crate) fn command(hook: &Hook, form: &CommandForm, at: &FireContext) -> HookCommand {
     let own = own_variables(hook, at);
     let argv = match form {
         CommandForm::Shell { shell, text } => vec![(*shell).to_owned(), "-c".to_owned(), text.clone()],
-        // No shell replaces variables in an argument list, so the host's own ones are replaced here.
+        // No shell expands variables in an argument list, so the host's own variables are expanded here.
         CommandForm::Arguments(argv) => argv.iter().map(|argument| replaced(argument, &own)).collect(),
         CommandForm::PluginFile { path, arguments } => {
             let root = hook.directories.as_ref().map_or("", |directories| directories.root.as_str());

@@ -1,22 +1,22 @@
-//! The events of agent hosts: which hosts fire them, and what an answer to them can do.
+//! The events of agent hosts: the hosts that fire them, and the effect of an answer.
 
 use core::fmt;
 
 use plugward_manifest::Dialect;
 
-/// What an answer to an event can do.
+/// The effect of an answer to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new class must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
 pub enum EventClass {
-    /// An answer decides whether something happens.
+    /// The answer decides whether something happens.
     Gate,
-    /// An answer changes the output of a tool. It has already run, so a deny counts as skip.
+    /// The answer changes the output of a tool. The tool has already run, so a deny counts as skip.
     Content,
-    /// An answer decides nothing.
+    /// The answer has no effect.
     Notice,
 }
 
-/// The part of a payload that a matcher is compared with.
+/// The part of a payload that is compared with a matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatchKey {
     /// The name of the tool.
@@ -29,16 +29,16 @@ pub(crate) enum MatchKey {
     None,
 }
 
-/// What follows from an answer, beyond its class.
+/// The effect of an answer beyond its class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing more.
+    /// None.
     Plain,
     /// Context for the model, from a JSON reply.
     Context,
     /// Context for the model, from a JSON reply or from other text on standard output.
     TextContext,
-    /// A deny makes the agent go on, so that a failing hook must not deny.
+    /// A deny keeps the agent working, so a failing hook must not deny.
     Prolongs,
 }
 
@@ -50,11 +50,10 @@ const CXG: u8 = CX | GNOMA;
 
 macro_rules! events {
     ($($name:ident, $word:literal, $pascal:literal, $hosts:expr, $class:ident, $key:expr, $effect:ident;)*) => {
-        /// An event of an agent host, in the order of `hook plan`.
+        /// An event of an agent host.
         ///
-        /// # Source
-        /// ADR-004: `PostToolUse` is one event. It is not split into events before and after the secret scan; the
-        /// type of a hook decides when it runs and what it sees. Do not reorder the steps without reopening the ADR.
+        /// `PostToolUse` is one event. It is not split into events before and after the secret scan:
+        /// the type of a hook decides when it runs and what it sees (ADR-004 in `docs/source-documents.md`).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Event {
@@ -62,22 +61,22 @@ macro_rules! events {
         }
 
         impl Event {
-            /// Every event, in the order of `hook plan`.
+            /// Every event, in the order of variants.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Returns the word that plugward and gnoma use: `pre_tool_use`.
+            /// Returns the name in plugward and gnoma: `pre_tool_use`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
 
-            /// Returns the word that Claude Code and Codex use: `PreToolUse`.
+            /// Returns the name in Claude Code and Codex: `PreToolUse`.
             #[must_use]
             pub const fn pascal(self) -> &'static str {
                 match self { $(Self::$name => $pascal,)* }
             }
 
-            /// Returns what an answer to the event can do.
+            /// Returns the effect of an answer to the event.
             #[must_use]
             pub const fn class(self) -> EventClass {
                 match self { $(Self::$name => EventClass::$class,)* }
@@ -138,13 +137,13 @@ events! {
 }
 
 impl Event {
-    /// Returns the event of a word, in either spelling.
+    /// Returns the event of a name, in either spelling.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|event| event.as_str() == word || event.pascal() == word)
     }
 
-    /// Returns the event that a host fires under a word, if it fires one.
+    /// Returns the event that a host fires under a name, if it fires it.
     #[must_use]
     pub fn of_host(dialect: Dialect, word: &str) -> Option<Self> {
         let host = match dialect {
@@ -162,7 +161,7 @@ impl Event {
         self.key() == Tool
     }
 
-    /// Returns `true` if a deny makes the agent go on instead of stopping it.
+    /// Returns `true` if a deny keeps the agent working instead of stopping it.
     pub(crate) fn prolongs(self) -> bool {
         self.effect() == Effect::Prolongs
     }
@@ -172,7 +171,7 @@ impl Event {
         matches!(self.effect(), Effect::Context | Effect::TextContext)
     }
 
-    /// Returns `true` if text that is not JSON is context for the model.
+    /// Returns `true` if output that is not JSON is context for the model.
     pub(crate) fn text_is_context(self) -> bool {
         self.effect() == Effect::TextContext
     }

@@ -1,4 +1,4 @@
-//! One hook as it will run.
+//! A hook of a plan.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ macro_rules! words {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         #[serde(rename_all = "lowercase")]
-        #[expect(clippy::exhaustive_enums, reason = "a new value must stop every host from building")]
+        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new value")]
         pub enum $name {
             $($(#[$item_doc])* $item,)*
         }
 
         impl $name {
-            /// Returns the word that reports use.
+            /// Returns the name in reports.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$item => $word,)* }
@@ -31,14 +31,14 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Writes redacted text as a string.
+/// Serializes redacted text as a string.
 #[expect(clippy::ref_option, reason = "the derive hands over a reference to the field")]
 pub(crate) fn as_text<S: serde::Serializer>(text: &Option<Redacted>, to: S) -> Result<S::Ok, S::Error> {
     serde::Serialize::serialize(&text.as_ref().map(Redacted::as_str), to)
 }
 
 words! {
-    /// Who defined a hook. Hooks of an earlier scope run first.
+    /// The source of a hook. Hooks of an earlier scope run first.
     Scope {
         /// The organization that manages the machine.
         Managed = "managed",
@@ -52,23 +52,23 @@ words! {
 }
 
 words! {
-    /// When a hook runs. Steps run one after another, in this order.
+    /// The step in which a hook runs. Steps run one after another, in this order.
     Step {
-        /// Sees the call or the output and changes nothing.
+        /// Sees the call or the output, and does not change it.
         Observe = "observe",
-        /// Decides about a gate event by a command.
+        /// Decides about a gate event, with a command.
         Gate = "gate",
         /// Can replace the output of a tool.
         Transform = "transform",
         /// Asks a model, which sees redacted text only.
         Judge = "judge",
-        /// Is told about an event.
+        /// Receives an event.
         Notice = "notice",
     }
 }
 
 words! {
-    /// What a hook sees of tool output, arguments and data.
+    /// The form of tool output, arguments and data that a hook sees.
     View {
         /// Text as the tool left it.
         Raw = "raw",
@@ -78,18 +78,18 @@ words! {
 }
 
 words! {
-    /// What follows if a hook fails.
+    /// The consequence of a failed hook.
     OnFailure {
         /// The answer is deny. After a tool has run it is skip.
         Block = "block",
-        /// The hook has no say.
+        /// The hook has no effect.
         Skip = "skip",
         /// The output of the tool is withheld.
         Withhold = "withhold",
     }
 }
 
-/// What runs.
+/// The implementation of a hook.
 #[derive(Clone)]
 pub(crate) enum Handler {
     Command(CommandForm),
@@ -99,7 +99,7 @@ pub(crate) enum Handler {
     Judge(Arc<dyn JudgeHook>),
 }
 
-/// The forms in which a command is written.
+/// The form of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandForm {
     /// Text for a shell, and the name of the shell.
@@ -127,7 +127,7 @@ pub struct Hook {
     pub(crate) event: Event,
     pub(crate) dialect: Dialect,
     pub(crate) scope: Scope,
-    /// The place of its source among those of its scope, and the id of a plugin.
+    /// The position of its source among the sources of its scope, and the id of a plugin.
     pub(crate) source: (usize, String),
     pub(crate) position: usize,
     pub(crate) step: Step,
@@ -137,7 +137,7 @@ pub struct Hook {
     pub(crate) handler: Handler,
     pub(crate) run: Vec<String>,
     pub(crate) timeout: Duration,
-    /// As written; `None` leaves the default of the event.
+    /// As written. If `None`, the event's default applies.
     pub(crate) on_failure: Option<OnFailure>,
     pub(crate) priority: i32,
     pub(crate) env: Vec<String>,
@@ -146,7 +146,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Returns the id: the scope or the plugin, `:`, and the name or the event with a number.
+    /// Returns the id: the scope or plugin, `:`, and the name, or the event with a number.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -158,13 +158,13 @@ impl Hook {
         self.event
     }
 
-    /// Returns who defined it.
+    /// Returns the scope that defined the hook.
     #[must_use]
     pub const fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Returns the id of the plugin that defined it.
+    /// Returns the id of the plugin that defined the hook.
     #[must_use]
     pub fn plugin(&self) -> Option<&str> {
         (self.scope == Scope::Plugin).then_some(self.source.1.as_str())
@@ -176,7 +176,8 @@ impl Hook {
         self.step
     }
 
-    /// Returns what it sees, unless a grant shows more to it ([`RawGrants`](crate::RawGrants)).
+    /// Returns the form of text that the hook sees, unless a grant shows it more
+    /// ([`RawGrants`](crate::RawGrants)).
     #[must_use]
     pub const fn view(&self) -> View {
         self.view
@@ -188,7 +189,7 @@ impl Hook {
         self.matcher_text.as_deref()
     }
 
-    /// Returns the word for what runs: `command`, `prompt`, `agent`, `local` or `judge`.
+    /// Returns the kind of implementation: `command`, `prompt`, `agent`, `local` or `judge`.
     #[must_use]
     pub const fn handler(&self) -> &'static str {
         match self.handler {
@@ -200,27 +201,27 @@ impl Hook {
         }
     }
 
-    /// Returns the command for a report: its words, or its text as a whole. Empty if it is not a command.
+    /// Returns the command for a report: its words, or its text as one item. Empty if it is not a command.
     #[must_use]
     pub fn run(&self) -> &[String] {
         &self.run
     }
 
-    /// Returns how long it can take.
+    /// Returns the timeout.
     #[must_use]
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns the priority; hooks with a lower one run first within a step.
+    /// Returns the priority. Hooks with a lower one run first within a step.
     #[must_use]
     pub const fn priority(&self) -> i32 {
         self.priority
     }
 
-    /// Returns what follows if it fails.
+    /// Returns the consequence of a failure.
     ///
-    /// Gates block by default, but for those on which a deny makes the agent go on.
+    /// Gates block by default, except at events where a deny keeps the agent working.
     #[must_use]
     pub fn on_failure(&self) -> OnFailure {
         use crate::event::EventClass::Gate;
@@ -230,12 +231,12 @@ impl Hook {
         self.on_failure.unwrap_or(if blocks { OnFailure::Block } else { OnFailure::Skip })
     }
 
-    /// Returns the order of the hooks of one event: step, priority, scope, source and position.
+    /// Returns the sort key among the hooks of an event: step, priority, scope, source and position.
     pub(crate) fn order(&self) -> (Step, i32, Scope, &(usize, String), usize) {
         (self.step, self.priority, self.scope, &self.source, self.position)
     }
 
-    /// Returns `true` if another hook of the same source runs the same thing.
+    /// Returns `true` if another hook of the same source runs the same command or prompt.
     pub(crate) fn repeats(&self, other: &Self) -> bool {
         let same = match (&self.handler, &other.handler) {
             (Handler::Command(own), Handler::Command(other)) => own == other,
@@ -244,7 +245,7 @@ impl Hook {
             }
             _ => false,
         };
-        // A stricter definition of the same command is not hidden by a laxer one before it.
+        // A stricter definition of the same command must not be skipped in favor of an earlier, weaker one.
         let of = |hook: &Self| (hook.scope, hook.step, hook.timeout, hook.on_failure());
         same && of(self) == of(other) && self.source == other.source && self.env == other.env
     }

@@ -1,26 +1,27 @@
-//! Whether a hook is meant for a call: matchers on the name, and `if` rules on the main argument.
+//! Matchers on names, and `if` rules on the main argument.
 
 use core::fmt;
 
 use regex_automata::meta::Regex;
 use serde_json::Value;
 
-/// The largest compiled pattern. A longer one is refused instead of slowing each call down.
+/// The size limit of a compiled pattern. A larger one is refused, since it would slow down every call.
 const PATTERN_BYTES: usize = 128 << 10;
 
-/// The arguments that an `if` rule is compared with.
+/// The arguments that are compared with an `if` rule.
 const MAIN_ARGUMENTS: [&str; 4] = ["command", "file_path", "path", "url"];
 
-/// Characters with which a shell runs more than one command, so that a rule about the first says too little.
+/// Characters with which a shell runs more than one command. A rule about the first command does not cover
+/// the others.
 const SHELL_OPERATORS: [char; 10] = [';', '&', '|', '<', '>', '$', '`', '(', ')', '\n'];
-/// Characters with which a shell puts something else in the place of a word.
+/// Characters that a shell expands or removes.
 const WORD_SYNTAX: [char; 10] = ['\'', '"', '\\', '=', '{', '~', '*', '?', '[', '!'];
-/// Commands that run the command that follows them.
+/// Commands that run another command.
 const WRAPPERS: [&str; 8] = ["command", "env", "eval", "exec", "nohup", "sudo", "time", "xargs"];
-/// One character of UTF-8, in an expression over bytes.
+/// A UTF-8 character, in an expression over bytes.
 const CHARACTER: &str = r"(?:[\x00-\x7F]|[\xC0-\xFF][\x80-\xBF]*)";
 
-/// Which names a hook is for.
+/// The names to which a hook applies.
 #[derive(Clone)]
 pub(crate) enum Matcher {
     All,
@@ -29,7 +30,7 @@ pub(crate) enum Matcher {
 }
 
 impl Matcher {
-    /// Reads a matcher of Claude Code or Codex: empty, `*`, names, or an unanchored expression.
+    /// Parses a matcher of Claude Code or Codex: empty, `*`, names, or an unanchored expression.
     pub(crate) fn of_claude(text: &str, list: ListSyntax) -> Option<Self> {
         if matches!(text, "" | "*") {
             return Some(Self::All);
@@ -47,7 +48,7 @@ impl Matcher {
         compile(text).map(Self::Pattern)
     }
 
-    /// Reads a tool pattern of gnoma, which is a glob of Go's `path.Match`.
+    /// Parses a tool pattern of gnoma, which is a glob of Go's `path.Match`.
     pub(crate) fn of_gnoma(glob: &str) -> Option<Self> {
         if glob.is_empty() {
             return Some(Self::All);
@@ -75,12 +76,12 @@ impl fmt::Debug for Matcher {
     }
 }
 
-/// Which characters a list of names can have besides letters, digits, `_` and `|`.
+/// The characters allowed in a list of names besides letters, digits, `_` and `|`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListSyntax {
     /// Also `-`, space and `,`.
     Wide,
-    /// No others: with them the matcher is an expression.
+    /// No others. With them, the matcher is an expression.
     Narrow,
 }
 
@@ -88,7 +89,8 @@ pub(crate) enum ListSyntax {
 const TOOLS: [&str; 10] =
     ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "Task", "WebFetch", "Write"];
 
-/// Returns `true` for text that is a valid expression and matches no tool, such as the permission rule `Write(docs/**)`.
+/// Returns `true` for a valid expression that matches no tool, such as the permission rule
+/// `Write(docs/**)`.
 pub(crate) fn matches_no_tool(text: &str) -> bool {
     let other_case = |part: &str| TOOLS.iter().any(|tool| *tool != part && tool.eq_ignore_ascii_case(part));
     // A group can contain alternatives, so its text is not split.
@@ -109,7 +111,8 @@ fn is_permission_rule(text: &str) -> bool {
     is_tool && tool.starts_with(char::is_uppercase) && rest.ends_with(')')
 }
 
-/// The `if` of a handler: `Tool` or `Tool(pattern)`. It holds for every tool if it cannot be read.
+/// The `if` of a handler: `Tool` or `Tool(pattern)`. A condition that cannot be parsed applies to every
+/// tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition(Option<(Matcher, ArgumentRule)>);
 
@@ -132,7 +135,7 @@ impl Condition {
             None => (text, "*"),
         };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
-        // Rules about a directory, a domain or alternatives have meanings of their own.
+        // Rules for directories, domains or alternatives have their own syntax.
         let starts_special = ["./", "../", "~", "/", "domain:"].iter().any(|start| rest.starts_with(start));
         let is_special = starts_special || rest.contains(['{', '[', '\\', '(', ')']);
         if tool.is_empty() || !tool.chars().all(is_name) || is_special {
@@ -150,7 +153,7 @@ impl Condition {
         Some((glob(tool)?, argument))
     }
 
-    /// Returns `true` if the hook should run. In doubt it runs: a gate that does not run has not agreed.
+    /// Returns `true` if the hook should run. If unsure it runs: a gate that does not run has not agreed.
     pub(crate) fn holds(&self, tool: &str, args: &Value, directory: &str) -> bool {
         let Some((tools, rule)) = &self.0 else { return true };
         if !tools.matches(tool) {
@@ -158,7 +161,7 @@ impl Condition {
         }
         let Some(args) = args.as_object() else { return true };
         let is_main = |key: &str| MAIN_ARGUMENTS.contains(&key);
-        // A model could add an argument that is compared instead of the one that the tool uses.
+        // A model could add an argument so that it is compared instead of the one that the tool uses.
         !args.keys().any(|key| is_main(key))
             || args.iter().any(|(key, value)| {
                 (is_main(key) || value.is_string()) && rule.may_match(key, value, directory)
@@ -170,18 +173,18 @@ impl ArgumentRule {
     fn may_match(&self, key: &str, value: &Value, directory: &str) -> bool {
         let Some(text) = value.as_str() else { return true };
         if key == "command" {
-            // Operators are looked for before line breaks become spaces.
+            // Operators include line breaks, which `words` turns into spaces.
             return text.contains(SHELL_OPERATORS) || self.may_match_command(&words(text));
         }
         if key == "url" {
             let lower = text.to_ascii_lowercase();
             return self.matches(text) || self.matches(&lower);
         }
-        // The same file has many names.
+        // The same file has many paths.
         if text.split('/').any(|part| matches!(part, "." | "..")) || text.contains("//") {
             return true;
         }
-        // Rules about files are mostly written relative to the project, or to any directory above the file.
+        // Rules about files are usually relative to the project, or to any directory above the file.
         let relative = text.strip_prefix(directory.trim_end_matches('/')).unwrap_or(text);
         let tails = relative.match_indices('/').filter_map(|(at, _)| relative.get(at.saturating_add(1)..));
         core::iter::once(text).chain(core::iter::once(relative)).chain(tails).any(|text| self.matches(text))
@@ -209,7 +212,7 @@ impl ArgumentRule {
     }
 }
 
-/// Returns text with one space between its words.
+/// Returns text with single spaces between words.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -221,7 +224,7 @@ fn compile(pattern: &str) -> Option<Regex> {
     Regex::builder().configure(config).syntax(syntax).build(pattern).ok()
 }
 
-/// Writes a glob as an anchored expression; `None` if a class or an escape has no end.
+/// Converts a glob to an anchored expression. Returns `None` if a class or an escape is not closed.
 fn glob_expression(glob: &str, star: &str, any: &str) -> Option<String> {
     let mut out = String::from("(?s)^");
     let mut rest = glob.chars().peekable();
@@ -254,7 +257,7 @@ fn glob_expression(glob: &str, star: &str, any: &str) -> Option<String> {
     Some(out)
 }
 
-/// Writes one character so that neither an expression nor a class gives it a meaning.
+/// Appends a character without a special meaning in expressions and classes.
 fn push_literal(character: char, out: &mut String) {
     if character.is_ascii_punctuation() {
         out.push('\\');

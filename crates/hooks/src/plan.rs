@@ -1,4 +1,4 @@
-//! All hooks of some sources in one order.
+//! The hooks of all sources in one order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::hook::{Handler, Hook, PluginDirectories, Scope, Step, View};
 use crate::matcher::Matcher;
 use crate::services::{JudgeHook, LocalHook};
 
-/// Something to say about a definition.
+/// A note about a definition.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct HookNote {
@@ -21,7 +21,7 @@ pub struct HookNote {
     pub at: String,
     /// The problem; text from the file is escaped.
     pub message: String,
-    /// What to do about it.
+    /// The help for the code.
     pub help: &'static str,
 }
 
@@ -31,34 +31,34 @@ impl HookNote {
     }
 }
 
-/// A source of which no hook runs.
+/// A source whose hooks do not run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[non_exhaustive]
 pub struct RefusedSource {
-    /// Who defined the source.
+    /// The scope of the source.
     #[serde(skip)]
     pub scope: Scope,
-    /// `user`, `project2`, or the id of a plugin.
+    /// The name of the source: `user`, `project2`, or the id of a plugin.
     pub source: String,
     /// The stable code.
     pub code: String,
 }
 
-/// Which hooks see text before the secret scan.
+/// The hooks that see text before the secret scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new choice must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new choice")]
 pub enum RawOutput {
-    /// Managed and user hooks; others if they have a grant.
+    /// Managed and user hooks, and others with a grant.
     ManagedAndUser,
     /// All command hooks: the user's setting `hooks.raw = "all"`.
     All,
 }
 
-/// All hooks of some sources, in the order in which they run.
+/// The hooks of all sources, in the order in which they run.
 ///
 /// # Guarantees
-/// The order depends on the definitions and on the order of the files alone. It is the same for every order in which
-/// plugins are added and their files were created.
+/// The order depends only on the definitions and the order of the files. It does not depend on the order in
+/// which plugins are added or files were created.
 #[derive(Debug, Clone)]
 pub struct Plan {
     hooks: Vec<Hook>,
@@ -67,7 +67,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Starts without a source.
+    /// Returns a builder without sources.
     #[must_use]
     pub const fn builder(raw: RawOutput) -> PlanBuilder {
         let plan = Self { hooks: Vec::new(), notes: Vec::new(), refused: Vec::new() };
@@ -80,13 +80,13 @@ impl Plan {
         &self.hooks
     }
 
-    /// Returns what there is to say about definitions, by place.
+    /// Returns the notes about definitions, by place.
     #[must_use]
     pub fn notes(&self) -> &[HookNote] {
         &self.notes
     }
 
-    /// Keeps the hooks that run when an event fires.
+    /// Keeps only the hooks that run when an event fires.
     #[must_use]
     pub fn only(mut self, event: Event) -> Self {
         let content = event.class() == EventClass::Content;
@@ -102,8 +102,8 @@ impl Plan {
         commands.filter_map(Hook::plugin).collect()
     }
 
-    /// Sets the private directories of plugins, by the ids that [`PlanBuilder::plugin`] returned. The commands of a
-    /// plugin without them fail with `hook/seal`.
+    /// Sets the private directories of plugins, by the ids that [`PlanBuilder::plugin`] returned. Without
+    /// them, the commands of a plugin fail with `hook/seal`.
     #[must_use]
     pub fn with_directories(mut self, directories: &BTreeMap<String, PluginDirectories>) -> Self {
         for hook in &mut self.hooks {
@@ -112,14 +112,14 @@ impl Plan {
         self
     }
 
-    /// Returns the sources of which no hook runs.
+    /// Returns the sources whose hooks do not run.
     #[must_use]
     pub fn refused(&self) -> &[RefusedSource] {
         &self.refused
     }
 }
 
-/// Gathers the sources of a plan.
+/// Collects the sources of a plan.
 #[derive(Debug, Clone)]
 pub struct PlanBuilder {
     raw: RawOutput,
@@ -131,8 +131,8 @@ pub struct PlanBuilder {
 impl PlanBuilder {
     /// Adds a hooks or settings file. Hooks of earlier files of a scope run first.
     ///
-    /// A file that cannot be read, or that has a defect on a gate event, adds no hook; it is in
-    /// [`Plan::refused`]. Other defects cost their entry.
+    /// A file that cannot be parsed, or that has a defect in a gate, adds no hook and is in
+    /// [`Plan::refused`]. With other defects, only their entries are left out.
     pub fn file(&mut self, scope: Scope, dialect: Dialect, label: &str, bytes: &[u8]) {
         let number = self.files.entry(scope).or_default();
         *number = number.saturating_add(1);
@@ -188,11 +188,12 @@ impl PlanBuilder {
         self.define(&origin, &items, broken);
     }
 
-    /// Adds the hooks of a plugin that loads, of the first of its dialects claude, codex and gnoma.
+    /// Adds the hooks of a plugin that loads, from the first of the dialects claude, codex and gnoma that
+    /// it has.
     ///
-    /// Its commands need directories before they can run ([`Plan::with_directories`]). Returns what the plugin is called
-    /// in the plan: its id on one line, made unique, and never the word of a scope, or a plugin in a directory called
-    /// `user` would pass for the user.
+    /// Its commands need directories before they can run ([`Plan::with_directories`]). Returns the plugin's
+    /// name in the plan: its id on one line, made unique. The name is never that of a scope, so a plugin in
+    /// a directory called `user` cannot pass for the user.
     pub fn plugin<'a>(
         &mut self,
         id: &str,
@@ -241,7 +242,7 @@ impl PlanBuilder {
         unique
     }
 
-    /// Adds a hook of the host's own that looks at raw output, before or as part of the transform step.
+    /// Adds an in-process hook of the host that sees raw output, before or in the transform step.
     pub fn local(&mut self, name: &str, step: LocalStep, hook: Arc<dyn LocalHook>) {
         let step = match step {
             LocalStep::Observe => Step::Observe,
@@ -250,7 +251,7 @@ impl PlanBuilder {
         self.in_process(name, step, View::Raw, Handler::Local(hook));
     }
 
-    /// Adds a hook of the host's own that shows redacted output to a model.
+    /// Adds an in-process hook of the host that sends redacted output to a model.
     pub fn judge(&mut self, name: &str, hook: Arc<dyn JudgeHook>) {
         self.in_process(name, Step::Judge, View::Redacted, Handler::Judge(hook));
     }
@@ -260,7 +261,7 @@ impl PlanBuilder {
         self.refuse_as(Scope::Plugin, &shown(source, 256), code);
     }
 
-    /// Puts the hooks in order.
+    /// Sorts the hooks and notes.
     #[must_use]
     pub fn build(self) -> Plan {
         let mut plan = self.plan;
@@ -357,7 +358,7 @@ impl PlanBuilder {
     }
 }
 
-/// Splits a place into file, line and column, so that line 8 is before line 14.
+/// Splits a place into file, line and column, so that line 8 sorts before line 14.
 fn order(at: &str) -> (&str, u32, u32) {
     let split = |text: &'_ str| -> Option<(usize, u32)> {
         let (before, number) = text.rsplit_once(':')?;
@@ -368,12 +369,12 @@ fn order(at: &str) -> (&str, u32, u32) {
     split(rest).map_or((rest, column, 0), |(end, line)| (rest.get(..end).unwrap_or(rest), line, column))
 }
 
-/// When a hook of the host's own runs.
+/// The step of an in-process hook of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an in-process hook observes or transforms")]
 pub enum LocalStep {
-    /// Before all transforms; its reply has no effect.
+    /// Before all transforms. Its reply has no effect.
     Observe,
-    /// With the transforms.
+    /// Among the transforms.
     Transform,
 }

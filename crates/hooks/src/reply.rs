@@ -1,4 +1,4 @@
-//! What a command hook answered, from its exit code and what it printed.
+//! The reply of a command hook, from its exit code and output.
 
 use plugward_manifest::Dialect;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::hook::CommandForm;
 use crate::report::Answer;
 use crate::strict;
 
-/// A failed hook: the code and what happened, without any word of the payload.
+/// A failed hook: the code and a message without any word of the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: &'static str,
@@ -22,7 +22,7 @@ impl Failure {
     }
 }
 
-/// What a hook wants instead of what it saw.
+/// The change that a hook requests.
 pub(crate) enum Rewrite {
     /// All arguments.
     Replace(Map<String, Value>),
@@ -32,7 +32,7 @@ pub(crate) enum Rewrite {
     Output { output: Value, metadata: Option<Value> },
 }
 
-/// What a hook answered. Its texts are not redacted yet.
+/// The reply of a hook. Its texts are not redacted yet.
 pub(crate) struct Reply {
     pub(crate) answer: Answer,
     pub(crate) reason: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Reply {
     pub(crate) stop_turn: bool,
     /// The path of a worktree, or the content of an elicitation.
     pub(crate) value: Option<Value>,
-    /// Whether something in the reply has no effect on this event.
+    /// Whether a part of the reply has no effect at this event.
     pub(crate) has_ignored: bool,
 }
 
@@ -61,10 +61,10 @@ impl Reply {
     }
 }
 
-/// Reads what a command left.
+/// Parses the output of a command.
 ///
 /// # Errors
-/// [`Failure`] if it did not answer. A deny that can be read is an answer at every exit code.
+/// [`Failure`] if the command did not answer. A readable deny is an answer at every exit code.
 pub(crate) fn read(dialect: Dialect, event: Event, form: &CommandForm, ran: &Ran) -> Result<Reply, Failure> {
     let code = match ran.end {
         End::Exit(code) => code,
@@ -87,7 +87,7 @@ pub(crate) fn read(dialect: Dialect, event: Event, form: &CommandForm, ran: &Ran
     match (code, read) {
         (0, read) => read,
         (_, Ok(reply)) if reply.answer == Answer::Deny => Ok(reply),
-        // A path for a worktree is only there when the hook says so.
+        // A worktree has a path only if the hook returned one.
         _ if matches!(event, Event::WorktreeCreate | Event::WorktreeRemove) => Ok(Reply::new(Answer::Deny)),
         (127, _) if matches!(form, CommandForm::Shell { .. }) => {
             Err(Failure::new("hook/not-found", "the shell did not find the program (exit code 127)"))
@@ -160,7 +160,8 @@ fn transformed(event: Event, value: &Value) -> Result<Option<Rewrite>, Failure> 
     }
 }
 
-/// Words of a reply. Text with a brace and one of them around it was meant as a reply, and must not pass as none.
+/// Keys of a reply. Text around an object with one of these keys was meant as a reply, and must not be
+/// ignored.
 const REPLY_WORDS: [&str; 4] =
     ["\"decision\"", "\"permissionDecision\"", "\"hookSpecificOutput\"", "\"continue\""];
 
@@ -173,8 +174,8 @@ fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
     if event.class() == EventClass::Gate && text.contains('\0') {
         return Err(bad("expected text without NUL bytes"));
     }
-    // A reply that is cut, or has text around it, was meant as one too. Context can quote JSON, so there an object at the
-    // end counts alone; elsewhere an object was meant as a reply, whatever its keys are.
+    // A truncated reply, or one with text around it, was meant as a reply too. Context can quote JSON, so
+    // at those events only an object at the end counts. At other events, any object was meant as a reply.
     let has_words = REPLY_WORDS.iter().any(|word| text.contains(word));
     let object = text.find('{').zip(text.rfind('}')).and_then(|(start, end)| text.get(start..=end));
     let is_object = object.is_some_and(|text| strict::object(text.as_bytes(), &strict::REPLY).is_ok());
@@ -197,7 +198,7 @@ fn claude(event: Event, text: &str) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-/// Reads one reply of Claude Code's form. The first error is kept, but a deny next to it still counts.
+/// Parses a reply in Claude Code's format. The first error is kept, but a deny next to it still counts.
 struct ClaudeReply {
     event: Event,
     reply: Reply,
@@ -212,7 +213,7 @@ impl ClaudeReply {
                     Value::Bool(true) => {}
                     Value::Bool(false) => {
                         self.reply.stop_turn = true;
-                        // What the event is about does not happen first.
+                        // The event must not happen before the turn stops.
                         if self.event.class() == EventClass::Gate && !self.event.prolongs() {
                             self.answer(Answer::Deny);
                         }
@@ -309,7 +310,7 @@ impl ClaudeReply {
         }
     }
 
-    /// `hookSpecificOutput.decision` of a permission request.
+    /// Parses `hookSpecificOutput.decision` of a permission request.
     fn permission(&mut self, members: &Map<String, Value>) {
         for (key, value) in members {
             match key.as_str() {

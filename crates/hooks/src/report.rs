@@ -1,4 +1,4 @@
-//! What came back from hooks.
+//! The results of hooks.
 
 use plugward_redact::{Output, Redacted};
 use serde::{Serialize, Serializer};
@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::hook::{Step, View, words};
 
 words! {
-    /// An answer about an event, from the weakest to the strictest.
+    /// An answer about an event, from weakest to strictest.
     Answer {
         /// No opinion.
         Skip = "skip",
@@ -18,25 +18,25 @@ words! {
         Ask = "ask",
         /// The decision is left to later.
         Defer = "defer",
-        /// It must not happen.
+        /// The decision is postponed.
         Deny = "deny",
     }
 }
 
 /// The result of one hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a new result must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new result")]
 pub enum StepResult {
     /// It answered.
     Answered(Answer),
     /// It replaced the output or the arguments.
     Transformed,
-    /// It failed, which is not an answer.
+    /// It failed, which does not count as an answer.
     Failed,
 }
 
 impl StepResult {
-    /// Returns the word that reports use.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Serialize for StepResult {
     }
 }
 
-/// What one hook saw and did.
+/// The report of one hook.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct StepReport {
@@ -61,28 +61,28 @@ pub struct StepReport {
     pub hook: String,
     /// The step in which it ran.
     pub step: Step,
-    /// What it saw.
+    /// The form of text that it saw.
     pub saw: View,
-    /// What it did.
+    /// The result.
     pub result: StepResult,
     /// The code of a failure or of a note.
     pub code: Option<&'static str>,
-    /// What happened, or the reason that the hook gave.
+    /// What happened, or the reason from the hook.
     #[serde(serialize_with = "crate::hook::as_text")]
     pub message: Option<Redacted>,
 }
 
-/// A secret that a hook printed in another encoding. It was removed.
+/// A secret that a hook printed in another encoding. It was removed from the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Laundered {
-    /// The first hook whose output has it.
+    /// The first hook that printed it.
     pub hook: String,
-    /// The kinds of secrets; `known` for a value that no rule matches.
+    /// The kinds of the secrets; `known` for a value that no rule matches.
     pub kinds: Vec<String>,
 }
 
-/// What the hooks of one event did. Every text in it is redacted.
+/// The report on the hooks of one event. Every text in it is redacted.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookReport {
@@ -100,7 +100,7 @@ pub struct HookReport {
     pub stop_turn: bool,
     /// Secrets that hooks printed in another encoding.
     pub laundered: Vec<Laundered>,
-    /// What each hook did, in the order in which they ran.
+    /// The reports of the hooks, in the order in which they ran.
     pub steps: Vec<StepReport>,
 }
 
@@ -118,7 +118,7 @@ impl HookReport {
         }
     }
 
-    /// Makes the answer stricter; never weaker.
+    /// Makes the answer stricter, never weaker.
     pub(crate) fn tighten(&mut self, answer: Answer) {
         self.answer = self.answer.max(answer);
     }
@@ -129,15 +129,16 @@ impl HookReport {
 #[must_use]
 #[non_exhaustive]
 pub struct GateReport {
-    /// What the hooks did. [`HookReport::answer`] includes the host's own rule about the final arguments.
+    /// The report on the hooks. [`HookReport::answer`] includes the host's rule about the final arguments.
     pub hooks: HookReport,
     /// The final arguments of a tool, or the data of the event.
     pub proposed: ProposedArgs,
-    /// What a hook returned beyond an answer: the path of a new worktree, or the content of an elicitation.
+    /// A value that a hook returned besides its answer: the path of a new worktree, or the content of an
+    /// elicitation.
     pub reply: Option<Redacted<Value>>,
 }
 
-/// Arguments that hooks may have rewritten. A tool does not accept them.
+/// Arguments that hooks can have rewritten. Tools do not accept this type.
 #[must_use]
 pub struct ProposedArgs {
     pub(crate) value: Value,
@@ -168,10 +169,10 @@ impl ProposedArgs {
         &self.redacted
     }
 
-    /// Returns the arguments for the tool if hooks and the host's rule allow them.
+    /// Returns the arguments for the tool, if hooks and the host's rule allow them.
     ///
     /// # Errors
-    /// The arguments themselves: the answer is deny or defer, or it is ask and the user did not agree.
+    /// Returns the arguments if the answer is deny or defer, or if it is ask and the user did not agree.
     pub fn permit(self, consent: Consent) -> Result<PermittedArgs, Self> {
         match (self.answer, consent) {
             (Answer::Skip | Answer::Allow, _) | (Answer::Ask, Consent::Given) => {
@@ -182,12 +183,12 @@ impl ProposedArgs {
     }
 }
 
-/// Arguments that the hooks, the host's rule and, if asked, the user agreed to.
+/// Arguments that the hooks, the host's rule and, if necessary, the user agreed to.
 #[must_use]
 pub struct PermittedArgs(Value);
 
 impl PermittedArgs {
-    /// Takes the arguments, to start the tool with them.
+    /// Returns the arguments, to start the tool with them.
     #[must_use]
     pub fn into_value(self) -> Value {
         self.0
@@ -205,8 +206,8 @@ impl core::fmt::Debug for PermittedArgs {
 #[must_use]
 #[non_exhaustive]
 pub struct PostToolReport {
-    /// What the hooks did.
+    /// The report on the hooks.
     pub hooks: HookReport,
-    /// The output after the transform and firewall steps: the only form in which it goes on.
+    /// The output after the transform and firewall steps, which is the only form that the host gets.
     pub output: Redacted<Output>,
 }

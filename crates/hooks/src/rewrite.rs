@@ -1,18 +1,18 @@
-//! Arguments that a hook rewrote.
+//! The check of rewritten arguments.
 
 use serde_json::{Map, Value};
 
 use crate::local::same_type;
 use crate::reply::Failure;
 
-/// What every marker of a redaction begins with.
+/// The start of every redaction marker.
 const MARKER: &str = "[REDACTED";
 
-/// Checks rewritten arguments, and puts back the values that the hook saw redacted and left as they were.
+/// Checks rewritten arguments, and restores values that the hook saw redacted and did not change.
 ///
 /// # Errors
-/// `hook/bad-shape` for another type, for a key that the call does not have, and for a marker in a changed value:
-/// the tool would get the marker in place of the value.
+/// `hook/bad-shape` for another type, for a key that the call does not have, and for a redaction marker in
+/// a changed value, which the tool would receive instead of the value.
 pub(crate) fn rewritten(original: &Value, seen: Option<&Value>, new: Value) -> Result<Value, Failure> {
     let new = match seen {
         None => new,
@@ -54,9 +54,10 @@ fn restore(original: &Value, seen: &Value, new: Value) -> Result<Value, Failure>
             }
             Ok(Value::Object(out))
         }
-        // With another length, a marker could be that of an item before or after it.
+        // In an array of another length, a marker could belong to a different item.
         (Value::Array(original), Value::Array(seen), Value::Array(new)) if seen.len() == new.len() => {
-            // A marker that moved could be another item's, so only an item at its own place gets its value back.
+            // A marker that was moved could be another item's, so a value is restored only at its own
+            // index.
             let items = new.into_iter().enumerate().map(|(place, item)| {
                 match (original.get(place), seen.get(place)) {
                     (Some(original), Some(seen)) => restore(original, seen, item),

@@ -88,7 +88,8 @@ fn a_plugin_gets_its_directories() {
         (Dialect::Claude, &["CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT"][..]),
         (Dialect::Codex, &["CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT", "PLUGIN_DATA", "PLUGIN_ROOT"]),
     ] {
-        let items = plugward_manifest::read_hooks_file(dialect, command("PreToolUse", "true").as_bytes()).unwrap();
+        let items =
+            plugward_manifest::read_hooks_file(dialect, command("PreToolUse", "true").as_bytes()).unwrap();
         let mut builder = Plan::builder(RawOutput::ManagedAndUser);
         builder.plugin("x", items.items().iter().map(|item| (dialect, item)));
         let directories = PluginDirectories { root: "/root-of-x".to_owned(), data: "/data-of-x".to_owned() };

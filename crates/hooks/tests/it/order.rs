@@ -129,7 +129,8 @@ fn two_plugins_with_one_command_both_run() {
 
 #[test]
 fn plugins_are_ordered_bytewise() {
-    let items = plugward_manifest::read_hooks_file(Dialect::Claude, command("PreToolUse", "true").as_bytes()).unwrap();
+    let items = plugward_manifest::read_hooks_file(Dialect::Claude, command("PreToolUse", "true").as_bytes())
+        .unwrap();
     let mut builder = Plan::builder(RawOutput::ManagedAndUser);
     for id in ["b", "A", "ä", "a-b", "a", "B", "a:b"] {
         builder.plugin(id, items.items().iter().map(|item| (Dialect::Claude, item)));
@@ -182,7 +183,8 @@ fn ids_count_per_event_and_source() {
 
 #[test]
 fn a_plugin_cannot_take_the_name_of_a_scope_or_of_another_plugin() {
-    let items = plugward_manifest::read_hooks_file(Dialect::Claude, command("PreToolUse", "true").as_bytes()).unwrap();
+    let items = plugward_manifest::read_hooks_file(Dialect::Claude, command("PreToolUse", "true").as_bytes())
+        .unwrap();
     let mut builder = Plan::builder(RawOutput::ManagedAndUser);
     for id in ["user", "managed", "project2", "host", "x", "x"] {
         builder.plugin(id, items.items().iter().map(|item| (Dialect::Claude, item)));
