@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_pinstore::{
-    Baseline, Change, Class, Classify, EntryKind, Facts, Hunks, Observed, Outcome, Revocations, Side,
-    Timestamp, Via, diff as compare, parse_approvals, parse_pins, rewrite_pins,
+    Baseline, Change, ChangeClass, ChangeOutcome, Classify, DiffSide, Facts, Hunks, ObservedPlugin,
+    PinOrigin, Revocations, Timestamp, TreeEntryKind, diff as compare, parse_approvals, parse_pins,
+    rewrite_pins,
 };
 use plugward_types::{PluginKey, TreeDigest};
 
@@ -22,25 +23,25 @@ pub(crate) fn pins(bytes: &[u8]) {
     let (Ok(key), Ok(now)) = ("path:/fuzz/one-more".parse::<PluginKey>(), Timestamp::from_unix(0)) else {
         return;
     };
-    let observed = Observed {
+    let observed = ObservedPlugin {
         key: key.clone(),
-        folder: None,
+        directory: None,
         called: BTreeSet::new(),
         version: None,
         behaviors: None,
         facts: Facts::of_tree(TreeDigest::from_bytes([1; 32])),
         predecessor: None,
     };
-    let enroll = Change::Enroll { observed, via: Via::Tofu, by: None };
+    let enroll = Change::Enroll { observed, via: PinOrigin::Tofu, by: None };
     match rewrite_pins(bytes, vec![enroll], now) {
         Err(error) => harmless(&format!("{error} {}", error.help())),
         Ok((text, outcomes)) => {
-            let more = u64::from(outcomes == [Outcome::Done]);
+            let more = u64::from(outcomes == [ChangeOutcome::Done]);
             assert_eq!(parse_pins(text.as_bytes()), Ok(count + more));
             if more == 1 {
                 let forget = vec![Change::Forget { key }];
                 let (text, outcomes) = rewrite_pins(text.as_bytes(), forget, now).expect("a rendered file");
-                assert_eq!((outcomes, parse_pins(text.as_bytes())), (vec![Outcome::Done], Ok(count)));
+                assert_eq!((outcomes, parse_pins(text.as_bytes())), (vec![ChangeOutcome::Done], Ok(count)));
             }
         }
     }
@@ -70,12 +71,12 @@ pub(crate) fn revocations(bytes: &[u8]) {
 struct Rules;
 
 impl Classify for Rules {
-    fn file(&self, _: &str, _: EntryKind) -> Class {
-        Class::Code
+    fn file(&self, _: &str, _: TreeEntryKind) -> ChangeClass {
+        ChangeClass::Code
     }
 
-    fn surface_line(&self, _: &str) -> Class {
-        Class::Surface
+    fn surface_line(&self, _: &str) -> ChangeClass {
+        ChangeClass::Surface
     }
 }
 
@@ -94,8 +95,7 @@ pub(crate) fn diff(bytes: &[u8]) {
         identity: &identity,
         text: &|_| Some(old_text.clone()),
     };
-    let new = Side {
-        selector: "fuzz",
+    let new = DiffSide {
         facts: &facts,
         preimage: &new_list,
         surface: &new_text,

@@ -4,8 +4,8 @@ use std::fs;
 
 use plugward_loader::manifest::read_jp_entry;
 use plugward_loader::pinstore::{
-    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, Change, Pins, Revoked, Risk, Shown, Timestamp,
-    Verdict, Via,
+    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, Change, Pins, Revocation, Risk, ReviewedDigests, Timestamp,
+    AuditVerdict, PinOrigin,
 };
 use plugward_loader::tree_lock::{Excludes, TreeList};
 use plugward_loader::{Dir, Report, SignerRow, TreeDigest, Verifiers, ambient_authority, sha256};
@@ -81,20 +81,20 @@ impl Bench {
         match deed {
             Deed::Accept { plugin, shown, expected } => self.change(Change::Accept {
                 observed: self.subject(run, plugin).observed,
-                shown: Shown::of_tree(named(report, plugin, shown).unwrap()),
+                shown: ReviewedDigests::of_tree(named(report, plugin, shown).unwrap()),
                 expected: named(report, plugin, expected),
                 by: Some("tester".to_owned()),
             }),
             Deed::Forget { plugin } => self.change(Change::Forget { key: self.key(plugin) }),
             Deed::Revoke { id, reason } => {
-                self.change(Change::Revoke(Revoked { id: Some(id.clone()), ..Revoked::because(reason) }))
+                self.change(Change::Revoke(Revocation { id: Some(id.clone()), ..Revocation::because(reason) }))
             }
             Deed::PinWithOtherSurface { plugin } => {
                 let mut observed = self.subject(run, plugin).observed;
                 observed.facts.surface = Some(format!("sf1:{}", "0".repeat(64)).parse().unwrap());
                 let forgotten = self.change(Change::Forget { key: observed.key.clone() });
                 assert!(forgotten.codes.is_empty(), "{forgotten:?}");
-                self.change(Change::Enroll { observed, via: Via::Tofu, by: None })
+                self.change(Change::Enroll { observed, via: PinOrigin::Tofu, by: None })
             }
             Deed::Approve { plugin, audited, verdict } => self.approve(
                 tree_of(report, plugin),
@@ -105,7 +105,7 @@ impl Bench {
             Deed::Entry { path } => match read_jp_entry(path, &read(path)) {
                 Ok(manifest) => Answers::of(
                     manifest
-                        .notices()
+                        .warnings()
                         .iter()
                         .map(|notice| (notice.code().to_owned(), notice.message().to_owned())),
                 ),
@@ -150,7 +150,7 @@ impl Bench {
             audit: sha256(b"the audit"),
             kind: AuditKind::Static,
             risk: Risk::Low,
-            verdict: if verdict == "reject" { Verdict::Reject } else { Verdict::Approve },
+            verdict: if verdict == "reject" { AuditVerdict::Reject } else { AuditVerdict::Approve },
             rules: sha256(b"the rules"),
             by: Some("tester".to_owned()),
         };

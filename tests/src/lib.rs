@@ -30,18 +30,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plugward_loader::capability::{
     AnyScope, BudgetLimit, Budgets, Lifetime, NetScope, RawScope, RawWithNetwork, ScopeError, WorkflowId,
 };
-use plugward_loader::ledger::{LedgerEvent, LedgerFiles, LedgerId, Timestamp as LedgerTime, VerifyPlan};
+use plugward_loader::ledger::{LedgerEvent, LedgerFiles, LedgerId, LedgerTime, VerifyPlan};
 use plugward_loader::pinstore::{Baselines, RevocationLists, Risk, StoreErrorRule, Timestamp};
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::state_file::Owner;
 use plugward_loader::tree_lock::{
-    Excludes, Limits, Need, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal,
+    Excludes, TreeLimits, Verifier, VerifierCheck, VerifierError, VerifierRefusal, VerifierRequirement,
+    VerifierSubject,
 };
 use plugward_loader::{
-    Answer, ApprovalRule, ApprovalStore, CheckOptions, Checked, DeclaredModules, Dir, Grants, Host,
-    HostSuppression, Looked, NoGrants, NobodyThere, Person, PinStore, PlacePath, PluginKey, PluginReport,
-    Record, RecordOptions, Report, RevocationStore, Root, ScanAsk, SignerRow, Stores,
-    Subject as PluginSubject, Trust, Unwatched, Verifiers, Watch, Whole, Writes, ambient_authority, load,
+    Answer, ApprovalRule, ApprovalStore, CheckMode, CheckOptions, CheckResult, DeclaredModules, Dir,
+    FailureScope, Grants, Host, HostSuppression, LookReport, NoGrants, NoPerson, NoWatch, Person, PinStore,
+    PlacePath, PluginKey, PluginReport, Record, RecordOptions, Report, RevocationStore, Root, ScanAsk,
+    SignerRow, Stores, Trust, Subject as PluginSubject, Verifiers, Watch, ambient_authority, load,
     look,
 };
 use serde::Deserialize;
@@ -343,10 +344,10 @@ impl Bench {
     }
 
     /// Checks without writing anything, and returns what a pin of each plugin would cover.
-    pub fn look(&self, run: &Run) -> Looked {
+    pub fn look(&self, run: &Run) -> LookReport {
         let mut options = self.options(run);
-        options.writes = Writes::LookOnly;
-        let mut host = Host { watch: &Unwatched, person: &mut NobodyThere, grants: &NoGrants };
+        options.writes = CheckMode::LookOnly;
+        let mut host = Host { watch: &NoWatch, person: &mut NoPerson, grants: &NoGrants };
         look(&self.roots(run), &mut self.stores(run), &options, &mut host)
     }
 
@@ -363,9 +364,9 @@ impl Bench {
         stores: &mut Stores,
         options: &mut CheckOptions,
         grants: &dyn Grants,
-    ) -> Checked {
+    ) -> CheckResult {
         let mut says;
-        let mut nobody = NobodyThere;
+        let mut nobody = NoPerson;
         let person: &mut dyn Person = match run.answer.as_deref() {
             None => &mut nobody,
             Some(answer) => {
@@ -517,7 +518,7 @@ impl Verifier for Own {
         "own"
     }
 
-    fn verify(&self, _subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
+    fn verify(&self, _subject: &VerifierSubject<'_>) -> Result<VerifierCheck, VerifierError> {
         match self.0.as_str() {
             "fails" => Err(VerifierError::new("the oracle is out")),
             "refuses" => {
@@ -538,7 +539,7 @@ fn verifiers(run: &Run) -> Verifiers {
     let signed = Verifiers::signed_by(&signers).unwrap();
     match &run.verifier {
         None => signed,
-        Some(what) => signed.and(Need::Required, Arc::new(Own(what.clone()))),
+        Some(what) => signed.and(VerifierRequirement::Required, Arc::new(Own(what.clone()))),
     }
 }
 
@@ -596,16 +597,20 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
             Some("warn") => StoreErrorRule::Warn,
             Some(other) => panic!("on_store_error {other}"),
         },
-        whole: if run.all_or_nothing == Bit::On { Whole::AllOrNothing } else { Whole::EachAlone },
-        keep: plugward_loader::Keep::Nothing,
-        writes: Writes::Commit,
+        whole: if run.all_or_nothing == Bit::On {
+            FailureScope::AllOrNothing
+        } else {
+            FailureScope::EachAlone
+        },
+        keep: plugward_loader::ByteRetention::Nothing,
+        writes: CheckMode::Commit,
         dialect: run.dialect.as_deref().map(|name| {
             let all = plugward_loader::manifest::Dialect::ALL;
             all.iter().copied().find(|dialect| dialect.as_str() == name).unwrap()
         }),
         enabled: run.enabled.clone(),
         excludes: Excludes::new(run.exclude.iter().map(String::as_str)).unwrap(),
-        tree: Limits::standard(),
+        tree: TreeLimits::standard(),
         scan: scan_limits(run),
         jobs: std::num::NonZeroUsize::MIN,
         records: None,

@@ -3,7 +3,7 @@
 use plugward_loader::manifest::Dialect;
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::{
-    Decision, Host, NoGrants, NobodyThere, PlacePath, Root, Stores, Unwatched, Writes, check,
+    Decision, Host, NoGrants, NoPerson, PlacePath, Root, Stores, NoWatch, CheckMode, check,
 };
 use plugward_tests::{Run, options};
 
@@ -19,8 +19,8 @@ fn every_real_manifest_parses_and_nothing_is_refused() {
     let jail = Jail::open(&corpus, Policy::standard()).unwrap();
     let root = Root::placed(jail, PlacePath::new(corpus.to_str().unwrap()).unwrap());
     let mut options = options(&Run::default(), &corpus);
-    options.writes = Writes::LookOnly;
-    let mut host = Host { watch: &Unwatched, person: &mut NobodyThere, grants: &NoGrants };
+    options.writes = CheckMode::LookOnly;
+    let mut host = Host { watch: &NoWatch, person: &mut NoPerson, grants: &NoGrants };
     let report = check(&[root], &mut Stores::nothing(), &options, &mut host);
     let refused: Vec<String> = report
         .plugins

@@ -1,13 +1,13 @@
 //! Shared roots, approvals, revocations, namesakes and rivals: what the pin gate's neighbours say.
 
 use plugward_loader::pinstore::{
-    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Facts, Observed, Pins,
-    Revoked, Risk, Shown, Timestamp, Verdict, Via,
+    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Facts, ObservedPlugin, Pins,
+    Revocation, Risk, ReviewedDigests, Timestamp, AuditVerdict, PinOrigin,
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
     Answer, Decision, DeclaredModules, Dir, FileRole, Host, Person, PluginKey, PluginReport, Report,
-    Unwatched, ambient_authority,
+    NoWatch, ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step, owner};
 
@@ -151,7 +151,7 @@ fn approve(bench: &Bench, run: &Run, path: &str) -> PluginKey {
         audit,
         kind: AuditKind::Static,
         risk: Risk::Low,
-        verdict: Verdict::Approve,
+        verdict: AuditVerdict::Approve,
         rules: Rules::builtin().digest(),
         by: None,
     };
@@ -211,7 +211,7 @@ fn a_prompt_file_that_a_server_starts_is_executed() {
 /// A denial by key, of a plugin that had these names.
 fn deny(key: PluginKey, called: &[&str]) -> Change {
     let called = called.iter().map(|name| name.parse().unwrap()).collect();
-    Change::Deny { key, folder: None, called, seen: None, by: None }
+    Change::Deny { key, directory: None, called, seen: None, by: None }
 }
 
 fn bench_commit(bench: &Bench, changes: Vec<Change>) {
@@ -228,9 +228,9 @@ fn a_revocation_of_a_program_or_of_a_shared_tree_holds() {
     let shared = report.plugins[0].shared["../shared"].parse().unwrap();
     let program = plugward_loader::sha256(IMPORT.as_bytes());
     for (entry, exit) in [
-        (Revoked { binary: Some(program), ..Revoked::because("bad program") }, 5),
-        (Revoked { tree: Some(shared), ..Revoked::because("bad library") }, 5),
-        (Revoked { binary: Some(plugward_loader::sha256(b"x")), ..Revoked::because("another") }, 0),
+        (Revocation { binary: Some(program), ..Revocation::because("bad program") }, 5),
+        (Revocation { tree: Some(shared), ..Revocation::because("bad library") }, 5),
+        (Revocation { binary: Some(plugward_loader::sha256(b"x")), ..Revocation::because("another") }, 0),
     ] {
         let pins = bench.pins().unwrap();
         bench_commit(&bench, vec![Change::Revoke(entry)]);
@@ -281,7 +281,7 @@ fn a_denied_plugin_stays_denied_under_the_new_name_of_its_market_and_its_bytes_a
     assert_eq!((codes(&moved, "x"), moved.exit), (vec!["policy/namesake"], 3));
     // A person said yes to this one: it is another plugin.
     let observed = bench.subject(&Run::default(), "plugins/far/x").observed;
-    let shown = Shown::wanted(&observed.facts, None);
+    let shown = ReviewedDigests::wanted(&observed.facts, None);
     bench_commit(&bench, vec![Change::Accept { observed, shown, expected: None, by: None }]);
     assert_eq!(bench.check(&Run::default()).exit, 0);
 }
@@ -341,7 +341,7 @@ fn a_plugin_of_another_name_is_no_namesake() {
 #[test]
 fn a_revoked_id_is_asked_about_under_another_source() {
     let bench = Bench::new();
-    let entry = Revoked { id: Some("claude:x@m".to_owned()), ..Revoked::because("steals") };
+    let entry = Revocation { id: Some("claude:x@m".to_owned()), ..Revocation::because("steals") };
     bench_commit(&bench, vec![Change::Revoke(entry)]);
     let report = bench.run(&Run { plugins: vec![claude("x")], ..Run::default() });
     assert_eq!((codes(&report, "x"), report.exit), (vec!["policy/namesake"], 3));
@@ -357,16 +357,16 @@ impl Person for Rival<'_> {
     fn ask(&mut self, plugin: &PluginReport) -> Answer {
         if plugin.name == "z" {
             let tree = format!("pt1:{}", "1".repeat(64)).parse().unwrap();
-            let observed = Observed {
+            let observed = ObservedPlugin {
                 key: plugin.key.clone(),
-                folder: None,
+                directory: None,
                 called: [].into(),
                 version: None,
                 behaviors: None,
                 facts: Facts::of_tree(tree),
                 predecessor: None,
             };
-            bench_commit(self.0, vec![Change::Enroll { observed, via: Via::Tofu, by: None }]);
+            bench_commit(self.0, vec![Change::Enroll { observed, via: PinOrigin::Tofu, by: None }]);
         }
         Answer::Yes
     }
@@ -381,7 +381,7 @@ fn a_rivals_pin_in_between_leaves_nobody_enrolled_under_all_or_nothing() {
         let mut stores = bench.stores(&run);
         let mut options = bench.options(&run);
         let mut person = Rival(&bench);
-        let mut host = Host { watch: &Unwatched, person: &mut person, grants: &DeclaredModules };
+        let mut host = Host { watch: &NoWatch, person: &mut person, grants: &DeclaredModules };
         let roots = bench.roots(&run);
         let loaded = plugward_loader::load(&roots, &mut stores, &mut options, &mut host);
         assert_eq!(codes(loaded.report(), "z"), ["pin/changed"]);

@@ -149,7 +149,7 @@ fn a_file_that_is_scanned_in_part_is_told() {
     };
     assert_eq!(
         partial(400),
-        ["notes.txt: the analysis stopped at a limit; text rules ran over what was read"]
+        ["notes.txt: the analysis stopped at a limit; text rules ran on the part that was read"]
     );
     assert!(partial(4000).is_empty());
 }

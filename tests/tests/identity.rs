@@ -7,11 +7,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{Change, FolderId, Pins, Revoked, Shown, Timestamp, Via};
+use plugward_loader::pinstore::{Change, DirectoryId, Pins, Revocation, ReviewedDigests, Timestamp, PinOrigin};
 use plugward_loader::sandbox_path::{Jail, Policy};
-use plugward_loader::tree_lock::{Entry, LockFile};
+use plugward_loader::tree_lock::{SnapshotEntry, LockFile};
 use plugward_loader::{
-    CalledName, Checked, Checker, Decision, Dir, Keep, Loaded, Outcome, PlacePath, PluginKey, PluginReport,
+    CalledName, CheckResult, Checker, Decision, Dir, ByteRetention, LoadedPlugin, Outcome, PlacePath, PluginKey, PluginReport,
     Report, Root, Trust, ambient_authority, sha256,
 };
 use plugward_tests::{Bench, Bit, Run, Step, apply, owner};
@@ -57,12 +57,12 @@ fn commit(bench: &Bench, change: Change) {
 /// A denial of a pinned plugin by its key.
 fn deny(bench: &Bench, path: &str) {
     let (key, called) = (bench.key(path), BTreeSet::new());
-    commit(bench, Change::Deny { key, folder: None, called, seen: None, by: None });
+    commit(bench, Change::Deny { key, directory: None, called, seen: None, by: None });
 }
 
 fn accept(bench: &Bench, path: &str) {
     let observed = bench.subject(&Run::default(), path).observed;
-    let shown = Shown::wanted(&observed.facts, None);
+    let shown = ReviewedDigests::wanted(&observed.facts, None);
     let expected = pins(bench).get(&observed.key).and_then(|pin| Some(pin.latest()?.facts.tree));
     commit(bench, Change::Accept { observed, shown, expected, by: None });
 }
@@ -207,10 +207,9 @@ fn row_5_a_pinned_directory_that_is_gone_is_a_note() {
         let report = bench.check(&run(trust));
         let codes: Vec<&str> = report.notices.iter().map(|notice| notice.code.as_str()).collect();
         assert_eq!((report.exit, report.plugins.len(), codes), (0, 0, vec!["pin/gone"]));
-        assert_eq!(
-            report.notices[0].message,
-            "pinned plugin no longer exists: `plugins/a`\nto delete the pin: plugward forget a"
-        );
+        let notice = &report.notices[0];
+        assert_eq!(notice.message, "pinned plugin no longer exists: `plugins/a`");
+        assert_eq!(notice.plugin.as_ref().unwrap().name(), "a");
         assert_eq!(pinned(&bench), ["plugins/a"], "a pin is deleted by its user only");
     }
 }
@@ -271,10 +270,10 @@ fn row_8_a_copy_with_the_same_bytes_is_new_unless_a_user_agreed_to_them() {
     }
     assert_eq!(pinned(&found[0].0), ["plugins/a", "plugins/b"]);
     // A user named the digest of the first one, or answered a question about it.
-    for agreed in [Via::Accept, Via::Prompt] {
+    for agreed in [PinOrigin::Accept, PinOrigin::Prompt] {
         let setup = |bench: &Bench| {
             apply(&bench.plugins, &[claude("a", "a")]);
-            if agreed == Via::Accept {
+            if agreed == PinOrigin::Accept {
                 accept(bench, "plugins/a");
             } else {
                 let yes = Run { answer: Some("yes".into()), ..run("prompt") };
@@ -292,7 +291,7 @@ fn row_8_a_copy_with_the_same_bytes_is_new_unless_a_user_agreed_to_them() {
             ],
         );
         let pins = pins(&found[1].0);
-        assert_eq!(pins.get(&found[1].0.key("plugins/b")).unwrap().latest().unwrap().via, Via::Same);
+        assert_eq!(pins.get(&found[1].0.key("plugins/b")).unwrap().latest().unwrap().via, PinOrigin::Same);
     }
 }
 
@@ -481,7 +480,7 @@ fn row_22_denied_or_revoked_bytes_are_refused_anywhere() {
     let revoked = |bench: &Bench| {
         pinned_a(bench);
         let tree = bench.subject(&Run::default(), "plugins/a").facts().tree;
-        commit(bench, Change::Revoke(Revoked { tree: Some(tree), ..Revoked::because("bad") }));
+        commit(bench, Change::Revoke(Revocation { tree: Some(tree), ..Revocation::because("bad") }));
         apply(&bench.plugins, &[copy("a", "b")]);
     };
     for (_, report, _) in three(revoked, "plugins/a") {
@@ -575,7 +574,7 @@ fn checked(bench: &Bench, dir: &str, trust: Trust) -> Report {
     check_roots(bench, &[typed(bench, &bench.plugins.join(dir), JailAt::Base)], trust).report().clone()
 }
 
-fn check_roots(bench: &Bench, roots: &[Root], trust: Trust) -> Checked {
+fn check_roots(bench: &Bench, roots: &[Root], trust: Trust) -> CheckResult {
     let mut stores = bench.stores(&Run::default());
     Checker::new(&mut stores, now()).trust(trust).check(roots).unwrap()
 }
@@ -823,7 +822,7 @@ fn is_change(changes: &[Inside]) -> bool {
     changes.iter().any(|change| !matches!(change, Inside::Mark(_)))
 }
 
-fn loads(checked: Checked) -> Vec<Loaded> {
+fn loads(checked: CheckResult) -> Vec<LoadedPlugin> {
     let plugins = checked.into_outcomes().filter_map(|outcome| match outcome {
         Outcome::Load(loaded) => Some(loaded),
         Outcome::Ask { .. } | Outcome::Refuse { .. } => None,
@@ -856,7 +855,7 @@ fn a_loaded_plugin_has_the_checked_bytes_whatever_becomes_of_the_original() {
         (plugin.bytes("more"), plugin.bytes("../config"), plugin.bytes("/etc/passwd")),
         (None, None, None)
     );
-    let paths: Vec<&str> = plugin.entries().map(Entry::path).collect();
+    let paths: Vec<&str> = plugin.entries().map(SnapshotEntry::path).collect();
     assert_eq!(paths, [".claude-plugin/plugin.json", "alias.txt", "bin/run.sh", "notes.txt"]);
 
     let sealed_at = bench.base.join("sealed");
@@ -921,7 +920,7 @@ fn a_plugin_that_does_not_fit_is_refused_and_not_pinned() {
     apply(&bench.plugins, &[claude("a", "a"), claude("b", "b"), write("b/big", &"x".repeat(4096))]);
     let keep = |bytes: u64| {
         let mut stores = bench.stores(&Run::default());
-        let checker = Checker::new(&mut stores, now()).trust(Trust::Tofu).keep(Keep::Loads { bytes });
+        let checker = Checker::new(&mut stores, now()).trust(Trust::Tofu).keep(ByteRetention::Loads { bytes });
         checker.check(&bench.roots(&Run::default())).unwrap()
     };
     let report = keep(1000);
@@ -1002,7 +1001,7 @@ fn pins_of_version_two_are_carried_over_with_the_same_bytes() {
         assert_eq!(pinned(bench), ["plugins/a"]);
         let pins = pins(bench);
         let agreed = pins.get(&bench.key("plugins/a")).unwrap().latest().unwrap();
-        assert_eq!((agreed.via, agreed.by.as_deref()), (Via::Prompt, Some("anna")));
+        assert_eq!((agreed.via, agreed.by.as_deref()), (PinOrigin::Prompt, Some("anna")));
         assert_eq!(agreed.at.to_string(), "2026-08-20T21:48:03Z");
         let again = bench.check(&run("locked"));
         assert_eq!((line(row(&again, "plugins/a")).as_str(), again.exit), ("load [] ()", 0));
@@ -1128,7 +1127,7 @@ fn a_denial_knows_its_directory_even_if_the_plugin_was_never_pinned() {
     apply(&bench.plugins, &[claude("a", "a")]);
     let never = Run { answer: Some("never".into()), ..run("prompt") };
     assert_eq!(bench.check(&never).exit, 5);
-    let folder: Option<FolderId> = pins(&bench).get(&bench.key("plugins/a")).unwrap().folder;
+    let folder: Option<DirectoryId> = pins(&bench).get(&bench.key("plugins/a")).unwrap().directory;
     assert!(folder.is_some(), "this file system stores birth times");
     apply(&bench.plugins, &[rename("a", "b"), write("b/.claude-plugin/plugin.json", r#"{ "name": "b" }"#)]);
     let report = bench.check(&run("tofu"));
@@ -1165,7 +1164,7 @@ fn denied_or_revoked_bytes_are_found_inside_another_plugin() {
     let revoked = |bench: &Bench| {
         apply(&bench.plugins, &[claude("a", "a")]);
         let tree = bench.subject(&Run::default(), "plugins/a").facts().tree;
-        commit(bench, Change::Revoke(Revoked { tree: Some(tree), ..Revoked::because("bad") }));
+        commit(bench, Change::Revoke(Revocation { tree: Some(tree), ..Revocation::because("bad") }));
         apply(&bench.plugins, &inner());
     };
     for (_, report, _) in three(revoked, "plugins/x") {
@@ -1209,7 +1208,7 @@ fn a_moved_plugin_whose_place_is_taken_is_agreed_to_as_before() {
     assert_eq!(row(&report, "plugins/b").decision, Decision::Load);
     let pins = pins(&bench);
     // Nobody was asked before the move, and nobody was asked since.
-    assert_eq!(pins.get(&bench.key("plugins/b")).unwrap().latest().unwrap().via, Via::Tofu);
+    assert_eq!(pins.get(&bench.key("plugins/b")).unwrap().latest().unwrap().via, PinOrigin::Tofu);
 }
 
 #[test]
@@ -1255,7 +1254,7 @@ fn a_plugin_of_two_dialects_is_the_pinned_one_whichever_is_asked_for() {
 }
 
 #[test]
-fn commands_in_messages_name_a_plugin_however_it_is_called() {
+fn reasons_name_the_plugin_of_a_pin_however_it_is_called() {
     let bench = Bench::new();
     apply(&bench.plugins, &[claude("--all", "a"), claude("two\nlines", "b")]);
     let report = bench.check(&run("tofu"));
@@ -1264,15 +1263,15 @@ fn commands_in_messages_name_a_plugin_however_it_is_called() {
     apply(&bench.plugins, &[remove("--all"), rename("two\nlines", "three\nlines")]);
     let report = bench.check(&run("tofu"));
     let gone = report.notices.iter().find(|notice| notice.code == "pin/gone").unwrap();
-    assert!(gone.message.ends_with("plugward forget -- '--all'"), "{}", gone.message);
+    assert_eq!(gone.plugin.as_ref().unwrap().name(), "--all");
     let moved = &report.plugins[0].notices.iter().find(|notice| notice.code == "pin/moved").unwrap().message;
     assert_eq!(moved, "moved from `plugins/two\\nlines`, contents match the pin");
     // A denied copy says how to allow what is denied.
     deny(&bench, "plugins/three\nlines");
     apply(&bench.plugins, &[copy("three\nlines", "c"), claude("-x", "x")]);
     let report = bench.check(&run("tofu"));
-    let help = &row(&report, "plugins/c").reasons[0].help;
-    assert!(help.starts_with("plugward allow 'three"), "{help}");
+    let denied = row(&report, "plugins/c").reasons[0].denied.as_ref();
+    assert_eq!(denied.unwrap(), "three\nlines");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use plugward_loader::ledger::{
     LedgerEvent, LedgerFiles, LedgerRecord as Line, LoadVerdict, UseOutcome, VerifyPlan,
 };
 use plugward_loader::{
-    Checked, Decision, DeclaredModules, Dir, Grants, Loaded, Outcome as Checking, PluginReport, Record,
-    Writes, ambient_authority,
+    CheckResult, Decision, DeclaredModules, Dir, Grants, LoadedPlugin, Outcome as Checking, PluginReport, Record,
+    CheckMode, ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step};
 
@@ -33,7 +33,7 @@ fn run() -> Run {
 }
 
 /// The plugins that load, in the order of the report.
-fn loaded(checked: Checked) -> Vec<Loaded> {
+fn loaded(checked: CheckResult) -> Vec<LoadedPlugin> {
     let outcomes = checked.into_outcomes().filter_map(|outcome| match outcome {
         Checking::Load(loaded) => Some(loaded),
         Checking::Ask { .. } | Checking::Refuse { .. } => None,
@@ -110,7 +110,7 @@ fn a_look_writes_nothing_and_mints_nothing() {
     let mut stores = bench.stores(&run);
     plugward_tests::apply(&bench.plugins, &run.plugins);
     let mut options = bench.options(&run);
-    options.writes = Writes::LookOnly;
+    options.writes = CheckMode::LookOnly;
     let before = std::fs::read(bench.state.join("ledger.jsonl")).unwrap();
     let mut checked = bench.load(&run, &mut stores, &mut options, &DeclaredModules);
     assert_eq!(checked.report().summary.load, 2, "the verdicts are those of a check that writes");

@@ -46,7 +46,9 @@ fn is_changed(report: &Report) {
     assert_eq!(one.pin.state, PinStatus::Changed);
     let (pinned, actual) = (one.pin.tree.as_ref().unwrap(), one.tree.as_ref().unwrap());
     assert!(reason.message.contains(pinned) && reason.message.contains(actual), "{}", reason.message);
-    assert!(reason.help.starts_with("plugward diff plugins/one"), "{}", reason.help);
+    assert!(reason.help.starts_with("review what changed"), "{}", reason.help);
+    let accept = reason.accept.as_ref().map(|digests| digests.tree.to_string());
+    assert_eq!(accept.as_ref(), Some(actual), "the tree to accept is the present one");
 }
 
 #[test]

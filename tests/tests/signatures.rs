@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use minisign::KeyPair;
-use plugward_loader::tree_lock::{Need, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
+use plugward_loader::tree_lock::{VerifierRequirement, VerifierSubject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
 use plugward_loader::{Report, SignerRow, Verifiers};
 use plugward_tests::{Bench, Bit, Run, SignedBy, Step};
 
@@ -135,7 +135,7 @@ impl Verifier for Own {
         "own"
     }
 
-    fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
+    fn verify(&self, subject: &VerifierSubject<'_>) -> Result<VerifierCheck, VerifierError> {
         assert!(subject.preimage.starts_with("plugtree-v1\n"));
         (self.0)()
     }
@@ -152,11 +152,11 @@ fn a_verifier_of_the_host_is_asked_and_its_failure_is_no_yes() {
         })
     };
     let silent = || Ok(VerifierCheck::NotMentioned);
-    assert_eq!(codes(&with(Need::Required, silent)), ["lock/signature-missing"]);
-    let report = with(Need::Optional, || Err(VerifierError::new("the oracle is out")));
+    assert_eq!(codes(&with(VerifierRequirement::Required, silent)), ["lock/signature-missing"]);
+    let report = with(VerifierRequirement::Optional, || Err(VerifierError::new("the oracle is out")));
     assert_eq!((codes(&report), report.exit), (vec!["lock/verifier"], 1));
     let no = || Ok(VerifierCheck::Refused(VerifierRefusal::new("lock/signature-bad", "no", "ask again")));
-    assert_eq!(codes(&with(Need::Optional, no)), ["lock/signature-bad"]);
+    assert_eq!(codes(&with(VerifierRequirement::Optional, no)), ["lock/signature-bad"]);
     assert!(bench.pins().is_none());
-    assert_eq!(with(Need::Optional, silent).exit, 0);
+    assert_eq!(with(VerifierRequirement::Optional, silent).exit, 0);
 }

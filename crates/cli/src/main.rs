@@ -7,6 +7,7 @@ mod field_labels;
 mod host;
 mod html;
 mod json;
+mod next_steps;
 mod out;
 mod output_file;
 mod progress;

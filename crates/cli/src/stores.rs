@@ -7,7 +7,7 @@ use plugward_loader::ledger::LedgerId;
 use plugward_loader::pinstore::{Baselines, RevocationLists};
 use plugward_loader::{
     ApprovalStore, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, ScanPack, ScanRecords,
-    Stores, Writes,
+    Stores, CheckMode,
 };
 
 use crate::failure::{Failure, usage};
@@ -24,7 +24,7 @@ const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 /// All stores, for a verb that writes nothing.
 pub(crate) fn to_look(host: &Host, settings: &Settings, out: &Out) -> Result<Stores, Failure> {
     Ok(Stores {
-        pins: pins(host, Writes::LookOnly, out)?,
+        pins: pins(host, CheckMode::LookOnly, out)?,
         approvals: approvals(host)?,
         revocations: revocations(host, settings, out),
         record: Record::nowhere(),
@@ -39,7 +39,7 @@ pub(crate) fn to_write(
     out: &Out,
 ) -> Result<Stores, Failure> {
     Ok(Stores {
-        pins: pins(host, Writes::Commit, out)?,
+        pins: pins(host, CheckMode::Commit, out)?,
         approvals: approvals(host)?,
         revocations: revocations(host, settings, out),
         record: record(host, workflow)?,
@@ -47,9 +47,9 @@ pub(crate) fn to_write(
 }
 
 /// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
-pub(crate) fn pins(host: &Host, writes: Writes, out: &Out) -> Result<PinStore, Failure> {
+pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore, Failure> {
     let path = host.config_dir()?;
-    if writes == Writes::LookOnly && is_missing(path)? {
+    if writes == CheckMode::LookOnly && is_missing(path)? {
         return Ok(PinStore::empty());
     }
     let dir = host::own_folder(path).map_err(Failure::Store)?;

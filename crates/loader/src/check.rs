@@ -8,15 +8,15 @@ use plugward_manifest::{Dialect, SurfaceItem};
 use plugward_pinstore::Change;
 use plugward_types::{PlacePath, PluginKey};
 
-use crate::checked::Checked;
-use crate::discover::{Absent, Place, Seen, discover};
+use crate::checked::CheckResult;
+use crate::discover::{AbsentPin, PluginPlace, SearchExtent, discover};
 use crate::examined::{Examined, decide};
 use crate::gates::lock::{self, LockFiles};
-use crate::gates::mint::{self, Granted, Taken};
+use crate::gates::mint::{self, Granted, TakeBack};
 use crate::gates::scan::UsedSuppressions;
 use crate::gates::{Context, examine, pin, tree};
 use crate::key::OldPlace;
-use crate::options::{CheckOptions, Keep, NobodyThere, Person, Whole, Writes};
+use crate::options::{ByteRetention, CheckMode, CheckOptions, FailureScope, NoPerson, Person};
 use crate::outcome::{Notice, Weight};
 use crate::pins::{self, Pending, PinStore, StoreFailed};
 use crate::record::{RecordFailure, Run, ledger_name};
@@ -41,7 +41,7 @@ const KEPT_BYTES: u64 = 512 << 20;
 /// # Guarantees
 /// Those of [`load`].
 pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Report {
-    let Done { mut report, granted, workflow, .. } = run(roots, stores, options, host);
+    let RunResult { mut report, granted, workflow, .. } = run(roots, stores, options, host);
     drop(granted);
     if let Some(workflow) = workflow
         && let Err(failure) = stores.record.close(workflow, UseOutcome::Ok)
@@ -58,7 +58,7 @@ pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: 
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
-pub struct Looked {
+pub struct LookReport {
     /// The report.
     pub report: Report,
     /// The subject of a pin or lock entry for each plugin, by key. A plugin whose manifest or tree
@@ -71,9 +71,9 @@ pub struct Looked {
 /// Checks the plugins under `roots`, and also returns what a pin or a lock entry of each would
 /// cover.
 ///
-/// Nothing is granted under [`crate::Writes::LookOnly`].
-pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Looked {
-    let Done { report, all, .. } = run(roots, stores, options, host);
+/// Nothing is granted under [`crate::CheckMode::LookOnly`].
+pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> LookReport {
+    let RunResult { report, all, .. } = run(roots, stores, options, host);
     let loads = report.plugins.iter().filter(|row| row.decision == Decision::Load);
     let loads: BTreeSet<PluginKey> = loads.map(|row| row.key.clone()).collect();
     let (mut subjects, mut surfaces) = (BTreeMap::new(), BTreeMap::new());
@@ -88,7 +88,7 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
             subjects.insert(one.key, subject);
         }
     }
-    Looked { report, subjects, surfaces }
+    LookReport { report, subjects, surfaces }
 }
 
 /// Checks the plugins under `roots`, and returns those that load with their checked bytes and
@@ -103,20 +103,25 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
 /// capability exists only after its record, and a plugin loads only if the record of its decision
 /// was written. The report does not depend on `jobs`, or on the order in which a directory lists
 /// its names. Memory holds one plugin at a time, and the bytes of the plugins that load.
-pub fn load(roots: &[Root], stores: &mut Stores, options: &mut CheckOptions, host: &mut Host<'_>) -> Checked {
-    if options.writes == Writes::LookOnly {
+pub fn load(
+    roots: &[Root],
+    stores: &mut Stores,
+    options: &mut CheckOptions,
+    host: &mut Host<'_>,
+) -> CheckResult {
+    if options.writes == CheckMode::LookOnly {
         // Under `LookOnly` no decision is recorded, so the result must not contain anything that
         // can be loaded.
-        options.keep = Keep::Nothing;
-    } else if !matches!(options.keep, Keep::Loads { .. }) {
-        options.keep = Keep::Loads { bytes: KEPT_BYTES };
+        options.keep = ByteRetention::Nothing;
+    } else if !matches!(options.keep, ByteRetention::Loads { .. }) {
+        options.keep = ByteRetention::Loads { bytes: KEPT_BYTES };
     }
-    Checked::new(run(roots, stores, options, host))
+    CheckResult::new(run(roots, stores, options, host))
 }
 
 /// The result of a run.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct RunResult {
     pub(crate) report: Report,
     /// One per plugin, in the order of the report.
     pub(crate) all: Vec<Examined>,
@@ -126,30 +131,31 @@ pub(crate) struct Done {
 
 /// The state of a run that belongs to no single plugin.
 #[derive(Default)]
-struct Gathered {
+struct RunNotes {
     skipped: Vec<Skipped>,
     notices: Vec<Notice>,
-    seen: Seen,
+    seen: SearchExtent,
     store_failed: bool,
 }
 
-fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> Done {
+fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> RunResult {
     let mut run = stores.record.begin(options.writes);
-    let mut gathered = Gathered::default();
+    let mut gathered = RunNotes::default();
     gathered.notices.extend(stores.pins.notices());
     gathered.notices.extend(stores.approvals.notices());
     gathered.notices.extend(stores.revocations.notices());
     let (places, absent) = find(roots, stores, options, host, &mut gathered);
     let locks = LockFiles::default();
     let used = UsedSuppressions::default();
-    let around = Around { roots, locks: &locks, stores, used: &used, run: &run };
+    let around = Examiner { roots, locks: &locks, stores, used: &used, run: &run };
     let mut all = around.examine_all(places, absent, options, host, &mut gathered);
     gathered.notices.extend(used.notices(options));
     around.broken_locks(&all, options, &mut gathered);
     if let Some(failure) = run.unrecorded_race() {
         run.fail(failure);
     }
-    let Decided { mut granted, store_failed } = settle(&mut all, &mut stores.pins, options, host, &mut run);
+    let Settlement { mut granted, store_failed } =
+        settle(&mut all, &mut stores.pins, options, host, &mut run);
     gathered.store_failed |=
         store_failed == StoreFailed::Yes || stores.approvals.is_broken() || stores.revocations.has_failed();
     let report = finish(&mut all, roots, options, gathered, &mut run);
@@ -161,7 +167,7 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
         Run::Open { workflow, .. } => Some(workflow),
         Run::Look | Run::Failed(_) => None,
     };
-    Done { report, all, granted, workflow }
+    RunResult { report, all, granted, workflow }
 }
 
 fn find(
@@ -169,8 +175,8 @@ fn find(
     stores: &Stores,
     options: &CheckOptions,
     host: &Host<'_>,
-    gathered: &mut Gathered,
-) -> (Vec<Place>, Vec<Absent>) {
+    gathered: &mut RunNotes,
+) -> (Vec<PluginPlace>, Vec<AbsentPin>) {
     let (mut places, mut absent) = (Vec::new(), Vec::new());
     let mut known = BTreeSet::new();
     for (number, root) in roots.iter().enumerate() {
@@ -180,16 +186,16 @@ fn find(
         absent.extend(found.absent);
         gathered.skipped.extend(found.skipped);
         gathered.notices.extend(found.notices);
-        if found.seen == Seen::NotAll {
-            gathered.seen = Seen::NotAll;
+        if found.seen == SearchExtent::Partial {
+            gathered.seen = SearchExtent::Partial;
         }
     }
-    absent.retain(|absent: &Absent| known.insert(absent.place.clone()));
+    absent.retain(|absent: &AbsentPin| known.insert(absent.place.clone()));
     (places, absent)
 }
 
 /// What the examination of every plugin in a run shares.
-struct Around<'a> {
+struct Examiner<'a> {
     roots: &'a [Root],
     locks: &'a LockFiles,
     stores: &'a Stores,
@@ -197,21 +203,21 @@ struct Around<'a> {
     run: &'a Run<'a>,
 }
 
-impl Around<'_> {
+impl Examiner<'_> {
     fn examine_all(
         &self,
-        places: Vec<Place>,
-        absent: Vec<Absent>,
+        places: Vec<PluginPlace>,
+        absent: Vec<AbsentPin>,
         options: &CheckOptions,
         host: &Host<'_>,
-        gathered: &mut Gathered,
+        gathered: &mut RunNotes,
     ) -> Vec<Examined> {
         let mut all: Vec<Examined> = Vec::new();
         let mut visited: BTreeMap<PlacePath, String> = BTreeMap::new();
         let count = places.len();
         let mut free = match options.keep {
-            Keep::Loads { bytes } => bytes,
-            Keep::Nothing | Keep::Of(_) => 0,
+            ByteRetention::Loads { bytes } => bytes,
+            ByteRetention::Nothing | ByteRetention::Of(_) => 0,
         };
         for (number, place) in places.into_iter().enumerate() {
             let Some(root) = self.roots.get(place.root) else { continue };
@@ -266,10 +272,10 @@ impl Around<'_> {
     /// refusal otherwise.
     fn absent(
         &self,
-        absent: Absent,
+        absent: AbsentPin,
         options: &CheckOptions,
         host: &Host<'_>,
-        gathered: &mut Gathered,
+        gathered: &mut RunNotes,
         all: &mut Vec<Examined>,
     ) {
         let Some(root) = self.roots.get(absent.root) else { return };
@@ -315,7 +321,7 @@ impl Around<'_> {
     }
 
     /// Reports unusable lockfiles that no plugin's reasons mention.
-    fn broken_locks(&self, all: &[Examined], options: &CheckOptions, gathered: &mut Gathered) {
+    fn broken_locks(&self, all: &[Examined], options: &CheckOptions, gathered: &mut RunNotes) {
         for (number, root) in self.roots.iter().enumerate() {
             let said =
                 all.iter().any(|one| one.place.root == number && one.lock.state == LockState::Malformed);
@@ -332,7 +338,7 @@ fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
     let reach =
         Reach { top: dir.clone(), outer: dir.clone(), project: crate::roots::reach(root, &dir).project };
-    let place = Place { root: number, dir, real: real.clone(), reach, named: None, broken: None };
+    let place = PluginPlace { root: number, dir, real: real.clone(), reach, named: None, broken: None };
     let mut one = Examined::new(place, PluginKey::Placed(real));
     one.id = id_of(&one.place, root);
     one.path = path_of(&one.place, root);
@@ -340,7 +346,7 @@ fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
 }
 
 /// Returns the id in reports: relative to the plugin's project, else to the label of the root.
-fn id_of(place: &Place, root: &Root) -> String {
+fn id_of(place: &PluginPlace, root: &Root) -> String {
     let in_project = place.reach.project.as_deref().and_then(|project| inside(&place.dir, project));
     match in_project {
         Some(path) if path != "." => plain(path).into_owned(),
@@ -349,11 +355,11 @@ fn id_of(place: &Place, root: &Root) -> String {
 }
 
 /// Returns the path in reports: the id, or `.` if the plugin is the project itself.
-fn path_of(place: &Place, root: &Root) -> String {
+fn path_of(place: &PluginPlace, root: &Root) -> String {
     if place.reach.project.as_deref() == Some(&place.dir) { ".".to_owned() } else { id_of(place, root) }
 }
 
-fn labelled(place: &Place, root: &Root) -> String {
+fn labelled(place: &PluginPlace, root: &Root) -> String {
     let label = if root.label == "." { root.real().name().to_owned() } else { root.label.clone() };
     let path = match inside(&place.dir, &root.dir) {
         Some(path) if root.label == "." && path != "." => path.to_owned(),
@@ -402,7 +408,7 @@ fn fit(one: &mut Examined, room: &mut u64) {
 }
 
 /// The result of the steps after the gates.
-struct Decided {
+struct Settlement {
     granted: Granted,
     store_failed: StoreFailed,
 }
@@ -417,8 +423,8 @@ fn settle(
     options: &CheckOptions,
     host: &mut Host<'_>,
     run: &mut Run<'_>,
-) -> Decided {
-    let mut nobody = NobodyThere;
+) -> Settlement {
+    let mut nobody = NoPerson;
     // No question is asked if the answer could not be recorded.
     let person: &mut dyn Person = if run.failure().is_some() { &mut nobody } else { &mut *host.person };
     let mut pending: Vec<Pending> = Vec::new();
@@ -429,7 +435,7 @@ fn settle(
     }
     pending.retain(|pending| !is_other_candidate(all, pending.at) && !forgets_a_moved_one(all, pending));
     let none_loads =
-        |all: &[Examined]| options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes());
+        |all: &[Examined]| options.whole == FailureScope::AllOrNothing && all.iter().any(|one| !one.passes());
     let mut granted = Granted::new();
     if !none_loads(all) {
         granted = mint::grant(all, run, host.grants, options);
@@ -454,7 +460,7 @@ fn settle(
         })
         .collect();
     run.write(&exceptions);
-    let which = if none_loads(all) { Taken::All } else { Taken::OfRefused };
+    let which = if none_loads(all) { TakeBack::All } else { TakeBack::OfRefused };
     mint::take_back(&mut granted, all, run, which);
     refuse_unrecorded(all, run);
     if let Some(one) = all.iter_mut().find(|one| one.pin.status() == PinStatus::Enrolled)
@@ -463,7 +469,7 @@ fn settle(
         let message = format!("could not remove old baselines: {error}");
         one.gate(Gate::Pin).note(error.code(), message);
     }
-    Decided { granted, store_failed }
+    Settlement { granted, store_failed }
 }
 
 /// Returns `true` if another plugin in this run has the same name and differs from the version 2
@@ -522,10 +528,10 @@ fn finish(
     all: &mut [Examined],
     roots: &[Root],
     options: &CheckOptions,
-    gathered: Gathered,
+    gathered: RunNotes,
     run: &mut Run<'_>,
 ) -> Report {
-    if options.whole == Whole::AllOrNothing && all.iter().any(|one| !one.passes()) {
+    if options.whole == FailureScope::AllOrNothing && all.iter().any(|one| !one.passes()) {
         let help = "fix or leave out the other plugin, or allow plugins to load without it";
         for one in all.iter_mut().filter(|one| one.passes()) {
             let message = "another plugin of this run does not load";
@@ -533,7 +539,7 @@ fn finish(
         }
     }
     all.sort_by(|a, b| (&a.id, a.place.root, &a.key).cmp(&(&b.id, b.place.root, &b.key)));
-    let Gathered { mut skipped, mut notices, seen, store_failed } = gathered;
+    let RunNotes { mut skipped, mut notices, seen, store_failed } = gathered;
     let mut plugins: Vec<_> = all.iter().map(|one| one.report(options)).collect();
     for plugin in &mut plugins {
         for message in plugin.reasons.iter_mut().map(|reason| &mut reason.message) {
@@ -574,7 +580,7 @@ fn finish(
     summary.skipped = u64::try_from(skipped.len()).unwrap_or(u64::MAX);
     let weights = plugins.iter().flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
     // Directories that were not searched can contain plugins that were not checked.
-    let unseen = (seen == Seen::NotAll).then_some(Weight::CouldNotTell);
+    let unseen = (seen == SearchExtent::Partial).then_some(Weight::CouldNotTell);
     let unrecorded = run.failure().map(RecordFailure::weight);
     let exit = exit(weights.chain(unseen).chain(unrecorded), store_failed.then_some(Weight::Store));
     Report {

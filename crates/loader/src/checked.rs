@@ -1,24 +1,25 @@
-//! A host gets the checked bytes: one value for each plugin that loads, and no path back to the original directory.
+//! The host's interface: one value per plugin that loads, with its checked bytes and no path to the
+//! original.
 
 use cap_std::fs::Dir;
 use plugward_capability::{AnyCapability, Workflow};
 use plugward_manifest::{Dialect, Manifest, SurfaceItem};
 use plugward_pinstore::Timestamp;
 use plugward_sandbox_path::JailError;
-use plugward_tree_lock::{Entry, Snapshot};
+use plugward_tree_lock::{Snapshot, SnapshotEntry};
 use plugward_types::PluginKey;
 
-use crate::check::{Done, load};
+use crate::check::{RunResult, load};
 use crate::gates::mint::{Grants, NoGrants};
-use crate::options::{CheckOptions, Keep, NobodyThere, Person, Trust, Unwatched, Watch};
+use crate::options::{ByteRetention, CheckOptions, NoPerson, NoWatch, Person, Trust, Watch};
 use crate::report::{Decision, PluginReport, Report};
 use crate::roots::Root;
-use crate::seal::{SealError, Sealed};
+use crate::seal::{SealError, SealedCopy};
 use crate::shared::SharedRoots;
 use crate::stores::{Host, Stores};
 use crate::view::{View, manifests};
 
-/// Checks plugins for a host, with defaults under which nothing new loads.
+/// Checks plugins for a host. By default, no new plugin loads.
 ///
 /// # Examples
 /// ```no_run
@@ -54,11 +55,12 @@ impl core::fmt::Debug for Checker<'_> {
 }
 
 impl<'a> Checker<'a> {
-    /// Starts with the options of [`CheckOptions::new`], no one to ask and no grants. `now` is written into pins.
+    /// Creates a checker with [`CheckOptions::new`], without a person to ask and without grants.
+    /// `now` is stored in pins.
     pub fn new(stores: &'a mut Stores, now: Timestamp) -> Self {
         let mut options = CheckOptions::new(now, "host");
-        options.keep = Keep::Loads { bytes: 512 << 20 };
-        Self { stores, options, watch: &Unwatched, person: None, grants: &NoGrants }
+        options.keep = ByteRetention::Loads { bytes: 512 << 20 };
+        Self { stores, options, watch: &NoWatch, person: None, grants: &NoGrants }
     }
 
     /// Sets what happens to new plugins.
@@ -68,47 +70,47 @@ impl<'a> Checker<'a> {
         self
     }
 
-    /// Sets how many bytes of loaded plugins are kept in memory.
+    /// Sets which bytes are kept in memory, and how many.
     #[must_use]
-    pub fn keep(mut self, keep: Keep) -> Self {
+    pub fn keep(mut self, keep: ByteRetention) -> Self {
         self.options.keep = keep;
         self
     }
 
-    /// Sets who answers questions about new plugins.
+    /// Sets the person who answers questions about new plugins.
     #[must_use]
     pub fn person(mut self, person: &'a mut dyn Person) -> Self {
         self.person = Some(person);
         self
     }
 
-    /// Sets who hears how far the check is.
+    /// Sets the observer of the check's progress.
     #[must_use]
     pub const fn watch(mut self, watch: &'a dyn Watch) -> Self {
         self.watch = watch;
         self
     }
 
-    /// Sets which capabilities plugins get.
+    /// Sets the rule for the capabilities that plugins get.
     #[must_use]
     pub const fn grants(mut self, grants: &'a dyn Grants) -> Self {
         self.grants = grants;
         self
     }
 
-    /// Replaces all options that have no setter of their own.
+    /// Changes options that have no setter of their own.
     #[must_use]
     pub fn options(mut self, change: impl FnOnce(&mut CheckOptions)) -> Self {
         change(&mut self.options);
         self
     }
 
-    /// Checks the plugins of some roots.
+    /// Checks the plugins under `roots`.
     ///
     /// # Errors
-    /// [`CheckError`] if there are no stores to check against, or a root's directory cannot be opened any more. A
-    /// verdict is never an error.
-    pub fn check(mut self, roots: &[Root]) -> Result<Checked, CheckError> {
+    /// [`CheckError`] if the stores keep no ledger, or the directory of a root cannot be opened any
+    /// more. A verdict is never an error.
+    pub fn check(mut self, roots: &[Root]) -> Result<CheckResult, CheckError> {
         if self.stores.record.is_nowhere() {
             return Err(CheckError::NoStores);
         }
@@ -117,18 +119,18 @@ impl<'a> Checker<'a> {
                 return Err(CheckError::Root { label: root.label.clone(), message: error.to_string() });
             }
         }
-        let mut nobody = NobodyThere;
+        let mut nobody = NoPerson;
         let person = self.person.unwrap_or(&mut nobody);
         let mut host = Host { watch: self.watch, person, grants: self.grants };
         Ok(load(roots, self.stores, &mut self.options, &mut host))
     }
 }
 
-/// Why plugins could not be checked at all.
+/// The reason that plugins could not be checked at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// The stores keep no record, so nothing could load.
+    /// The stores keep no ledger, so no plugin could load.
     #[error("check plugins: the stores have no ledger; open one with Record::open")]
     NoStores,
     /// A root's directory cannot be opened.
@@ -147,20 +149,20 @@ pub enum CheckError {
 /// The complete result of a check.
 #[derive(Debug)]
 #[must_use]
-pub struct Checked {
+pub struct CheckResult {
     report: Report,
     outcomes: Vec<Outcome>,
     workflow: Option<Workflow>,
 }
 
-/// What became of one plugin.
+/// The outcome for one plugin.
 #[derive(Debug)]
 #[must_use = "only Load loads"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 #[expect(clippy::large_enum_variant, reason = "hosts match on values that are consumed one by one")]
 pub enum Outcome {
-    /// Every gate passed; here are the checked bytes.
-    Load(Loaded),
+    /// Every gate passed. The value contains the checked bytes.
+    Load(LoadedPlugin),
     /// No gate refused, and a person has to decide.
     Ask {
         /// The plugin's report.
@@ -173,19 +175,19 @@ pub enum Outcome {
     },
 }
 
-impl Checked {
-    pub(crate) fn new(done: Done) -> Self {
-        let Done { report, all, mut granted, workflow } = done;
+impl CheckResult {
+    pub(crate) fn new(done: RunResult) -> Self {
+        let RunResult { report, all, mut granted, workflow } = done;
         let rows = report.plugins.iter().cloned();
         let outcomes = all.into_iter().zip(rows).map(|(one, report)| {
             let granted = granted.remove(&one.key).unwrap_or_default();
             match (report.decision, one.snapshot) {
                 (Decision::Load, Some(snapshot)) => {
                     let (key, views, shared) = (one.key, one.views, one.shared);
-                    Outcome::Load(Loaded { key, snapshot, views, shared, granted, report })
+                    Outcome::Load(LoadedPlugin { key, snapshot, views, shared, granted, report })
                 }
                 (Decision::Ask, _) => Outcome::Ask { report },
-                // Without its bytes nothing can be loaded.
+                // A plugin without its bytes cannot be loaded.
                 (Decision::Refuse | Decision::Load, _) => Outcome::Refuse { report },
             }
         });
@@ -199,13 +201,13 @@ impl Checked {
         &self.report
     }
 
-    /// Takes the unit of work of the grants; the host closes it when its plugins have ended
+    /// Takes the workflow of the grants. The host closes it when its plugins have ended
     /// ([`crate::Record::close`]).
     pub fn take_workflow(&mut self) -> Option<Workflow> {
         self.workflow.take()
     }
 
-    /// Returns what became of each plugin, in the order of the report.
+    /// Returns the outcome of each plugin, in the order of the report.
     pub fn into_outcomes(self) -> impl Iterator<Item = Outcome> {
         self.outcomes.into_iter()
     }
@@ -214,11 +216,12 @@ impl Checked {
 /// One plugin that loads, with its checked bytes.
 ///
 /// # Guarantees
-/// It exists only if every gate passed and the record of the decision was written. The bytes are those that the gates
-/// saw; a later change of the original directory has no effect on them, and no accessor leads back to it.
+/// The value exists only if every gate passed and the record of the decision was written. The bytes
+/// are those that the gates checked. A later change of the original directory does not affect them,
+/// and no method returns a path to it.
 #[derive(Debug)]
 #[must_use]
-pub struct Loaded {
+pub struct LoadedPlugin {
     key: PluginKey,
     snapshot: Snapshot,
     views: Vec<View>,
@@ -227,7 +230,7 @@ pub struct Loaded {
     report: PluginReport,
 }
 
-impl Loaded {
+impl LoadedPlugin {
     /// Returns the key under which the plugin is pinned.
     #[must_use]
     pub const fn key(&self) -> &PluginKey {
@@ -246,35 +249,37 @@ impl Loaded {
         manifests(&self.views).find(|manifest| manifest.dialect() == dialect)
     }
 
-    /// Returns the bytes of a file. Symlinks are followed inside the plugin; a path that starts with `../` leads to a
-    /// shared directory that was checked with it.
+    /// Returns the bytes of a file. Symlinks are followed inside the plugin. A path that starts
+    /// with `../` leads to a shared directory that was checked with the plugin.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
-        self.snapshot.file(path).map(Entry::bytes).or_else(|| self.shared.bytes(path))
+        self.snapshot.file(path).map(SnapshotEntry::bytes).or_else(|| self.shared.bytes(path))
     }
 
     /// Returns all files and symlinks, in bytewise order of their paths.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = SnapshotEntry<'_>> {
         self.snapshot.entries()
     }
 
-    /// Returns everything that can run or enter a prompt, by dialect.
+    /// Returns the execution surface, with the dialect of each item.
     pub fn surface(&self) -> impl Iterator<Item = (Dialect, &SurfaceItem)> {
         manifests(&self.views)
             .flat_map(|manifest| manifest.surface().iter().map(|item| (manifest.dialect(), item)))
     }
 
-    /// Writes the checked bytes to a new private, read-only directory inside `dir`, and digests them again.
+    /// Writes the checked bytes to a new private, read-only directory inside `dir`, and digests
+    /// them again.
     ///
-    /// `dir` should be writable by this user alone: whoever can write it can replace the new directory as a whole.
+    /// `dir` should be writable by this user alone: anyone who can write it can replace the whole
+    /// new directory.
     ///
     /// # Errors
-    /// [`SealError`] if the directory cannot be written, or what was written has another digest.
-    pub fn seal_into(&self, dir: &Dir) -> Result<Sealed, SealError> {
-        Sealed::write(&self.snapshot, &self.shared, dir)
+    /// [`SealError`] if the directory cannot be written, or the copy has a different digest.
+    pub fn seal_into(&self, dir: &Dir) -> Result<SealedCopy, SealError> {
+        SealedCopy::write(&self.snapshot, &self.shared, dir)
     }
 
-    /// Takes the capabilities that were granted.
+    /// Takes the granted capabilities.
     pub fn take_granted(&mut self) -> Vec<AnyCapability> {
         core::mem::take(&mut self.granted)
     }

@@ -1,62 +1,68 @@
-//! Every code that a report can hold, with its help.
+//! Every code that a report can contain, with its help.
 
 use plugward_scanner::Rules;
 use serde::Serialize;
 
-/// One code.
+/// A code with its help.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Code {
-    /// The code, the rule's id, or the kind that stands in the marker of a secret.
+    /// The code, the rule's id, or the kind in the marker of a redacted secret.
     pub code: String,
-    /// `reason` for codes, `rule` for scanner rules, `secret` for what `redact` cuts out.
+    /// `reason` for codes, `rule` for scanner rules, `secret` for secrets that `redact` removes.
     pub kind: &'static str,
-    /// What it means and what to do.
+    /// The meaning, and what to do.
     pub help: String,
 }
 
-/// Codes that the loader itself gives.
+/// The codes of the loader itself.
 pub const CODES: &[(&str, &str)] = &[
     (
         "discover/too-many",
-        "the folder holds more than is looked at; name the folders of the plugins themselves",
+        "the search stopped at a limit on directories, names or depth; pass the directories of the plugins themselves",
     ),
-    ("discover/unreadable", "a folder cannot be listed; mend its permissions and check again"),
-    ("market/unreadable", "a marketplace file cannot be read; its plugins are checked without its entries"),
-    ("check/all-or-nothing", "another plugin of this run does not load, and all were asked for or none"),
+    ("discover/unreadable", "fix the permissions of the directory, then check again"),
     (
-        "scan/danger",
-        "the rules found danger; read the findings, then drop the plugin or have its author mend it",
+        "market/unreadable",
+        "fix the marketplace file; plugins without a readable entry are refused until then",
     ),
+    (
+        "check/all-or-nothing",
+        "fix or leave out the plugin that does not load, or allow plugins to load without it",
+    ),
+    ("scan/danger", "read the findings, then remove the plugin or ask its author to fix it"),
     (
         "scan/suspicious",
-        "an honest plugin may do this, so a user decides; read the findings, then accept these bytes or drop the plugin",
+        "read the findings, then accept this version or remove the plugin; harmless plugins can have such findings too",
     ),
-    ("scan/error", "the scan could not be done, which is no yes"),
-    ("scan/partial", "a file is over a limit of the scan; look at it yourself, or take it out"),
+    ("scan/error", "fix the cause; a plugin that cannot be scanned does not load"),
+    ("scan/partial", "a file exceeds a scan limit: review it by hand, or remove it"),
     (
         "surface/excluded",
-        "the plugin runs or reads files in an excluded directory, which neither pin nor scan covers; do not exclude it",
+        "do not exclude a directory whose files the plugin runs or reads: neither pin nor scan covers it",
     ),
-    ("tree/root-link", "the plugin's folder is a link; name the folder that it leads to"),
+    (
+        "tree/root-link",
+        "pass the directory that the symlink leads to; a plugin's own directory must not be a symlink",
+    ),
     (
         "tree/shared-missing",
-        "the plugin imports what is outside its folder and was not digested; check the folder that holds both",
+        "check a directory that contains both the plugin and the files that it imports from outside",
     ),
     (
         "policy/namesake",
-        "a plugin of this name from another source is denied or revoked; deny this one too, or accept it",
+        "a plugin of the same name from another source is denied or revoked; deny this one too, or accept it",
     ),
     (
         "revocation/unreadable",
-        "neither the revocation list nor its kept copy can be read, so nothing loads; mend one of them",
+        "fix the revocation list or its stored copy; no plugin loads until one of them can be read",
     ),
-    ("mint/no-record", "there is no ledger, and what is not on the record does not load; see --state-dir"),
+    ("mint/no-record", "provide a state directory for the ledger; no plugin loads without a record"),
     #[cfg(not(feature = "minisign"))]
-    ("lock/signer", "build with the feature `minisign`, or take `lock.signers` out of your settings"),
+    ("lock/signer", "build with the feature `minisign`, or remove `lock.signers` from your settings"),
 ];
 
-/// Lists every code, every built-in rule and every kind of secret, sorted.
+/// Returns every code, built-in rule and kind of secret, sorted.
 #[must_use]
 pub fn all() -> Vec<Code> {
     let mut all: Vec<Code> = reasons()
@@ -77,7 +83,7 @@ pub fn all() -> Vec<Code> {
     all
 }
 
-/// Lists the codes of reasons and notices, without the rules.
+/// Returns the codes of reasons and notices, without scanner rules.
 #[must_use]
 pub fn reasons() -> Vec<(&'static str, &'static str)> {
     let mut all: Vec<(&str, &str)> = [
@@ -99,7 +105,8 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
     all
 }
 
-/// Lists the codes that a report of [`crate::check`] is made to hold; others belong to single crates and verbs.
+/// Returns the codes that a report of [`crate::check`] can contain. Other codes belong to single
+/// crates and commands.
 #[must_use]
 pub fn reported() -> Vec<(&'static str, &'static str)> {
     let gates = [

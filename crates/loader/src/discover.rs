@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
 use plugward_pinstore::{Pin, PinState, Pins};
-use plugward_sandbox_path::{Answer, FileKind, Jail, Listing, OpenError};
+use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
 use plugward_types::PlacePath;
 
-use crate::markets::{Markets, Named};
+use crate::markets::{MarketListing, Markets};
 use crate::options::{CheckOptions, Watch};
 use crate::outcome::{Notice, Reason};
 use crate::report::{Gate, Skipped};
@@ -28,7 +28,7 @@ const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
 /// A directory that is a plugin by its files, by a marketplace entry, or by a pin.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct PluginPlace {
     /// The index of the root.
     pub(crate) root: usize,
     /// The directory, relative to the root's jail.
@@ -36,33 +36,33 @@ pub(crate) struct Place {
     /// Its real path.
     pub(crate) real: PlacePath,
     pub(crate) reach: Reach,
-    pub(crate) named: Option<Named>,
+    pub(crate) named: Option<MarketListing>,
     /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
     pub(crate) broken: Option<Reason>,
 }
 
 /// The result of searching one root.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) places: Vec<Place>,
+pub(crate) struct Discovery {
+    pub(crate) places: Vec<PluginPlace>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) notices: Vec<Notice>,
-    pub(crate) seen: Seen,
+    pub(crate) seen: SearchExtent,
     /// Pinned places that are not directories any more.
-    pub(crate) absent: Vec<Absent>,
+    pub(crate) absent: Vec<AbsentPin>,
 }
 
 /// Whether a root was searched completely.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum SearchExtent {
     #[default]
-    All,
-    NotAll,
+    Complete,
+    Partial,
 }
 
 /// A pinned place that is not a directory any more.
 #[derive(Debug)]
-pub(crate) struct Absent {
+pub(crate) struct AbsentPin {
     /// The index of the root.
     pub(crate) root: usize,
     pub(crate) place: PlacePath,
@@ -78,7 +78,7 @@ struct Walk<'a> {
     /// Pinned directories, relative to the jail.
     pinned: BTreeSet<String>,
     directories: usize,
-    found: Found,
+    found: Discovery,
     markets: Markets,
     upward: Upward,
     taken: BTreeSet<String>,
@@ -93,7 +93,7 @@ pub(crate) fn discover(
     pins: Option<&Pins>,
     options: &CheckOptions,
     watch: &dyn Watch,
-) -> Found {
+) -> Discovery {
     let mut walk = Walk {
         root,
         number,
@@ -101,7 +101,7 @@ pub(crate) fn discover(
         watch,
         pinned: BTreeSet::new(),
         directories: 0,
-        found: Found::default(),
+        found: Discovery::default(),
         markets: Markets::default(),
         upward: Upward::default(),
         taken: BTreeSet::new(),
@@ -114,7 +114,7 @@ pub(crate) fn discover(
     let Walk { mut found, markets, .. } = walk;
     found.notices.extend(markets.notices().cloned());
     let nothing = found.places.is_empty() && found.skipped.is_empty() && found.absent.is_empty();
-    if here == Sight::Nothing && nothing {
+    if here == DirectoryClass::Nothing && nothing {
         found.skipped.push(Skipped { path: ".".to_owned(), why: "no manifest".to_owned() });
     }
     found
@@ -122,7 +122,7 @@ pub(crate) fn discover(
 
 /// What a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sight {
+enum DirectoryClass {
     Plugin,
     /// Not a plugin, but it contains one, or is already reported.
     Below,
@@ -164,7 +164,7 @@ impl Walk<'_> {
     }
 
     fn absent(&mut self, place: &PlacePath, error: Option<OpenError>) {
-        self.found.absent.push(Absent { root: self.number, place: place.clone(), error });
+        self.found.absent.push(AbsentPin { root: self.number, place: place.clone(), error });
     }
 
     /// Finds the plugin that contains the root's directory, if any. A directory inside a plugin is
@@ -196,11 +196,11 @@ impl Walk<'_> {
         self.markets.mentions(dir) && self.markets.entry(dir, &self.upward.reach(self.root, dir)).is_some()
     }
 
-    fn directory(&mut self, dir: &str, depth: usize) -> Sight {
+    fn directory(&mut self, dir: &str, depth: usize) -> DirectoryClass {
         self.directories = self.directories.saturating_add(1);
         if self.directories > DIRECTORIES {
             self.not_all(format!("{dir}: more than {DIRECTORIES} directories; the others were not searched"));
-            return Sight::Below;
+            return DirectoryClass::Below;
         }
         self.watch.discovering(dir);
         let listing = self.root.jail.list(dir, NAMES);
@@ -223,48 +223,49 @@ impl Walk<'_> {
         }
         self.take(dir, &names);
         let outer = self.inside.replace(dir.to_owned());
-        let _below: Sight = self.descend(dir, depth, listing);
+        let _below: DirectoryClass = self.descend(dir, depth, listing);
         self.inside = outer;
-        Sight::Plugin
+        DirectoryClass::Plugin
     }
 
-    fn descend(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> Sight {
+    fn descend(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> DirectoryClass {
         if depth < DEPTH {
             return self.children(dir, depth, listing);
         }
-        let is_directory = |entry: &plugward_sandbox_path::DirectoryEntry| entry.kind() == FileKind::Directory;
+        let is_directory =
+            |entry: &plugward_sandbox_path::DirectoryEntry| entry.kind() == FileKind::Directory;
         if listing.is_ok_and(|listing| listing.entries().iter().any(is_directory)) {
             let dir = self.shown(dir);
             self.not_all(format!("{dir}: more than {DEPTH} levels; deeper directories were not searched"));
         }
-        Sight::Nothing
+        DirectoryClass::Nothing
     }
 
     /// Reports that something was not searched. Inside a plugin nothing is lost: its tree is read
     /// completely, or refused.
     fn not_all(&mut self, message: String) {
         if self.inside.is_none() {
-            self.found.seen = Seen::NotAll;
+            self.found.seen = SearchExtent::Partial;
             self.notice("discover/too-many", message);
         }
     }
 
-    fn children(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> Sight {
+    fn children(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> DirectoryClass {
         let listing = match listing {
             Ok(listing) => listing,
             Err(error) => {
                 if self.inside.is_none() {
-                    self.found.seen = Seen::NotAll;
+                    self.found.seen = SearchExtent::Partial;
                     self.notice("discover/unreadable", format!("{}: {error}", self.shown(dir)));
                 }
-                return Sight::Below;
+                return DirectoryClass::Below;
             }
         };
         if listing.is_truncated() {
             let dir = self.shown(dir);
             self.not_all(format!("{dir}: more than {NAMES} names; the others were not searched"));
         }
-        let mut sight = Sight::Nothing;
+        let mut sight = DirectoryClass::Nothing;
         for entry in listing.entries() {
             let name = String::from_utf8_lossy(entry.name()).into_owned();
             let child = join(dir, &name);
@@ -275,9 +276,9 @@ impl Walk<'_> {
                     self.skip(&child, "name is not UTF-8");
                     // A host may load it, but a path that is not UTF-8 cannot be a key.
                     if self.inside.is_none() {
-                        self.found.seen = Seen::NotAll;
+                        self.found.seen = SearchExtent::Partial;
                     }
-                    sight = Sight::Below;
+                    sight = DirectoryClass::Below;
                     continue;
                 }
                 FileKind::Directory => {}
@@ -291,9 +292,11 @@ impl Walk<'_> {
                 _ => continue,
             }
             match self.directory(&child, depth.saturating_add(1)) {
-                Sight::Plugin | Sight::Below => sight = Sight::Below,
-                Sight::Nothing if depth == 0 && !holds_main_files(&child) => self.skip(&child, "no manifest"),
-                Sight::Nothing => {}
+                DirectoryClass::Plugin | DirectoryClass::Below => sight = DirectoryClass::Below,
+                DirectoryClass::Nothing if depth == 0 && !holds_main_files(&child) => {
+                    self.skip(&child, "no manifest")
+                }
+                DirectoryClass::Nothing => {}
             }
         }
         sight
@@ -335,7 +338,7 @@ impl Walk<'_> {
         let entry = self.markets.entry(dir, &reach).cloned();
         let broken = if entry.is_none() { self.markets.broken(dir, &reach).cloned() } else { None };
         let (root, dir) = (self.number, dir.to_owned());
-        self.found.places.push(Place { root, dir, real, reach, named: entry, broken });
+        self.found.places.push(PluginPlace { root, dir, real, reach, named: entry, broken });
     }
 
     /// Adds pinned directories and marketplace entries that the search did not reach, because they
@@ -379,7 +382,7 @@ impl Walk<'_> {
 }
 
 fn is_absent(error: &OpenError) -> bool {
-    error.answer() == Answer::NotThere || error.code() == "path/not-a-directory"
+    error.class() == ErrorClass::NotFound || error.code() == "path/not-a-directory"
 }
 
 /// Returns `true` if an entry of any type has this name, or if it cannot be looked up. A gate then

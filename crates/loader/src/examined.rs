@@ -1,13 +1,13 @@
-//! One plugin between its gates and its decision.
+//! One plugin with the outcomes of its gates, before its decision.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::Dialect;
-use plugward_pinstore::FolderId;
+use plugward_pinstore::DirectoryId;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
-use crate::discover::Place;
+use crate::discover::PluginPlace;
 use crate::gates::pin::PinOutcome;
 use crate::options::CheckOptions;
 use crate::outcome::{GateOutcome, Reason};
@@ -19,51 +19,48 @@ use crate::shared::SharedRoots;
 use crate::subject::Subject;
 use crate::view::{View, manifests};
 
-/// Stands for the plugin's id in the help of a reason, until the report is rendered.
-const SELF: &str = "{id}";
-
-/// One plugin, with the outcome of each gate that it passed through so far.
+/// A plugin with the outcomes of the gates that have run.
 #[derive(Debug)]
 pub(crate) struct Examined {
-    pub(crate) place: Place,
+    pub(crate) place: PluginPlace,
     pub(crate) key: PluginKey,
-    pub(crate) folder: Option<FolderId>,
-    /// How reports call it; no absolute path.
+    pub(crate) directory: Option<DirectoryId>,
+    /// The id in reports; never an absolute path.
     pub(crate) id: String,
-    /// The directory, relative to its project; as in `id` if it is in none.
+    /// The directory relative to its project, or the id if it is in no project.
     pub(crate) path: String,
     pub(crate) called: BTreeSet<CalledName>,
-    /// The dialects of the directory, whether their manifests could be read or not.
+    /// The dialects of the directory, including those whose manifests are refused.
     pub(crate) dialects: Vec<Dialect>,
     pub(crate) views: Vec<View>,
     pub(crate) manifests: BTreeMap<&'static str, Digest>,
     pub(crate) snapshot: Option<Snapshot>,
-    /// The digest under the excludes of the pin, or of this run.
+    /// The digest under the excludes of the pin, else under those of this run.
     pub(crate) tree: Option<TreeDigest>,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) shared: SharedRoots,
-    /// What a pin or a lock entry would cover; `None` if the manifest or the tree was refused.
+    /// What a pin or lock entry would cover; `None` if the manifest or the tree was refused.
     pub(crate) subject: Option<Subject>,
     gates: BTreeMap<Gate, GateOutcome>,
     pub(crate) lock: LockReport,
     pub(crate) pin: PinOutcome,
     pub(crate) findings: Vec<Finding>,
     pub(crate) suppressed: Vec<SuppressedReport>,
-    /// Where the plugin shows what it can do.
+    /// The places that show what the plugin can do.
     pub(crate) behaviors: Vec<BehaviorEvidence>,
     pub(crate) approval: ApprovalReport,
     pub(crate) capabilities: Vec<CapabilityReport>,
-    /// Uses of the named exception to "a failure is not a verdict", for the ledger.
+    /// The uses of `pins.on_store_error`, which the ledger records.
     pub(crate) exceptions: Vec<String>,
 }
 
 impl Examined {
-    pub(crate) fn new(place: Place, key: PluginKey) -> Self {
+    pub(crate) fn new(place: PluginPlace, key: PluginKey) -> Self {
         Self {
             place,
             key,
-            folder: None,
+            directory: None,
             id: String::new(),
             path: String::new(),
             called: BTreeSet::new(),
@@ -88,36 +85,36 @@ impl Examined {
         }
     }
 
-    /// Returns the outcome of a gate, so that something can be added to it.
+    /// Returns the outcome of a gate for changes.
     pub(crate) fn gate(&mut self, gate: Gate) -> &mut GateOutcome {
         self.gates.entry(gate).or_insert_with(|| GateOutcome::passed(gate))
     }
 
     /// Adds the outcome of a gate.
     pub(crate) fn settle(&mut self, gate: Gate, outcome: GateOutcome) {
-        // The pin gate also finds what the policy gate says of names.
+        // The pin gate also compares names, and those reasons belong to the policy gate.
         for reason in outcome.reasons {
             self.gate(reason.gate).reasons.push(reason);
         }
         self.gate(gate).notices.extend(outcome.notices);
     }
 
-    /// All reasons, in the order of the gates.
+    /// Returns all reasons, in the order of the gates.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = &Reason> {
         self.gates.values().flat_map(|gate| &gate.reasons)
     }
 
-    /// Whether nothing is against loading so far.
+    /// Returns `true` if no gate has given a reason so far.
     pub(crate) fn passes(&self) -> bool {
         self.reasons().next().is_none()
     }
 
-    /// Whether nothing but a suspicious finding is against loading, which a person can answer.
+    /// Returns `true` if the only reasons are suspicious findings, which a person can accept.
     pub(crate) fn is_askable(&self) -> bool {
         self.reasons().all(|reason| reason.code == crate::gates::scan::SUSPICIOUS)
     }
 
-    /// The plugin's own name, as the first manifest that could be read states it; else the directory's.
+    /// Returns the name from the first readable manifest, else the directory's name.
     pub(crate) fn name(&self) -> &str {
         manifests(&self.views).next().map_or_else(|| self.key.name(), |manifest| manifest.name())
     }
@@ -126,7 +123,8 @@ impl Examined {
         manifests(&self.views).find_map(|manifest| manifest.version())
     }
 
-    /// Whether a selector of the host's settings means this plugin; `CalledName`s make it match by name too.
+    /// Returns `true` if a selector in the host's settings means this plugin. Names in its
+    /// manifests count too.
     pub(crate) fn is_called(&self, selector: &str) -> bool {
         self.id == selector
             || self.key.to_string() == selector
@@ -139,9 +137,7 @@ impl Examined {
         let mut notices: Vec<_> = self.gates.values().flat_map(|gate| gate.notices.iter().cloned()).collect();
         notices.sort();
         notices.dedup();
-        let named =
-            |reason: &Reason| Reason { help: reason.help.replace(SELF, &quoted(&self.id)), ..reason.clone() };
-        let reasons: Vec<Reason> = self.reasons().map(named).collect();
+        let reasons: Vec<Reason> = self.reasons().cloned().collect();
         let mut findings = self.findings.clone();
         findings.sort();
         let mut suppressed = self.suppressed.clone();
@@ -176,7 +172,7 @@ impl Examined {
             surface: self.surface(),
             capabilities: self.capabilities.clone(),
             key: self.key.clone(),
-            folder: self.folder,
+            directory: self.directory,
             called: self.called.clone(),
             root: self.place.root,
         }
@@ -225,30 +221,8 @@ impl Examined {
     }
 }
 
-/// Quotes an id for a POSIX shell if it needs that, since it is part of commands that a user copies.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| {
-        c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '=' | ',')
-    };
-    if word.starts_with('-') {
-        // Not an option.
-        return quoted(&format!("./{word}"));
-    }
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-/// As [`quoted`], for the name of a pin, which is no path.
-pub(crate) fn quoted_name(word: &str) -> String {
-    if word.starts_with('-') {
-        return format!("-- '{}'", word.replace('\'', "'\\''"));
-    }
-    quoted(word)
-}
-
-/// The one place that makes a decision: no reason is `Load`, only questions are `Ask`, anything else is `Refuse`.
+/// Decides: `Load` without reasons, `Ask` if all reasons are questions, else `Refuse`. No other
+/// code makes a decision.
 pub(crate) fn decide(reasons: &[Reason]) -> Decision {
     use crate::outcome::Weight;
     if reasons.is_empty() {

@@ -1,9 +1,9 @@
-//! SHA-256 of bytes that no snapshot holds.
+//! SHA-256 of bytes outside a snapshot.
 
 use plugward_types::Digest;
 use sha2::Digest as _;
 
-/// Hashes some bytes.
+/// Returns the SHA-256 digest of some bytes.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> Digest {
     Digest::from_bytes(sha2::Sha256::digest(bytes).into())

@@ -1,4 +1,4 @@
-//! What the surface says of a file's use, for the scanner.
+//! The roles that manifests give to files, for the scanner.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use plugward_types::FileRole;
 
 use crate::view::{View, manifests};
 
-/// What the files are for that the manifests of a plugin name.
+/// The roles of the files that the manifests of a plugin name.
 #[derive(Default)]
 pub(crate) struct Hints<'a> {
     files: BTreeMap<&'a str, RoleHint>,
@@ -18,7 +18,7 @@ impl<'a> Hints<'a> {
     pub(crate) fn of(views: &'a [View]) -> Self {
         let mut files = BTreeMap::new();
         let all = || manifests(views).flat_map(Manifest::surface);
-        // What the manifests were read from, whatever the files are called. Settings hold commands.
+        // The manifest files themselves, whatever their names are. Settings files can contain commands.
         for path in manifests(views).flat_map(Manifest::files) {
             files.insert(path.as_str(), RoleHint::role(Role::Manifest).used_as(FileRole::Executed));
         }
@@ -26,8 +26,8 @@ impl<'a> Hints<'a> {
         for path in all().filter(is_prompt).flat_map(SurfaceItem::files) {
             files.insert(path.as_str(), RoleHint::role(Role::Prompt).used_as(FileRole::ModelRead));
         }
-        // A file that the model reads and the host runs is executed. The shell text of a prompt is only a part of its
-        // file, which the scanner finds itself.
+        // A file that the model reads and the host runs is executed. Shell text in a prompt is only
+        // a part of its file, and the scanner finds it without help.
         for item in all().filter(|item| !is_prompt(item)) {
             for path in item.files() {
                 let hint = files.entry(path.as_str()).or_insert(RoleHint::NONE);

@@ -11,15 +11,15 @@ use plugward_hooks::{Hook, HookReport, LendCheck, Plan, PlanBuilder, PluginDirec
 use plugward_ledger::{LedgerEvent, UseOutcome};
 use plugward_types::PluginKey;
 
-use crate::check::Looked;
-use crate::checked::{Checked, Loaded, Outcome};
+use crate::check::LookReport;
+use crate::checked::{CheckResult, LoadedPlugin, Outcome};
 use crate::record::RecordFailure;
 use crate::report::{Decision, PluginReport};
-use crate::seal::{SealError, Sealed};
+use crate::seal::{SealError, SealedCopy};
 
 /// Adds the hooks of plugins that would load to a plan for display, and lists the other plugins as
 /// refused. Returns each plugin's id in the ids of its hooks.
-pub fn add_looked(plan: &mut PlanBuilder, looked: &Looked) -> BTreeMap<PluginKey, String> {
+pub fn add_looked(plan: &mut PlanBuilder, looked: &LookReport) -> BTreeMap<PluginKey, String> {
     let mut ids = BTreeMap::new();
     for row in &looked.report.plugins {
         match looked.surfaces.get(&row.key) {
@@ -45,8 +45,8 @@ fn refuse(plan: &mut PlanBuilder, row: &PluginReport) {
 #[derive(Debug)]
 pub struct HookPlugins {
     /// Each plugin with its id in the ids of its hooks.
-    loaded: Vec<(String, Loaded)>,
-    sealed: Vec<Sealed>,
+    loaded: Vec<(String, LoadedPlugin)>,
+    sealed: Vec<SealedCopy>,
 }
 
 /// The reason that a plugin's hooks cannot run.
@@ -63,7 +63,7 @@ pub struct HookSealError {
 impl HookPlugins {
     /// Takes the plugins that load and adds their hooks to a plan. The other plugins are listed as
     /// refused.
-    pub fn take(checked: Checked, plan: &mut PlanBuilder) -> Self {
+    pub fn take(checked: CheckResult, plan: &mut PlanBuilder) -> Self {
         let mut loaded = Vec::new();
         for outcome in checked.into_outcomes() {
             match outcome {
@@ -132,7 +132,7 @@ impl HookPlugins {
     /// The system error for the first copy that could not be removed. The other copies are removed
     /// even so.
     pub fn remove(self) -> io::Result<()> {
-        let results: Vec<io::Result<()>> = self.sealed.into_iter().map(Sealed::remove).collect();
+        let results: Vec<io::Result<()>> = self.sealed.into_iter().map(SealedCopy::remove).collect();
         results.into_iter().collect()
     }
 }

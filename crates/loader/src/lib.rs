@@ -48,8 +48,8 @@ pub use plugward_types::{
     PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
 };
 
-pub use check::{Looked, check, load, look};
-pub use checked::{CheckError, Checked, Checker, Loaded, Outcome};
+pub use check::{LookReport, check, load, look};
+pub use checked::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
@@ -57,8 +57,8 @@ pub use hash::sha256;
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use options::{
-    Answer, ApprovalRule, CheckOptions, HostSuppression, Keep, NobodyThere, Person, ScanAsk, Trust,
-    Unwatched, Watch, Whole, Writes,
+    Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
+    NoWatch, Person, ScanAsk, Trust, Watch,
 };
 pub use outcome::{Notice, Reason, Weight};
 pub use pins::{PinStore, StoreFailure};
@@ -68,9 +68,9 @@ pub use report::{
     PinStatus, PluginKind, PluginReport, Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool,
 };
 pub use roots::{Root, project_of};
-pub use scan_records::{Remembered, ScanPack, ScanRecords};
-pub use seal::{SealError, Sealed};
+pub use scan_records::{ScanCacheUse, ScanPack, ScanRecords};
+pub use seal::{SealError, SealedCopy};
 pub use stores::{Host, Stores};
 pub use subject::Subject;
-pub use survey::{Surveyed, survey};
+pub use survey::{SurveyedPlugin, survey};
 pub use verifiers::{SignerRow, SignersError, Verifiers};

@@ -1,16 +1,16 @@
-//! The bytes of one plugin that a person looks at, and what its files are.
+//! The bytes of one plugin for a diff, and the classes of its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
-use plugward_pinstore::{BaselineError, Baselines, Class, Classify, EntryKind, Facts, NewBaseline};
+use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
 use plugward_tree_lock::{Excludes, Snapshot};
 
 use crate::shared::{Content, SharedRoots};
 use crate::view::{View, manifests, surface_text};
 
-/// Endings of files that something runs or imports.
+/// Extensions of files that are run or imported.
 const CODE: [&str; 26] = [
     "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "py", "pyw", "sh", "bash", "zsh", "fish", "rb",
     "pl", "php", "lua", "rs", "go", "ps1", "bat", "cmd", "wasm", "so", "node",
@@ -19,19 +19,19 @@ const CODE: [&str; 26] = [
 /// The bytes of one plugin, kept for a diff.
 ///
 /// # Guarantees
-/// The bytes are those of the digests of the [`crate::Subject`] that contains it.
+/// The bytes have the digests of the [`crate::Subject`] that contains this value.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Material {
-    /// The text whose digest is the tree digest.
+    /// The preimage of the tree digest.
     pub preimage: String,
-    /// The text whose digest is the surface digest.
+    /// The preimage of the surface digest.
     pub surface: String,
-    /// The directories and files that it shares, by their names in the pin.
+    /// The shared directories and files, by their names in the pin.
     pub shared: BTreeMap<String, SharedText>,
-    /// The canonical text of the marketplace entry that was merged in, whose SHA-256 the pin keeps.
+    /// The canonical text of the merged marketplace entry. The pin stores its SHA-256.
     pub entry: Option<String>,
-    /// The path of the first manifest file whose SHA-256 the pin keeps, with its dialect.
+    /// The first manifest file whose SHA-256 the pin stores.
     pub main: Option<MainFile>,
     snapshot: Snapshot,
     contents: SharedRoots,
@@ -43,19 +43,19 @@ pub struct Material {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a dialect and its file")]
 pub struct MainFile {
-    /// The dialect.
+    /// The dialect of the manifest.
     pub dialect: &'static str,
-    /// The path.
+    /// The path of the file.
     pub path: &'static str,
 }
 
-/// A directory or file outside of a plugin that is digested with it.
+/// A directory or file outside a plugin that is digested with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedText {
-    /// The directory that the list is of, by its path from the plugin.
-    pub folder: String,
-    /// The text whose digest the pin keeps.
+    /// The directory that the preimage lists, as a path from the plugin.
+    pub directory: String,
+    /// The preimage of the digest in the pin.
     pub preimage: String,
 }
 
@@ -85,7 +85,7 @@ impl Material {
         }
     }
 
-    /// Returns a file's bytes, or a symlink's text; of a shared directory by its path from the plugin.
+    /// Returns a file's bytes or a symlink's target. A shared file has its path from the plugin.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
         match self.snapshot.get(path) {
@@ -94,16 +94,17 @@ impl Material {
         }
     }
 
-    /// Stores the texts, so that a later diff can show what changed.
+    /// Stores the texts as a baseline, so that a later diff can show what changed.
     ///
     /// # Errors
-    /// The error of the baselines; no pin depends on them.
+    /// [`BaselineError`] if they cannot be written. No pin depends on baselines.
     pub fn keep(&self, baselines: &Baselines) -> Result<(), BaselineError> {
         put(baselines, &self.preimage, &self.surface, self.entry.as_deref(), &self.snapshot, &self.contents)
     }
 }
 
-/// Stores the texts of a plugin that is about to be pinned. A baseline without a pin is the first to be removed.
+/// Stores the baseline of a plugin that is about to be pinned. Cleaning up removes baselines
+/// without a pin first.
 pub(crate) fn keep(
     baselines: &Baselines,
     snapshot: &Snapshot,
@@ -127,11 +128,11 @@ fn put(
         shared.contents().map(|(name, content)| shared_text(name, content)).collect();
     let trees: Vec<&str> =
         core::iter::once(preimage).chain(texts.iter().map(|text| text.preimage.as_str())).collect();
-    let mut files: Vec<&[u8]> = snapshot.entries().map(plugward_tree_lock::Entry::bytes).collect();
+    let mut files: Vec<&[u8]> = snapshot.entries().map(plugward_tree_lock::SnapshotEntry::bytes).collect();
     for (_, content) in shared.contents() {
         match content {
             Content::Directory(snapshot) => {
-                files.extend(snapshot.entries().map(plugward_tree_lock::Entry::bytes));
+                files.extend(snapshot.entries().map(plugward_tree_lock::SnapshotEntry::bytes));
             }
             Content::File { bytes, .. } => files.push(bytes),
         }
@@ -150,16 +151,16 @@ fn entry_text(views: &[View]) -> Option<String> {
 }
 
 fn shared_text(name: &str, content: &Content) -> SharedText {
-    let (folder, preimage) = match content {
+    let (directory, preimage) = match content {
         Content::Directory(snapshot) => (name, snapshot.preimage()),
         Content::File { preimage, .. } => {
-            (name.rsplit_once('/').map_or(".", |(folder, _)| folder), preimage.as_str())
+            (name.rsplit_once('/').map_or(".", |(directory, _)| directory), preimage.as_str())
         }
     };
-    SharedText { folder: folder.to_owned(), preimage: preimage.to_owned() }
+    SharedText { directory: directory.to_owned(), preimage: preimage.to_owned() }
 }
 
-/// What a manifest says of who the plugin is, by key, as far as its text can be read.
+/// Returns the identity fields of a JSON manifest by key, or nothing if it cannot be parsed.
 #[must_use]
 pub fn identity_of(manifest: &[u8]) -> BTreeMap<String, String> {
     const KEYS: [&str; 6] = ["name", "version", "author", "repository", "homepage", "license"];
@@ -169,7 +170,7 @@ pub fn identity_of(manifest: &[u8]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The keys of a marketplace entry, each with its value as text.
+/// Returns the fields of a marketplace entry, each with its value as text.
 #[must_use]
 pub fn entry_parts(entry: &str) -> BTreeMap<String, String> {
     top_level(entry.as_bytes(), &ParseLimits::marketplace())
@@ -186,25 +187,26 @@ fn top_level(text: &[u8], limits: &ParseLimits) -> BTreeMap<String, String> {
 }
 
 impl Classify for Material {
-    fn file(&self, path: &str, kind: EntryKind) -> Class {
+    fn file(&self, path: &str, kind: TreeEntryKind) -> ChangeClass {
         let ending = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
-        // What stands outside is there to be imported.
-        if kind == EntryKind::Executable || self.run.contains(path) || path.starts_with("../") {
-            return Class::Code;
+        // Files outside the plugin are there to be imported.
+        if kind == TreeEntryKind::Executable || self.run.contains(path) || path.starts_with("../") {
+            return ChangeClass::Code;
         }
         if self.prompts.contains(path) {
-            return Class::Prompt;
+            return ChangeClass::Prompt;
         }
         match ending {
-            Some(ending) if CODE.contains(&ending) => Class::Code,
-            Some("md" | "mdx" | "mdc") => Class::Prompt,
-            _ => Class::Other,
+            Some(ending) if CODE.contains(&ending) => ChangeClass::Code,
+            Some("md" | "mdx" | "mdc") => ChangeClass::Prompt,
+            _ => ChangeClass::Other,
         }
     }
 
-    /// A line names how far the pin covers its item: what it does not cover at all reaches outside.
-    fn surface_line(&self, line: &str) -> Class {
+    /// Classifies a line of the surface text: an item that the pin does not cover reaches outside
+    /// the plugin.
+    fn surface_line(&self, line: &str) -> ChangeClass {
         let outside = ["launcher-", "remote-url", "path-binary", "unresolved", "\"url\""];
-        if outside.iter().any(|word| line.contains(word)) { Class::Reach } else { Class::Surface }
+        if outside.iter().any(|word| line.contains(word)) { ChangeClass::Reach } else { ChangeClass::Surface }
     }
 }

@@ -1,4 +1,4 @@
-//! How a check is asked for.
+//! The options of a check, and the host's callbacks.
 
 use core::num::NonZeroUsize;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plugward_manifest::Dialect;
 use plugward_pinstore::{Risk, StoreErrorRule, Timestamp};
 use plugward_scanner::{Date, Profile, Suppression};
-use plugward_tree_lock::{Excludes, Limits};
+use plugward_tree_lock::{Excludes, TreeLimits};
 use plugward_types::PluginKey;
 
 use crate::report::PluginReport;
@@ -15,142 +15,149 @@ use crate::verifiers::Verifiers;
 
 pub use plugward_pinstore::TrustMode as Trust;
 
-/// Whether one refused plugin stops the others.
+/// Whether one refused plugin prevents the others from loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
-pub enum Whole {
-    /// Each plugin is decided by itself.
+pub enum FailureScope {
+    /// Each plugin is decided independently.
     EachAlone,
-    /// If one does not load, none does.
+    /// If one plugin does not load, no plugin loads.
     AllOrNothing,
 }
 
 /// Whether a check may write pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
-pub enum Writes {
-    /// What the trust mode enrolls is committed.
+pub enum CheckMode {
+    /// New pins of the trust mode are committed.
     Commit,
-    /// Nothing is written and nobody is asked; the verdicts are those that a committing check would start from.
+    /// Nothing is written and no question is asked. The verdicts are those from which a committing check
+    /// would start.
     LookOnly,
 }
 
 /// Which bytes are kept after a plugin's gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, or what loads")]
-pub enum Keep {
+pub enum ByteRetention {
     /// Each plugin's bytes are dropped when its gates are done.
     Nothing,
     /// The bytes of the plugin with this key stay in its subject, for a diff.
     Of(PluginKey),
     /// The bytes of every plugin that loads are handed to the host.
     Loads {
-        /// The most bytes of all plugins together; those that do not fit are refused with `tree/limit`.
+        /// The largest total size; plugins that exceed it are refused with `tree/limit`.
         bytes: u64,
     },
 }
 
-/// Whether a plugin needs a person's approval after an audit: the setting `plugins.approval`.
+/// Whether a plugin needs an approval after an audit: the setting `plugins.approval`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "off or required")]
 pub enum ApprovalRule {
-    /// An approval is shown, and none is asked for.
+    /// Approvals are reported, but not required.
     Off,
-    /// Without an approval of exactly these bytes it does not load.
+    /// A plugin without an approval of the same contents does not load.
     Required,
 }
 
-/// A finding that the host has looked at and lets pass.
+/// A finding that the host reviewed and suppresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an entry of the host's settings")]
 pub struct HostSuppression {
-    /// The one plugin that it is for, by key; every plugin if absent.
+    /// The key of the plugin that it applies to; every plugin if `None`.
     pub plugin: Option<PluginKey>,
-    /// Rule, file, content and reason.
+    /// The rule, file, content and reason.
     pub entry: Suppression,
 }
 
-/// What suspicious findings do.
+/// The effect of suspicious findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a setting with two values")]
 pub enum ScanAsk {
-    /// The plugin is asked about until a person accepts its bytes.
+    /// The decision is `Ask` until a person accepts the plugin's contents.
     Ask,
-    /// They are listed, and the plugin loads.
+    /// The findings are listed, and the plugin loads.
     Note,
 }
 
-/// Everything that a check needs to know. It has no default: a host chooses.
+/// Options for [`check`](crate::check) and [`load`](crate::load).
+///
+/// There is no `Default`: every host decides each option, and [`CheckOptions::new`] starts with the strict
+/// ones.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
 pub struct CheckOptions {
-    /// What happens to what is new.
+    /// The trust mode, which decides about new plugins.
     pub trust: Trust,
-    /// What happens when the pin store cannot be used.
+    /// The decision if the pin store cannot be used.
     pub on_store_error: StoreErrorRule,
-    /// Whether one refusal stops all.
-    pub whole: Whole,
-    /// Whether pins may be written.
-    pub writes: Writes,
-    /// Whether the bytes of a plugin are kept.
-    pub keep: Keep,
-    /// One dialect only.
+    /// Whether one refusal prevents all loads.
+    pub whole: FailureScope,
+    /// Whether pins can be written.
+    pub writes: CheckMode,
+    /// Which bytes are kept.
+    pub keep: ByteRetention,
+    /// The only dialect to check; all if `None`.
     pub dialect: Option<Dialect>,
-    /// Names or keys of the plugins to check; absent means all.
+    /// The names or keys of the plugins to check; all if `None`.
     pub enabled: Option<Vec<String>>,
-    /// What no tree digest covers.
+    /// Top-level names that no tree digest covers.
     pub excludes: Excludes,
-    /// Limits of one tree.
-    pub tree: Limits,
-    /// Limits of one scan.
+    /// The limits of one tree.
+    pub tree: TreeLimits,
+    /// The limits of one scan.
     pub scan: plugward_scanner::Limits,
-    /// Threads that read and scan; no result depends on it.
+    /// The number of threads that read and scan. Results do not depend on it.
     pub jobs: NonZeroUsize,
-    /// Records of earlier scans of the same bytes. `locked` reads none, whatever stands here.
+    /// The records of earlier scans. Under `locked` they are not read.
     pub records: Option<Arc<ScanPack>>,
-    /// Whether suspicious findings ask a person.
+    /// The effect of suspicious findings.
     pub scan_ask: ScanAsk,
-    /// Which severities count; absent, each dialect has its own.
+    /// The severities of rules; if `None`, each dialect has its own profile.
     pub profile: Option<Profile>,
     /// Bare package names that plugins may import.
     pub packages: Vec<String>,
-    /// The built-in rules with the host's own; absent, the built-in ones alone.
+    /// The built-in rules together with the host's own; if `None`, the built-in ones.
     pub rules: Option<Arc<plugward_scanner::Rules>>,
-    /// Findings that the host has looked at and lets pass.
+    /// The findings that the host suppresses.
     pub suppressions: Vec<HostSuppression>,
-    /// The day, for suppressions that expire.
+    /// The current day, by which suppressions expire.
     pub today: Option<Date>,
-    /// Whether an approval is needed.
+    /// Whether approvals are required.
     pub approval: ApprovalRule,
-    /// The highest risk of an approval that passes.
+    /// The highest audited risk that can load.
     pub max_risk: Risk,
-    /// Folders outside of a plugin that are digested with it where they are there, such as `../shared`.
+    /// Directories outside a plugin that are digested with it if they exist, such as `../shared`.
     pub shared: Vec<String>,
-    /// Who has to vouch for a tree besides the digest.
+    /// Verifiers that must confirm a tree besides its digest.
     pub verifiers: Verifiers,
-    /// The version of the host, for plugins that name the one they need (`gnoma_version`); absent, none is compared.
+    /// The host's version, for plugins that require one (`gnoma_version`). If `None`, it is not compared.
     pub host_version: Option<String>,
-    /// The time that is written into pins.
+    /// The time that is stored in pins.
     pub now: Timestamp,
-    /// The person that is written into pins.
+    /// The user that is stored in pins.
     pub by: String,
 }
 
 impl CheckOptions {
-    /// Starts with options under which nothing new loads: `prompt` with no one to ask, store errors refuse, standard
-    /// limits, every dialect, one thread, the built-in rules. `now` and `by` are written into pins.
+    /// Creates options under which no new plugin loads.
+    ///
+    /// The trust mode is `prompt` without a person to ask, store errors refuse, limits are the standard
+    /// ones, every dialect is checked with one thread and the built-in rules. `now` and `by` are stored in
+    /// pins.
     #[must_use]
     pub fn new(now: Timestamp, by: impl Into<String>) -> Self {
         Self {
             trust: Trust::Prompt,
             on_store_error: StoreErrorRule::Refuse,
-            whole: Whole::EachAlone,
-            writes: Writes::Commit,
-            keep: Keep::Nothing,
+            whole: FailureScope::EachAlone,
+            writes: CheckMode::Commit,
+            keep: ByteRetention::Nothing,
             dialect: None,
             enabled: None,
             excludes: Excludes::none(),
-            tree: Limits::standard(),
+            tree: TreeLimits::standard(),
             scan: plugward_scanner::Limits::DEFAULT,
             jobs: NonZeroUsize::MIN,
             records: None,
@@ -170,13 +177,13 @@ impl CheckOptions {
         }
     }
 
-    /// Gives the rules that are in force.
+    /// Returns the rules in use.
     #[must_use]
     pub fn rules(&self) -> &plugward_scanner::Rules {
         self.rules.as_deref().unwrap_or_else(|| plugward_scanner::Rules::builtin())
     }
 
-    /// Gives the word for the trust mode that settings and reports use.
+    /// Returns the name of the trust mode in settings and reports.
     #[must_use]
     pub const fn trust_word(&self) -> &'static str {
         match self.trust {
@@ -187,54 +194,56 @@ impl CheckOptions {
     }
 }
 
-/// Hears how far a check is.
+/// Observes the progress of a check.
 pub trait Watch: Sync {
-    /// A folder is being looked through for plugins.
-    fn discovering(&self, folder: &str);
-    /// A plugin's gates begin.
+    /// A directory is being searched for plugins.
+    fn discovering(&self, directory: &str);
+    /// The gates of a plugin start. `number` counts from 1, and `of` is the number of plugins.
     fn plugin(&self, id: &str, number: usize, of: usize);
-    /// A tree is being read: entries and bytes of it so far.
+    /// A tree is being read; `entries` and `bytes` count what was read of it so far.
     fn reading(&self, entries: u64, bytes: u64);
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a name for nothing")]
-pub struct Unwatched;
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
+pub struct NoWatch;
 
-impl Watch for Unwatched {
-    fn discovering(&self, _folder: &str) {}
+impl Watch for NoWatch {
+    fn discovering(&self, _directory: &str) {}
     fn plugin(&self, _id: &str, _number: usize, _of: usize) {}
     fn reading(&self, _entries: u64, _bytes: u64) {}
 }
 
-/// What a person says about a plugin that is new.
+/// A person's answer about a new plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "only Yes enrolls"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum Answer {
-    /// Enroll and load.
+    /// Pin the plugin and load it.
     Yes,
-    /// Not now; nothing is stored.
+    /// Do not load it now. Nothing is stored.
     No,
-    /// Never; a denial is stored.
+    /// Never load it. A denial is stored.
     Never,
-    /// There is nobody to ask.
+    /// No person is available.
     Nobody,
 }
 
-/// Asks a person.
+/// A person who answers questions about plugins.
 pub trait Person {
-    /// Asks about one plugin whose other gates all passed. It must not block where nobody can answer.
+    /// Asks about a plugin whose other gates all passed.
+    ///
+    /// It must return [`Answer::Nobody`] instead of blocking if no person can answer.
     fn ask(&mut self, plugin: &PluginReport) -> Answer;
 }
 
-/// There is nobody to ask.
+/// A person who is never available.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a name for nobody")]
-pub struct NobodyThere;
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
+pub struct NoPerson;
 
-impl Person for NobodyThere {
+impl Person for NoPerson {
     fn ask(&mut self, _plugin: &PluginReport) -> Answer {
         Answer::Nobody
     }

@@ -1,10 +1,13 @@
-//! What one gate said of one plugin.
+//! Reasons, notices, and the outcome of one gate.
 
 use serde::Serialize;
 
+use plugward_pinstore::ReviewedDigests;
+use plugward_types::PluginKey;
+
 use crate::report::Gate;
 
-/// Why a plugin does not load, one of possibly several.
+/// A reason that a plugin does not load. A plugin can have several.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Reason {
@@ -12,13 +15,19 @@ pub struct Reason {
     pub code: String,
     /// The gate that did not pass.
     pub gate: Gate,
-    /// What was seen.
+    /// What was found.
     pub message: String,
-    /// What to type or do next.
+    /// What to do next, in general words. A host can map the code to its own commands.
     pub help: String,
-    /// Whether this reason refuses, or asks.
+    /// The effect on the decision and on the exit code.
     #[serde(skip)]
     pub weight: Weight,
+    /// The digests to confirm when accepting the plugin, if that resolves the reason.
+    #[serde(skip)]
+    pub accept: Option<ReviewedDigests>,
+    /// The name of the denied plugin to allow again, if the denial is not of the plugin's own key.
+    #[serde(skip)]
+    pub denied: Option<String>,
 }
 
 impl Reason {
@@ -29,27 +38,35 @@ impl Reason {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
-        Self { code: code.into(), gate, message: message.into(), help: help.into(), weight }
+        Self {
+            code: code.into(),
+            gate,
+            message: message.into(),
+            help: help.into(),
+            weight,
+            accept: None,
+            denied: None,
+        }
     }
 }
 
 /// The effect of a reason on the decision, and on the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a new class must stop every exit code from being guessed")]
+#[expect(clippy::exhaustive_enums, reason = "every host must give a new class an exit code")]
 pub enum Weight {
-    /// A store or lock could not be read: refuse, exit 7.
+    /// A store or lockfile cannot be read: refuse, exit code 7.
     Store,
-    /// Integrity: refuse, exit 4.
+    /// An integrity check failed: refuse, exit code 4.
     Integrity,
-    /// The scan gate: refuse, exit 6.
+    /// The scan found danger: refuse, exit code 6.
     Scan,
-    /// Denied or revoked: refuse, exit 5.
+    /// The plugin is denied or revoked: refuse, exit code 5.
     Denied,
-    /// The plugin could not be checked: refuse, exit 1.
+    /// The plugin could not be checked: refuse, exit code 1.
     CouldNotTell,
-    /// A person has to decide: ask, exit 3.
+    /// A person must decide: ask, exit code 3.
     Undecided,
-    /// It follows from another plugin's reason, which has the exit code.
+    /// The reason follows from another plugin's reason, which determines the exit code.
     Follows,
 }
 
@@ -69,25 +86,28 @@ impl Weight {
     }
 }
 
-/// Something worth knowing that decides nothing.
+/// An observation that does not affect the decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Notice {
     /// The stable code.
     pub code: String,
-    /// The gate that said it.
+    /// The gate that made the observation.
     pub gate: Gate,
-    /// What was seen.
+    /// What was found.
     pub message: String,
+    /// The key of the pinned plugin, in a notice about a plugin that the report does not contain.
+    #[serde(skip)]
+    pub plugin: Option<PluginKey>,
 }
 
 impl Notice {
     pub(crate) fn new(code: impl Into<String>, gate: Gate, message: impl Into<String>) -> Self {
-        Self { code: code.into(), gate, message: message.into() }
+        Self { code: code.into(), gate, message: message.into(), plugin: None }
     }
 }
 
-/// What one gate said: everything against loading, and everything else worth knowing.
+/// The result of one gate: its reasons and notices.
 #[derive(Debug, Clone)]
 pub(crate) struct GateOutcome {
     gate: Gate,

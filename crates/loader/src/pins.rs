@@ -1,27 +1,27 @@
-//! The pins, or why they cannot be read; and what a run writes into them.
+//! The pin store, and what a run writes to it.
 
 use cap_std::fs::Dir;
 use plugward_pinstore::{
-    BaselineError, Baselines, Change, Committed, InUse, Outcome, PinCheck, PinDecision, Pins, StoreCheck,
-    StoreDecision, StoreError, Timestamp, Via, Wrote,
+    BaselineError, Baselines, Change, ChangeOutcome, CommitReport, PinCheck, PinDecision, PinOrigin, Pins,
+    StoreCheck, StoreDecision, StoreError, Timestamp, UsedDigests, WriteOutcome,
 };
 use plugward_state_file::{Owner, StateError};
 
 use crate::examined::Examined;
 use crate::gates::pin::PinOutcome;
-use crate::options::{CheckOptions, Whole};
+use crate::options::{CheckOptions, FailureScope};
 use crate::outcome::{Notice, Weight};
 use crate::report::{Gate, PinStatus};
 use crate::text::chain;
 
-/// The pins, or why there are none to be had.
+/// The pins, or the cause if they cannot be used.
 ///
-/// # Source
-/// ADR-003: a store that fails does not lock the user out, if the host says so with `StoreErrorRule::Warn`.
+/// A store that fails does not have to lock the user out: a host can choose `StoreErrorRule::Warn` (ADR-003
+/// in `docs/source-documents.md`).
 #[derive(Debug)]
 pub struct PinStore(State, Option<Baselines>);
 
-/// A store that could not be used for what a person asked.
+/// A store that could not be used for a change that the user requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct StoreFailure {
@@ -31,13 +31,13 @@ pub struct StoreFailure {
 }
 
 impl StoreFailure {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.code
     }
 
-    /// Returns what to type or do next.
+    /// Returns what to do next.
     #[must_use]
     pub fn help(&self) -> &str {
         &self.help
@@ -50,7 +50,7 @@ impl StoreFailure {
 
 #[derive(Debug)]
 enum State {
-    /// There is no directory yet, and nothing is to be written.
+    /// There is no directory yet, and nothing will be written.
     Empty,
     Open {
         pins: Box<Pins>,
@@ -60,13 +60,14 @@ enum State {
 }
 
 impl PinStore {
-    /// Has no pins and writes none: for a look where nothing was ever pinned.
+    /// Creates a store without pins that writes none, for a look at a machine that has none.
     #[must_use]
     pub const fn empty() -> Self {
         Self(State::Empty, None)
     }
 
-    /// Opens the pins below the user's config folder. A store that cannot be used is kept as that.
+    /// Opens the pins in the user's configuration directory. The error of an unusable store is kept in the
+    /// value.
     #[must_use]
     pub fn open(dir: &Dir, owner: Owner) -> Self {
         let opened = Pins::file(dir, owner)
@@ -78,19 +79,19 @@ impl PinStore {
         }
     }
 
-    /// Adds the texts of what was trusted, so that a later diff can show what changed.
+    /// Adds the baselines, so that a later diff can show what changed.
     #[must_use]
     pub fn with_baselines(self, baselines: Baselines) -> Self {
         Self(self.0, Some(baselines))
     }
 
-    /// Gives the texts of what was trusted, where they were added.
+    /// Returns the baselines, if they were added.
     #[must_use]
     pub const fn baselines(&self) -> Option<&Baselines> {
         self.1.as_ref()
     }
 
-    /// Gives the pins, where they could be read.
+    /// Returns the pins, if they could be read.
     #[must_use]
     pub const fn pins(&self) -> Option<&Pins> {
         match &self.0 {
@@ -99,12 +100,11 @@ impl PinStore {
         }
     }
 
-    /// Makes changes that a person asked for, in one write.
+    /// Commits changes that the user requested, in one write.
     ///
     /// # Errors
-    /// `pin/store` where no pins could be read, `pin/not-saved` where the change could not be written: what the
-    /// store said, with what to do next.
-    pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreFailure> {
+    /// `pin/store` if the pins could not be read, `pin/not-saved` if the change could not be written.
+    pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<CommitReport, StoreFailure> {
         match &mut self.0 {
             State::Open { pins, .. } => pins.commit(changes, now).map_err(|error| StoreFailure {
                 code: error.code(),
@@ -113,20 +113,20 @@ impl PinStore {
             }),
             State::Empty => Err(StoreFailure {
                 code: "pin/store",
-                message: "there is no config folder yet".to_owned(),
-                help: "plugward check DIR makes it".to_owned(),
+                message: "the configuration directory does not exist yet".to_owned(),
+                help: "check a directory first, which creates it".to_owned(),
             }),
             State::Broken(failure) => Err(failure.clone()),
         }
     }
 
-    /// Makes room in the baselines: what no pin refers to goes first.
+    /// Limits the size of the baselines. Baselines without a pin are removed first.
     ///
     /// # Errors
-    /// What could not be listed or removed; no pin depends on it.
+    /// [`BaselineError`] if a baseline cannot be listed or removed. No pin depends on baselines.
     pub fn collect(&self) -> Result<(), BaselineError> {
         let (Some(pins), Some(baselines)) = (self.pins(), self.baselines()) else { return Ok(()) };
-        let mut in_use = InUse::default();
+        let mut in_use = UsedDigests::default();
         for facts in pins.iter().flat_map(|(_, pin)| &pin.agreed).map(|agreed| &agreed.facts) {
             in_use.trees.insert(facts.tree);
             in_use.trees.extend(facts.shared.values().copied());
@@ -136,7 +136,8 @@ impl PinStore {
         baselines.collect(&in_use).map(|_collected| ())
     }
 
-    /// Gives why the pins cannot be used, where they cannot: then that none is found says nothing.
+    /// Returns the cause if the pins cannot be used. In that case, [`PinStore::pins`] does not mean that
+    /// nothing is pinned.
     #[must_use]
     pub fn failure(&self) -> Option<StoreFailure> {
         match &self.0 {
@@ -149,7 +150,7 @@ impl PinStore {
         matches!(self.0, State::Broken(_))
     }
 
-    /// Returns the pins, `None` if there are none yet, or why they cannot be read.
+    /// Returns the pins, `None` if there are none yet, or the cause if they cannot be read.
     pub(crate) const fn state(&self) -> Result<Option<&Pins>, &StoreFailure> {
         match &self.0 {
             State::Empty => Ok(None),
@@ -165,7 +166,7 @@ impl PinStore {
         }
     }
 
-    /// What is to be said of the store itself.
+    /// Returns the notices about the store itself.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         let notice = |code: &str, message: String| Notice::new(code, Gate::Pin, message);
         match &self.0 {
@@ -178,8 +179,7 @@ impl PinStore {
                 if let StoreCheck::Recovered { fault } = check {
                     let file = pins.file_name();
                     let message = format!(
-                        "{file} is {fault}; the last good copy was taken, and the next commit mends the file\n\
-                         next: to start over instead: plugward forget --all"
+                        "{file} is {fault}; the backup was used, and the next commit repairs the file"
                     );
                     out.push(notice("pin/recovered", message));
                 }
@@ -198,7 +198,7 @@ fn broken_state(error: &StateError) -> State {
     State::Broken(StoreFailure { code: "pin/store", message: chain(error), help: error.help() })
 }
 
-/// A change that the pin gate wants, and the plugin it is for.
+/// A change that the pin gate requests, with its plugin.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// The index of the plugin.
@@ -207,23 +207,23 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// What a person denied is denied, whatever becomes of the others.
+    /// Denials are committed even if nothing else is: the user's refusal does not depend on other plugins.
     pub(crate) const fn is_denial(&self) -> bool {
         matches!(self.change, Change::Deny { .. })
     }
 }
 
-/// Whether the store could not be read or written; then the exit code is 7.
+/// Whether the store could not be read or written, which means exit code 7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreFailed {
     Yes,
     No,
 }
 
-/// Commits what is pending: what a person denied first, then everything else in one write.
+/// Commits the pending changes: denials first, then everything else in one write.
 ///
-/// Under all-or-nothing that write is made only if it makes every change: a pin that another process made in between
-/// leaves none of the others behind.
+/// Under all-or-nothing, that write happens only if every change can be made, so a pin that another process
+/// made meanwhile cannot leave some of the others behind.
 pub(crate) fn commit(
     all: &mut [Examined],
     pending: Vec<Pending>,
@@ -234,15 +234,15 @@ pub(crate) fn commit(
     let Some(pins) = store.pins_mut() else { return broken };
     let (denials, others): (Vec<Pending>, Vec<Pending>) = pending.into_iter().partition(Pending::is_denial);
     let whole = |pins: &mut Pins, changes: Vec<Change>, now: Timestamp| match options.whole {
-        Whole::AllOrNothing => pins.commit_whole(changes, now),
-        Whole::EachAlone => pins.commit(changes, now),
+        FailureScope::AllOrNothing => pins.commit_whole(changes, now),
+        FailureScope::EachAlone => pins.commit(changes, now),
     };
     let denied = one_write(all, denials, pins, options, &Pins::commit);
     let enrolled = one_write(all, others, pins, options, &whole);
     if denied == StoreFailed::Yes { denied } else { enrolled }
 }
 
-type Write<'a> = &'a dyn Fn(&mut Pins, Vec<Change>, Timestamp) -> Result<Committed, StoreError>;
+type Write<'a> = &'a dyn Fn(&mut Pins, Vec<Change>, Timestamp) -> Result<CommitReport, StoreError>;
 
 fn one_write(
     all: &mut [Examined],
@@ -257,11 +257,11 @@ fn one_write(
     let changes: Vec<Change> = pending.iter().map(|pending| pending.change.clone()).collect();
     match write(pins, changes, options.now) {
         Ok(committed) => {
-            let withheld = committed.wrote == Wrote::Withheld;
+            let withheld = committed.wrote == WriteOutcome::Withheld;
             for (pending, outcome) in pending.into_iter().zip(&committed.outcomes) {
                 let Some(one) = all.get_mut(pending.at) else { continue };
-                // The plugin that stood in the way has the reason.
-                if !(withheld && matches!(outcome, Outcome::Done)) {
+                // The plugin that prevented the write has the reason.
+                if !(withheld && matches!(outcome, ChangeOutcome::Done)) {
                     committed_one(one, &pending.change, outcome);
                 }
             }
@@ -271,7 +271,8 @@ fn one_write(
             let message = chain(&error);
             for pending in pending {
                 let Some(one) = all.get_mut(pending.at) else { continue };
-                // What was pinned before is pinned all the same, under its old place or format.
+                // Only a first pin is missing. A plugin that was moved or migrated stays pinned under its
+                // old place or format.
                 if is_first_pin(one, &pending.change) {
                     unsaved(one, options, &error, &message);
                 }
@@ -281,7 +282,7 @@ fn one_write(
     }
 }
 
-/// Whether a change pins a plugin that was not pinned in any form.
+/// Returns `true` if a change pins a plugin that was not pinned before in any form.
 fn is_first_pin(one: &Examined, change: &Change) -> bool {
     let carried = matches!(one.pin.status(), PinStatus::Moved | PinStatus::Migrated);
     matches!(change, Change::Enroll { .. }) && !carried
@@ -290,7 +291,7 @@ fn is_first_pin(one: &Examined, change: &Change) -> bool {
 fn unsaved(one: &mut Examined, options: &CheckOptions, error: &StoreError, message: &str) {
     match options.on_store_error.on_unsaved(options.trust, error.code()) {
         StoreDecision::LoadUnpinned(code) => {
-            one.gate(Gate::Pin).note(code, format!("loads, and is pinned next time: {message}"));
+            one.gate(Gate::Pin).note(code, format!("loads without a pin this time: {message}"));
             one.exceptions.push(format!("{}: {code}: {message}", one.id));
         }
         StoreDecision::Ask(code) | StoreDecision::Refuse(code) => {
@@ -299,32 +300,32 @@ fn unsaved(one: &mut Examined, options: &CheckOptions, error: &StoreError, messa
     }
 }
 
-fn committed_one(one: &mut Examined, change: &Change, outcome: &Outcome) {
+fn committed_one(one: &mut Examined, change: &Change, outcome: &ChangeOutcome) {
     let Change::Enroll { observed, via, .. } = change else { return };
     match outcome {
-        Outcome::Done if is_first_pin(one, change) => {
+        ChangeOutcome::Done if is_first_pin(one, change) => {
             let how = match via {
-                Via::Tofu | Via::Same | Via::Moved => "pinned on first use",
-                Via::Prompt | Via::Accept => "pinned after you agreed",
-                Via::Lock => "pinned, since the accepted PLUGINS.lock names it",
+                PinOrigin::Tofu | PinOrigin::Same | PinOrigin::Moved => "pinned on first use",
+                PinOrigin::Prompt | PinOrigin::Accept => "pinned after you agreed",
+                PinOrigin::Lock => "pinned, since the accepted PLUGINS.lock lists it",
             };
             let message = format!("new plugin, {how}\n{}", observed.facts.tree);
             one.gate(Gate::Pin).note("pin/new", message);
             one.pin = PinOutcome::Enrolled;
         }
-        Outcome::Done | Outcome::Already => {}
-        Outcome::Conflict(check) => {
+        ChangeOutcome::Done | ChangeOutcome::Already => {}
+        ChangeOutcome::Conflict(check) => {
             let code = outcome.code().unwrap_or("pin/changed");
             let weight =
                 if matches!(check, PinCheck::Denied { .. }) { Weight::Denied } else { Weight::Integrity };
-            let message = "another process pinned or denied this plugin in the meantime";
-            one.gate(Gate::Pin).add(code, weight, message, "plugward diff {id}");
+            let message = "another process pinned or denied this plugin meanwhile";
+            one.gate(Gate::Pin).add(code, weight, message, "review the difference, then decide again");
             one.pin =
                 PinOutcome::Compared { check: check.clone(), decision: PinDecision::Refuse("pin/changed") };
         }
         other => {
             let code = other.code().unwrap_or("pin/not-saved");
-            one.gate(Gate::Pin).add(code, Weight::Store, "the pin could not be made", "check again");
+            one.gate(Gate::Pin).add(code, Weight::Store, "the plugin could not be pinned", "check again");
         }
     }
 }

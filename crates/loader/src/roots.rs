@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use plugward_pinstore::FolderId;
+use plugward_pinstore::DirectoryId;
 use plugward_sandbox_path::{FileKind, Jail};
 use plugward_types::PlacePath;
 
@@ -192,11 +192,11 @@ pub(crate) fn inside<'p>(path: &'p str, dir: &str) -> Option<&'p str> {
 }
 
 /// Returns the identity of an open directory, if its file system stores birth times.
-pub(crate) fn folder_id(jail: &Jail) -> Option<FolderId> {
+pub(crate) fn directory_id(jail: &Jail) -> Option<DirectoryId> {
     let birth = jail.birth()?;
     let seconds = u64::try_from(birth.seconds()).ok()?;
     let nanoseconds = seconds.checked_mul(1_000_000_000)?.checked_add(u64::from(birth.nanos()))?;
-    Some(FolderId::new(jail.id().inode(), nanoseconds))
+    Some(DirectoryId::new(jail.id().inode(), nanoseconds))
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use plugward_scanner::MatchCache;
-use plugward_state_file::{LastGood, Owner, StateError, StateFile, make_directory};
+use plugward_state_file::{Backup, Owner, StateError, StateFile, make_directory};
 use plugward_types::Digest;
 
 use crate::hash::sha256;
 
 /// The directory in the state directory.
-const FOLDER: &str = "scan-cache";
+const DIRECTORY: &str = "scan-cache";
 /// The name of the file with the key.
 const KEY: &str = "key";
 const KEY_LEN: usize = 32;
@@ -57,15 +57,15 @@ impl ScanRecords {
     ///
     /// # Errors
     /// Those of [`StateFile::read`] and [`make_directory`]. A key that another user can write is refused.
-    pub fn open(state_folder: &Dir, owner: Owner, fresh: [u8; KEY_LEN]) -> Result<Self, StateError> {
-        let dir = make_directory(state_folder, FOLDER)?;
-        let file = StateFile::at(&dir, KEY, KEY_LEN as u64, owner, LastGood::No)?;
+    pub fn open(state_directory: &Dir, owner: Owner, fresh: [u8; KEY_LEN]) -> Result<Self, StateError> {
+        let dir = make_directory(state_directory, DIRECTORY)?;
+        let file = StateFile::at(&dir, KEY, KEY_LEN as u64, owner, Backup::None)?;
         let known = |bytes: &[u8]| <[u8; KEY_LEN]>::try_from(bytes).ok();
         let there = file.read()?.and_then(|content| known(content.bytes()));
         let key = if let Some(key) = there {
             key
         } else {
-            let hold = file.hold(WAIT)?;
+            let hold = file.lock(WAIT)?;
             // Another process may have written the key meanwhile.
             if let Some(key) = hold.read()?.and_then(|content| known(content.bytes())) {
                 key
@@ -84,7 +84,7 @@ impl ScanRecords {
     pub fn pack(&self, of: &str) -> ScanPack {
         let name = format!("{}.pack", sha256(of.as_bytes()).hex());
         // An unreadable pack, or one of another user, counts as absent, and the files are scanned.
-        let file = StateFile::at(&self.dir, &name, MAX_PACK, self.owner, LastGood::No);
+        let file = StateFile::at(&self.dir, &name, MAX_PACK, self.owner, Backup::None);
         let content = file.and_then(|file| file.read()).unwrap_or(None);
         let known = content.and_then(|content| parse(&self.key, &name, content.bytes())).unwrap_or_default();
         ScanPack { records: self.clone(), name, known, used: Mutex::default() }
@@ -98,11 +98,11 @@ pub struct ScanPack {
     name: String,
     known: BTreeMap<Digest, Vec<u8>>,
     /// The records that this run read or made, which become the next pack.
-    used: Mutex<Used>,
+    used: Mutex<UsedRecords>,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct UsedRecords {
     records: BTreeMap<Digest, Vec<u8>>,
     fresh: u64,
 }
@@ -125,7 +125,7 @@ impl MatchCache for ScanPack {
 /// The number of records that a run used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Remembered {
+pub struct ScanCacheUse {
     /// Records that the run read or made.
     pub records: u64,
     /// Records that it made, one per scanned file.
@@ -135,9 +135,9 @@ pub struct Remembered {
 impl ScanPack {
     /// Returns the counts of the run so far.
     #[must_use]
-    pub fn remembered(&self) -> Remembered {
+    pub fn remembered(&self) -> ScanCacheUse {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        Remembered { records: used.records.len() as u64, fresh: used.fresh }
+        ScanCacheUse { records: used.records.len() as u64, fresh: used.fresh }
     }
 
     /// Replaces the stored pack with the records of this run, unless nothing changed.

@@ -5,9 +5,9 @@ use plugward_redact::{Firewall, Raw, RuleSelection, Settings};
 
 /// Removes known secrets from a detail before it is stored.
 #[derive(Debug)]
-pub(crate) struct SecretsOut(Firewall);
+pub(crate) struct SecretScrubber(Firewall);
 
-impl SecretsOut {
+impl SecretScrubber {
     pub(crate) fn new() -> Result<Self, String> {
         Firewall::new(RuleSelection::all(), Settings::reference())
             .map(Self)
@@ -15,7 +15,7 @@ impl SecretsOut {
     }
 }
 
-impl Scrub for SecretsOut {
+impl Scrub for SecretScrubber {
     fn scrub(&self, text: &str) -> String {
         self.0.redact(Raw::new(text.to_owned())).as_str().to_owned()
     }
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn a_token_in_a_detail_is_not_written_down_and_a_path_is() {
-        let scrub = SecretsOut::new().unwrap();
+        let scrub = SecretScrubber::new().unwrap();
         let token = concat!("AK", "IA", "Z7QJ4M2X9WTC5VBN");
         let out = scrub.scrub(&format!("deploy --key {token}"));
         assert!(!out.contains(token), "{out}");

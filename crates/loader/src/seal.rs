@@ -8,7 +8,7 @@ use cap_std::fs::{
     Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
 };
 use plugward_sandbox_path::{Jail, JailError, Policy};
-use plugward_tree_lock::{DigestCheck, Digested, EntryKind, Limits, Snapshot, TreeError};
+use plugward_tree_lock::{DigestCheck, DigestedTree, EntryKind, Snapshot, TreeError, TreeLimits};
 use plugward_types::TreeDigest;
 
 use crate::shared::{Content, SharedRoots};
@@ -28,7 +28,7 @@ const COPIES: u32 = 10_000;
 /// parent directory, can change the copy later.
 #[derive(Debug)]
 #[must_use]
-pub struct Sealed {
+pub struct SealedCopy {
     parent: Dir,
     plugin: Dir,
     name: String,
@@ -60,7 +60,7 @@ pub enum SealError {
     },
 }
 
-impl Sealed {
+impl SealedCopy {
     pub(crate) fn write(snapshot: &Snapshot, shared: &SharedRoots, dir: &Dir) -> Result<Self, SealError> {
         let expected = *snapshot.digest();
         let parent = dir.try_clone()?;
@@ -162,8 +162,8 @@ fn make(parent: &Dir, path: &str) -> io::Result<()> {
 fn copy(parent: &Dir, path: &str, snapshot: &Snapshot) -> io::Result<()> {
     make(parent, path)?;
     let plugin = parent.open_dir(path)?;
-    for folder in snapshot.directories() {
-        make(&plugin, folder)?;
+    for directory in snapshot.directories() {
+        make(&plugin, directory)?;
     }
     for entry in snapshot.entries() {
         match entry.kind() {
@@ -239,12 +239,12 @@ fn directories(parent: &Dir, name: &str) -> io::Result<BTreeSet<String>> {
 
 fn verify(plugin: &Dir, snapshot: &Snapshot) -> Result<(), SealError> {
     let jail = Jail::from_fd(plugin.try_clone()?.into_std_file().into(), Policy::standard())?;
-    let (limits, jobs) = (Limits::standard(), NonZeroUsize::MIN);
-    let limits = Limits { entries: limits.entries.max(snapshot.len().saturating_add(1)), ..limits };
+    let (limits, jobs) = (TreeLimits::standard(), NonZeroUsize::MIN);
+    let limits = TreeLimits { entries: limits.entries.max(snapshot.len().saturating_add(1)), ..limits };
     let bytes = snapshot.total_bytes().saturating_add(1);
     let limits =
-        Limits { bytes: limits.bytes.max(bytes), file_bytes: limits.file_bytes.max(bytes), ..limits };
-    let found = match Digested::read(&jail, &limits, snapshot.exclude(), jobs)? {
+        TreeLimits { bytes: limits.bytes.max(bytes), file_bytes: limits.file_bytes.max(bytes), ..limits };
+    let found = match DigestedTree::read(&jail, &limits, snapshot.exclude(), jobs)? {
         DigestCheck::Digested(tree) if tree.digest() == snapshot.digest() => return Ok(()),
         DigestCheck::Digested(tree) => tree.digest().to_string(),
         DigestCheck::Refused(refusal) => refusal.to_string(),

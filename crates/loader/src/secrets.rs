@@ -58,7 +58,7 @@ fn found(
     known: &[Span],
     out: &mut Vec<Finding>,
 ) -> Result<(), String> {
-    let mut place = Place { bytes, at: 0, line: 1, column: 1 };
+    let mut place = OffsetLocator { bytes, at: 0, line: 1, column: 1 };
     for one in all {
         let span = Span::new(one.at.start, one.at.end);
         let listed = known.iter().any(|known| known.start < span.end && span.start < known.end);
@@ -88,14 +88,14 @@ fn found(
 }
 
 /// Line and column of ascending offsets. LF, CRLF and a lone CR end a line, as in the scanner's findings.
-struct Place<'a> {
+struct OffsetLocator<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u32,
     column: u32,
 }
 
-impl Place<'_> {
+impl OffsetLocator<'_> {
     fn of(&mut self, to: usize) -> (u32, u32) {
         while self.at < to {
             let rest = self.bytes.get(self.at..).unwrap_or_default();

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::{Coverage, Manifest, SurfaceItem, SurfaceKind};
-use plugward_sandbox_path::{Answer, FileKind, Jail};
-use plugward_tree_lock::{EntryKind, Excludes, ExecBits, ReadOptions, Snapshot, Step, TreeCheck, TreeList};
+use plugward_sandbox_path::{ErrorClass, FileKind, Jail};
+use plugward_tree_lock::{
+    EntryKind, Excludes, ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck, TreeList,
+};
 use plugward_types::{Digest, TreeDigest};
 
-use crate::discover::Place;
+use crate::discover::PluginPlace;
 use crate::gates::Context;
 use crate::options::Trust;
 use crate::outcome::{GateOutcome, Weight};
@@ -88,7 +90,7 @@ impl SharedRoots {
         self.contents.iter().find_map(|(name, content)| match content {
             Content::Directory(snapshot) => {
                 let inner = path.strip_prefix(name.as_str())?.strip_prefix('/')?;
-                snapshot.file(inner).map(plugward_tree_lock::Entry::bytes)
+                snapshot.file(inner).map(plugward_tree_lock::SnapshotEntry::bytes)
             }
             Content::File { bytes, .. } => (path == name).then_some(bytes.as_slice()),
         })
@@ -134,7 +136,7 @@ fn imports(views: &[View]) -> impl Iterator<Item = &str> {
 
 /// Reads the shared directories that manifests import, settings list, or the pin or lock entry contains.
 pub(crate) fn read<'a>(
-    place: &Place,
+    place: &PluginPlace,
     views: &[View],
     known: impl Iterator<Item = &'a String>,
     context: &'a Context<'_>,
@@ -179,7 +181,7 @@ fn below(dir: &str, name: &str) -> Option<String> {
 }
 
 struct Reader<'a> {
-    place: &'a Place,
+    place: &'a PluginPlace,
     context: &'a Context<'a>,
     /// The reach of the plugin, opened on first use.
     jail: Option<Jail>,
@@ -221,7 +223,7 @@ impl Reader<'_> {
             let kind = match jail.metadata(candidate.as_str()) {
                 Ok(meta) => meta.kind(),
                 Err(error)
-                    if error.answer() == Answer::NotThere || error.code() == "path/not-a-directory" =>
+                    if error.class() == ErrorClass::NotFound || error.code() == "path/not-a-directory" =>
                 {
                     continue;
                 }
@@ -268,7 +270,7 @@ impl Reader<'_> {
                 return self.problem(name, error.code(), Weight::CouldNotTell, &error.to_string(), help);
             }
         };
-        let tick = |step: Step| self.context.watch.reading(step.files, step.bytes);
+        let tick = |step: ReadProgress| self.context.watch.reading(step.files, step.bytes);
         let how = ReadOptions {
             limits: &options.tree,
             exclude: &Excludes::none(),

@@ -1,4 +1,4 @@
-//! What a host remembers, and what it may be asked.
+//! The stores of a machine, and the host's side of a check.
 
 use cap_std::fs::Dir;
 use plugward_state_file::Owner;
@@ -10,9 +10,9 @@ use crate::options::{Person, Watch};
 use crate::pins::PinStore;
 use crate::record::{Record, RecordOptions};
 
-/// What this machine remembers. It has no default: a host opens each part, or says that it has none.
+/// Everything that this machine stores about plugins. There is no `Default`: a host opens each part.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "a new store must stop every host from building")]
+#[expect(clippy::exhaustive_structs, reason = "every host must open a new store")]
 pub struct Stores {
     /// The pins.
     pub pins: PinStore,
@@ -25,8 +25,8 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Opens pins, approvals and ledger in one directory of the host's own, without revocation lists. What cannot be
-    /// used is kept as that: a check then refuses, and says why.
+    /// Opens pins, approvals and ledger in one directory of the host, without revocation lists. The error
+    /// of an unusable store is kept in the value, and a check then refuses with it.
     #[must_use]
     pub fn open(dir: &Dir, owner: Owner, record: RecordOptions) -> Self {
         Self {
@@ -37,7 +37,8 @@ impl Stores {
         }
     }
 
-    /// Remembers nothing and writes nothing: for looks at folders of which nothing was ever pinned.
+    /// Creates stores that contain nothing and write nothing, for a look at directories in which nothing is
+    /// pinned.
     #[must_use]
     pub fn nothing() -> Self {
         Self {
@@ -49,10 +50,10 @@ impl Stores {
     }
 }
 
-/// The host's side of a check: who watches, who answers, who grants.
-#[expect(clippy::exhaustive_structs, reason = "a new side must stop every host from building")]
+/// The host's side of a check.
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a new callback")]
 pub struct Host<'a> {
-    /// Hears how far a check is.
+    /// Observes the progress.
     pub watch: &'a dyn Watch,
     /// Answers questions.
     pub person: &'a mut dyn Person,

@@ -1,29 +1,29 @@
-//! What a person decides about: one plugin as it is on disk.
+//! The subject of a decision: one plugin as it is on disk.
 
 use std::collections::BTreeSet;
 
 use crate::key::OldPlace;
 use crate::material::Material;
-use plugward_pinstore::{Facts, Observed};
+use plugward_pinstore::{Facts, ObservedPlugin};
 use plugward_tree_lock::{CodewizardDigest, Excludes, LockEntry};
 use plugward_types::{PluginKey, TreeDigest};
 
 /// What a pin or a lock entry of one plugin would cover.
 ///
 /// # Guarantees
-/// The digests are of the bytes that the call read that returned this value, not of what the directory becomes.
+/// The digests are of the bytes that this call read. Later changes of the directory do not affect them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Subject {
-    /// What a pin covers, and the identity of the directory.
-    pub observed: Observed,
+    /// The contents for a pin, and the identity of the directory.
+    pub observed: ObservedPlugin,
     /// Files with the owner's execute bit.
     pub executable: BTreeSet<String>,
-    /// References to code that no digest covers.
+    /// References to downloaded code that no digest covers.
     pub launchers: BTreeSet<String>,
-    /// The digest of the older scheme, if a lockfile of that scheme covers the plugin.
+    /// The digest in the JSON lockfile's scheme, if such a lockfile covers the plugin.
     pub codewizard: Option<CodewizardDigest>,
-    /// The bytes, if they were asked for.
+    /// The bytes, if the caller requested them.
     pub material: Option<Material>,
     pub(crate) without_lock: Option<TreeDigest>,
     pub(crate) old_place: OldPlace,
@@ -42,9 +42,10 @@ impl Subject {
         &self.observed.facts
     }
 
-    /// Returns what an `accept` pins. If something else is at the plugin's old place by now, the pin there stays.
+    /// Returns what accepting the plugin would pin. If something else is at the plugin's old place now, the
+    /// pin there stays.
     #[must_use]
-    pub fn to_accept(&self) -> Observed {
+    pub fn to_accept(&self) -> ObservedPlugin {
         let mut observed = self.observed.clone();
         if self.old_place == OldPlace::Taken {
             observed.predecessor = None;
@@ -57,7 +58,7 @@ impl Subject {
     pub fn lock_entry(&self, path: &str) -> LockEntry {
         let facts = self.facts();
         let listed = Excludes::new(facts.exclude.iter().map(String::as_str)).unwrap_or_default();
-        // A lockfile in the tree that it names cannot cover itself.
+        // A lockfile inside the tree that it lists cannot cover itself.
         let (tree, exclude) = match self.without_lock {
             Some(tree) if path == "." => (tree, crate::trees::with_lock_files(&listed)),
             Some(_) | None => (facts.tree, listed),

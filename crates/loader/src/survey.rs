@@ -1,4 +1,4 @@
-//! Which plugins there are and what they are called, without checking them: for selectors.
+//! Lists plugins with their names, without checking them. Selectors use it.
 
 use plugward_types::{CalledName, PluginKey};
 
@@ -11,16 +11,21 @@ use plugward_manifest::{FileMode, MAIN_FILES, MapFiles, PluginContext};
 /// A plugin that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Surveyed {
+pub struct SurveyedPlugin {
     /// The key.
     pub key: PluginKey,
-    /// The names that its manifests state, if they can be read.
+    /// The names in its manifests that could be read.
     pub called: Vec<CalledName>,
 }
 
-/// Lists the plugins of some roots by key and name. Nothing is digested, scanned or decided.
+/// Returns the plugins of some roots by key and name. Nothing is digested, scanned or decided.
 #[must_use]
-pub fn survey(roots: &[Root], pins: &PinStore, options: &CheckOptions, watch: &dyn Watch) -> Vec<Surveyed> {
+pub fn survey(
+    roots: &[Root],
+    pins: &PinStore,
+    options: &CheckOptions,
+    watch: &dyn Watch,
+) -> Vec<SurveyedPlugin> {
     let mut all = Vec::new();
     for (number, root) in roots.iter().enumerate() {
         for place in discover(root, number, pins.pins(), options, watch).places {
@@ -40,7 +45,7 @@ pub fn survey(roots: &[Root], pins: &PinStore, options: &CheckOptions, watch: &d
                 let manifest = plugward_manifest::read(dialect, &files, &at).ok()?;
                 CalledName::new(dialect.as_str(), manifest.name()).ok()
             });
-            all.push(Surveyed { called: manifests.collect(), key: PluginKey::Placed(place.real) });
+            all.push(SurveyedPlugin { called: manifests.collect(), key: PluginKey::Placed(place.real) });
         }
     }
     all.sort_by(|a, b| a.key.cmp(&b.key));

@@ -1,10 +1,10 @@
-//! Small pieces of text that several gates say.
+//! Text helpers for messages.
 
 use std::borrow::Cow;
 
 use crate::roots::{Root, ancestors};
 
-/// An error with all its causes in one line.
+/// Joins an error and its causes into one line.
 pub(crate) fn chain(error: &dyn core::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -16,7 +16,7 @@ pub(crate) fn chain(error: &dyn core::error::Error) -> String {
     text
 }
 
-/// Escapes control characters, so that a name stays in its line of a message.
+/// Escapes control characters, so that a name cannot start a new line of a message.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
@@ -25,8 +25,8 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
-/// Shortens the paths in a message to what a report may show. A root's jail can be the whole file system, so the texts
-/// of errors start far above the directory that was checked.
+/// Shortens paths in a message. The jail of a root can be the whole file system, so error messages contain
+/// paths from far above the root's directory, which must not reach a report.
 pub(crate) fn shortened(message: &str, roots: &[Root]) -> String {
     let mut dirs: Vec<(&str, &str)> = Vec::new();
     for root in roots {
@@ -34,12 +34,12 @@ pub(crate) fn shortened(message: &str, roots: &[Root]) -> String {
         dirs.extend(ancestors(&root.dir).map(|above| (above, above.rsplit('/').next().unwrap_or(above))));
     }
     dirs.retain(|(dir, _)| *dir != ".");
-    // The deepest directory first, and the name that was typed before its own.
+    // The deepest directory comes first, and the label before the directory's own name.
     dirs.sort_by_key(|(dir, _)| core::cmp::Reverse(dir.len()));
     dirs.into_iter().fold(message.to_owned(), |text, (dir, name)| replaced(&text, dir, name))
 }
 
-/// Replaces a path where it starts a word, and where no other name goes on with its last part.
+/// Replaces a path where it is a whole word.
 fn replaced(text: &str, path: &str, name: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
     let mut out = String::new();

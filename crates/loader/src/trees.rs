@@ -1,9 +1,9 @@
-//! One snapshot, digested under other lists of excludes than the one that it was read with.
+//! Digests of one snapshot under other excludes than those it was read with.
 
 use plugward_tree_lock::{Excludes, ListCheck, Snapshot, TreeList};
 use plugward_types::TreeDigest;
 
-/// Gives the digest under another list; none where the snapshot has left out what the list covers.
+/// Returns the digest under other excludes, or `None` if the snapshot lacks files that they include.
 pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
     if excludes == snapshot.exclude() {
         return Some(*snapshot.digest());
@@ -14,19 +14,19 @@ pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDige
     }
 }
 
-/// The list of a snapshot, and the lock files of its own folder.
+/// Returns the excludes together with the lockfile and signature at the top of the tree.
 pub(crate) fn with_lock_files(excludes: &Excludes) -> Excludes {
     let names: Vec<&str> = excludes.iter().chain(["PLUGINS.lock", "PLUGINS.lock.minisig"]).collect();
-    // All of these may be left out, so the list can be made.
+    // The names are valid excludes, so this does not fail.
     Excludes::new(names).unwrap_or_else(|_| excludes.clone())
 }
 
-/// Gives the digest without the lock files of the tree's own folder.
+/// Returns the digest without the lockfile at the top of the tree.
 pub(crate) fn without_lock(snapshot: &Snapshot) -> Option<TreeDigest> {
     under(snapshot, &with_lock_files(snapshot.exclude()))
 }
 
-/// Gives the digest of a directory inside the snapshot, as if it had been read by itself.
+/// Returns the digest of a directory inside the snapshot, as if it had been read by itself.
 pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
     let mut text = String::new();
     for line in snapshot.preimage().lines() {
@@ -34,7 +34,7 @@ pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
             text.push_str(&format!("{line}\n"));
             continue;
         }
-        // Kind, digest and size have no spaces; the rest is the path.
+        // Kind, digest and size contain no spaces; the rest of the line is the path.
         let at = line.match_indices(' ').nth(2).map_or(0, |(at, _)| at.saturating_add(1));
         let Some((row, path)) = line.split_at_checked(at) else { continue };
         if let Some(inner) = path.strip_prefix(dir).and_then(|path| path.strip_prefix('/')) {
@@ -44,7 +44,7 @@ pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
     TreeList::parse(&text).ok().map(|list| *list.digest())
 }
 
-/// Gives the text that is hashed under a list; the snapshot's own where that list cannot be had.
+/// Returns the preimage under other excludes, or the snapshot's own if that cannot be computed.
 pub(crate) fn preimage(snapshot: &Snapshot, excludes: &Excludes) -> String {
     match snapshot.list_under(excludes) {
         Ok(ListCheck::Listed(list)) => list.as_str().to_owned(),

@@ -1,26 +1,28 @@
-//! Who has to vouch for a tree, besides its digest.
+//! Verifiers of trees besides the digest: signers of PLUGINS.lock, and the host's own.
 
 use core::fmt;
 use std::sync::Arc;
 
-use plugward_tree_lock::{Claim, LockFile, Need, Snapshot, Subject, Verifier, VerifiersCheck, verify_all};
+use plugward_tree_lock::{
+    Claim, LockFile, Snapshot, Verifier, VerifierRequirement, VerifierSubject, VerifiersCheck, verify_all,
+};
 use plugward_types::TreeDigest;
 
 use crate::examined::Examined;
 use crate::gates::lock::LockResult;
 use crate::outcome::Weight;
 
-/// A row of the setting `lock.signers`, as it was written.
+/// An entry of the setting `lock.signers`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an entry of the host's settings")]
 pub struct SignerRow {
-    /// A minisign public key.
+    /// The minisign public key.
     pub key: String,
-    /// Patterns of the ids that it has to sign for, such as `claude:*@team`.
+    /// Patterns of the ids that it must sign, such as `claude:*@team`.
     pub ids: Vec<String>,
 }
 
-/// A setting that names no signer, or one that this build cannot ask.
+/// A signer setting that is invalid or that this build cannot verify.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SignersError {
@@ -29,28 +31,28 @@ pub struct SignersError {
 }
 
 impl SignersError {
-    /// Gives the stable code.
+    /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         "lock/signer"
     }
 
-    /// Says what to write instead.
+    /// Returns what to write instead.
     #[must_use]
     pub fn help(&self) -> &str {
         &self.help
     }
 }
 
-/// The verifiers of a host: signers of PLUGINS.lock, and those that it brings itself.
+/// The verifiers of a host: signers of PLUGINS.lock, and its own.
 ///
-/// # Source
-/// ADR-0011's injected strategy. The digest of PLUGINS.lock is always asked, by the lock gate.
+/// The lock gate always compares the digest in PLUGINS.lock. Verifiers come on top of it (ADR-0011 in
+/// `docs/source-documents.md`).
 #[derive(Clone, Default)]
 pub struct Verifiers {
     #[cfg(feature = "minisign")]
     signers: Vec<plugward_tree_lock::Signer>,
-    own: Vec<(Need, Arc<dyn Verifier>)>,
+    own: Vec<(VerifierRequirement, Arc<dyn Verifier>)>,
 }
 
 impl fmt::Debug for Verifiers {
@@ -61,17 +63,17 @@ impl fmt::Debug for Verifiers {
 }
 
 impl Verifiers {
-    /// Asks nobody but the lock.
+    /// Creates a set without verifiers: only PLUGINS.lock counts.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Takes the signers of the settings.
+    /// Creates verifiers from the signers in the settings.
     ///
     /// # Errors
-    /// `lock/signer` for a key or a pattern that is none, and for any row where the feature `minisign` is off: a
-    /// signature that is asked for and cannot be checked is no yes.
+    /// `lock/signer` for an invalid key or pattern, and for any entry if the feature `minisign` is off: a
+    /// required signature that cannot be verified must not pass.
     pub fn signed_by(rows: &[SignerRow]) -> Result<Self, SignersError> {
         #[cfg(feature = "minisign")]
         {
@@ -92,15 +94,15 @@ impl Verifiers {
             Ok(Self::none())
         } else {
             Err(SignersError {
-                message: "read lock.signers: this build cannot check signatures".to_owned(),
-                help: "build with the feature `minisign`".to_owned(),
+                message: "lock.signers is set, but this build cannot verify signatures".to_owned(),
+                help: "build with the feature `minisign`, or remove `lock.signers`".to_owned(),
             })
         }
     }
 
-    /// Adds a verifier of the host's own.
+    /// Adds a verifier of the host.
     #[must_use]
-    pub fn and(mut self, need: Need, verifier: Arc<dyn Verifier>) -> Self {
+    pub fn and(mut self, need: VerifierRequirement, verifier: Arc<dyn Verifier>) -> Self {
         self.own.push((need, verifier));
         self
     }
@@ -111,12 +113,12 @@ impl Verifiers {
     }
 
     #[cfg(not(feature = "minisign"))]
-    #[expect(clippy::unused_self, reason = "without the feature nobody signs")]
+    #[expect(clippy::unused_self, reason = "without the feature there are no signers")]
     const fn must_be_signed(&self, _names: &[String]) -> bool {
         false
     }
 
-    /// Reads the signature of a lock, once for its root.
+    /// Creates the verifier of a lockfile's signature.
     #[cfg(feature = "minisign")]
     pub(crate) fn of_lock(
         &self,
@@ -131,7 +133,11 @@ impl Verifiers {
     }
 
     #[cfg(not(feature = "minisign"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "without the feature nobody signs")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "without the feature there are no signers"
+    )]
     pub(crate) fn of_lock(
         &self,
         _lock: &[u8],
@@ -141,8 +147,8 @@ impl Verifiers {
     }
 }
 
-/// Returns the texts that a pattern in the settings or a revocation list can match: the key, the names that the
-/// manifests state, and these with the marketplace whose entry names the directory.
+/// Returns the texts that a pattern in the settings or a revocation list can match: the key, the names in
+/// the manifests, and these names with the marketplace whose entry lists the directory.
 pub(crate) fn names(one: &Examined) -> Vec<String> {
     let mut names: Vec<String> = one.called.iter().map(|name| name.as_str().to_owned()).collect();
     if let Some(named) = &one.place.named {
@@ -158,8 +164,8 @@ pub(crate) fn names(one: &Examined) -> Vec<String> {
     names
 }
 
-/// One plugin for its verifiers.
-pub(crate) struct Asked<'a> {
+/// The input of the verifiers for one plugin.
+pub(crate) struct VerifierInput<'a> {
     pub(crate) names: &'a [String],
     /// The plugin's directory, relative to the lockfile.
     pub(crate) path: &'a str,
@@ -170,25 +176,25 @@ pub(crate) struct Asked<'a> {
     pub(crate) signature: Option<&'a Arc<dyn Verifier>>,
 }
 
-/// Asks every verifier about one plugin, as part of the lock gate.
-pub(crate) fn ask(result: &mut LockResult, verifiers: &Verifiers, asked: &Asked<'_>) {
+/// Runs every verifier for one plugin, as part of the lock gate.
+pub(crate) fn ask(result: &mut LockResult, verifiers: &Verifiers, asked: &VerifierInput<'_>) {
     if asked.signature.is_none() && verifiers.must_be_signed(asked.names) {
         result.outcome.add(
             "lock/signature-missing",
             Weight::Integrity,
-            "lock.signers requires a signature, and there is no PLUGINS.lock that could be signed",
+            "lock.signers requires a signature, but no PLUGINS.lock covers this plugin",
             "restore PLUGINS.lock and PLUGINS.lock.minisig, or remove the plugin from lock.signers",
         );
     }
-    let mut list: Vec<(Need, &dyn Verifier)> =
+    let mut list: Vec<(VerifierRequirement, &dyn Verifier)> =
         verifiers.own.iter().map(|(need, verifier)| (*need, &**verifier)).collect();
-    list.extend(asked.signature.map(|verifier| (Need::Optional, &**verifier)));
+    list.extend(asked.signature.map(|verifier| (VerifierRequirement::Optional, &**verifier)));
     if list.is_empty() {
         return;
     }
     let exclude = asked.lock.map(|lock| lock.exclude_of(asked.path)).unwrap_or_default();
     let preimage = crate::trees::preimage(asked.files, &exclude);
-    let subject = Subject {
+    let subject = VerifierSubject {
         names: asked.names,
         path: asked.path,
         digest: asked.digest,
@@ -197,7 +203,7 @@ pub(crate) fn ask(result: &mut LockResult, verifiers: &Verifiers, asked: &Asked<
         lock: asked.lock,
     };
     match verify_all(&list, &subject) {
-        Ok(VerifiersCheck::Hold(claims)) => {
+        Ok(VerifiersCheck::Confirmed(claims)) => {
             for (_, claim) in claims {
                 if let Claim::Signed { signer, comment, .. } = claim {
                     result.report.signer = Some(signer.to_string());
@@ -208,7 +214,7 @@ pub(crate) fn ask(result: &mut LockResult, verifiers: &Verifiers, asked: &Asked<
         }
         Ok(VerifiersCheck::Refused(refusals)) => {
             for (name, refusal) in refusals {
-                // The lock gate has said it already.
+                // The lock gate can already have the same reason.
                 if !result.outcome.reasons.iter().any(|reason| reason.code == refusal.code()) {
                     let text = format!("{name}: {refusal}");
                     result.outcome.add(refusal.code(), Weight::Integrity, text, refusal.help());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::{Dialect, FileView, Files, Manifest};
 use plugward_scanner::{Content, Entry, RoleHint};
-use plugward_tree_lock::{EntryKind, Place, Snapshot};
+use plugward_tree_lock::{EntryKind, ResolvedEntry, Snapshot};
 use plugward_types::SurfaceDigest;
 
 /// The most paths that symlinked directories can add, since nested links multiply paths.
@@ -24,7 +24,7 @@ impl<'a> TreeFiles<'a> {
         let mut paths: Vec<String> = snapshot.entries().map(|entry| entry.path().to_owned()).collect();
         let mut more = Vec::new();
         for link in snapshot.entries().filter(|entry| entry.kind() == EntryKind::Link) {
-            let Some(Place::Directory(own)) = snapshot.resolve(link.path()) else { continue };
+            let Some(ResolvedEntry::Directory(own)) = snapshot.resolve(link.path()) else { continue };
             for entry in snapshot.entries() {
                 let below = if own.is_empty() { Some(entry.path()) } else { below(entry.path(), own) };
                 if let Some(rest) = below.filter(|_| more.len() < THROUGH_LINKS) {
@@ -49,10 +49,10 @@ impl Files for TreeFiles<'_> {
         Some(FileView { bytes: entry.bytes(), executable: entry.is_executable() })
     }
 
-    fn under<'a>(&'a self, folder: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
-        let folder = folder.to_owned();
-        let all = folder.is_empty() || folder == ".";
-        let inside = move |path: &&'a str| all || below(path, &folder).is_some();
+    fn under<'a>(&'a self, directory: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+        let directory = directory.to_owned();
+        let all = directory.is_empty() || directory == ".";
+        let inside = move |path: &&'a str| all || below(path, &directory).is_some();
         Box::new(self.paths.iter().map(String::as_str).filter(inside))
     }
 }

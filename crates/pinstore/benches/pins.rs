@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use plugward_pinstore::{AgreedAge, Change, Facts, Observed, PinCheck, Pins, Timestamp, Via};
+use plugward_pinstore::{AgreedAge, Change, Facts, ObservedPlugin, PinCheck, PinOrigin, Pins, Timestamp};
 use plugward_state_file::{Owner, StateFile};
 use plugward_types::{Digest, SurfaceDigest, TreeDigest};
 
@@ -34,10 +34,10 @@ fn facts(number: u32) -> Facts {
     }
 }
 
-fn observed(number: u32) -> Observed {
-    Observed {
+fn observed(number: u32) -> ObservedPlugin {
+    ObservedPlugin {
         key: format!("claude:plugin-{number}@claude-plugins-official").parse().unwrap(),
-        folder: None,
+        directory: None,
         called: [format!("claude:plugin-{number}").parse().unwrap()].into(),
         version: Some("1.0.0".to_owned()),
         behaviors: None,
@@ -47,7 +47,7 @@ fn observed(number: u32) -> Observed {
 }
 
 fn enroll(number: u32) -> Change {
-    Change::Enroll { observed: observed(number), via: Via::Tofu, by: None }
+    Change::Enroll { observed: observed(number), via: PinOrigin::Tofu, by: None }
 }
 
 fn home(count: u32) -> (tempfile::TempDir, StateFile) {
@@ -64,7 +64,7 @@ fn pins(c: &mut Criterion) {
     for count in [100, 1000] {
         let (home, file) = home(count);
         let text = std::fs::read_to_string(home.path().join("plugins.pins.toml")).unwrap();
-        let seen: Vec<Observed> = (0..count).map(observed).collect();
+        let seen: Vec<ObservedPlugin> = (0..count).map(observed).collect();
         let mut group = c.benchmark_group(format!("{count} pins, {} kB", text.len() / 1000));
         group.bench_function("toml parses the text", |b| {
             b.iter(|| toml::de::DeTable::parse(&text).unwrap().into_inner().len());

@@ -1,4 +1,4 @@
-//! One approval.
+//! An approval, and the approvals file.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,16 @@ const HEAD: &str = "\
 ";
 
 const VERSION: i64 = 2;
+// The limit of entries, which bounds the memory that a file can take.
 pub(crate) const MAX_APPROVALS: usize = 20_000;
 
-/// The user's decision on audited bytes.
+/// The user's decision on audited contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Approval {
-    /// The tree that was audited.
+    /// The audited tree.
     pub tree: TreeDigest,
-    /// The shared directories that were audited with it.
+    /// The shared directories audited with the tree.
     pub shared: BTreeMap<String, TreeDigest>,
     /// The digest of the audit.
     pub audit: Digest,
@@ -33,12 +34,12 @@ pub struct Approval {
     /// The risk that the audit found.
     pub risk: Risk,
     /// The advice of the audit.
-    pub verdict: Verdict,
+    pub verdict: AuditVerdict,
     /// The scanner's rule set at that time.
     pub rules: Digest,
     /// The user, if the host knew.
     pub by: Option<String>,
-    /// When, as stated by the host.
+    /// The time, as stated by the host.
     pub at: Timestamp,
 }
 
@@ -95,7 +96,7 @@ words! {
 
 words! {
     /// The advice of an audit. An approval never has a rejecting audit.
-    Verdict {
+    AuditVerdict {
         /// Approve.
         Approve = "approve",
         /// Approve under the conditions in the audit.
@@ -109,9 +110,9 @@ words! {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Given {
     pub(crate) by_key: BTreeMap<PluginKey, Approval>,
-    /// The approvals of a version-1 file, which stored no place. One id could be in several scopes.
+    /// The approvals of a version 1 file, which stored no place. An id can have one per scope.
     pub(crate) pending: BTreeMap<PluginId, Vec<Approval>>,
-    /// Whether the bytes had version 1.
+    /// Whether the file had version 1.
     pub(crate) is_version_one: bool,
 }
 
@@ -210,8 +211,8 @@ fn write(out: &mut String, approval: &Approval) {
 fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {
     let kind = node.read("kind", AuditKind::EXPECTED, |value| AuditKind::of_word(value.as_str()?))?;
     let risk = node.read("risk", Risk::EXPECTED, |value| Risk::of_word(value.as_str()?))?;
-    let verdict = node.read("verdict", Verdict::EXPECTED, |value| {
-        Verdict::of_word(value.as_str()?).filter(|verdict| *verdict != Verdict::Reject)
+    let verdict = node.read("verdict", AuditVerdict::EXPECTED, |value| {
+        AuditVerdict::of_word(value.as_str()?).filter(|verdict| *verdict != AuditVerdict::Reject)
     })?;
     Ok(Approval {
         tree: node.must("tree")?,

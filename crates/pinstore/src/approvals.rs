@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use plugward_state_file::{Content, Hold, LastGood, Notice, Owner, StateError, StateFile};
+use plugward_state_file::{Backup, FileLock, Owner, StateContents, StateError, StateFile, StateWarning};
 use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 
-use crate::approval::{self, Approval, AuditKind, Given, MAX_APPROVALS, Risk, Verdict};
+use crate::approval::{self, Approval, AuditKind, AuditVerdict, Given, MAX_APPROVALS, Risk};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::pins::keep_copy;
 use crate::time::Timestamp;
 
 const NAME: &str = "plugins.approvals.toml";
+// The size limit of the file: 20,000 approvals of 400 bytes.
 const CAP: u64 = 8 << 20;
+// How long a change waits for another process. Writing takes milliseconds, so a longer wait means a stuck
+// process.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// The bytes of an approval.
+/// The approved contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
 pub struct ApprovedBytes {
@@ -26,11 +29,11 @@ pub struct ApprovedBytes {
     pub shared: BTreeMap<String, TreeDigest>,
 }
 
-/// An audit that the user approves.
+/// An audit that the user wants to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
 pub struct ApprovalDraft {
-    /// The audited bytes.
+    /// The audited contents.
     pub audited: ApprovedBytes,
     /// The digest of the audit.
     pub audit: Digest,
@@ -39,39 +42,39 @@ pub struct ApprovalDraft {
     /// The risk that the audit found.
     pub risk: Risk,
     /// The advice of the audit.
-    pub verdict: Verdict,
+    pub verdict: AuditVerdict,
     /// The scanner's rule set.
     pub rules: Digest,
     /// The user, if the host knows.
     pub by: Option<String>,
 }
 
-/// Whether bytes were approved.
+/// The comparison of a plugin's contents with its approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum ApprovalCheck {
     /// No approval exists: `approval/none`, exit 3.
     None,
-    /// Other bytes were approved: `approval/stale`, exit 3.
+    /// Other contents were approved: `approval/stale`, exit 3.
     Stale {
-        /// The approved bytes.
+        /// The approved contents.
         approved: ApprovedBytes,
-        /// The bytes on disk.
+        /// The contents on disk.
         actual: ApprovedBytes,
     },
-    /// The bytes were approved, but their risk is above the threshold: `approval/risk`, exit 5.
+    /// The contents were approved, but their risk is above the threshold: `approval/risk`, exit 5.
     Risk {
         /// The risk that the audit found.
         risk: Risk,
         /// The threshold of this run.
         max: Risk,
     },
-    /// The bytes were approved.
+    /// The contents were approved.
     Given {
         /// The approval.
         approval: Box<Approval>,
-        /// Whether the scanner has other rules now: notice `approval/rules-changed`.
+        /// Whether the scanner's rules changed since: notice `approval/rules-changed`.
         rules: RulesChanged,
     },
 }
@@ -107,7 +110,8 @@ impl ApprovalCheck {
 pub enum ApproveOutcome {
     /// The approval is stored.
     Stored,
-    /// The audit is of other bytes, or another audit or other bytes were shown: `approval/not-audited`.
+    /// The audit is of other contents, or the user was shown another audit or other contents:
+    /// `approval/not-audited`.
     NotAudited,
     /// The risk is above the threshold: `approval/risk`.
     Risk {
@@ -144,16 +148,16 @@ pub enum UnapproveOutcome {
     Absent,
 }
 
-/// The approvals of this machine, as they were read.
+/// The approvals of this machine, as read from the file.
 ///
 /// # Guarantees
-/// A check changes nothing. It compares threshold and bytes each time, also within one session. No plugin approves
-/// itself.
+/// A check does not change anything. It compares threshold and contents each time, also within a session. A
+/// plugin cannot approve itself.
 #[derive(Debug, Clone)]
 pub struct Approvals {
     file: StateFile,
     given: Given,
-    notices: Vec<Notice>,
+    notices: Vec<StateWarning>,
     wait: Duration,
 }
 
@@ -163,14 +167,14 @@ impl Approvals {
     /// # Errors
     /// `state/io` if the directory handle cannot be cloned.
     pub fn file(dir: &Dir, owner: Owner) -> Result<StateFile, StateError> {
-        StateFile::at(dir, NAME, CAP, owner, LastGood::No)
+        StateFile::at(dir, NAME, CAP, owner, Backup::None)
     }
 
-    /// Reads the approvals. A missing file has none.
+    /// Reads the approvals. A missing file counts as an empty one.
     ///
     /// # Errors
-    /// `approval/store` if the file exists and cannot be used: no approval applies then, but the file is not treated
-    /// as empty. `approval/store-version` if a newer plugward wrote it.
+    /// `approval/store` if the file exists but cannot be used, in which case no approval counts.
+    /// `approval/store-version` if a newer version of plugward wrote the file.
     pub fn open(file: &StateFile) -> Result<Self, StoreError> {
         let Loaded { given, notices, .. } = load(file, file.read())?;
         Ok(Self { file: file.clone(), given, notices, wait: WAIT })
@@ -184,7 +188,7 @@ impl Approvals {
 
     /// Returns the notices about the file.
     #[must_use]
-    pub fn notices(&self) -> &[Notice] {
+    pub fn notices(&self) -> &[StateWarning] {
         &self.notices
     }
 
@@ -204,9 +208,9 @@ impl Approvals {
         self.given.pending.iter().flat_map(|(id, all)| all.iter().map(move |one| (id, one)))
     }
 
-    /// Compares the bytes on disk and the current threshold and rules with the approval.
+    /// Compares the contents on disk with the approval, under the current threshold and rules.
     ///
-    /// A key without an approval is compared with the approvals of a version-1 file that have one of its names.
+    /// A key without an approval is compared with the version 1 approvals for its names.
     pub fn check(
         &self,
         key: &PluginKey,
@@ -233,15 +237,16 @@ impl Approvals {
         ApprovalCheck::Given { approval: Box::new(approval.clone()), rules }
     }
 
-    /// Stores an approval of the bytes and the audit that were shown.
+    /// Stores an approval of the contents and the audit that the user was shown.
     ///
     /// # Guarantees
-    /// After `Ok(Stored)`, the bytes in hand, the audited and the shown ones are the same, the audit is the shown one,
-    /// its risk is not above `max`, it does not reject, and the approval is synced to the disk.
+    /// After `Ok(Stored)`, the present, the audited and the shown contents are the same, the audit is the
+    /// shown one, its risk is not above `max`, it does not reject the plugin, and the approval is synced to
+    /// the disk.
     ///
     /// # Errors
-    /// `approval/not-saved` if the file is locked, full, read-only or not the user's; `approval/store` if it was
-    /// damaged since.
+    /// `approval/not-saved` if the file is locked, full, read-only or not the user's. `approval/store` if
+    /// it was damaged after it was read.
     #[expect(clippy::too_many_arguments, reason = "the caller must state what was shown")]
     pub fn approve(
         &mut self,
@@ -258,7 +263,7 @@ impl Approvals {
         if !is_of_these {
             return Ok(ApproveOutcome::NotAudited);
         }
-        if draft.verdict == Verdict::Reject {
+        if draft.verdict == AuditVerdict::Reject {
             return Ok(ApproveOutcome::Rejected);
         }
         if draft.risk > max {
@@ -281,7 +286,7 @@ impl Approvals {
         Ok(ApproveOutcome::Stored)
     }
 
-    /// Deletes the approval of a key, and those of a version-1 file that have one of its names.
+    /// Deletes the approval of a key, and the version 1 approvals for its names.
     ///
     /// A running plugin continues until its session ends; the next check sees the change.
     ///
@@ -296,7 +301,7 @@ impl Approvals {
         self.change(|given| {
             let before = given.count();
             given.by_key.remove(key);
-            // Otherwise an old approval of the same bytes would apply from now on.
+            // Otherwise an old approval of the same contents would count from now on.
             given.pending.retain(|id, _| !is_called(called, id));
             if given.count() < before {
                 outcome = UnapproveOutcome::Removed;
@@ -311,7 +316,7 @@ impl Approvals {
 
     fn change(&mut self, change: impl FnOnce(&mut Given)) -> Result<(), StoreError> {
         let file = self.file.clone();
-        let hold = file.hold(self.wait).map_err(|error| self.failed(StoreErrorKind::NotSaved(error)))?;
+        let hold = file.lock(self.wait).map_err(|error| self.failed(StoreErrorKind::NotSaved(error)))?;
         let loaded = load(&file, hold.read())?;
         let mut new = loaded.given.clone();
         change(&mut new);
@@ -324,7 +329,7 @@ impl Approvals {
         Ok(())
     }
 
-    fn write(&self, hold: &Hold<'_>, old: &Loaded, new: &Given) -> Result<(), StoreError> {
+    fn write(&self, hold: &FileLock<'_>, old: &Loaded, new: &Given) -> Result<(), StoreError> {
         if new.count() > MAX_APPROVALS {
             return Err(self.failed(StoreErrorKind::TooMany { most: MAX_APPROVALS }));
         }
@@ -358,10 +363,10 @@ pub fn parse_approvals(bytes: &[u8]) -> Result<usize, FormatError> {
 struct Loaded {
     given: Given,
     bytes: Vec<u8>,
-    notices: Vec<Notice>,
+    notices: Vec<StateWarning>,
 }
 
-fn load(file: &StateFile, read: Result<Option<Content>, StateError>) -> Result<Loaded, StoreError> {
+fn load(file: &StateFile, read: Result<Option<StateContents>, StateError>) -> Result<Loaded, StoreError> {
     let failed = |kind| StoreError::new(Store::Approvals, file.name(), kind);
     let unusable = |main| failed(StoreErrorKind::Unusable { main, last_good: StoreFault::NotKept });
     let content = match read {
@@ -373,6 +378,6 @@ fn load(file: &StateFile, read: Result<Option<Content>, StateError>) -> Result<L
         FormatErrorKind::Version { found } => failed(StoreErrorKind::Version { found }),
         _ => unusable(StoreFault::Damaged(error)),
     })?;
-    let notices = content.notices().to_vec();
+    let notices = content.warnings().to_vec();
     Ok(Loaded { given, bytes: content.into_bytes(), notices })
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt as _};
-use plugward_state_file::{LastGood, Owner, StateError, StateFile, make_directory};
+use plugward_state_file::{Backup, Owner, StateError, StateFile, make_directory};
 use plugward_types::{Digest, SurfaceDigest, TreeDigest};
 use thiserror::Error;
 
@@ -65,7 +65,7 @@ impl BaselineError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
-pub enum Kept<T> {
+pub enum StoredText<T> {
     /// The text.
     Found(T),
     /// It was never stored, or was deleted to free space.
@@ -74,7 +74,7 @@ pub enum Kept<T> {
     Damaged,
 }
 
-impl<T> Kept<T> {
+impl<T> StoredText<T> {
     /// Returns the text, if there is one.
     pub fn found(self) -> Option<T> {
         match self {
@@ -111,7 +111,7 @@ pub struct PutReport {
 /// The digests in use, whose texts are deleted last.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new kind of reference")]
-pub struct InUse {
+pub struct UsedDigests {
     /// The trees of all pins and approvals, including shared directories.
     pub trees: BTreeSet<TreeDigest>,
     /// The surfaces of all pins.
@@ -123,7 +123,7 @@ pub struct InUse {
 /// The result of freeing space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Collected {
+pub struct CleanupReport {
     /// The number of bytes before.
     pub before: u64,
     /// The number of bytes after.
@@ -145,11 +145,11 @@ impl Baselines {
     ///
     /// # Errors
     /// Those of [`make_directory`].
-    pub fn open(state_folder: &Dir, owner: Owner) -> Result<Self, BaselineError> {
+    pub fn open(state_directory: &Dir, owner: Owner) -> Result<Self, BaselineError> {
         let failed = state("create the directories");
-        let open = |name: &str| make_directory(state_folder, name).map_err(&failed);
+        let open = |name: &str| make_directory(state_directory, name).map_err(&failed);
         let top = open("baselines")?;
-        let hold = StateFile::at(&top, "baselines", 0, owner, LastGood::No).map_err(&failed)?;
+        let hold = StateFile::at(&top, "baselines", 0, owner, Backup::None).map_err(&failed)?;
         Ok(Self {
             trees: open("baselines/trees")?,
             surfaces: open("baselines/surfaces")?,
@@ -165,7 +165,7 @@ impl Baselines {
     /// Those of the state file: `state/held`, `state/full`, `state/read-only` and so on. The pin can be written
     /// nevertheless: its diff has less detail.
     pub fn put(&self, new: &NewBaseline<'_>) -> Result<PutReport, BaselineError> {
-        let _hold = self.hold.hold(WAIT).map_err(state("take the file lock"))?;
+        let _hold = self.hold.lock(WAIT).map_err(state("take the file lock"))?;
         let mut report = PutReport::default();
         let mut put = |dir: &Dir, name: &str, bytes: &[u8]| -> Result<(), BaselineError> {
             if self.is_whole(dir, name, bytes) {
@@ -203,7 +203,7 @@ impl Baselines {
     ///
     /// # Errors
     /// Those of reading a state file. An unreadable text is not a reason to refuse a plugin.
-    pub fn tree(&self, digest: &TreeDigest) -> Result<Kept<String>, BaselineError> {
+    pub fn tree(&self, digest: &TreeDigest) -> Result<StoredText<String>, BaselineError> {
         let wanted = Digest::from_bytes(*digest.as_bytes());
         self.text(&self.trees, &digest.hex(), &wanted, MAX_LIST)
     }
@@ -212,7 +212,7 @@ impl Baselines {
     ///
     /// # Errors
     /// As [`Baselines::tree`].
-    pub fn surface(&self, digest: &SurfaceDigest) -> Result<Kept<String>, BaselineError> {
+    pub fn surface(&self, digest: &SurfaceDigest) -> Result<StoredText<String>, BaselineError> {
         let wanted = Digest::from_bytes(*digest.as_bytes());
         self.text(&self.surfaces, &digest.hex(), &wanted, MAX_LIST)
     }
@@ -221,22 +221,28 @@ impl Baselines {
     ///
     /// # Errors
     /// As [`Baselines::tree`].
-    pub fn object(&self, digest: &Digest) -> Result<Kept<String>, BaselineError> {
+    pub fn object(&self, digest: &Digest) -> Result<StoredText<String>, BaselineError> {
         let hex = digest.hex();
         let (shard, name) = hex.split_at_checked(2).unwrap_or_default();
         match self.objects.open_dir(shard) {
             Ok(dir) => self.text(&dir, name, digest, u64::try_from(MAX_OBJECT).unwrap_or(u64::MAX)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kept::Absent),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(StoredText::Absent),
             Err(error) => Err(io("open a directory")(error)),
         }
     }
 
-    fn text(&self, dir: &Dir, name: &str, wanted: &Digest, cap: u64) -> Result<Kept<String>, BaselineError> {
+    fn text(
+        &self,
+        dir: &Dir,
+        name: &str,
+        wanted: &Digest,
+        cap: u64,
+    ) -> Result<StoredText<String>, BaselineError> {
         let failed = state("read a text");
-        let file = StateFile::at(dir, name, cap, self.owner, LastGood::No).map_err(&failed)?;
+        let file = StateFile::at(dir, name, cap, self.owner, Backup::None).map_err(&failed)?;
         let content = match file.read() {
             Ok(Some(content)) => content,
-            Ok(None) => return Ok(Kept::Absent),
+            Ok(None) => return Ok(StoredText::Absent),
             // Larger than any stored text, so it must be damaged.
             Err(error) if error.code() == "state/too-large" => return drop_text(dir, name),
             Err(error) => return Err(failed(error)),
@@ -245,14 +251,14 @@ impl Baselines {
             return drop_text(dir, name);
         }
         match String::from_utf8(content.into_bytes()) {
-            Ok(text) => Ok(Kept::Found(text)),
+            Ok(text) => Ok(StoredText::Found(text)),
             Err(_not_text) => drop_text(dir, name),
         }
     }
 
     fn is_whole(&self, dir: &Dir, name: &str, bytes: &[u8]) -> bool {
         let cap = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let file = StateFile::at(dir, name, cap, self.owner, LastGood::No);
+        let file = StateFile::at(dir, name, cap, self.owner, Backup::None);
         // An unreadable text is written again.
         file.is_ok_and(|file| matches!(file.read(), Ok(Some(content)) if content.bytes() == bytes))
     }
@@ -262,7 +268,7 @@ impl Baselines {
     ///
     /// # Errors
     /// Those of the state file.
-    pub fn collect(&self, in_use: &InUse) -> Result<Collected, BaselineError> {
+    pub fn collect(&self, in_use: &UsedDigests) -> Result<CleanupReport, BaselineError> {
         self.collect_to(in_use, CAP)
     }
 
@@ -270,11 +276,11 @@ impl Baselines {
     ///
     /// # Errors
     /// Those of the state file.
-    pub fn collect_to(&self, in_use: &InUse, cap: u64) -> Result<Collected, BaselineError> {
-        let _hold = self.hold.hold(WAIT).map_err(state("take the file lock"))?;
+    pub fn collect_to(&self, in_use: &UsedDigests, cap: u64) -> Result<CleanupReport, BaselineError> {
+        let _hold = self.hold.lock(WAIT).map_err(state("take the file lock"))?;
         let mut found = self.list(in_use)?;
         let before: u64 = found.iter().map(|text| text.size).sum();
-        let mut report = Collected { before, after: before, removed: 0 };
+        let mut report = CleanupReport { before, after: before, removed: 0 };
         // Unused texts by age, then used ones by size. Preimages of trees in use are never deleted.
         found.retain(|text| !(text.used && text.shelf == Shelf::Trees));
         found.sort_by(|a, b| {
@@ -297,10 +303,10 @@ impl Baselines {
         Ok(report)
     }
 
-    fn list(&self, in_use: &InUse) -> Result<Vec<Text>, BaselineError> {
+    fn list(&self, in_use: &UsedDigests) -> Result<Vec<Text>, BaselineError> {
         let mut objects_in_use: BTreeSet<String> = in_use.objects.iter().map(Digest::hex).collect();
         for tree in &in_use.trees {
-            if let Kept::Found(list) = self.tree(tree)? {
+            if let StoredText::Found(list) = self.tree(tree)? {
                 let digests = preimage::entries(&list).unwrap_or_default();
                 objects_in_use.extend(digests.into_values().map(|entry| entry.digest.hex()));
             }
@@ -368,10 +374,10 @@ fn texts_in(dir: &Dir) -> Result<Vec<(String, u64, u64)>, BaselineError> {
     Ok(found)
 }
 
-fn drop_text<T>(dir: &Dir, name: &str) -> Result<Kept<T>, BaselineError> {
+fn drop_text<T>(dir: &Dir, name: &str) -> Result<StoredText<T>, BaselineError> {
     match dir.remove_file(name) {
-        Ok(()) => Ok(Kept::Damaged),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kept::Damaged),
+        Ok(()) => Ok(StoredText::Damaged),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(StoredText::Damaged),
         Err(error) => Err(io("delete a damaged text")(error)),
     }
 }

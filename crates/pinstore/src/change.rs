@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 
-use crate::check::{DeniedBy, PinCheck, check, check_without_own, differing, differing_pending, position};
-use crate::facts::{Facts, FolderId, Observed, Via};
+use crate::check::{
+    DenialSource, PinCheck, check, check_without_own, differing, differing_pending, position,
+};
+use crate::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin};
 use crate::model::Model;
-use crate::pin::{Agreed, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
-use crate::revoked::Revoked;
-use crate::shown::{Shown, Unshown};
+use crate::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::revoked::Revocation;
+use crate::shown::{DigestMismatch, ReviewedDigests};
 use crate::time::Timestamp;
 
 /// One change to the pins.
@@ -19,52 +21,52 @@ use crate::time::Timestamp;
     reason = "created by the host; a new change does not affect existing ones"
 )]
 pub enum Change {
-    /// Creates the first pin, or carries a pin over from the predecessor or from a version-2 file.
+    /// Creates the first pin, or carries a pin over from the predecessor or from version 2 pins.
     ///
     /// Several states of one installed plugin can be enrolled in one commit. After that commit, another state of it is
     /// a conflict.
     Enroll {
         /// The plugin.
-        observed: Observed,
-        /// How it was agreed to. A carried-over pin keeps its own way.
-        via: Via,
+        observed: ObservedPlugin,
+        /// The origin of the pin. A carried-over pin keeps its own.
+        via: PinOrigin,
         /// The user, if the host knows.
         by: Option<String>,
     },
-    /// Updates the directory and the names in a pin, if the plugin is as agreed.
+    /// Updates the directory and the names in a pin, if the plugin matches it.
     Refresh {
         /// The plugin.
-        observed: Observed,
+        observed: ObservedPlugin,
     },
-    /// Agrees to another state, if pin and plugin still are what was shown.
+    /// Replaces the pin, if the plugin and its pin still are the ones that the user reviewed.
     Accept {
         /// The plugin, digested again.
-        observed: Observed,
-        /// The digests that the user saw and named.
-        shown: Shown,
-        /// The tree that was agreed to last when the user looked.
+        observed: ObservedPlugin,
+        /// The digests that the user reviewed and named.
+        shown: ReviewedDigests,
+        /// The latest agreed tree at the time of the review.
         expected: Option<TreeDigest>,
         /// The user, if the host knows.
         by: Option<String>,
     },
-    /// Deletes a pin, and version-1 pins of its names. A denial is not deleted.
+    /// Deletes a pin, and version 1 pins of its names. A denial is not deleted.
     Forget {
         /// The plugin.
         key: PluginKey,
     },
-    /// Deletes the pending pins of a version-2 id. A denial is not deleted.
+    /// Deletes the pending pins of a version 2 id. A denial is not deleted.
     ForgetPending {
-        /// The id in the version-2 file.
+        /// The id in the version 2 file.
         id: PluginId,
     },
     /// Deletes all pins and accepted lockfiles. Denials and revocations are not deleted.
     ForgetAll,
-    /// Denies a plugin, whatever its contents. Its pin applies again if the plugin is allowed later.
+    /// Denies a plugin, regardless of its contents. Its pin counts again if the plugin is allowed later.
     Deny {
         /// The plugin.
         key: PluginKey,
         /// The identity of its directory, if known.
-        folder: Option<FolderId>,
+        directory: Option<DirectoryId>,
         /// The names in its manifests.
         called: BTreeSet<CalledName>,
         /// The tree on disk, if it was read. Equal trees are then denied under every key.
@@ -72,32 +74,32 @@ pub enum Change {
         /// The user, if the host knows.
         by: Option<String>,
     },
-    /// Deletes a denial. It enrolls nothing.
+    /// Deletes a denial. Nothing is enrolled.
     Allow {
         /// The plugin.
         key: PluginKey,
     },
-    /// Deletes the pending denials of a version-2 id.
+    /// Deletes the pending denials of a version 2 id.
     AllowPending {
-        /// The id in the version-2 file.
+        /// The id in the version 2 file.
         id: PluginId,
     },
     /// Adds an entry to the user's revocation list.
-    Revoke(Revoked),
-    /// Enrolls the plugins of a lockfile without a question while the lockfile has these contents.
+    Revoke(Revocation),
+    /// Enrolls the plugins of a lockfile without a question, as long as the lockfile has these contents.
     AcceptLock {
-        /// SHA-256 of the lockfile.
+        /// The SHA-256 of the lockfile.
         lock: Digest,
     },
-    /// Pins what an MCP server of a pinned plugin offers, if the pin still is what was shown.
+    /// Pins the tools of an MCP server of a pinned plugin, if the pin still is the reviewed one.
     McpPin {
         /// The plugin.
         key: PluginKey,
         /// The server.
         server: String,
-        /// What it offers.
+        /// The offered tools, prompts and resources.
         pin: McpPin,
-        /// The set that was pinned when the user looked.
+        /// The pinned set at the time of the review.
         expected: Option<Digest>,
     },
 }
@@ -106,7 +108,7 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
-pub enum Outcome {
+pub enum ChangeOutcome {
     /// The change was made.
     Done,
     /// There was nothing to change.
@@ -115,30 +117,30 @@ pub enum Outcome {
     Absent,
     /// The pins disagree: another process was first, or the plugin is denied.
     Conflict(PinCheck),
-    /// The plugin is not what was shown.
+    /// The plugin differs from the reviewed one.
     NotShown {
-        /// The tree that was shown.
+        /// The reviewed tree.
         shown: TreeDigest,
         /// The tree on disk.
         actual: TreeDigest,
     },
-    /// A shared directory or the marketplace entry is not what was shown.
-    NotShownBeside(Unshown),
-    /// The pin is not what was shown.
+    /// A shared directory or the marketplace entry differs from the reviewed one.
+    NotShownBeside(DigestMismatch),
+    /// The pin differs from the reviewed one.
     Raced {
-        /// The tree that was agreed to last.
+        /// The latest agreed tree.
         current: Option<TreeDigest>,
     },
-    /// The MCP pin is not what was shown.
+    /// The MCP pin differs from the reviewed one.
     McpRaced {
         /// The pinned set.
         current: Option<Digest>,
     },
-    /// The revocation has nothing to match, an invalid id, or versions without an id.
+    /// The revocation is invalid: it has no condition, an invalid id, or versions without an id.
     Malformed(crate::FormatError),
 }
 
-impl Outcome {
+impl ChangeOutcome {
     /// Returns the stable code of an outcome that differs from the requested one.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
@@ -157,7 +159,7 @@ impl Outcome {
 }
 
 /// Makes the changes of one commit, under the file lock, on the current contents of the file.
-pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> Vec<Outcome> {
+pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> Vec<ChangeOutcome> {
     let mut batch =
         Batch { model, now, created: BTreeSet::new(), refreshed: BTreeSet::new(), carried: Vec::new() };
     let outcomes = changes.into_iter().map(|change| batch.apply(change)).collect();
@@ -170,17 +172,18 @@ pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> 
 struct Batch<'m> {
     model: &'m mut Model,
     now: Timestamp,
-    /// The keys whose pins this commit created. A first check enrolls every recorded directory of such a key.
+    /// The keys whose pins this commit created. A first check enrolls every recorded directory of such a
+    /// key.
     created: BTreeSet<PluginKey>,
-    /// The keys whose names this commit replaced. Two directories of one key add up.
+    /// The keys whose names this commit replaced. The names of two directories of one key are merged.
     refreshed: BTreeSet<PluginKey>,
-    /// The pending pins that were carried over. They are deleted last, because version 2 had one pin for all copies
-    /// of a plugin, and this commit can enroll several of them.
+    /// The pending pins that were carried over. They are deleted at the end: version 2 had one pin for all
+    /// copies of a plugin, and this commit can enroll several copies.
     carried: Vec<(PluginId, PendingPin)>,
 }
 
 impl Batch<'_> {
-    fn apply(&mut self, change: Change) -> Outcome {
+    fn apply(&mut self, change: Change) -> ChangeOutcome {
         match change {
             Change::Enroll { observed, via, by } => self.enroll(observed, via, by),
             Change::Refresh { observed } => self.refresh(observed),
@@ -188,31 +191,31 @@ impl Batch<'_> {
             Change::Forget { key } => self.forget(&key),
             Change::ForgetPending { id } => self.forget_pending(&id),
             Change::ForgetAll => self.forget_all(),
-            Change::Deny { key, folder, called, seen, by } => {
+            Change::Deny { key, directory, called, seen, by } => {
                 let denial = Denial { at: self.now, by, tree: seen };
-                self.deny(key, folder, called, denial)
+                self.deny(key, directory, called, denial)
             }
             Change::Allow { key } => self.allow(&key),
             Change::AllowPending { id } => self.allow_pending(&id),
             Change::Revoke(entry) => match entry.check() {
-                Err(error) => Outcome::Malformed(error),
-                Ok(()) if self.model.revoked.contains(&entry) => Outcome::Already,
+                Err(error) => ChangeOutcome::Malformed(error),
+                Ok(()) if self.model.revoked.contains(&entry) => ChangeOutcome::Already,
                 Ok(()) => {
                     self.model.revoked.push(entry);
-                    Outcome::Done
+                    ChangeOutcome::Done
                 }
             },
-            Change::AcceptLock { lock } if self.model.locks.contains_key(&lock) => Outcome::Already,
+            Change::AcceptLock { lock } if self.model.locks.contains_key(&lock) => ChangeOutcome::Already,
             Change::AcceptLock { lock } => {
                 self.model.locks.insert(lock, self.now);
-                Outcome::Done
+                ChangeOutcome::Done
             }
             Change::McpPin { key, server, pin, expected } => self.mcp_pin(&key, server, pin, expected),
         }
     }
 
-    fn enroll(&mut self, observed: Observed, via: Via, by: Option<String>) -> Outcome {
-        let agreed = Agreed {
+    fn enroll(&mut self, observed: ObservedPlugin, via: PinOrigin, by: Option<String>) -> ChangeOutcome {
+        let agreed = AgreedState {
             facts: observed.facts.clone(),
             version: observed.version.clone(),
             behaviors: observed.behaviors.clone(),
@@ -221,16 +224,16 @@ impl Batch<'_> {
             by,
         };
         match check(self.model, &observed) {
-            PinCheck::Same { .. } => Outcome::Already,
+            PinCheck::Same { .. } => ChangeOutcome::Already,
             PinCheck::Moved { from } => {
-                let Some(mut pin) = self.model.pins.remove(&from) else { return Outcome::Absent };
+                let Some(mut pin) = self.model.pins.remove(&from) else { return ChangeOutcome::Absent };
                 if most_agreed(&observed.key) == 1 {
                     let index = position(&pin, &observed.facts).unwrap_or_default();
                     pin.agreed = pin.agreed.into_iter().skip(index).take(1).collect();
                 }
-                (pin.folder, pin.called) = (folder_of(&observed), observed.called);
+                (pin.directory, pin.called) = (directory_of(&observed), observed.called);
                 self.model.pins.insert(observed.key, pin);
-                Outcome::Done
+                ChangeOutcome::Done
             }
             PinCheck::Migrated { ids } => self.carry(&ids, observed, agreed),
             PinCheck::Unpinned | PinCheck::ManifestOnly => {
@@ -238,24 +241,24 @@ impl Batch<'_> {
                 self.forget_names(&observed.called);
                 self.created.insert(observed.key.clone());
                 self.model.pins.insert(observed.key, pin);
-                Outcome::Done
+                ChangeOutcome::Done
             }
             changed @ PinCheck::Changed(_) => {
-                self.enroll_further(observed, agreed).unwrap_or(Outcome::Conflict(changed))
+                self.enroll_further(observed, agreed).unwrap_or(ChangeOutcome::Conflict(changed))
             }
-            denied @ PinCheck::Denied { .. } => Outcome::Conflict(denied),
+            denied @ PinCheck::Denied { .. } => ChangeOutcome::Conflict(denied),
         }
     }
 
     /// Adds a further state to a pin that this commit created, if the state alone could have been enrolled.
-    fn enroll_further(&mut self, observed: Observed, agreed: Agreed) -> Option<Outcome> {
+    fn enroll_further(&mut self, observed: ObservedPlugin, agreed: AgreedState) -> Option<ChangeOutcome> {
         let own = check_without_own(self.model, &observed);
         let is_new = matches!(own, PinCheck::Unpinned | PinCheck::ManifestOnly | PinCheck::Migrated { .. });
         if !is_new || !self.created.contains(&observed.key) {
             return None;
         }
         let pin = self.model.pins.get_mut(&observed.key)?;
-        // A state that fell out again would be refused in the next check.
+        // A state that is dropped for lack of room would be refused by the next check.
         if pin.agreed.len() >= most_agreed(&observed.key) {
             return None;
         }
@@ -264,11 +267,11 @@ impl Batch<'_> {
         }
         pin.agreed.push(agreed);
         pin.called.extend(observed.called);
-        Some(Outcome::Done)
+        Some(ChangeOutcome::Done)
     }
 
     /// Turns the matching pending pins into one agreed state, with the origin of the first.
-    fn carry(&mut self, ids: &[PluginId], observed: Observed, new: Agreed) -> Outcome {
+    fn carry(&mut self, ids: &[PluginId], observed: ObservedPlugin, new: AgreedState) -> ChangeOutcome {
         let mut matching = Vec::new();
         for id in ids {
             for pin in self.model.pending.get(id).into_iter().flatten() {
@@ -277,8 +280,8 @@ impl Batch<'_> {
                 }
             }
         }
-        let Some((_, first)) = matching.first() else { return Outcome::Absent };
-        let agreed = Agreed { via: first.via, at: first.at, by: first.by.clone(), ..new };
+        let Some((_, first)) = matching.first() else { return ChangeOutcome::Absent };
+        let agreed = AgreedState { via: first.via, at: first.at, by: first.by.clone(), ..new };
         let blank = fresh(&observed, Vec::new());
         self.forget_names(&observed.called);
         self.created.insert(observed.key.clone());
@@ -287,38 +290,38 @@ impl Batch<'_> {
         pin.called.extend(observed.called);
         merge_mcp(pin, matching.iter().map(|(_, pending)| pending));
         self.carried.extend(matching);
-        Outcome::Done
+        ChangeOutcome::Done
     }
 
-    fn refresh(&mut self, observed: Observed) -> Outcome {
+    fn refresh(&mut self, observed: ObservedPlugin) -> ChangeOutcome {
         if !matches!(check(self.model, &observed), PinCheck::Same { .. }) {
-            return Outcome::Already;
+            return ChangeOutcome::Already;
         }
         let is_first = self.refreshed.insert(observed.key.clone());
-        let Some(pin) = self.model.pins.get_mut(&observed.key) else { return Outcome::Already };
+        let Some(pin) = self.model.pins.get_mut(&observed.key) else { return ChangeOutcome::Already };
         let before = pin.clone();
-        pin.folder = folder_of(&observed).or(pin.folder);
+        pin.directory = directory_of(&observed).or(pin.directory);
         if is_first {
             pin.called = observed.called;
         } else {
             pin.called.extend(observed.called);
         }
-        if *pin == before { Outcome::Already } else { Outcome::Done }
+        if *pin == before { ChangeOutcome::Already } else { ChangeOutcome::Done }
     }
 
     fn accept(
         &mut self,
-        observed: Observed,
-        shown: &Shown,
+        observed: ObservedPlugin,
+        shown: &ReviewedDigests,
         expected: Option<TreeDigest>,
         by: Option<String>,
-    ) -> Outcome {
+    ) -> ChangeOutcome {
         let facts = &observed.facts;
         if facts.tree != shown.tree {
-            return Outcome::NotShown { shown: shown.tree, actual: facts.tree };
+            return ChangeOutcome::NotShown { shown: shown.tree, actual: facts.tree };
         }
         if let denied @ PinCheck::Denied { .. } = check(self.model, &observed) {
-            return Outcome::Conflict(denied);
+            return ChangeOutcome::Conflict(denied);
         }
         let own = self.model.pins.contains_key(&observed.key);
         let base = if own { Some(&observed.key) } else { observed.predecessor.as_ref() };
@@ -326,42 +329,42 @@ impl Batch<'_> {
         let pinned: Option<&Facts> = old.and_then(|(_, pin)| pin.latest()).map(|agreed| &agreed.facts);
         let current = pinned.map(|pinned| pinned.tree);
         if current != expected {
-            return Outcome::Raced { current };
+            return ChangeOutcome::Raced { current };
         }
         let via = old.and_then(|(_, pin)| pin.latest()).map(|agreed| agreed.via);
-        // A pin of first use becomes one that a person agreed to.
-        if own && pinned == Some(facts) && matches!(via, Some(Via::Accept | Via::Prompt)) {
-            return Outcome::Already;
+        // A pin of the first use becomes one that a person agreed to.
+        if own && pinned == Some(facts) && matches!(via, Some(PinOrigin::Accept | PinOrigin::Prompt)) {
+            return ChangeOutcome::Already;
         }
         if let Some(unshown) = shown.against(facts, pinned) {
-            return Outcome::NotShownBeside(unshown);
+            return ChangeOutcome::NotShownBeside(unshown);
         }
-        let agreed = Agreed {
+        let agreed = AgreedState {
             facts: facts.clone(),
             version: observed.version.clone(),
             behaviors: observed.behaviors.clone(),
-            via: Via::Accept,
+            via: PinOrigin::Accept,
             at: self.now,
             by,
         };
         let base = old.map(|(key, _)| key.clone());
         let removed = base.and_then(|key| self.model.pins.remove(&key));
         self.replace(observed, agreed, removed);
-        Outcome::Done
+        ChangeOutcome::Done
     }
 
     /// Stores an accepted state over the pin that the plugin had, if any.
-    fn replace(&mut self, observed: Observed, agreed: Agreed, old: Option<Pin>) {
+    fn replace(&mut self, observed: ObservedPlugin, agreed: AgreedState, old: Option<Pin>) {
         let pending = self.take_pending(&observed.called);
         self.forget_names(&observed.called);
         let mut pin = old.unwrap_or_else(|| fresh(&observed, Vec::new()));
         merge_mcp(&mut pin, &pending);
-        // Accepted again, an older state becomes the latest one.
+        // An older state that is accepted again becomes the latest one.
         pin.agreed.retain(|one| !differing(&one.facts, &agreed.facts).is_empty());
         pin.agreed.push(agreed);
         let excess = pin.agreed.len().saturating_sub(most_agreed(&observed.key));
         pin.agreed.drain(..excess);
-        pin.folder = folder_of(&observed).or(pin.folder);
+        pin.directory = directory_of(&observed).or(pin.directory);
         match observed.key {
             PluginKey::Installed { .. } => pin.called.extend(observed.called),
             PluginKey::Placed(_) => pin.called = observed.called,
@@ -388,29 +391,29 @@ impl Batch<'_> {
         }
     }
 
-    fn forget(&mut self, key: &PluginKey) -> Outcome {
+    fn forget(&mut self, key: &PluginKey) -> ChangeOutcome {
         let pin = self.model.pins.get(key);
         if let Some(Pin { denied: Some(denial), .. }) = pin {
-            return Outcome::Conflict(PinCheck::Denied { since: denial.at, by: DeniedBy::Key });
+            return ChangeOutcome::Conflict(PinCheck::Denied { since: denial.at, by: DenialSource::Key });
         }
         let called = pin.map(|pin| pin.called.clone()).unwrap_or_default();
         self.forget_names(&called);
         let is_named = self.model.v1.remove(key.name()).is_some();
         let is_pinned = self.model.pins.remove(key).is_some();
-        if is_pinned || is_named { Outcome::Done } else { Outcome::Absent }
+        if is_pinned || is_named { ChangeOutcome::Done } else { ChangeOutcome::Absent }
     }
 
-    fn forget_pending(&mut self, id: &PluginId) -> Outcome {
-        let Some(found) = self.model.pending.get(id) else { return Outcome::Absent };
+    fn forget_pending(&mut self, id: &PluginId) -> ChangeOutcome {
+        let Some(found) = self.model.pending.get(id) else { return ChangeOutcome::Absent };
         if let Some(denied) = found.iter().find(|pin| pin.state == PinState::Denied) {
-            let by = DeniedBy::Pending(id.clone());
-            return Outcome::Conflict(PinCheck::Denied { since: denied.at, by });
+            let by = DenialSource::Pending(id.clone());
+            return ChangeOutcome::Conflict(PinCheck::Denied { since: denied.at, by });
         }
         self.model.pending.remove(id);
-        Outcome::Done
+        ChangeOutcome::Done
     }
 
-    fn forget_all(&mut self) -> Outcome {
+    fn forget_all(&mut self) -> ChangeOutcome {
         let before = self.model.clone();
         self.model.pins.retain(|_, pin| pin.state == PinState::Denied);
         for pin in self.model.pins.values_mut() {
@@ -432,90 +435,97 @@ impl Batch<'_> {
         }
         self.model.v1.clear();
         self.model.locks.clear();
-        if *self.model == before { Outcome::Already } else { Outcome::Done }
+        if *self.model == before { ChangeOutcome::Already } else { ChangeOutcome::Done }
     }
 
     fn deny(
         &mut self,
         key: PluginKey,
-        folder: Option<FolderId>,
+        directory: Option<DirectoryId>,
         called: BTreeSet<CalledName>,
         denial: Denial,
-    ) -> Outcome {
-        let folder = folder.filter(|_| key.placed().is_some());
+    ) -> ChangeOutcome {
+        let directory = directory.filter(|_| key.placed().is_some());
         let blank = Pin {
             state: PinState::Denied,
             called: BTreeSet::new(),
-            folder: None,
+            directory: None,
             agreed: Vec::new(),
             denied: None,
             mcp: BTreeMap::new(),
         };
         let pin = self.model.pins.entry(key).or_insert(blank);
         if pin.denied.is_some() {
-            return Outcome::Already;
+            return ChangeOutcome::Already;
         }
         (pin.state, pin.denied) = (PinState::Denied, Some(denial));
-        pin.folder = folder.or(pin.folder);
+        pin.directory = directory.or(pin.directory);
         pin.called.extend(called);
-        Outcome::Done
+        ChangeOutcome::Done
     }
 
-    fn allow(&mut self, key: &PluginKey) -> Outcome {
-        let Some(pin) = self.model.pins.get_mut(key) else { return Outcome::Absent };
+    fn allow(&mut self, key: &PluginKey) -> ChangeOutcome {
+        let Some(pin) = self.model.pins.get_mut(key) else { return ChangeOutcome::Absent };
         if pin.denied.is_none() {
-            return Outcome::Already;
+            return ChangeOutcome::Already;
         }
-        // The pin from before the denial applies again, so contents that changed meanwhile are refused.
+        // The pin from before the denial counts again, so a plugin that changed meanwhile is refused.
         (pin.state, pin.denied) = (PinState::Trusted, None);
         if pin.agreed.is_empty() {
             self.model.pins.remove(key);
         }
-        Outcome::Done
+        ChangeOutcome::Done
     }
 
-    fn allow_pending(&mut self, id: &PluginId) -> Outcome {
-        let Some(found) = self.model.pending.get_mut(id) else { return Outcome::Absent };
+    fn allow_pending(&mut self, id: &PluginId) -> ChangeOutcome {
+        let Some(found) = self.model.pending.get_mut(id) else { return ChangeOutcome::Absent };
         if found.iter().all(|pin| pin.state == PinState::Trusted) {
-            return Outcome::Already;
+            return ChangeOutcome::Already;
         }
         found.retain(|pin| pin.tree.is_some());
         for pin in found.iter_mut() {
             (pin.state, pin.denied) = (PinState::Trusted, None);
         }
         self.model.retain_pending(|_, _| true);
-        Outcome::Done
+        ChangeOutcome::Done
     }
 
-    fn mcp_pin(&mut self, key: &PluginKey, server: String, pin: McpPin, expected: Option<Digest>) -> Outcome {
-        let Some(owner) = self.model.pins.get_mut(key) else { return Outcome::Absent };
+    fn mcp_pin(
+        &mut self,
+        key: &PluginKey,
+        server: String,
+        pin: McpPin,
+        expected: Option<Digest>,
+    ) -> ChangeOutcome {
+        let Some(owner) = self.model.pins.get_mut(key) else { return ChangeOutcome::Absent };
         let old = owner.mcp.get(&server);
         let current = old.map(|old| old.set);
         if old == Some(&pin) {
-            return Outcome::Already;
+            return ChangeOutcome::Already;
         }
         if current != expected {
-            return Outcome::McpRaced { current };
+            return ChangeOutcome::McpRaced { current };
         }
         owner.mcp.insert(server, pin);
-        Outcome::Done
+        ChangeOutcome::Done
     }
 }
 
-fn fresh(observed: &Observed, agreed: Vec<Agreed>) -> Pin {
+fn fresh(observed: &ObservedPlugin, agreed: Vec<AgreedState>) -> Pin {
     Pin {
         state: PinState::Trusted,
         called: observed.called.clone(),
-        folder: folder_of(observed),
+        directory: directory_of(observed),
         agreed,
         denied: None,
         mcp: BTreeMap::new(),
     }
 }
 
-/// An installed plugin can have several directories, so none of them identifies it.
-fn folder_of(observed: &Observed) -> Option<FolderId> {
-    observed.folder.filter(|_| observed.key.placed().is_some())
+/// Returns the identity for the pin. An installed plugin can have several directories, so none identifies
+/// it.
+fn directory_of(observed: &ObservedPlugin) -> Option<DirectoryId> {
+    observed.directory.filter(|_| observed.key.placed().is_some())
 }
 
 fn merge_mcp<'p>(pin: &mut Pin, pending: impl IntoIterator<Item = &'p PendingPin>) {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use plugward_types::{CalledName, Digest, PluginId, PluginKey, SurfaceDigest, TreeDigest};
 
-use crate::facts::{Facts, Observed};
+use crate::facts::{Facts, ObservedPlugin};
 use crate::model::Model;
-use crate::pin::{Agreed, PendingPin, Pin, PinState};
+use crate::pin::{AgreedState, PendingPin, Pin, PinState};
 use crate::time::Timestamp;
 
 /// The result of comparing one plugin with the pins.
@@ -14,57 +14,57 @@ use crate::time::Timestamp;
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum PinCheck {
-    /// The plugin is as agreed.
+    /// The plugin matches its pin.
     Same {
-        /// Whether this is what was agreed to last: notice `pin/older` if not.
+        /// Whether this is the latest agreed state; if not: notice `pin/older`.
         age: AgreedAge,
-        /// Set if only the surface differs, because this release sees more or less of it.
-        surface: Option<SurfaceNew>,
+        /// Set if only the execution surface differs, since this version detects more or less of it.
+        surface: Option<SurfaceDifference>,
     },
     /// The plugin was moved, and its contents match its old pin: notice `pin/moved`.
     Moved {
         /// The old key.
         from: PluginKey,
     },
-    /// Pins of a version-2 file have these names and this tree: notice `pin/migrated`.
+    /// Version 2 pins of its names have the same tree: notice `pin/migrated`.
     Migrated {
         /// The ids of these pins, in order.
         ids: Vec<PluginId>,
     },
-    /// A version-1 pin of this name has the same manifest, which is all that it covers.
+    /// A version 1 pin of its name has the same manifest, which is all that it covers.
     ManifestOnly,
     /// No pin exists.
     Unpinned,
-    /// The plugin is not as agreed.
-    Changed(Box<Changed>),
+    /// The plugin differs from its pin.
+    Changed(Box<PinDifference>),
     /// The user denied the plugin.
     Denied {
-        /// When.
+        /// The time of the denial.
         since: Timestamp,
         /// The denial that applies.
-        by: DeniedBy,
+        by: DenialSource,
     },
 }
 
-/// Whether a plugin is what was agreed to last.
+/// Whether a state of a plugin is the latest agreed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a tree is the latest one or not")]
 pub enum AgreedAge {
-    /// It is.
+    /// It is the latest.
     Latest,
-    /// It was agreed to before another tree.
+    /// Another state was agreed to later.
     Older,
 }
 
 /// The denial that applies to a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new kind of denial")]
-pub enum DeniedBy {
+pub enum DenialSource {
     /// The key is denied.
     Key,
     /// The key that the plugin had before is denied.
     Predecessor(PluginKey),
-    /// A version-2 file denies this id, which has a name of the plugin.
+    /// A version 2 file denies this id, which has a name of the plugin.
     Pending(PluginId),
 }
 
@@ -88,24 +88,24 @@ impl PinCheck {
 /// The difference between a plugin and its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Changed {
+pub struct PinDifference {
     /// The old key of a moved plugin, if its old pin was compared.
     pub from: Option<PluginKey>,
     /// The pinned state.
-    pub pinned: Pinned,
+    pub pinned: PinnedState,
     /// The pinned version.
     pub version: Option<String>,
     /// The names of the plugin when it was pinned.
     pub called: BTreeSet<CalledName>,
-    /// When the pinned state was agreed to; unknown for version-1 pins.
+    /// When the pinned state was agreed to; unknown for version 1 pins.
     pub since: Option<Timestamp>,
     /// The state on disk.
     pub actual: Facts,
-    /// All parts that differ, in the order of [`ChangedPart`]; never empty.
+    /// The parts that differ, in the order of [`ChangedPart`]; never empty.
     pub parts: Vec<ChangedPart>,
 }
 
-impl Changed {
+impl PinDifference {
     /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -116,33 +116,33 @@ impl Changed {
 /// The pinned state of a changed plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there are three formats")]
-pub enum Pinned {
-    /// What was agreed to last.
+pub enum PinnedState {
+    /// The latest agreed state.
     Tree(Box<Facts>),
-    /// The manifest digest of a version-1 pin.
+    /// The manifest digest of a version 1 pin.
     Manifest(Digest),
-    /// The trees of the version-2 pins that have a name of the plugin.
+    /// The trees of the version 2 pins for the plugin's names.
     Pending(Vec<TreeDigest>),
 }
 
-/// The part of a plugin that differs.
+/// A part of a plugin that differs from its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new fact")]
 pub enum ChangedPart {
-    /// Another signer.
+    /// The signer.
     Signer,
-    /// Another manifest file.
+    /// The manifest file.
     Manifest,
-    /// Another tree.
+    /// The tree.
     Tree,
-    /// Another shared directory.
+    /// A shared directory.
     Shared,
-    /// Another marketplace entry.
+    /// The marketplace entry.
     Entry,
 }
 
 impl ChangedPart {
-    /// Returns the word for a report.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -155,28 +155,28 @@ impl ChangedPart {
     }
 }
 
-/// The surface digests of equal contents that two releases of plugward see differently.
+/// The surface digests of the same contents, if two versions of plugward detect different surfaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SurfaceNew {
+pub struct SurfaceDifference {
     /// The pinned digest.
     pub pinned: Option<SurfaceDigest>,
     /// The digest of this run.
     pub actual: Option<SurfaceDigest>,
 }
 
-pub(crate) fn check(model: &Model, observed: &Observed) -> PinCheck {
+pub(crate) fn check(model: &Model, observed: &ObservedPlugin) -> PinCheck {
     match model.pins.get(&observed.key) {
         Some(pin) => check_own(pin, observed),
         None => check_without_own(model, observed),
     }
 }
 
-fn check_own(pin: &Pin, observed: &Observed) -> PinCheck {
+fn check_own(pin: &Pin, observed: &ObservedPlugin) -> PinCheck {
     if let Some(denial) = &pin.denied {
-        return PinCheck::Denied { since: denial.at, by: DeniedBy::Key };
+        return PinCheck::Denied { since: denial.at, by: DenialSource::Key };
     }
-    // No file can have a trusted pin without agreed trees.
+    // The parser refuses trusted pins without an agreed state.
     let Some(latest) = pin.latest() else { return PinCheck::Unpinned };
     let Some(index) = position(pin, &observed.facts) else {
         return changed(None, pin, latest, &observed.facts);
@@ -185,18 +185,18 @@ fn check_own(pin: &Pin, observed: &Observed) -> PinCheck {
     let age = if is_latest { AgreedAge::Latest } else { AgreedAge::Older };
     let pinned = pin.agreed.get(index).and_then(|agreed| agreed.facts.surface);
     let actual = observed.facts.surface;
-    PinCheck::Same { age, surface: (pinned != actual).then_some(SurfaceNew { pinned, actual }) }
+    PinCheck::Same { age, surface: (pinned != actual).then_some(SurfaceDifference { pinned, actual }) }
 }
 
-/// Returns the index of the newest agreed state that equals the facts.
+/// Returns the index of the latest agreed state that equals the facts.
 pub(crate) fn position(pin: &Pin, facts: &Facts) -> Option<usize> {
     pin.agreed.iter().rposition(|agreed| differing(&agreed.facts, facts).is_empty())
 }
 
-fn changed(from: Option<PluginKey>, pin: &Pin, latest: &Agreed, actual: &Facts) -> PinCheck {
-    PinCheck::Changed(Box::new(Changed {
+fn changed(from: Option<PluginKey>, pin: &Pin, latest: &AgreedState, actual: &Facts) -> PinCheck {
+    PinCheck::Changed(Box::new(PinDifference {
         from,
-        pinned: Pinned::Tree(Box::new(latest.facts.clone())),
+        pinned: PinnedState::Tree(Box::new(latest.facts.clone())),
         version: latest.version.clone(),
         called: pin.called.clone(),
         since: Some(latest.at),
@@ -206,18 +206,18 @@ fn changed(from: Option<PluginKey>, pin: &Pin, latest: &Agreed, actual: &Facts) 
 }
 
 /// Checks a plugin as if its key had no pin.
-pub(crate) fn check_without_own(model: &Model, observed: &Observed) -> PinCheck {
+pub(crate) fn check_without_own(model: &Model, observed: &ObservedPlugin) -> PinCheck {
     check_predecessor(model, observed)
         .or_else(|| check_pending(model, observed))
         .or_else(|| check_names(model, observed))
         .unwrap_or(PinCheck::Unpinned)
 }
 
-fn check_predecessor(model: &Model, observed: &Observed) -> Option<PinCheck> {
+fn check_predecessor(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
     let from = observed.predecessor.as_ref()?;
     let pin = model.pins.get(from)?;
     if let Some(denial) = &pin.denied {
-        return Some(PinCheck::Denied { since: denial.at, by: DeniedBy::Predecessor(from.clone()) });
+        return Some(PinCheck::Denied { since: denial.at, by: DenialSource::Predecessor(from.clone()) });
     }
     let latest = pin.latest()?;
     Some(match position(pin, &observed.facts) {
@@ -226,11 +226,11 @@ fn check_predecessor(model: &Model, observed: &Observed) -> Option<PinCheck> {
     })
 }
 
-fn check_pending(model: &Model, observed: &Observed) -> Option<PinCheck> {
+fn check_pending(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
     let found: Vec<(&PluginId, &PendingPin)> = model.pending_of(&observed.called).collect();
     let denied = found.iter().find(|(_, pin)| pin.state == PinState::Denied);
     if let Some((id, pin)) = denied {
-        return Some(PinCheck::Denied { since: pin.at, by: DeniedBy::Pending((*id).clone()) });
+        return Some(PinCheck::Denied { since: pin.at, by: DenialSource::Pending((*id).clone()) });
     }
     let parts = |(id, pin): &(&PluginId, &PendingPin)| differing_pending(id, pin, &observed.facts);
     let mut ids: Vec<PluginId> =
@@ -239,12 +239,12 @@ fn check_pending(model: &Model, observed: &Observed) -> Option<PinCheck> {
     if !ids.is_empty() {
         return Some(PinCheck::Migrated { ids });
     }
-    // The nearest one explains the most.
+    // The pin with the fewest differences explains the most.
     let (_, nearest) = found.iter().min_by_key(|pair| parts(pair).len())?;
     let names = found.iter().filter_map(|(id, _)| CalledName::new(id.dialect(), id.name()).ok());
-    Some(PinCheck::Changed(Box::new(Changed {
+    Some(PinCheck::Changed(Box::new(PinDifference {
         from: None,
-        pinned: Pinned::Pending(found.iter().filter_map(|(_, pin)| pin.tree).collect()),
+        pinned: PinnedState::Pending(found.iter().filter_map(|(_, pin)| pin.tree).collect()),
         version: None,
         called: names.collect(),
         since: Some(nearest.at),
@@ -253,16 +253,16 @@ fn check_pending(model: &Model, observed: &Observed) -> Option<PinCheck> {
     })))
 }
 
-/// Version 1 knew names only, so a name matches in every place and dialect.
-fn check_names(model: &Model, observed: &Observed) -> Option<PinCheck> {
+/// Compares with version 1 pins, which have names only, so a name matches in every place and dialect.
+fn check_names(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
     let pinned: Vec<Digest> =
         observed.called.iter().filter_map(|called| model.v1.get(called.name()).copied()).collect();
     if observed.facts.manifest.values().any(|manifest| pinned.contains(manifest)) {
         return Some(PinCheck::ManifestOnly);
     }
-    Some(PinCheck::Changed(Box::new(Changed {
+    Some(PinCheck::Changed(Box::new(PinDifference {
         from: None,
-        pinned: Pinned::Manifest(*pinned.first()?),
+        pinned: PinnedState::Manifest(*pinned.first()?),
         version: None,
         called: observed.called.clone(),
         since: None,
@@ -271,7 +271,8 @@ fn check_names(model: &Model, observed: &Observed) -> Option<PinCheck> {
     })))
 }
 
-/// Returns the parts that differ. The excluded names are in the tree digest's preimage, and the surface only explains.
+/// Returns the parts that differ. Excluded names are part of the tree's preimage, and the surface only
+/// explains.
 pub(crate) fn differing(pinned: &Facts, actual: &Facts) -> Vec<ChangedPart> {
     list([
         (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
@@ -282,7 +283,7 @@ pub(crate) fn differing(pinned: &Facts, actual: &Facts) -> Vec<ChangedPart> {
     ])
 }
 
-/// As [`differing`]; a version-2 pin knows the manifest of its own dialect only.
+/// As [`differing`], for a version 2 pin, which has the manifest of its own dialect only.
 pub(crate) fn differing_pending(id: &PluginId, pinned: &PendingPin, actual: &Facts) -> Vec<ChangedPart> {
     list([
         (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
@@ -293,7 +294,8 @@ pub(crate) fn differing_pending(id: &PluginId, pinned: &PendingPin, actual: &Fac
     ])
 }
 
-/// The lockfile decides about a signature that appears or disappears. Another signer is a change.
+/// Returns `true` for two different signers. The lockfile decides about a signature that appears or
+/// disappears.
 fn is_other_signer(pinned: Option<&String>, actual: Option<&String>) -> bool {
     pinned.is_some() && actual.is_some() && pinned != actual
 }

@@ -1,9 +1,9 @@
-//! The decision on a check, under each trust mode.
+//! The decision about a check, under each trust mode.
 
-use crate::check::{Changed, PinCheck};
-use crate::facts::Via;
+use crate::check::{PinCheck, PinDifference};
+use crate::facts::PinOrigin;
 
-/// How much is trusted without a question.
+/// Whether new plugins are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new mode")]
 pub enum TrustMode {
@@ -11,31 +11,31 @@ pub enum TrustMode {
     Tofu,
     /// Ask the user.
     Prompt,
-    /// Enroll nothing; a missing or different pin is refused.
+    /// Nothing is enrolled, and a missing or different pin is refused.
     Locked,
 }
 
-/// What PLUGINS.lock states about the plugin.
+/// The result of comparing the plugin with PLUGINS.lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
-pub enum LockSays {
+pub enum LockMatch {
     /// There is no lockfile, or it was not read.
     Nothing,
-    /// The tree is the one in the lockfile.
+    /// The lockfile lists this tree.
     Matched,
-    /// The tree is the one in the lockfile, and the user accepted that lockfile.
+    /// The lockfile lists this tree, and the user accepted that lockfile.
     Accepted,
 }
 
-/// Whether the pin of another key agrees to the same tree.
+/// Whether the pin of another key has the same contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
-pub enum SameElsewhere {
-    /// None does.
+pub enum SameContentsPin {
+    /// No pin has them.
     None,
-    /// One does, and nobody was asked about it.
+    /// A pin has them that was made on first use.
     Tofu,
-    /// One does, because the user or an accepted lockfile agreed.
+    /// A pin has them that the user or an accepted lockfile agreed to.
     Agreed,
 }
 
@@ -49,41 +49,52 @@ pub enum PinDecision {
     /// The plugin passes, and its pin moves to the new key. [`TrustMode::Locked`] does not write the move.
     Carry,
     /// The plugin passes once it is enrolled, with the notice `pin/new`.
-    Enroll(Via),
+    Enroll(PinOrigin),
     /// The user decides.
     Ask,
     /// The plugin is refused with this code.
     Refuse(&'static str),
 }
 
-/// Decides on a check.
+/// Decides about a check.
 ///
 /// # Guarantees
-/// `Changed` and `Denied` are refused in every mode. `Locked` enrolls nothing.
-pub fn decide(check: &PinCheck, trust: TrustMode, lock: LockSays, elsewhere: SameElsewhere) -> PinDecision {
+/// `PinDifference` and `Denied` are refused in every mode. `Locked` enrolls nothing.
+pub fn decide(
+    check: &PinCheck,
+    trust: TrustMode,
+    lock: LockMatch,
+    elsewhere: SameContentsPin,
+) -> PinDecision {
     match check {
         PinCheck::Same { .. } => PinDecision::Load,
         PinCheck::Moved { .. } | PinCheck::Migrated { .. } => PinDecision::Carry,
-        PinCheck::Changed(changed) => PinDecision::Refuse(Changed::code(changed)),
+        PinCheck::Changed(changed) => PinDecision::Refuse(PinDifference::code(changed)),
         PinCheck::Denied { .. } => PinDecision::Refuse("policy/denied"),
         PinCheck::Unpinned | PinCheck::ManifestOnly => match (trust, lock, elsewhere) {
-            (TrustMode::Locked, LockSays::Matched | LockSays::Accepted, _) => PinDecision::Load,
-            (TrustMode::Locked, LockSays::Nothing, _) => PinDecision::Refuse("pin/new"),
-            (TrustMode::Tofu | TrustMode::Prompt, LockSays::Accepted, _) => PinDecision::Enroll(Via::Lock),
-            (TrustMode::Tofu | TrustMode::Prompt, _, SameElsewhere::Agreed) => PinDecision::Enroll(Via::Same),
-            (TrustMode::Tofu, _, SameElsewhere::None | SameElsewhere::Tofu) => PinDecision::Enroll(Via::Tofu),
-            (TrustMode::Prompt, _, SameElsewhere::None | SameElsewhere::Tofu) => PinDecision::Ask,
+            (TrustMode::Locked, LockMatch::Matched | LockMatch::Accepted, _) => PinDecision::Load,
+            (TrustMode::Locked, LockMatch::Nothing, _) => PinDecision::Refuse("pin/new"),
+            (TrustMode::Tofu | TrustMode::Prompt, LockMatch::Accepted, _) => {
+                PinDecision::Enroll(PinOrigin::Lock)
+            }
+            (TrustMode::Tofu | TrustMode::Prompt, _, SameContentsPin::Agreed) => {
+                PinDecision::Enroll(PinOrigin::Same)
+            }
+            (TrustMode::Tofu, _, SameContentsPin::None | SameContentsPin::Tofu) => {
+                PinDecision::Enroll(PinOrigin::Tofu)
+            }
+            (TrustMode::Prompt, _, SameContentsPin::None | SameContentsPin::Tofu) => PinDecision::Ask,
         },
     }
 }
 
-/// The treatment of plugins when the pins cannot be read or written: the setting `pins.on_store_error`.
+/// The decision about plugins if the pins cannot be read or written: the setting `pins.on_store_error`.
 ///
-/// It has no default, because a host must choose.
+/// There is no default: every host must choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new rule")]
 pub enum StoreErrorRule {
-    /// Plugins load without pins, with a warning. The exit code is 7 nevertheless.
+    /// Plugins load without pins, with a warning. The exit code is still 7.
     Warn,
     /// Plugins are refused.
     Refuse,
@@ -99,12 +110,12 @@ pub enum Terminal {
     Absent,
 }
 
-/// The decision on a plugin whose pin is unknown or could not be saved.
+/// The decision about a plugin whose pin is unknown or could not be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum StoreDecision {
-    /// The plugin passes without a pin. The host warns and records a used exception.
+    /// The plugin passes without a pin. The host warns, and records the use of the exception.
     LoadUnpinned(&'static str),
     /// The user decides, and nothing is stored.
     Ask(&'static str),
@@ -112,11 +123,11 @@ pub enum StoreDecision {
     Refuse(&'static str),
 }
 
-/// The exit code of a run in which the store failed, whether or not plugins loaded.
+/// The exit code of a run with a failed store, even if plugins loaded.
 pub const STORE_ERROR_EXIT: u8 = 7;
 
 impl StoreErrorRule {
-    /// Returns the command line's default for the setting.
+    /// Returns the default of a command-line program for the setting.
     #[must_use]
     pub const fn for_command_line(trust: TrustMode, terminal: Terminal) -> Self {
         match (trust, terminal) {
@@ -125,7 +136,7 @@ impl StoreErrorRule {
         }
     }
 
-    /// Decides on a plugin when the store could not be opened. `code` is the code of the error.
+    /// Decides about a plugin if the store could not be opened. `code` is the code of the error.
     pub const fn on_unusable(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {
             (Self::Warn, TrustMode::Tofu) => StoreDecision::LoadUnpinned(code),
@@ -134,7 +145,7 @@ impl StoreErrorRule {
         }
     }
 
-    /// Decides on a plugin whose enrollment failed. Plugins that match a pin are not affected.
+    /// Decides about a plugin that could not be enrolled. Plugins that match a pin are not affected.
     pub const fn on_unsaved(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {
             (Self::Warn, TrustMode::Tofu | TrustMode::Prompt) => StoreDecision::LoadUnpinned(code),

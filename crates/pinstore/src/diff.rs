@@ -6,13 +6,13 @@ use plugward_types::Digest;
 
 use crate::facts::Facts;
 use crate::hunks::{Hunks, hunks};
-use crate::preimage::{EntryKind, TreeEntry, entries};
-use crate::shown::Shown;
+use crate::preimage::{TreeEntry, TreeEntryKind, entries};
+use crate::shown::ReviewedDigests;
 
 /// The part of a plugin that a change affects, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
-pub enum Class {
+pub enum ChangeClass {
     /// Launchers, remote servers, new programs or network addresses.
     Reach,
     /// The execution surface.
@@ -27,7 +27,7 @@ pub enum Class {
     Other,
 }
 
-impl Class {
+impl ChangeClass {
     /// All classes, in order.
     pub const ALL: [Self; 6] =
         [Self::Reach, Self::Surface, Self::Code, Self::Prompt, Self::Identity, Self::Other];
@@ -49,9 +49,9 @@ impl Class {
 /// Classifies files and surface lines. The loader implements it, because it has read the manifest.
 pub trait Classify {
     /// Returns the class of a file.
-    fn file(&self, path: &str, kind: EntryKind) -> Class;
+    fn file(&self, path: &str, kind: TreeEntryKind) -> ChangeClass;
     /// Returns the class of a surface line: reach or surface.
-    fn surface_line(&self, line: &str) -> Class;
+    fn surface_line(&self, line: &str) -> ChangeClass;
 }
 
 /// The trusted state, as far as it was stored.
@@ -77,9 +77,7 @@ pub struct Baseline<'a> {
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new text")]
 #[expect(missing_debug_implementations, reason = "it borrows a function")]
-pub struct Side<'a> {
-    /// The text that selects the plugin on the command line.
-    pub selector: &'a str,
+pub struct DiffSide<'a> {
     /// The observed facts.
     pub facts: &'a Facts,
     /// The list of the tree.
@@ -99,11 +97,11 @@ pub struct Side<'a> {
 #[non_exhaustive]
 pub struct Diff {
     /// The classes with changes, in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<DiffSection>,
     /// How much of the old state was stored.
     pub old: OldSide,
-    /// The command that accepts exactly what this diff shows.
-    pub accept: String,
+    /// The digests to confirm when accepting what this diff shows.
+    pub accept: ReviewedDigests,
 }
 
 /// How much of the old state was stored.
@@ -121,9 +119,9 @@ pub enum OldSide {
 /// The changes of one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Section {
+pub struct DiffSection {
     /// The class.
-    pub class: Class,
+    pub class: ChangeClass,
     /// Removed and added lines of the surface or of the identity.
     pub lines: Vec<LineChange>,
     /// Files, by path.
@@ -135,9 +133,9 @@ pub struct Section {
 #[expect(clippy::exhaustive_enums, reason = "a line is removed or added")]
 pub enum LineChange {
     /// It was removed.
-    Gone(String),
+    Removed(String),
     /// It was added.
-    Came(String),
+    Added(String),
 }
 
 /// One changed file.
@@ -161,8 +159,8 @@ impl FileChange {
     #[must_use]
     pub fn executable(&self) -> Option<bool> {
         match (self.old.as_ref()?.kind, self.new.as_ref()?.kind) {
-            (EntryKind::File, EntryKind::Executable) => Some(true),
-            (EntryKind::Executable, EntryKind::File) => Some(false),
+            (TreeEntryKind::File, TreeEntryKind::Executable) => Some(true),
+            (TreeEntryKind::Executable, TreeEntryKind::File) => Some(false),
             _ => None,
         }
     }
@@ -175,9 +173,10 @@ impl FileChange {
             (_, None) => "removed",
             (Some(old), Some(new)) if self.from.is_some() && old.kind == new.kind => "renamed",
             (Some(old), Some(new)) => match (old.kind, new.kind) {
-                (EntryKind::Link, EntryKind::File | EntryKind::Executable)
-                | (EntryKind::File | EntryKind::Executable, EntryKind::Link) => "kind",
-                (EntryKind::File, EntryKind::Executable) | (EntryKind::Executable, EntryKind::File)
+                (TreeEntryKind::Link, TreeEntryKind::File | TreeEntryKind::Executable)
+                | (TreeEntryKind::File | TreeEntryKind::Executable, TreeEntryKind::Link) => "kind",
+                (TreeEntryKind::File, TreeEntryKind::Executable)
+                | (TreeEntryKind::Executable, TreeEntryKind::File)
                     if old.digest == new.digest =>
                 {
                     "mode"
@@ -193,12 +192,12 @@ impl FileChange {
 /// `out_of_time` is called before each file's text is compared. Once it returns `true`, no more texts are compared.
 ///
 /// # Guarantees
-/// The changes are sorted by [`Class`], then by bytes. Every file whose entry differs is listed. At most 2,000 lines of
+/// The changes are sorted by [`ChangeClass`], then by bytes. Every file whose entry differs is listed. At most 2,000 lines of
 /// each side of a file are compared; the others are counted.
 #[must_use]
 pub fn diff(
     old: Option<&Baseline<'_>>,
-    new: &Side<'_>,
+    new: &DiffSide<'_>,
     classify: &dyn Classify,
     out_of_time: &dyn Fn() -> bool,
 ) -> Diff {
@@ -217,25 +216,25 @@ pub fn diff(
     if let Some(old) = old {
         identity(&mut sections, old, new);
     }
-    let accept = Shown::wanted(new.facts, old.map(|old| old.facts)).accept_line(new.selector);
+    let accept = ReviewedDigests::wanted(new.facts, old.map(|old| old.facts));
     Diff { sections: sections.done(), old: old_side, accept }
 }
 
 /// The sections while they are filled.
 #[derive(Debug, Default)]
-struct Sections(BTreeMap<Class, (BTreeSet<LineChange>, Vec<FileChange>)>);
+struct Sections(BTreeMap<ChangeClass, (BTreeSet<LineChange>, Vec<FileChange>)>);
 
 impl Sections {
-    fn line(&mut self, class: Class, change: LineChange) {
+    fn line(&mut self, class: ChangeClass, change: LineChange) {
         self.0.entry(class).or_default().0.insert(change);
     }
 
-    fn file(&mut self, class: Class, change: FileChange) {
+    fn file(&mut self, class: ChangeClass, change: FileChange) {
         self.0.entry(class).or_default().1.push(change);
     }
 
-    fn done(self) -> Vec<Section> {
-        let section = |(class, (lines, files)): (_, (BTreeSet<_>, _))| Section {
+    fn done(self) -> Vec<DiffSection> {
+        let section = |(class, (lines, files)): (_, (BTreeSet<_>, _))| DiffSection {
             class,
             lines: lines.into_iter().collect(),
             files,
@@ -254,10 +253,10 @@ fn surface(sections: &mut Sections, old: Option<&str>, new: &str, side: OldSide,
     };
     let (old, new) = (lines(old), lines(Some(new)));
     for gone in old.difference(&new) {
-        sections.line(classify.surface_line(gone), LineChange::Gone(gone.clone()));
+        sections.line(classify.surface_line(gone), LineChange::Removed(gone.clone()));
     }
     for came in new.difference(&old) {
-        sections.line(classify.surface_line(came), LineChange::Came(came.clone()));
+        sections.line(classify.surface_line(came), LineChange::Added(came.clone()));
     }
 }
 
@@ -265,13 +264,13 @@ fn files(
     sections: &mut Sections,
     old: Option<&Baseline<'_>>,
     listed: BTreeMap<&str, TreeEntry>,
-    new: &Side<'_>,
+    new: &DiffSide<'_>,
     classify: &dyn Classify,
     out_of_time: &dyn Fn() -> bool,
 ) {
     let listed = with_shared(listed, old.map_or(&[], |old| old.shared));
     let present = with_shared(entries(new.preimage).unwrap_or_default(), new.shared);
-    let mut changes: Vec<(Class, FileChange)> = differing(&listed, &present)
+    let mut changes: Vec<(ChangeClass, FileChange)> = differing(&listed, &present)
         .into_iter()
         .map(|change| {
             let was = change.old.as_ref().map(|entry| (change.from.as_ref().unwrap_or(&change.path), entry));
@@ -279,7 +278,7 @@ fn files(
             // The worse class of the old and the new entry.
             let classes =
                 [was, is].into_iter().flatten().map(|(path, entry)| classify.file(path, entry.kind));
-            (classes.min().unwrap_or(Class::Other), change)
+            (classes.min().unwrap_or(ChangeClass::Other), change)
         })
         .collect();
     // Worst first, so that the least important texts are skipped when time runs out.
@@ -310,9 +309,9 @@ fn files(
 fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> BTreeMap<String, TreeEntry> {
     let mut all: BTreeMap<String, TreeEntry> =
         own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
-    for (folder, list) in shared {
+    for (directory, list) in shared {
         let below = entries(list).unwrap_or_default();
-        all.extend(below.into_iter().map(|(path, entry)| (format!("{folder}/{path}"), entry)));
+        all.extend(below.into_iter().map(|(path, entry)| (format!("{directory}/{path}"), entry)));
     }
     all
 }
@@ -323,13 +322,13 @@ fn differing(listed: &BTreeMap<String, TreeEntry>, present: &BTreeMap<String, Tr
     // All empty files are equal, so they do not show a rename.
     for (path, entry) in listed.iter().filter(|(path, entry)| entry.size > 0 && !present.contains_key(*path))
     {
-        if entry.kind != EntryKind::Link {
+        if entry.kind != TreeEntryKind::Link {
             gone.entry(entry.digest).or_default().push_back(path);
         }
     }
     let mut from: BTreeMap<&String, &String> = BTreeMap::new();
     for (path, entry) in present.iter().filter(|(path, _)| !listed.contains_key(*path)) {
-        if entry.kind == EntryKind::Link {
+        if entry.kind == TreeEntryKind::Link {
             continue;
         }
         if let Some(old) = gone.get_mut(&entry.digest).and_then(std::collections::VecDeque::pop_front) {
@@ -352,16 +351,16 @@ fn differing(listed: &BTreeMap<String, TreeEntry>, present: &BTreeMap<String, Tr
     paths.into_iter().filter(differs).map(change).collect()
 }
 
-fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &Side<'_>) {
+fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &DiffSide<'_>) {
     let mut change = |class, name: &str, before: Option<String>, after: Option<String>| {
         if before == after {
             return;
         }
         if let Some(before) = before {
-            sections.line(class, LineChange::Gone(format!("{name}: {before}")));
+            sections.line(class, LineChange::Removed(format!("{name}: {before}")));
         }
         if let Some(after) = after {
-            sections.line(class, LineChange::Came(format!("{name}: {after}")));
+            sections.line(class, LineChange::Added(format!("{name}: {after}")));
         }
     };
     let keys: BTreeSet<&String> = old.identity.keys().chain(new.identity.keys()).collect();
@@ -369,24 +368,24 @@ fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &Side<'_>) {
         let (before, after) = (old.identity.get(key), new.identity.get(key));
         // A value that was not stored is not a change.
         if before.is_some() || !old.identity.is_empty() {
-            change(Class::Identity, key, before.cloned(), after.cloned());
+            change(ChangeClass::Identity, key, before.cloned(), after.cloned());
         }
     }
     let (before, after) = (old.facts, new.facts);
-    change(Class::Identity, "signer", before.signer.clone(), after.signer.clone());
+    change(ChangeClass::Identity, "signer", before.signer.clone(), after.signer.clone());
     let text = |digest: &Option<Digest>| digest.map(|digest| digest.to_string());
-    change(Class::Identity, "marketplace entry", text(&before.entry), text(&after.entry));
+    change(ChangeClass::Identity, "marketplace entry", text(&before.entry), text(&after.entry));
     let shared: BTreeSet<&String> = before.shared.keys().chain(after.shared.keys()).collect();
     for name in shared {
         let text = |facts: &Facts| facts.shared.get(name).map(ToString::to_string);
-        change(Class::Code, &format!("shared {name}"), text(before), text(after));
+        change(ChangeClass::Code, &format!("shared {name}"), text(before), text(after));
     }
     if old.preimage.is_none() {
-        change(Class::Other, "tree", Some(before.tree.to_string()), Some(after.tree.to_string()));
+        change(ChangeClass::Other, "tree", Some(before.tree.to_string()), Some(after.tree.to_string()));
         let dialects: BTreeSet<&String> = before.manifest.keys().chain(after.manifest.keys()).collect();
         for dialect in dialects {
             let text = |facts: &Facts| facts.manifest.get(dialect).map(ToString::to_string);
-            change(Class::Other, &format!("{dialect} manifest"), text(before), text(after));
+            change(ChangeClass::Other, &format!("{dialect} manifest"), text(before), text(after));
         }
     }
 }

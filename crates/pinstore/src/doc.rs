@@ -1,4 +1,4 @@
-//! Reading stored TOML: errors name the place, the key and the expected value.
+//! The TOML reader. Its errors contain the place, the key and the expected value.
 
 use core::ops::Range;
 
@@ -7,9 +7,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{FormatError, FormatErrorKind};
 
+// Longer keys are cut off in messages.
 const MAX_KEY: usize = 120;
 
-/// A key, its text, and the position of the key.
+/// A key, its value, and the position of the key.
 pub(crate) type Named<'t> = (&'t str, &'t str, Range<usize>);
 
 /// Converts byte offsets to lines and columns.
@@ -62,7 +63,7 @@ pub(crate) fn parse<'i>(text: &'i str, lines: &Lines<'i>) -> Result<DeTable<'i>,
     })
 }
 
-/// Something that parses from a string in a file.
+/// A value that is stored as a string.
 pub(crate) trait FromText: Sized {
     const EXPECTED: &'static str;
     fn from_text(text: &str) -> Option<Self>;
@@ -103,14 +104,14 @@ impl FromText for crate::Timestamp {
     }
 }
 
-impl FromText for crate::FolderId {
+impl FromText for crate::DirectoryId {
     const EXPECTED: &'static str = Self::EXPECTED;
     fn from_text(text: &str) -> Option<Self> {
         text.parse().ok()
     }
 }
 
-/// One table of a document, with its position.
+/// A table of a document, with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Node<'t, 'i> {
     lines: &'t Lines<'i>,
@@ -130,7 +131,7 @@ impl<'t, 'i> Node<'t, 'i> {
         if !path.is_empty() {
             path.push('.');
         }
-        // The path of every table is built, and nearly all keys are plain.
+        // The path of every table is built, and nearly all keys need no escaping.
         if key.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'\'')) {
             path.push_str(key);
         } else {
@@ -143,7 +144,7 @@ impl<'t, 'i> Node<'t, 'i> {
         path
     }
 
-    /// Returns an error about one key of this table.
+    /// Returns an error for a key of this table.
     pub(crate) fn wrong(&self, span: &Range<usize>, key: &str, expected: &'static str) -> FormatError {
         let kind = FormatErrorKind::Expected { key: self.key(key), expected };
         FormatError::at(self.lines.place(span.start), kind)
@@ -166,7 +167,7 @@ impl<'t, 'i> Node<'t, 'i> {
         FormatError::at(self.lines.place(self.start), FormatErrorKind::Check { key: self.path.clone() })
     }
 
-    /// Checks that the table has no other keys than these.
+    /// Checks that the table has no keys other than these.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), FormatError> {
         let other = self.table.keys().find(|key| !known.contains(&key.get_ref().as_ref()));
         other.map_or(Ok(()), |key| Err(self.unknown(key.get_ref())))
@@ -223,7 +224,7 @@ impl<'t, 'i> Node<'t, 'i> {
         })
     }
 
-    /// Reads an integer that counts something.
+    /// Reads an integer that is a count.
     pub(crate) fn count(&self, key: &str) -> Result<u64, FormatError> {
         let found = self.read(key, "a whole number, not negative", |value| {
             let number = value.as_integer()?;

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A stored file that breaks its format.
 ///
 /// # Guarantees
-/// Messages contain keys with everything but printable ASCII escaped, cut off at 120 characters, and no values.
+/// Messages contain no values. Keys in messages are escaped to printable ASCII and cut off after 120 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{kind}", At(*place))]
 pub struct FormatError {
@@ -61,11 +61,13 @@ impl FormatError {
         match &self.kind {
             FormatErrorKind::Expected { key, expected } => format!("write {key} as {expected}"),
             FormatErrorKind::Missing { key } => format!("add {key}, or remove the whole entry"),
-            FormatErrorKind::Version { .. } => "use the newer plugward that wrote the file".to_owned(),
+            FormatErrorKind::Version { .. } => {
+                "use the newer version of plugward that wrote the file".to_owned()
+            }
             FormatErrorKind::Unknown { key } => format!("remove {key}"),
             FormatErrorKind::Check { key } => format!("restore {key}, or delete the whole entry"),
             FormatErrorKind::TooMany { .. } => "delete entries that are not needed any more".to_owned(),
-            _ => "repair the line, or move the file away so that the backup is used".to_owned(),
+            _ => "fix the line, or move the file away so that the backup is used".to_owned(),
         }
     }
 }
@@ -80,10 +82,10 @@ pub enum FormatErrorKind {
     /// It is not TOML.
     #[error("{message}")]
     Syntax {
-        /// The message of the parser; it does not quote the file.
+        /// The parser's message, which does not quote the file.
         message: String,
     },
-    /// It has no bytes at all.
+    /// It has no bytes.
     #[error("the file is empty")]
     Empty,
     /// It ends before its last table or within its last line.
@@ -121,7 +123,7 @@ pub enum FormatErrorKind {
     /// The file has entries that its end does not count.
     #[error("there are more entries than `[end]` counts")]
     Uncounted,
-    /// A newer plugward wrote it.
+    /// A newer version of plugward wrote the file.
     #[error("version {found} is newer than this program reads")]
     Version {
         /// The version in the file.
@@ -151,7 +153,7 @@ pub enum StoreFault {
     NotKept,
     /// It was read and is invalid.
     Damaged(FormatError),
-    /// It has an older version than its backup: an older program replaced it.
+    /// Its version is older than that of its backup, because an older program replaced it.
     OlderVersion,
     /// It could not be read.
     Unreadable(StateError),
@@ -198,13 +200,13 @@ pub struct StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "use {}: {}", self.file, self.kind)
+        write!(f, "cannot use {}: {}", self.file, self.kind)
     }
 }
 
 impl core::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        // The text of the kind is part of the own text; the text of its source is not.
+        // `Display` prints the kind, but not the source of the kind.
         match &*self.kind {
             StoreErrorKind::NotSaved(error) => Some(error),
             _ => None,
@@ -248,24 +250,26 @@ impl StoreError {
         let file = &self.file;
         match (&*self.kind, self.store) {
             (StoreErrorKind::Unusable { main: StoreFault::Unreadable(error), .. }, Store::Pins) => {
-                format!("{}; or start over: plugward forget --all", error.help())
+                format!("{}; or delete all pins and start over", error.help())
             }
             (StoreErrorKind::Unusable { main: StoreFault::Unreadable(error), .. }, Store::Approvals) => {
                 format!("{}; or move it away and approve again", error.help())
             }
             (StoreErrorKind::Unusable { .. }, Store::Pins) => {
-                format!("repair {file} or {file}.last-good, or start over: plugward forget --all")
+                format!("fix {file} or {file}.last-good, or delete all pins and start over")
             }
             (StoreErrorKind::Unusable { .. }, Store::Approvals) => {
-                format!("repair {file}, or move it away and approve again")
+                format!("fix {file}, or move it away and approve again")
             }
-            (StoreErrorKind::Version { .. }, _) => format!("use the newer plugward that wrote {file}"),
+            (StoreErrorKind::Version { .. }, _) => {
+                format!("use the newer version of plugward that wrote {file}")
+            }
             (StoreErrorKind::NotSaved(error), _) => error.help(),
             (StoreErrorKind::TooMany { .. }, _) => {
-                "delete pins of plugins that no longer exist: plugward forget PLUGIN".to_owned()
+                "delete the pins of plugins that do not exist any more".to_owned()
             }
             (StoreErrorKind::Unwritable { .. }, _) => {
-                format!("report this as a bug of plugward; {file} was not changed")
+                format!("this is a bug, please report it; {file} was not changed")
             }
         }
     }
@@ -283,7 +287,7 @@ pub enum StoreErrorKind {
         /// The fault of the backup.
         last_good: StoreFault,
     },
-    /// A newer plugward wrote it; it is neither replaced nor recovered.
+    /// A newer version of plugward wrote the file, so it is neither replaced nor recovered.
     #[error("version {found} is newer than this program reads")]
     Version {
         /// The version in the file.
@@ -298,7 +302,7 @@ pub enum StoreErrorKind {
         /// The limit.
         most: usize,
     },
-    /// The new contents would not read back as intended; nothing was written.
+    /// The new contents would not parse to the intended ones, so nothing was written.
     #[error("the new contents do not read back ({why})")]
     Unwritable {
         /// The difference.

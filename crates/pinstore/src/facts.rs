@@ -1,4 +1,4 @@
-//! What was observed of a plugin, and how a pin was created.
+//! The observation of a plugin, and the origin of a pin.
 
 use core::fmt;
 use core::str::FromStr;
@@ -44,28 +44,28 @@ impl Facts {
     }
 }
 
-/// How a tree came to be agreed to.
+/// The origin of a pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new way")]
-pub enum Via {
+pub enum PinOrigin {
     /// Trust on first use.
     Tofu,
     /// The user answered a question.
     Prompt,
     /// The user named the digest.
     Accept,
-    /// An accepted PLUGINS.lock names the tree.
+    /// The tree is in an accepted PLUGINS.lock.
     Lock,
-    /// The user or an accepted lockfile had agreed to the same tree under another key.
+    /// The user or an accepted lockfile had agreed to the same contents under another key.
     Same,
-    /// The plugin was moved.
+    /// The pin was carried over when the plugin was moved.
     Moved,
 }
 
-impl Via {
+impl PinOrigin {
     pub(crate) const EXPECTED: &'static str = "`tofu`, `prompt`, `accept`, `lock`, `same` or `moved`";
 
-    /// Returns the word in the file.
+    /// Returns the name in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -84,31 +84,31 @@ impl Via {
     }
 }
 
-impl fmt::Display for Via {
+impl fmt::Display for PinOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-/// The identity of a directory: its inode and its birth time, written `<inode>:<nanoseconds>`.
+/// The identity of a directory: its inode and birth time, written `<inode>:<nanoseconds>`.
 ///
-/// A move preserves both. The birth time is required because file systems reuse inodes at once.
+/// A move preserves both. The birth time is needed because file systems reuse inodes.
 ///
 /// # Examples
 /// ```
-/// use plugward_pinstore::FolderId;
+/// use plugward_pinstore::DirectoryId;
 ///
 /// let folder: FolderId = "11010178:1795420491771626904".parse()?;
 /// assert_eq!(folder, FolderId::new(11_010_178, 1_795_420_491_771_626_904));
 /// # Ok::<(), plugward_pinstore::FormatError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FolderId {
+pub struct DirectoryId {
     inode: u64,
     birth_nanoseconds: u64,
 }
 
-impl FolderId {
+impl DirectoryId {
     pub(crate) const EXPECTED: &'static str = "an inode and a birth time in nanoseconds: `1:2`";
 
     /// Creates an identity from its parts.
@@ -118,13 +118,13 @@ impl FolderId {
     }
 }
 
-impl fmt::Display for FolderId {
+impl fmt::Display for DirectoryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.inode, self.birth_nanoseconds)
     }
 }
 
-impl FromStr for FolderId {
+impl FromStr for DirectoryId {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<Self, FormatError> {
@@ -133,29 +133,31 @@ impl FromStr for FolderId {
             Some(Self::new(inode.parse().ok()?, birth.parse().ok()?))
         };
         // Signs and leading zeros parse as numbers, but each identity has one text.
-        read().filter(|folder| folder.to_string() == text).ok_or_else(|| {
+        read().filter(|directory| directory.to_string() == text).ok_or_else(|| {
             let kind = FormatErrorKind::Expected { key: "folder".to_owned(), expected: Self::EXPECTED };
             FormatError::anywhere(kind)
         })
     }
 }
 
-/// What was observed of one plugin in this run.
+/// The observation of one plugin in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new observation")]
-pub struct Observed {
+pub struct ObservedPlugin {
     /// The key.
     pub key: PluginKey,
-    /// The identity of the directory, if the file system stores birth times. Stored for placed plugins only.
-    pub folder: Option<FolderId>,
+    /// The identity of the directory, if the file system stores birth times. It is stored for placed
+    /// plugins only.
+    pub directory: Option<DirectoryId>,
     /// The names in the plugin's manifests. They never match a pin of version 3.
     pub called: BTreeSet<CalledName>,
     /// The version in the manifest or in the host's record.
     pub version: Option<String>,
-    /// What a scan saw the plugin do; `None` if nobody looked.
+    /// The behaviors that a scan found; `None` if the plugin was not scanned.
     pub behaviors: Option<BTreeSet<Behavior>>,
     /// The digests.
     pub facts: Facts,
-    /// The pin that this directory had at another place or under another id. The caller finds it.
+    /// The key of a pin that this directory had at another place or under another id. The caller determines
+    /// it.
     pub predecessor: Option<PluginKey>,
 }

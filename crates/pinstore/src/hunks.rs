@@ -4,24 +4,26 @@ use std::collections::BTreeMap;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
+// The unchanged lines around a change, as in `diff -u`.
 const CONTEXT: usize = 3;
-/// The most compared lines of each side, apart from common lines at the start and the end.
+/// The most compared lines per side, not counting common lines at both ends. The algorithm is quadratic in
+/// the worst case.
 const MAX_LINES: usize = 2000;
 
 /// The changes in a file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
 pub enum Hunks {
-    /// None.
+    /// The text is the same.
     Same,
     /// Changed lines.
     Text {
         /// The changed places, with three lines of context.
         hunks: Vec<Hunk>,
         /// The number of removed lines that are not shown.
-        more_gone: usize,
+        more_removed: usize,
         /// The number of added lines that are not shown.
-        more_came: usize,
+        more_added: usize,
     },
     /// One of the sides is not text.
     NotText,
@@ -47,23 +49,23 @@ pub struct Hunk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a line is unchanged, removed or added")]
 pub enum HunkLine {
-    /// It is unchanged.
+    /// The line is unchanged.
     Context(String),
-    /// It was removed.
-    Gone(String),
-    /// It was added.
-    Came(String),
+    /// The line was removed.
+    Removed(String),
+    /// The line was added.
+    Added(String),
 }
 
 pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
     let text = |bytes| core::str::from_utf8(bytes).ok().filter(|text: &&str| !text.contains('\0'));
-    // Binary contents are never stored, and "not text" explains more than "not stored".
+    // Binary contents are never stored, and "not text" is more helpful than "not stored".
     if new.is_some_and(|new| text(new).is_none()) {
         return Hunks::NotText;
     }
     let (Some(old), Some(new)) = (old, new) else { return Hunks::NotKept };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return Hunks::NotText };
-    // With line ends, so that a last line without one differs from one with it.
+    // Line ends are part of the lines, so a last line without one differs from one with it.
     let (old, new): (Vec<&str>, Vec<&str>) =
         (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -74,10 +76,10 @@ pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
         let changed = end.saturating_sub(head);
         (head.saturating_add(changed.min(MAX_LINES)), changed.saturating_sub(MAX_LINES))
     };
-    let ((old_end, more_gone), (new_end, more_came)) = (window(old.len()), window(new.len()));
+    let ((old_end, more_removed), (new_end, more_added)) = (window(old.len()), window(new.len()));
     let from = head.saturating_sub(CONTEXT);
-    // The lines after the last change are its context only if no changed lines are left out before them.
-    let after = if more_gone == 0 && more_came == 0 { CONTEXT.min(tail) } else { 0 };
+    // Lines after the last change are its context only if no changed lines are omitted before them.
+    let after = if more_removed == 0 && more_added == 0 { CONTEXT.min(tail) } else { 0 };
     let part = |lines: &[&'_ str], end: usize| -> Vec<String> {
         lines
             .get(from..end.saturating_add(after))
@@ -87,10 +89,10 @@ pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
             .collect()
     };
     let (old, new) = (part(&old, old_end), part(&new, new_end));
-    Hunks::Text { hunks: compare(&old, &new, from), more_gone, more_came }
+    Hunks::Text { hunks: compare(&old, &new, from), more_removed, more_added }
 }
 
-/// Compares numbers instead of lines, so that equal lines are compared as text once.
+/// Compares numbers instead of lines, so that each distinct line is compared as text once.
 fn compare(old: &[String], new: &[String], from: usize) -> Vec<Hunk> {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     let mut number = |line| {
@@ -113,8 +115,8 @@ fn hunk(ops: &[DiffOp], old: &[String], new: &[String], from: usize) -> Hunk {
         match op.tag() {
             DiffTag::Equal => lines.extend(gone.map(HunkLine::Context)),
             DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
-                lines.extend(gone.map(HunkLine::Gone));
-                lines.extend(came.map(HunkLine::Came));
+                lines.extend(gone.map(HunkLine::Removed));
+                lines.extend(came.map(HunkLine::Added));
             }
         }
     }

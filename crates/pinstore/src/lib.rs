@@ -26,29 +26,35 @@ mod revoked;
 mod shown;
 mod time;
 
-pub use approval::{Approval, AuditKind, Risk, Verdict};
+pub use approval::{Approval, AuditKind, AuditVerdict, Risk};
 pub use approvals::{
     ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, RulesChanged, UnapproveOutcome,
     parse_approvals,
 };
-pub use baselines::{BaselineError, Baselines, Collected, InUse, Kept, NewBaseline, PutReport};
-pub use change::{Change, Outcome};
-pub use check::{AgreedAge, Changed, ChangedPart, DeniedBy, PinCheck, Pinned, SurfaceNew};
+pub use baselines::{
+    BaselineError, Baselines, CleanupReport, NewBaseline, PutReport, StoredText, UsedDigests,
+};
+pub use change::{Change, ChangeOutcome};
+pub use check::{
+    AgreedAge, ChangedPart, DenialSource, PinCheck, PinDifference, PinnedState, SurfaceDifference,
+};
 pub use codes::CODES;
 pub use decide::{
-    LockSays, PinDecision, STORE_ERROR_EXIT, SameElsewhere, StoreDecision, StoreErrorRule, Terminal,
+    LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, StoreErrorRule, Terminal,
     TrustMode, decide,
 };
-pub use diff::{Baseline, Class, Classify, Diff, FileChange, LineChange, OldSide, Section, Side, diff};
+pub use diff::{
+    Baseline, ChangeClass, Classify, Diff, DiffSection, DiffSide, FileChange, LineChange, OldSide, diff,
+};
 pub use error::{FormatError, FormatErrorKind, StoreError, StoreErrorKind, StoreFault};
-pub use facts::{Facts, FolderId, Observed, Via};
+pub use facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin};
 pub use hunks::{Hunk, HunkLine, Hunks};
 pub use load::{StoreCheck, StoreNotice};
-pub use pin::{Agreed, Denial, McpPin, PendingPin, Pin, PinState};
-pub use pins::{Committed, Pins, Wrote, parse_pins, rewrite_pins};
-pub use preimage::{EntryKind, TreeEntry};
-pub use revocation_lists::{KeptWhy, RevocationLists, Settled};
+pub use pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState};
+pub use pins::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
+pub use preimage::{TreeEntry, TreeEntryKind};
+pub use revocation_lists::{EffectiveList, ListFault, RevocationLists};
 pub use revocations::{RevocationCheck, Revocations};
-pub use revoked::{Revoked, Subject};
-pub use shown::{Shown, Unshown};
+pub use revoked::{Revocation, RevocationSubject};
+pub use shown::{DigestMismatch, ReviewedDigests};
 pub use time::Timestamp;

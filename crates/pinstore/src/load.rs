@@ -1,6 +1,6 @@
 //! The choice between the pins file and its backup.
 
-use plugward_state_file::{Content, Notice, StateError};
+use plugward_state_file::{StateContents, StateError, StateWarning};
 
 use crate::error::{FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::model::{Counts, Format, Model};
@@ -32,19 +32,19 @@ impl StoreCheck {
     }
 }
 
-/// A notice about the pins file. It never stops a run.
+/// A notice about the pins file. It does not affect decisions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreNotice {
     /// Entries were deleted by hand: `pin/hand-edited`.
     HandEdited {
-        /// The number of entries that were written.
+        /// The number of entries according to `[end]`.
         said: u64,
         /// The number of entries in the file.
         counted: u64,
     },
     /// The group can write the file or its directory: `state/group-writable`.
-    File(Notice),
+    File(StateWarning),
 }
 
 impl StoreNotice {
@@ -57,13 +57,13 @@ impl StoreNotice {
         }
     }
 
-    /// Returns what the user should know or type.
+    /// Returns what the user should know or do.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::HandEdited { said, counted } => format!(
-                "{counted} of {said} entries are left in the file; to delete a pin: plugward forget PLUGIN"
-            ),
+            Self::HandEdited { said, counted } => {
+                format!("{counted} of {said} entries are left in the file; the others were deleted by hand")
+            }
             Self::File(notice) => notice.help(),
         }
     }
@@ -78,14 +78,14 @@ pub(crate) struct Loaded {
     pub(crate) notices: Vec<StoreNotice>,
 }
 
-type Read = Result<Option<Content>, StateError>;
+type Read = Result<Option<StateContents>, StateError>;
 
 enum Copy {
-    Good { model: Box<Model>, content: Content },
+    Good { model: Box<Model>, content: StateContents },
     Bad(StoreFault),
 }
 
-/// Returns `true` if the bytes are a whole pins file, of this version or a newer one.
+/// Returns `true` if the bytes are a complete pins file of this version or a newer one.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     match Model::parse(bytes) {
         Ok(_) => true,
@@ -118,12 +118,13 @@ pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> 
             return Ok(loaded(*model, content, StoreCheck::Ready));
         }
         Copy::Good { model, content } => {
-            // An older program can have created the file anew: its pins must not hide the newer ones in the backup.
+            // An older program can have created a new file. Its pins must not hide the newer ones in the
+            // backup.
             return match judge(last_good()).map_err(newer)? {
                 Copy::Good { model: backup, content } if backup.format > model.format => {
                     Ok(loaded(*backup, content, StoreCheck::Recovered { fault: StoreFault::OlderVersion }))
                 }
-                // Programs that write version 1 write no backup, so a damaged one hides newer pins.
+                // Programs that write version 1 write no backup, so a damaged backup can hide newer pins.
                 Copy::Bad(fault) if !matches!(fault, StoreFault::Missing) && model.format == Format::One => {
                     Err(unusable(StoreFault::OlderVersion, fault))
                 }
@@ -144,8 +145,8 @@ pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> 
     }
 }
 
-fn loaded(model: Model, content: Content, check: StoreCheck) -> Loaded {
-    let mut notices: Vec<StoreNotice> = content.notices().iter().cloned().map(StoreNotice::File).collect();
+fn loaded(model: Model, content: StateContents, check: StoreCheck) -> Loaded {
+    let mut notices: Vec<StoreNotice> = content.warnings().iter().cloned().map(StoreNotice::File).collect();
     let counted = match model.format {
         Format::One => model.stated,
         // Version 2 counts its pins only.

@@ -6,17 +6,18 @@ use plugward_types::{Behavior, CalledName, Digest, PluginId, PluginKey};
 
 use crate::doc::{self, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
-use crate::facts::{Facts, Via};
+use crate::facts::{Facts, PinOrigin};
 use crate::old_formats;
-use crate::pin::{Agreed, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
 use crate::render::{self, Block};
-use crate::revoked::Revoked;
+use crate::revoked::Revocation;
 use crate::time::Timestamp;
 
 pub(crate) const VERSION: i64 = 3;
+// The limit of entries, which bounds time and memory for a crafted file.
 pub(crate) const MAX_ENTRIES: usize = 20_000;
 
-/// The format of the bytes.
+/// The version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Format {
     One,
@@ -57,10 +58,10 @@ pub(crate) struct Model {
     pub(crate) serial: u64,
     pub(crate) pins: BTreeMap<PluginKey, Pin>,
     pub(crate) locks: BTreeMap<Digest, Timestamp>,
-    pub(crate) revoked: Vec<Revoked>,
-    /// The pins of a version-2 file. One id could be in several scopes.
+    pub(crate) revoked: Vec<Revocation>,
+    /// The pins of a version 2 file. An id can have one per scope.
     pub(crate) pending: BTreeMap<PluginId, Vec<PendingPin>>,
-    /// The manifest digests of a version-1 file, by name.
+    /// The manifest digests of a version 1 file, by name.
     pub(crate) v1: BTreeMap<String, Digest>,
     /// The counts at the end of the file.
     pub(crate) stated: Counts,
@@ -82,7 +83,7 @@ impl Model {
         self.counts().all() > u64::try_from(MAX_ENTRIES).unwrap_or(u64::MAX)
     }
 
-    /// Returns the pending pins that have one of the names, by id.
+    /// Returns the pending pins for some names, by id.
     pub(crate) fn pending_of<'m>(
         &'m self,
         called: &BTreeSet<CalledName>,
@@ -108,7 +109,7 @@ impl Model {
         let root = Node::root(&table, &lines);
         let version = root.integer("version")?;
         if version.is_some() && !text.ends_with('\n') {
-            // A number in the last line can be cut off and still be a number.
+            // A number in the last line can be truncated and still be a number.
             let missing = "the end of its last line";
             return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing }));
         }
@@ -129,12 +130,12 @@ impl Model {
 }
 
 fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
-    // In this version an unknown key is a misspelled one: a damaged header must not hide a pin.
+    // An unknown key is an error in this version, since a damaged header must not hide a pin.
     root.only(&["version", "locks", "revoked", "pins", "v2", "v1", "end"])?;
     let mut model = Model { locks: root.times("locks")?, ..parse_end(root)? };
     for node in root.list("revoked")? {
         node.only(render::REVOKED_KEYS)?;
-        let entry = Revoked::read(&node)?;
+        let entry = Revocation::read(&node)?;
         verify(&node, &render::revoked(&entry))?;
         model.revoked.push(entry);
     }
@@ -146,7 +147,7 @@ fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
             verify(&node, &render::pin(&key, &pin))?;
             found.push((key, pin));
         }
-        // Comparing keys is expensive. The table is sorted, so this compares neighbors only.
+        // Comparing keys is expensive. The table is sorted, so building the map compares neighbors only.
         model.pins = found.into_iter().collect();
     }
     if let Some(pending) = root.table("v2")? {
@@ -174,7 +175,7 @@ fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
     Ok(model)
 }
 
-/// Reads the last table, whose absence shows a file that was cut off.
+/// Reads the last table. A truncated file lacks it.
 fn parse_end(root: &Node<'_, '_>) -> Result<Model, FormatError> {
     let Some(end) = root.table("end")? else {
         return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the table [end]" }));
@@ -222,12 +223,12 @@ fn parse_pin(node: &Node<'_, '_>, key: &PluginKey) -> Result<Pin, FormatError> {
         return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: most_agreed(key) }));
     }
     let called = node.set("called")?;
-    Ok(Pin { state, called, folder: node.text("folder")?, agreed, denied, mcp: parse_mcp(node)? })
+    Ok(Pin { state, called, directory: node.text("folder")?, agreed, denied, mcp: parse_mcp(node)? })
 }
 
-fn parse_agreed(node: &Node<'_, '_>) -> Result<Agreed, FormatError> {
+fn parse_agreed(node: &Node<'_, '_>) -> Result<AgreedState, FormatError> {
     node.only(render::AGREED_KEYS)?;
-    Ok(Agreed {
+    Ok(AgreedState {
         facts: Facts {
             tree: node.must("tree")?,
             manifest: node.map("manifest")?,
@@ -243,7 +244,7 @@ fn parse_agreed(node: &Node<'_, '_>) -> Result<Agreed, FormatError> {
                 |item: &toml::Spanned<toml::de::DeValue<'_>>| Behavior::from_name(item.get_ref().as_str()?);
             value.as_array()?.iter().map(name).collect()
         })?,
-        via: node.word("via", Via::EXPECTED, Via::of_word)?,
+        via: node.word("via", PinOrigin::EXPECTED, PinOrigin::of_word)?,
         at: node.must_time("at")?,
         by: node.text("by")?,
     })

@@ -1,20 +1,21 @@
-//! Reading pins files of versions 1 and 2.
+//! The readers for pins files of versions 1 and 2.
 //!
-//! Neither stored the place of a plugin, so their pins are pending until a plugin of the same name is checked.
+//! These versions did not store places, so their pins are pending until a plugin of the same name is
+//! checked.
 
 use plugward_types::{Digest, PluginId};
 
 use crate::doc::{FromText as _, Node};
 use crate::error::{FormatError, FormatErrorKind};
-use crate::facts::Via;
+use crate::facts::PinOrigin;
 use crate::model::{Counts, Format, Model, parse_mcp};
 use crate::pin::{PendingPin, PinState};
-use crate::revoked::Revoked;
+use crate::revoked::Revocation;
 
 pub(crate) const VERSION_TWO: i64 = 2;
 const SCOPE: &str = "a scope: `user`, or `workspace:` and 16 hex digits";
 
-/// Reads a file of version 1, which has the manifest digest of each plugin by name.
+/// Reads a version 1 file, which contains the manifest digest of each plugin by name.
 pub(crate) fn parse_v1(root: &Node<'_, '_>) -> Result<Model, FormatError> {
     const EXPECTED: &str = "64 lower-case hex digits";
     let Some(pins) = root.table("pins")? else { return Err(root.missing("version")) };
@@ -27,20 +28,20 @@ pub(crate) fn parse_v1(root: &Node<'_, '_>) -> Result<Model, FormatError> {
     Ok(model)
 }
 
-/// Reads a file of version 2. Its accepted lockfiles were stored by directory and are dropped.
+/// Reads a version 2 file. Its accepted lockfiles are dropped, since they were stored by directory.
 pub(crate) fn parse_v2(root: &Node<'_, '_>) -> Result<Model, FormatError> {
     let Some(end) = root.table("end")? else {
         return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the table [end]" }));
     };
-    // One wrong bit makes a 2 of a 3. Only version 3 has a check value here.
+    // One wrong bit turns a 3 into a 2, but only version 3 has a check value here.
     if end.has("check") {
         return Err(end.unknown("check"));
     }
     let stated = Counts { pending: end.count("pins")?, ..Counts::default() };
     let mut model = Model { format: Format::Two, serial: end.count("serial")?, stated, ..Model::default() };
     for node in root.list("revoked")? {
-        let mut entry = Revoked::read(&node)?;
-        // Version 2 compared the source too. Without it, the entry stays in effect wherever the plugin is.
+        let mut entry = Revocation::read(&node)?;
+        // Version 2 compared the source too. Without it, the entry applies wherever the plugin is.
         if let Some(id) = entry.id.as_deref().and_then(PluginId::from_text) {
             entry.id = Some(format!("{}:{}", id.dialect(), id.name()));
         }
@@ -73,7 +74,7 @@ pub(crate) fn is_scope(text: &str) -> bool {
         || text.strip_prefix("workspace:").is_some_and(|hex| hex.len() == 16 && hex.bytes().all(is_hex))
 }
 
-/// Reads one pin of version 2, also where a version-3 file stores it as pending.
+/// Reads a version 2 pin, also a pending one in a version 3 file.
 pub(crate) fn pin(node: &Node<'_, '_>) -> Result<PendingPin, FormatError> {
     let state = node.word("state", PinState::EXPECTED, PinState::of_word)?;
     let tree = node.text("tree")?;
@@ -88,7 +89,7 @@ pub(crate) fn pin(node: &Node<'_, '_>) -> Result<PendingPin, FormatError> {
         shared: node.map("shared")?,
         entry: node.text("entry")?,
         signer: node.text("signer")?,
-        via: node.word("via", Via::EXPECTED, Via::of_word)?,
+        via: node.word("via", PinOrigin::EXPECTED, PinOrigin::of_word)?,
         at: node.must_time("at")?,
         by: node.text("by")?,
         denied: node.text("denied")?,

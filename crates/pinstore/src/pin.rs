@@ -1,16 +1,16 @@
-//! One pin.
+//! Pins, denials, and pins of older formats.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{Behavior, CalledName, Digest, PluginKey, TreeDigest};
 
-use crate::facts::{Facts, FolderId, Via};
+use crate::facts::{DirectoryId, Facts, PinOrigin};
 use crate::time::Timestamp;
 
-/// The most agreed trees of an installed plugin: two versions at a time are normal.
+/// The most agreed states of an installed plugin. Hosts keep several versions at a time.
 const MAX_AGREED: usize = 16;
 
-/// Returns the most trees that a pin of this key can have.
+/// Returns the most agreed states that a pin of this key can have.
 pub(crate) const fn most_agreed(key: &PluginKey) -> usize {
     match key {
         PluginKey::Installed { .. } => MAX_AGREED,
@@ -18,28 +18,29 @@ pub(crate) const fn most_agreed(key: &PluginKey) -> usize {
     }
 }
 
-/// The record of one plugin.
+/// The pin of one plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pin {
     /// Whether the plugin is trusted or denied.
     pub state: PinState,
-    /// The names that the plugin had in its manifests. They select a pin and never match one.
+    /// The names in the plugin's manifests. They select a pin, but never match one.
     pub called: BTreeSet<CalledName>,
     /// The identity of the directory of a placed plugin.
-    pub folder: Option<FolderId>,
-    /// The agreed trees, oldest first: at most 16 of an installed plugin, one of a placed one. Empty only in a denial.
-    pub agreed: Vec<Agreed>,
+    pub directory: Option<DirectoryId>,
+    /// The agreed states, oldest first: at most 16 for an installed plugin, one for a placed one. Empty
+    /// only in a denial.
+    pub agreed: Vec<AgreedState>,
     /// The denial, present exactly if the state is [`PinState::Denied`].
     pub denied: Option<Denial>,
-    /// What the plugin's MCP servers offered, by server name.
+    /// The pinned MCP servers of the plugin, by name.
     pub mcp: BTreeMap<String, McpPin>,
 }
 
 impl Pin {
-    /// Returns what was agreed to last.
+    /// Returns the latest agreed state.
     #[must_use]
-    pub fn latest(&self) -> Option<&Agreed> {
+    pub fn latest(&self) -> Option<&AgreedState> {
         self.agreed.last()
     }
 }
@@ -47,16 +48,16 @@ impl Pin {
 /// A state of a plugin that was agreed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Agreed {
+pub struct AgreedState {
     /// The digests.
     pub facts: Facts,
-    /// The version that the plugin stated.
+    /// The version in the manifest.
     pub version: Option<String>,
-    /// What a scan saw the plugin do. `None` in a pin of a plugward that did not look.
+    /// The behaviors that a scan found; `None` in a pin from a version that did not scan for them.
     pub behaviors: Option<BTreeSet<Behavior>>,
-    /// How it came to be agreed to.
-    pub via: Via,
-    /// When, as stated by the caller.
+    /// The origin of the state.
+    pub via: PinOrigin,
+    /// The time, as stated by the caller.
     pub at: Timestamp,
     /// The user, as stated by the caller.
     pub by: Option<String>,
@@ -66,7 +67,7 @@ pub struct Agreed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {
-    /// When, as stated by the caller.
+    /// The time, as stated by the caller.
     pub at: Timestamp,
     /// The user, as stated by the caller.
     pub by: Option<String>,
@@ -80,14 +81,14 @@ pub struct Denial {
 pub enum PinState {
     /// The agreed trees load.
     Trusted,
-    /// The plugin is denied, whatever its contents.
+    /// The plugin is denied, regardless of its contents.
     Denied,
 }
 
 impl PinState {
     pub(crate) const EXPECTED: &'static str = "`trusted` or `denied`";
 
-    /// Returns the word in the file.
+    /// Returns the name in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -101,7 +102,7 @@ impl PinState {
     }
 }
 
-/// What an MCP server offered when it was pinned. The launcher computes it; it is opaque here.
+/// The pinned offer of an MCP server. The launcher computes the digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a fourth digest")]
 pub struct McpPin {
@@ -113,7 +114,7 @@ pub struct McpPin {
     pub items: BTreeMap<String, Digest>,
 }
 
-/// A pin of a version-2 file, which stored no place: pending until a plugin of its name is checked.
+/// A pin of version 2, which stored no place. It is pending until a plugin of its name is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingPin {
@@ -131,14 +132,14 @@ pub struct PendingPin {
     pub entry: Option<Digest>,
     /// The key id of the signer.
     pub signer: Option<String>,
-    /// How the pin was created.
-    pub via: Via,
+    /// The origin of the pin.
+    pub via: PinOrigin,
     /// When it was created or denied.
     pub at: Timestamp,
     /// The user.
     pub by: Option<String>,
-    /// The tree that was on disk at a denial.
+    /// The tree on disk at the time of a denial.
     pub denied: Option<TreeDigest>,
-    /// What the plugin's MCP servers offered, by server name.
+    /// The pinned MCP servers of the plugin, by name.
     pub mcp: BTreeMap<String, McpPin>,
 }

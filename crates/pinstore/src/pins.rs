@@ -3,31 +3,34 @@
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use plugward_state_file::{Hold, LastGood, Owner, StateError, StateFile};
+use plugward_state_file::{Backup, FileLock, Owner, StateError, StateFile};
 use plugward_types::{Digest, PluginId, PluginKey};
 
-use crate::change::{Change, Outcome, apply};
+use crate::change::{Change, ChangeOutcome, apply};
 use crate::check::{PinCheck, check};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
-use crate::facts::{FolderId, Observed};
+use crate::facts::{DirectoryId, ObservedPlugin};
 use crate::hash::{hex, sha256};
 use crate::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
 use crate::model::{Format, MAX_ENTRIES, Model};
 use crate::pin::{PendingPin, Pin};
 use crate::render::render;
-use crate::revoked::Revoked;
+use crate::revoked::Revocation;
 use crate::time::Timestamp;
 
 const NAME: &str = "plugins.pins.toml";
+// The size limit of the file. 20,000 pins of 400 bytes fit.
 const CAP: u64 = 8 << 20;
+// How long a commit waits for another process. Writing takes milliseconds, so a longer wait means a stuck
+// process.
 const WAIT: Duration = Duration::from_secs(5);
 /// The number of damaged files that are kept.
 const KEEP_DAMAGED: usize = 3;
 
-/// The pins of this machine, as they were read.
+/// The pins of this machine, as read from the file.
 ///
 /// # Guarantees
-/// A check changes nothing. A refusal never changes a pin.
+/// A check does not change anything. A refusal never changes a pin.
 #[derive(Debug, Clone)]
 pub struct Pins {
     file: StateFile,
@@ -40,26 +43,26 @@ pub struct Pins {
 #[derive(Debug, Clone)]
 #[must_use]
 #[non_exhaustive]
-pub struct Committed {
+pub struct CommitReport {
     /// The outcome of each change, in the order of the changes.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ChangeOutcome>,
     /// The number of commits so far.
     pub serial: u64,
     /// Whether the file was written.
-    pub wrote: Wrote,
+    pub wrote: WriteOutcome,
 }
 
 /// Whether a commit wrote the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Wrote {
+pub enum WriteOutcome {
     /// There was nothing to change.
     Nothing,
-    /// Some change of [`Pins::commit_whole`] could not be made. `Done` marks those that could have been.
+    /// A change of [`Pins::commit_whole`] could not be made. `Done` marks those that could have been.
     Withheld,
     /// The changes are synced to the file and its backup.
     Synced {
-        /// The new name of the old file, if that was damaged or of an older version.
+        /// The new name of the old file, if it was damaged or had an older version.
         kept: Option<String>,
     },
 }
@@ -70,17 +73,18 @@ impl Pins {
     /// # Errors
     /// `state/io` if the directory handle cannot be cloned.
     pub fn file(dir: &Dir, owner: Owner) -> Result<StateFile, StateError> {
-        StateFile::at(dir, NAME, CAP, owner, LastGood::Yes)
+        StateFile::at(dir, NAME, CAP, owner, Backup::Keep)
     }
 
     /// Reads the pins, or their backup.
     ///
     /// # Errors
-    /// `pin/store` if a copy exists and none can be used; `pin/store-version` if a newer plugward wrote one.
+    /// `pin/store` if a copy exists and none can be used; `pin/store-version` if a newer version of
+    /// plugward wrote one.
     /// [`StoreErrorRule`](crate::StoreErrorRule) then decides about the plugins.
     pub fn open(file: &StateFile) -> Result<(Self, StoreCheck), StoreError> {
         let Loaded { model, check, notices, .. } =
-            load(file.name(), file.read(), || file.read_last_good(&is_whole))?;
+            load(file.name(), file.read(), || file.read_backup(&is_whole))?;
         Ok((Self { file: file.clone(), model, notices, wait: WAIT }, check))
     }
 
@@ -103,7 +107,7 @@ impl Pins {
     }
 
     /// Compares one plugin with its pin.
-    pub fn check(&self, observed: &Observed) -> PinCheck {
+    pub fn check(&self, observed: &ObservedPlugin) -> PinCheck {
         check(&self.model, observed)
     }
 
@@ -113,14 +117,19 @@ impl Pins {
         self.model.pins.get(key)
     }
 
-    /// Returns all pins, by key. The host reports those whose directory does not exist any more as `pin/gone`.
+    /// Returns all pins, by key. A host reports those whose directory does not exist any more as
+    /// `pin/gone`.
     pub fn iter(&self) -> impl Iterator<Item = (&PluginKey, &Pin)> {
         self.model.pins.iter()
     }
 
     /// Returns the keys whose pins have this directory.
-    pub fn by_folder(&self, folder: &FolderId) -> impl Iterator<Item = &PluginKey> {
-        self.model.pins.iter().filter(|(_, pin)| pin.folder.as_ref() == Some(folder)).map(|(key, _)| key)
+    pub fn by_directory(&self, directory: &DirectoryId) -> impl Iterator<Item = &PluginKey> {
+        self.model
+            .pins
+            .iter()
+            .filter(|(_, pin)| pin.directory.as_ref() == Some(directory))
+            .map(|(key, _)| key)
     }
 
     /// Returns the pins of a version-2 file, by id. An id can occur several times.
@@ -141,7 +150,7 @@ impl Pins {
 
     /// Returns the user's own revocations.
     #[must_use]
-    pub fn revoked(&self) -> &[Revoked] {
+    pub fn revoked(&self) -> &[Revocation] {
         &self.model.revoked
     }
 
@@ -154,29 +163,29 @@ impl Pins {
     /// Makes changes in one write, on the contents that the file has under the file lock.
     ///
     /// # Guarantees
-    /// After `Ok` with [`Wrote::Synced`], the changes are synced to the file and its backup, and changes that other
-    /// processes committed since the pins were read are kept. The written text was parsed in memory and compared with
-    /// the intended contents. These pins then equal the file.
+    /// After `Ok` with [`WriteOutcome::Synced`], the changes are synced to the file and its backup, and no change
+    /// of another process is lost. The written text was parsed in memory and compared with the intended
+    /// contents. These pins then equal the file.
     ///
     /// # Errors
-    /// `pin/not-saved` if the file is locked, full, read-only, not the user's any more, or would be too large;
-    /// `pin/store` and `pin/store-version` as [`Pins::open`], if the file was damaged since. The pins that were read
-    /// still apply.
-    pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreError> {
+    /// `pin/not-saved` if the file is locked, full, read-only, not the user's any more, or would be too
+    /// large. `pin/store` and `pin/store-version` as for [`Pins::open`], if the file was damaged meanwhile.
+    /// The pins in memory are still valid.
+    pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<CommitReport, StoreError> {
         self.commit_if(changes, now, |_| true)
     }
 
     /// As [`Pins::commit`], but writes nothing unless every outcome is `Done` or `Already`.
     ///
     /// # Guarantees
-    /// After `Ok` with [`Wrote::Withheld`], the file is unchanged. The decision is made under the file lock, so that
+    /// After `Ok` with [`WriteOutcome::Withheld`], the file is unchanged. The decision is made under the file lock, so that
     /// another process cannot intervene.
     ///
     /// # Errors
     /// Those of [`Pins::commit`].
-    pub fn commit_whole(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<Committed, StoreError> {
+    pub fn commit_whole(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<CommitReport, StoreError> {
         self.commit_if(changes, now, |outcomes| {
-            outcomes.iter().all(|outcome| matches!(outcome, Outcome::Done | Outcome::Already))
+            outcomes.iter().all(|outcome| matches!(outcome, ChangeOutcome::Done | ChangeOutcome::Already))
         })
     }
 
@@ -184,44 +193,43 @@ impl Pins {
         &mut self,
         changes: Vec<Change>,
         now: Timestamp,
-        wanted: impl FnOnce(&[Outcome]) -> bool,
-    ) -> Result<Committed, StoreError> {
+        wanted: impl FnOnce(&[ChangeOutcome]) -> bool,
+    ) -> Result<CommitReport, StoreError> {
         let file = self.file.clone();
-        let hold = file.hold(self.wait).map_err(|error| self.not_saved(error))?;
-        let loaded = load(file.name(), hold.read(), || hold.read_last_good(&is_whole))?;
+        let hold = file.lock(self.wait).map_err(|error| self.not_saved(error))?;
+        let loaded = load(file.name(), hold.read(), || hold.read_backup(&is_whole))?;
         let mut model = loaded.model.clone();
         let outcomes = apply(&mut model, changes, now);
         let wrote = if model == loaded.model {
-            Some(Wrote::Nothing)
+            Some(WriteOutcome::Nothing)
         } else {
-            (!wanted(&outcomes)).then_some(Wrote::Withheld)
+            (!wanted(&outcomes)).then_some(WriteOutcome::Withheld)
         };
         if let Some(wrote) = wrote {
             let serial = loaded.model.serial;
             (self.model, self.notices) = (loaded.model, loaded.notices);
-            return Ok(Committed { outcomes, serial, wrote });
+            return Ok(CommitReport { outcomes, serial, wrote });
         }
         let (kept, written) = self.write(&hold, &loaded, model)?;
         self.model = written;
         self.notices.clear();
-        Ok(Committed { outcomes, serial: self.model.serial, wrote: Wrote::Synced { kept } })
+        Ok(CommitReport { outcomes, serial: self.model.serial, wrote: WriteOutcome::Synced { kept } })
     }
 
-    /// Starts over if no copy can be used: renames both, and writes an empty store.
+    /// Starts with an empty store if no copy can be used. Both copies are renamed, not deleted.
     ///
     /// # Errors
-    /// `pin/store-version` if a newer plugward wrote a copy, which is never replaced; `pin/not-saved` as
-    /// [`Pins::commit`].
+    /// `pin/store-version` if a newer version of plugward wrote a copy, which is never replaced.
+    /// `pin/not-saved` as for [`Pins::commit`].
     pub fn start_over(file: &StateFile, wait: Duration) -> Result<Self, StoreError> {
         let pins = Self { file: file.clone(), model: Model::default(), notices: Vec::new(), wait };
-        let hold = file.hold(wait).map_err(|error| pins.not_saved(error))?;
-        let loaded = match load(file.name(), hold.read(), || hold.read_last_good(&is_whole)) {
+        let hold = file.lock(wait).map_err(|error| pins.not_saved(error))?;
+        let loaded = match load(file.name(), hold.read(), || hold.read_backup(&is_whole)) {
             Ok(loaded) => loaded,
             Err(error) => match error.kind() {
                 StoreErrorKind::Unusable { main, last_good } => {
                     if !matches!(last_good, StoreFault::Missing) {
-                        hold.set_last_good_aside("damaged-last-good")
-                            .map_err(|error| pins.not_saved(error))?;
+                        hold.set_backup_aside("damaged-last-good").map_err(|error| pins.not_saved(error))?;
                     }
                     let check = StoreCheck::Recovered { fault: main.clone() };
                     Loaded { model: Model::default(), bytes: Vec::new(), check, notices: Vec::new() }
@@ -238,10 +246,11 @@ impl Pins {
         StoreError::new(Store::Pins, self.file.name(), StoreErrorKind::NotSaved(error))
     }
 
-    /// Writes a model over what was loaded. Returns the new name of the old file, and the model as it reads back.
+    /// Writes a model over the loaded file. Returns the new name of the old file, and the model as it reads
+    /// back.
     fn write(
         &self,
-        hold: &Hold<'_>,
+        hold: &FileLock<'_>,
         loaded: &Loaded,
         model: Model,
     ) -> Result<(Option<String>, Model), StoreError> {
@@ -251,8 +260,8 @@ impl Pins {
         Ok((kept, written))
     }
 
-    /// Keeps a damaged file, and one of an older version, under another name.
-    fn keep(&self, hold: &Hold<'_>, loaded: &Loaded) -> Result<Option<String>, StateError> {
+    /// Renames a damaged file, and copies one of an older version.
+    fn keep(&self, hold: &FileLock<'_>, loaded: &Loaded) -> Result<Option<String>, StateError> {
         let copy = match loaded.model.format {
             Format::One => Some(keep_copy(hold, self.file.name(), "v1", &loaded.bytes)?),
             Format::Two => Some(keep_copy(hold, self.file.name(), "v2", &loaded.bytes)?),
@@ -274,9 +283,9 @@ impl Pins {
     }
 }
 
-/// Keeps the bytes of an older version next to the file. An existing copy with other bytes is not replaced.
+/// Copies a file of an older version. An existing copy with other contents is not replaced.
 pub(crate) fn keep_copy(
-    hold: &Hold<'_>,
+    hold: &FileLock<'_>,
     file: &str,
     version: &str,
     bytes: &[u8],
@@ -295,7 +304,7 @@ fn short(bytes: &[u8]) -> String {
     text
 }
 
-/// Renders a model and reads it back: a text that does not read back as intended is not written.
+/// Renders a model and parses the text. A text that does not parse to the same model is not written.
 fn prepare(file: &str, mut model: Model) -> Result<(String, Model), StoreError> {
     let failed = |kind| StoreError::new(Store::Pins, file, kind);
     if model.is_too_large() {
@@ -313,7 +322,7 @@ fn prepare(file: &str, mut model: Model) -> Result<(String, Model), StoreError> 
     }
 }
 
-/// Returns what a commit would write over the bytes of a pins file, and writes nothing.
+/// Returns the text that a commit would write over a pins file, without writing it.
 ///
 /// # Errors
 /// `pin/store` or `pin/store-version` if the bytes are not a pins file; `pin/not-saved` if there would be too many
@@ -322,7 +331,7 @@ pub fn rewrite_pins(
     bytes: &[u8],
     changes: Vec<Change>,
     now: Timestamp,
-) -> Result<(String, Vec<Outcome>), StoreError> {
+) -> Result<(String, Vec<ChangeOutcome>), StoreError> {
     let failed = |kind| StoreError::new(Store::Pins, NAME, kind);
     let old = Model::parse(bytes).map_err(|error| match *error.kind() {
         FormatErrorKind::Version { found } => failed(StoreErrorKind::Version { found }),

@@ -1,4 +1,4 @@
-//! The list of a tree in the format `plugtree-v1`.
+//! The preimage of a tree digest, in the format `plugtree-v1`.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::hash::sha256;
 
 const FIRST: &str = "plugtree-v1\n";
 
-/// One entry of a tree.
+/// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the columns of plugtree-v1")]
 pub struct TreeEntry {
     /// Its kind.
-    pub kind: EntryKind,
+    pub kind: TreeEntryKind,
     /// SHA-256 of its contents, or of the target of a symlink.
     pub digest: Digest,
     /// Its size in bytes.
@@ -23,7 +23,7 @@ pub struct TreeEntry {
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "the kinds of plugtree-v1")]
-pub enum EntryKind {
+pub enum TreeEntryKind {
     /// A file.
     File,
     /// An executable file.
@@ -32,8 +32,8 @@ pub enum EntryKind {
     Link,
 }
 
-impl EntryKind {
-    /// Returns the letter in the list.
+impl TreeEntryKind {
+    /// Returns the letter in the preimage.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -50,12 +50,12 @@ impl EntryKind {
     }
 }
 
-/// Returns the digest of a list.
+/// Returns the digest of a preimage.
 pub(crate) fn digest(preimage: &str) -> TreeDigest {
     TreeDigest::from_bytes(*sha256(preimage.as_bytes()).as_bytes())
 }
 
-/// Parses the entries of a list, by path; `None` if the text is not a list.
+/// Parses the entries of a preimage, by path. Returns `None` for any other text.
 pub(crate) fn entries(preimage: &str) -> Option<BTreeMap<&str, TreeEntry>> {
     let mut found = BTreeMap::new();
     for line in preimage.strip_prefix(FIRST)?.strip_suffix('\n').unwrap_or_default().split('\n') {
@@ -63,7 +63,7 @@ pub(crate) fn entries(preimage: &str) -> Option<BTreeMap<&str, TreeEntry>> {
             continue;
         }
         let mut parts = line.splitn(4, ' ');
-        let kind = EntryKind::of_letter(parts.next()?)?;
+        let kind = TreeEntryKind::of_letter(parts.next()?)?;
         let digest = format!("{}{}", Digest::PREFIX, parts.next()?).parse().ok()?;
         let size = parts.next()?.parse().ok()?;
         found.insert(parts.next()?, TreeEntry { kind, digest, size });

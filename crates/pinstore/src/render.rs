@@ -1,7 +1,8 @@
-//! The text of a pins file.
+//! The writer for pins files.
 //!
-//! A file is always rendered as a whole, with sorted keys. Each entry has a check value over its own text, so that a
-//! reader can distinguish entries that were deleted by hand from entries that were changed or damaged.
+//! A file is always rendered completely, with sorted keys. Each entry has a check value over its own text,
+//! so that a reader can tell entries that were deleted by hand from entries that were changed or damaged.
+//! The text of an entry is the preimage of its check value, so every byte of it is part of the format.
 
 use core::fmt::Display;
 use std::collections::BTreeMap;
@@ -12,17 +13,17 @@ use sha2::{Digest as _, Sha256};
 use crate::facts::Facts;
 use crate::hash::hex;
 use crate::model::{Counts, Model, VERSION};
-use crate::pin::{Agreed, McpPin, PendingPin, Pin};
-use crate::revoked::Revoked;
+use crate::pin::{AgreedState, McpPin, PendingPin, Pin};
+use crate::revoked::Revocation;
 
 const HEAD: &str = "\
 # The plugins that were agreed to on this machine. plugward writes this file as a whole, without comments.
 # To change it: plugward accept, forget, deny, allow. You can delete an entry with all its tables: the plugin is then
 # new at the next check. Any other change makes the file invalid, because each entry has a check value.
 ";
-/// Separates check values of this format from all other uses of SHA-256.
+/// A prefix that separates check values of this format from other uses of SHA-256.
 const DOMAIN: &str = "plugward pins 3\n";
-/// Enough to detect damage. A check value does not stop anyone who can write the file.
+/// The bytes of a check value: enough to detect damage. It does not stop a person who can write the file.
 const CHECK_BYTES: usize = 8;
 
 pub(crate) const AGREED_KEYS: &[&str] = &[
@@ -97,7 +98,7 @@ pub(crate) fn pin(key: &PluginKey, pin: &Pin) -> Block {
     let head = &mut block.head;
     line(head, "state", quoted(pin.state.as_str()));
     words(head, "called", pin.called.iter().map(CalledName::as_str));
-    text(head, "folder", pin.folder.as_ref());
+    text(head, "folder", pin.directory.as_ref());
     if let Some(denial) = &pin.denied {
         let mut fields = vec![format!("at = {}", denial.at)];
         fields.extend(denial.by.as_ref().map(|by| format!("by = {}", quoted(by))));
@@ -112,7 +113,7 @@ pub(crate) fn pin(key: &PluginKey, pin: &Pin) -> Block {
     block
 }
 
-fn agreed(out: &mut String, agreed: &Agreed) {
+fn agreed(out: &mut String, agreed: &AgreedState) {
     let Facts { tree, manifest, entry, exclude, shared, surface, signer } = &agreed.facts;
     text(out, "tree", Some(tree));
     map(out, "manifest", manifest);
@@ -159,7 +160,7 @@ pub(crate) fn pending(id: &PluginId, pin: &PendingPin) -> Block {
     block
 }
 
-pub(crate) fn revoked(entry: &Revoked) -> Block {
+pub(crate) fn revoked(entry: &Revocation) -> Block {
     let mut head = "[[revoked]]\n".to_owned();
     text(&mut head, "tree", entry.tree.as_ref());
     text(&mut head, "manifest", entry.manifest.as_ref());
@@ -191,7 +192,7 @@ pub(crate) fn end(counts: Counts, serial: u64) -> Block {
     Block { head, tail: String::new() }
 }
 
-/// Writes a key with a value that is TOML already.
+/// Writes a key with a value that is already TOML.
 pub(crate) fn line(out: &mut String, key: &str, value: impl Display) {
     out.push_str(key);
     out.push_str(" = ");
@@ -238,7 +239,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
-    // Digests, names and times need no escapes, and each file has thousands of them.
+    // Digests, names and times need no escaping, and each file has thousands of them.
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && !matches!(byte, b'"' | b'\\')) {
         out.push_str(text);
     } else {

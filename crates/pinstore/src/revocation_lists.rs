@@ -4,7 +4,7 @@ use core::fmt;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use plugward_state_file::{LastGood, Owner, Recovered, StateError, StateFile, make_directory};
+use plugward_state_file::{Backup, Owner, Recovered, StateError, StateFile, make_directory};
 
 use crate::error::FormatError;
 use crate::hash::sha256;
@@ -28,7 +28,7 @@ pub struct RevocationLists {
 #[derive(Debug, Clone)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
-pub enum Settled {
+pub enum EffectiveList {
     /// The offered list.
     Fresh {
         /// The list.
@@ -41,16 +41,16 @@ pub enum Settled {
         /// The list.
         list: Revocations,
         /// The reason that the offered list is not used.
-        why: KeptWhy,
+        why: ListFault,
     },
     /// No list was ever read: notice `revocation/none`.
     None {
         /// The reason that the offered list is not used.
-        why: KeptWhy,
+        why: ListFault,
     },
 }
 
-impl Settled {
+impl EffectiveList {
     /// Returns the list that is in effect.
     #[must_use]
     pub const fn list(&self) -> Option<&Revocations> {
@@ -74,7 +74,7 @@ impl Settled {
 /// The reason that an offered list is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum KeptWhy {
+pub enum ListFault {
     /// The source could not be read.
     Unreachable,
     /// The list is invalid.
@@ -88,7 +88,7 @@ pub enum KeptWhy {
     },
 }
 
-impl fmt::Display for KeptWhy {
+impl fmt::Display for ListFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable => f.write_str("its source could not be read"),
@@ -103,8 +103,8 @@ impl RevocationLists {
     ///
     /// # Errors
     /// Those of [`make_directory`].
-    pub fn open(state_folder: &Dir, owner: Owner, wait: Duration) -> Result<Self, StateError> {
-        Ok(Self { dir: make_directory(state_folder, "revocations")?, owner, wait })
+    pub fn open(state_directory: &Dir, owner: Owner, wait: Duration) -> Result<Self, StateError> {
+        Ok(Self { dir: make_directory(state_directory, "revocations")?, owner, wait })
     }
 
     /// Determines which list of a source is in effect, and stores it.
@@ -112,17 +112,17 @@ impl RevocationLists {
     /// # Errors
     /// Those of reading a state file if neither the stored nor the offered list can be used, since the
     /// revocations are then unknown.
-    pub fn settle(&self, source: &str, offered: Option<&[u8]>) -> Result<Settled, StateError> {
+    pub fn settle(&self, source: &str, offered: Option<&[u8]>) -> Result<EffectiveList, StateError> {
         let mut name = sha256(source.as_bytes()).hex();
         name.truncate(16);
-        let file = StateFile::at(&self.dir, &format!("{name}.toml"), CAP, self.owner, LastGood::Yes)?;
+        let file = StateFile::at(&self.dir, &format!("{name}.toml"), CAP, self.owner, Backup::Keep)?;
         let offered = match offered {
-            None => Err(KeptWhy::Unreachable),
-            Some(bytes) => Revocations::parse(bytes).map(|list| (list, bytes)).map_err(KeptWhy::Damaged),
+            None => Err(ListFault::Unreachable),
+            Some(bytes) => Revocations::parse(bytes).map(|list| (list, bytes)).map_err(ListFault::Damaged),
         };
         let kept = match file.recover(&|bytes| Revocations::parse(bytes).is_ok()) {
             Ok(Recovered::Absent) => None,
-            Ok(Recovered::Main(content) | Recovered::LastGood { content, .. }) => Some(content.into_bytes()),
+            Ok(Recovered::Main(content) | Recovered::Backup { content, .. }) => Some(content.into_bytes()),
             // A valid new list replaces a damaged one. Without a new list, this is an error.
             Err(_damaged) if offered.is_ok() => None,
             Err(error) => return Err(error),
@@ -130,22 +130,22 @@ impl RevocationLists {
         let old = kept.as_deref().and_then(|bytes| Revocations::parse(bytes).ok());
         match (offered, old) {
             (Ok((list, _)), Some(old)) if list.serial() < old.serial() => {
-                let why = KeptWhy::Older { offered: list.serial(), kept: old.serial() };
-                Ok(Settled::Kept { list: old, why })
+                let why = ListFault::Older { offered: list.serial(), kept: old.serial() };
+                Ok(EffectiveList::Kept { list: old, why })
             }
             (Ok((list, bytes)), _) => {
                 let same = kept.as_deref() == Some(bytes);
                 let not_kept = if same { None } else { self.keep(&file, &list, bytes).err() };
-                Ok(Settled::Fresh { list, not_kept })
+                Ok(EffectiveList::Fresh { list, not_kept })
             }
-            (Err(why), Some(list)) => Ok(Settled::Kept { list, why }),
-            (Err(why), None) => Ok(Settled::None { why }),
+            (Err(why), Some(list)) => Ok(EffectiveList::Kept { list, why }),
+            (Err(why), None) => Ok(EffectiveList::None { why }),
         }
     }
 
     /// Stores a list, unless another process stored a newer one meanwhile.
     fn keep(&self, file: &StateFile, list: &Revocations, bytes: &[u8]) -> Result<(), StateError> {
-        let hold = file.hold(self.wait)?;
+        let hold = file.lock(self.wait)?;
         let there = hold.read().ok().flatten();
         let newer = there
             .and_then(|content| Revocations::parse(content.bytes()).ok())

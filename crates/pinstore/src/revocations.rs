@@ -2,9 +2,10 @@
 
 use crate::doc::{self, Lines, Node};
 use crate::error::{FormatError, FormatErrorKind};
-use crate::revoked::{Revoked, Subject};
+use crate::revoked::{Revocation, RevocationSubject};
 
 const VERSION: i64 = 1;
+// The limit of entries. Each plugin is compared with every entry.
 const MAX_ENTRIES: usize = 100_000;
 /// The size limit of a list.
 const CAP: usize = 8 << 20;
@@ -13,7 +14,7 @@ const CAP: usize = 8 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Revocations {
     serial: u64,
-    entries: Vec<Revoked>,
+    entries: Vec<Revocation>,
 }
 
 /// Whether a plugin is revoked.
@@ -24,15 +25,17 @@ pub enum RevocationCheck<'a> {
     /// No entry matches.
     Clear,
     /// An entry matches: `policy/revoked`.
-    Revoked(&'a Revoked),
+    Revoked(&'a Revocation),
 }
 
 impl Revocations {
     /// Reads a list.
+    /// Reads a list.
     ///
     /// # Errors
-    /// `store/format` with the place, the expected value and help: also for an entry without conditions, for versions
-    /// without an id, for more than 8 MiB or 100,000 entries, and for a list without its version or serial.
+    /// `store/format` with the place, the expected value and help. A list without a version or serial, an
+    /// entry without conditions, versions without an id, and more than 8 MiB or 100,000 entries are errors
+    /// too.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         if bytes.len() > CAP {
             return Err(FormatError::anywhere(FormatErrorKind::TooLarge { cap: CAP }));
@@ -49,7 +52,7 @@ impl Revocations {
             Some(_) => return Err(root.wrong(&(0..0), "version", "1")),
             None => return Err(root.missing("version")),
         }
-        // A word in the last line can be cut off and still be a word.
+        // A word in the last line can be truncated and still be a word.
         if !text.ends_with('\n') {
             return Err(FormatError::anywhere(FormatErrorKind::CutOff {
                 missing: "the end of its last line",
@@ -61,18 +64,18 @@ impl Revocations {
             if entries.len() == MAX_ENTRIES {
                 return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: MAX_ENTRIES }));
             }
-            entries.push(Revoked::read(&entry)?);
+            entries.push(Revocation::read(&entry)?);
         }
         Ok(Self { serial, entries })
     }
 
     /// Creates a list of entries from elsewhere, such as the pins file.
     #[must_use]
-    pub fn of(entries: &[Revoked]) -> Self {
+    pub fn of(entries: &[Revocation]) -> Self {
         Self { serial: 0, entries: entries.to_vec() }
     }
 
-    /// Returns the number of the list. A list with a lower one is older.
+    /// Returns the serial number. A list with a lower one is older.
     #[must_use]
     pub const fn serial(&self) -> u64 {
         self.serial
@@ -80,12 +83,12 @@ impl Revocations {
 
     /// Returns the entries in their order.
     #[must_use]
-    pub fn entries(&self) -> &[Revoked] {
+    pub fn entries(&self) -> &[Revocation] {
         &self.entries
     }
 
     /// Returns the first entry that matches.
-    pub fn check(&self, subject: &Subject<'_>) -> RevocationCheck<'_> {
+    pub fn check(&self, subject: &RevocationSubject<'_>) -> RevocationCheck<'_> {
         let found = self.entries.iter().find(|entry| entry.matches(subject));
         found.map_or(RevocationCheck::Clear, RevocationCheck::Revoked)
     }

@@ -9,35 +9,35 @@ use crate::time::Timestamp;
 const ID: &str = "a plugin key or a name: host:name@market, path:/directory or dialect:name";
 const CONDITIONS: &str = "tree, manifest, binary, id or signer";
 
-/// One entry of a revocation list. All of its conditions must match.
+/// An entry of a revocation list. All of its conditions must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new condition")]
-pub struct Revoked {
+pub struct Revocation {
     /// The tree.
     pub tree: Option<TreeDigest>,
     /// A manifest file.
     pub manifest: Option<Digest>,
-    /// A program that the plugin is or contains.
+    /// A file that the plugin is or contains.
     pub binary: Option<Digest>,
     /// The plugin's key or one of its names: text that parses as [`PluginKey`], [`CalledName`] or [`PluginId`].
     pub id: Option<String>,
-    /// The affected versions, in full; requires `id`. Empty means all versions.
+    /// The affected versions, compared as whole strings. They require `id`. Empty means all versions.
     pub versions: Vec<String>,
     /// The key id of the signer.
     pub signer: Option<String>,
     /// The reason, for the user.
     pub reason: String,
-    /// When it was revoked, for the user.
+    /// The time of the revocation, for the user.
     pub since: Option<Timestamp>,
 }
 
-/// The facts of one plugin that revocation lists are checked against.
+/// The facts about one plugin that are compared with revocation lists.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a new fact")]
-pub struct Subject<'a> {
+pub struct RevocationSubject<'a> {
     /// The key.
     pub key: &'a PluginKey,
-    /// All names that an entry can use for the plugin.
+    /// All names that an entry can have for the plugin.
     pub names: &'a [String],
     /// The version, if the plugin states one.
     pub version: Option<&'a str>,
@@ -45,13 +45,13 @@ pub struct Subject<'a> {
     pub tree: Option<&'a TreeDigest>,
     /// The manifest files.
     pub manifests: &'a [Digest],
-    /// The programs that the plugin is or contains.
+    /// The files that the plugin is or contains.
     pub binaries: &'a [Digest],
     /// The key ids of the signers.
     pub signers: &'a [String],
 }
 
-impl Revoked {
+impl Revocation {
     /// Creates an entry without conditions.
     #[must_use]
     pub fn because(reason: &str) -> Self {
@@ -77,7 +77,7 @@ impl Revoked {
     }
 
     /// Returns `true` if all conditions match.
-    pub(crate) fn matches(&self, subject: &Subject<'_>) -> bool {
+    pub(crate) fn matches(&self, subject: &RevocationSubject<'_>) -> bool {
         let version = subject.version.unwrap_or_default();
         let is_named = |id: &String| subject.names.contains(id) || subject.key.to_string() == *id;
         !self.is_empty()
@@ -128,7 +128,7 @@ impl Revoked {
 }
 
 fn is_id(text: &str) -> bool {
-    // A relative path has the form of a name, and would never match.
+    // A relative path has the form of a name, but would never match.
     let is_name = || text.parse::<CalledName>().is_ok() || text.parse::<PluginId>().is_ok();
     text.parse::<PluginKey>().is_ok() || (!text.starts_with("path:") && is_name())
 }

@@ -10,9 +10,9 @@ use crate::facts::Facts;
 ///
 /// The tree must always be named. Shared directories and the marketplace entry are not part of the tree, so they must
 /// be named too unless they match the pin.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_structs, reason = "every host must handle a further digest")]
-pub struct Shown {
+pub struct ReviewedDigests {
     /// The plugin's own directory.
     pub tree: TreeDigest,
     /// The directories outside the plugin that it imports.
@@ -24,7 +24,7 @@ pub struct Shown {
 /// A digest that prevents an accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
-pub enum Unshown {
+pub enum DigestMismatch {
     /// The digest differs from the pin and was not named.
     Unnamed {
         /// The digested part, such as `shared ../lib`.
@@ -39,7 +39,7 @@ pub enum Unshown {
     },
 }
 
-impl Shown {
+impl ReviewedDigests {
     /// Creates a set that has a tree only.
     #[must_use]
     pub const fn of_tree(tree: TreeDigest) -> Self {
@@ -59,31 +59,21 @@ impl Shown {
         }
     }
 
-    /// Returns the command that accepts the plugin.
-    #[must_use]
-    pub fn accept_line(&self, selector: &str) -> String {
-        let mut line = format!("plugward accept {selector}");
-        self.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
-        self.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
-        line.push_str(&format!(" --tree {}", self.tree));
-        line
-    }
-
     /// Returns a digest that had to be named and was not, or one that was named and does not exist.
-    pub(crate) fn against(&self, facts: &Facts, pinned: Option<&Facts>) -> Option<Unshown> {
+    pub(crate) fn against(&self, facts: &Facts, pinned: Option<&Facts>) -> Option<DigestMismatch> {
         let wanted = Self::wanted(facts, pinned);
         if let Some(tree) = wanted.shared.difference(&self.shared).next() {
             let name = facts.shared.iter().find(|(_, other)| *other == tree).map(|(name, _)| name.as_str());
             let what = format!("shared {}", name.unwrap_or_default());
-            return Some(Unshown::Unnamed { what, actual: tree.to_string() });
+            return Some(DigestMismatch::Unnamed { what, actual: tree.to_string() });
         }
         if let Some(entry) = wanted.entry.filter(|entry| self.entry != Some(*entry)) {
             let what = "the marketplace entry".to_owned();
-            return Some(Unshown::Unnamed { what, actual: entry.to_string() });
+            return Some(DigestMismatch::Unnamed { what, actual: entry.to_string() });
         }
         let there: BTreeSet<TreeDigest> = facts.shared.values().copied().collect();
         let tree = self.shared.difference(&there).next().map(ToString::to_string);
         let entry = self.entry.filter(|entry| facts.entry != Some(*entry)).map(|entry| entry.to_string());
-        tree.or(entry).map(|named| Unshown::Nowhere { named })
+        tree.or(entry).map(|named| DigestMismatch::Nowhere { named })
     }
 }

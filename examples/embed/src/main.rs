@@ -11,12 +11,14 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
-use plugward_loader::ledger::{LedgerId, Timestamp as LedgerTime};
+use plugward_loader::ledger::{LedgerId, LedgerTime};
 use plugward_loader::manifest::SurfaceKind;
 use plugward_loader::pinstore::Timestamp;
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::state_file::Owner;
-use plugward_loader::{Checker, Dir, Loaded, Outcome, RecordOptions, Root, Stores, Trust, ambient_authority};
+use plugward_loader::{
+    Checker, Dir, LoadedPlugin, Outcome, RecordOptions, Root, Stores, Trust, ambient_authority,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -48,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn run_hooks(plugin: &Loaded, dir: &Dir, state: &str) -> Result<(), Box<dyn std::error::Error>> {
+fn run_hooks(plugin: &LoadedPlugin, dir: &Dir, state: &str) -> Result<(), Box<dyn std::error::Error>> {
     let sealed = plugin.seal_into(dir)?;
     for (_, hook) in plugin.surface().filter(|(_, item)| item.kind() == SurfaceKind::Hook) {
         let Some((program, words)) = hook.run().split_first() else { continue };

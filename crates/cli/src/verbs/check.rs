@@ -4,7 +4,7 @@ use std::io::{BufRead as _, Write as _};
 use std::sync::Arc;
 
 use plugward_loader::{
-    Answer, DeclaredModules, Host as Sides, NobodyThere, Person, PluginReport, Trust, Whole, Writes, check,
+    Answer, DeclaredModules, Host as Sides, NoPerson, Person, PluginReport, Trust, FailureScope, CheckMode, check,
 };
 
 use crate::args::{CheckArgs, CheckFormat};
@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::html;
 use crate::json;
+use crate::next_steps;
 use crate::out::{ASK, Out, REFUSE, Show, paint};
 use crate::progress::Progress;
 use crate::sarif;
@@ -24,8 +25,8 @@ use crate::verbs::shared;
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let settings = Settings::read(host)?;
     let trust = shared::trust(args.trust, &settings);
-    let mut options = shared::options(trust, Writes::Commit, &args.finding, &settings, host)?;
-    options.whole = if args.all_or_nothing { Whole::AllOrNothing } else { Whole::EachAlone };
+    let mut options = shared::options(trust, CheckMode::Commit, &args.finding, &settings, host)?;
+    options.whole = if args.all_or_nothing { FailureScope::AllOrNothing } else { FailureScope::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
     if !args.no_cache && trust != Trust::Locked {
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     }
     let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
-    let mut nobody = NobodyThere;
+    let mut nobody = NoPerson;
     let typed = shared::as_typed(&args.finding);
     let mut person = AtTheKeyboard { progress: &progress, width: out.width, typed: &typed };
     let asks = trust == Trust::Prompt && host.interactive;
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         grants: &DeclaredModules,
     };
     let mut report = check(&roots, &mut stores, &options, &mut sides);
+    next_steps::add(&mut report);
     progress.done();
     if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
         stores::unrecorded(out, &error.into());
@@ -111,6 +113,7 @@ impl Person for AtTheKeyboard<'_> {
         self.progress.done();
         let view = View { width: self.width, wordy: true };
         let mut shown = plugin.clone();
+        next_steps::add_to_plugin(&mut shown);
         shared::localize(std::slice::from_mut(&mut shown), self.typed);
         let plugin = &shown;
         let mut stderr = anstream::stderr();

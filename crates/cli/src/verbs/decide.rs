@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use anyhow::anyhow;
 use plugward_loader::ledger::{LedgerEvent, LoadVerdict};
-use plugward_loader::pinstore::{Change, FolderId, Outcome, Pin, PinState, Pins, Revoked, Shown, Unshown};
+use plugward_loader::pinstore::{Change, DirectoryId, ChangeOutcome, Pin, PinState, Pins, Revocation, ReviewedDigests, DigestMismatch};
 use plugward_loader::{
     CalledName, Digest, Gate, PinStore, PluginId, PluginKey, PluginReport, StoreFailure, TreeDigest, Trust,
-    Weight, Writes, ledger_name,
+    Weight, CheckMode, ledger_name,
 };
 
 use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
@@ -51,7 +51,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         })
         .map(|reason| reason.code.as_str())
         .collect();
-    let mut store = stores::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let observed = subject.to_accept();
     let old = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
     let pinned = old(&observed.key).or_else(|| old(observed.predecessor.as_ref()?));
@@ -74,7 +74,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     let change = Change::Accept { observed, shown: reviewed, expected, by: Some(host::user()) };
     let diff = format!("plugward diff {}", shared::quoted(&named.shown));
     match commit(&mut store, host, &[record], change)? {
-        Outcome::Done => {
+        ChangeOutcome::Done => {
             if let Err(error) = store.collect() {
                 out.say(&format!("note: old texts that are kept for diffs could not be removed: {error}"));
             }
@@ -88,18 +88,18 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             }
             Ok(0)
         }
-        Outcome::Already => {
+        ChangeOutcome::Already => {
             out.result(&format!("{id} is pinned as it is: {tree}\n"))?;
             Ok(0)
         }
-        Outcome::NotShown { actual, .. } => Err(not_shown(&named.shown, "its tree", &actual.to_string())),
-        Outcome::NotShownBeside(Unshown::Unnamed { what, actual }) => {
+        ChangeOutcome::NotShown { actual, .. } => Err(not_shown(&named.shown, "its tree", &actual.to_string())),
+        ChangeOutcome::NotShownBeside(DigestMismatch::Unnamed { what, actual }) => {
             Err(not_shown(&named.shown, &what, &actual))
         }
-        Outcome::NotShownBeside(Unshown::Nowhere { named }) => Err(Failure::Refused(anyhow!(
+        ChangeOutcome::NotShownBeside(DigestMismatch::Nowhere { named }) => Err(Failure::Refused(anyhow!(
             "accept {id}: nothing of it has the digest that was named (pin/not-shown)\n  named {named}\n  next: {diff}"
         ))),
-        Outcome::Raced { .. } => Err(Failure::Refused(anyhow!(
+        ChangeOutcome::Raced { .. } => Err(Failure::Refused(anyhow!(
             "accept {id}: its pin changed in the meantime (pin/raced)\n  next: {diff}"
         ))),
         other => Err(refused("accept", &named.shown, &other)),
@@ -107,11 +107,11 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
 }
 
 /// What the person names: the tree, and what stands beside it.
-fn shown(args: &AcceptArgs) -> Result<Shown, Failure> {
+fn shown(args: &AcceptArgs) -> Result<ReviewedDigests, Failure> {
     let wrong = |flag: &str, error: &plugward_loader::ParseError| {
         usage(format!("read {flag}: {error}\n  next: {}", error.help()))
     };
-    let mut shown = Shown::of_tree(args.tree.parse().map_err(|error| wrong("--tree", &error))?);
+    let mut shown = ReviewedDigests::of_tree(args.tree.parse().map_err(|error| wrong("--tree", &error))?);
     for text in &args.with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
             shown.shared.insert(tree);
@@ -135,7 +135,7 @@ fn not_shown(shown: &str, what: &str, actual: &str) -> Failure {
 }
 
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = stores::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let Some(name) = &args.id else {
         let records = forgotten(&store);
         if store.pins().is_none() {
@@ -149,7 +149,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
         }
         // Both answers leave no pin behind.
         match commit(&mut store, host, &records, Change::ForgetAll)? {
-            Outcome::Done | Outcome::Already => {}
+            ChangeOutcome::Done | ChangeOutcome::Already => {}
             other => {
                 return Err(Failure::Refused(anyhow!(
                     "forget --all: {}",
@@ -164,7 +164,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
         let records =
             [LedgerEvent::PinForgotten { plugin: id.to_string(), digest: String::new(), old: None }];
         return match commit(&mut store, host, &records, Change::ForgetPending { id: id.clone() })? {
-            Outcome::Done => {
+            ChangeOutcome::Done => {
                 out.result(&format!("forgot {id}, a pin of version 2\n"))?;
                 Ok(0)
             }
@@ -176,7 +176,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
     let pin = store.pins().and_then(|pins| pins.get(&key));
     let records: Vec<LedgerEvent> = pin.map(|pin| dropped(&key, pin)).into_iter().collect();
     match commit(&mut store, host, &records, Change::Forget { key })? {
-        Outcome::Done => {
+        ChangeOutcome::Done => {
             let shown = line(&shown);
             let gap = gap(&["forgot", &shown, "; the next check treats it as new"], out.width);
             out.result(&format!("forgot {shown};{gap}the next check treats it as new\n"))?;
@@ -242,14 +242,14 @@ fn start_over(host: &Host) -> Result<(), Failure> {
 }
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = stores::pins(host, Writes::Commit, out)?;
-    let Denied { key, folder, called, seen } = to_deny(args, &store, host, out)?;
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
+    let Denied { key, directory, called, seen } = to_deny(args, &store, host, out)?;
     let shown = host::display(&key);
     let digest = seen.map(|tree| tree.to_string());
     let records = [decided(&ledger_name(&key), LoadVerdict::Refuse, Some("policy/denied"), digest)];
-    let change = Change::Deny { key, folder, called, seen, by: Some(host::user()) };
+    let change = Change::Deny { key, directory, called, seen, by: Some(host::user()) };
     match commit(&mut store, host, &records, change)? {
-        Outcome::Done | Outcome::Already => {
+        ChangeOutcome::Done | ChangeOutcome::Already => {
             let undo = format!("plugward allow {}", shared::quoted(&shown));
             let back = advice("  to undo: ", &undo, out.width);
             out.result(&format!("denied {}\n{back}", line(&shown)))?;
@@ -260,7 +260,7 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 }
 
 pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = stores::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let (shown, plugin, change) = if let Some(id) = pending(&store, &args.id) {
         (id.to_string(), id.to_string(), Change::AllowPending { id })
     } else {
@@ -269,13 +269,13 @@ pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     };
     let records = [decided(&plugin, LoadVerdict::Ask, None, None)];
     match commit(&mut store, host, &records, change)? {
-        Outcome::Done => {
+        ChangeOutcome::Done => {
             let shown = line(&shown);
             let gap = gap(&["allowed", &shown, "; nothing new is pinned"], out.width);
             out.result(&format!("allowed {shown};{gap}nothing new is pinned\n"))?;
             Ok(0)
         }
-        Outcome::Already => {
+        ChangeOutcome::Already => {
             out.result(&format!("{} is not denied\n", line(&shown)))?;
             Ok(0)
         }
@@ -284,8 +284,8 @@ pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
 }
 
 pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let mut store = stores::pins(host, Writes::Commit, out)?;
-    let mut entry = Revoked::because(&args.reason);
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
+    let mut entry = Revocation::because(&args.reason);
     if let Ok(tree) = args.what.parse::<TreeDigest>() {
         entry.tree = Some(tree);
     } else if let Ok(manifest) = args.what.parse::<Digest>() {
@@ -297,11 +297,11 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
     let records = [decided(&what, LoadVerdict::Refuse, Some("policy/revoked"), digest)];
     match commit(&mut store, host, &records, Change::Revoke(entry))? {
-        Outcome::Done | Outcome::Already => {
+        ChangeOutcome::Done | ChangeOutcome::Already => {
             out.result(&format!("revoked {}\n", line(&what)))?;
             Ok(0)
         }
-        Outcome::Malformed(error) => Err(usage(format!("revoke: {error}\n  next: {}", error.help()))),
+        ChangeOutcome::Malformed(error) => Err(usage(format!("revoke: {error}\n  next: {}", error.help()))),
         other => Err(Failure::Refused(anyhow!("revoke: {}", other.code().unwrap_or("pin/none")))),
     }
 }
@@ -333,7 +333,7 @@ fn commit(
     host: &Host,
     records: &[LedgerEvent],
     change: Change,
-) -> Result<Outcome, Failure> {
+) -> Result<ChangeOutcome, Failure> {
     note(host, records)?;
     let failed =
         |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", next_steps::of_store(&error)));
@@ -348,7 +348,7 @@ fn commit(
 /// What is denied, and what was seen of it.
 struct Denied {
     key: PluginKey,
-    folder: Option<FolderId>,
+    directory: Option<DirectoryId>,
     called: BTreeSet<CalledName>,
     seen: Option<TreeDigest>,
 }
@@ -361,21 +361,21 @@ fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<De
         Ok(named) => {
             // A plugin that cannot be digested is denied by its key, its directory and its names.
             let seen = named.subject.map(|subject| subject.observed.facts.tree);
-            let PluginReport { key, folder, called, .. } = named.plugin;
-            Ok(Denied { key, folder, called, seen })
+            let PluginReport { key, directory, called, .. } = named.plugin;
+            Ok(Denied { key, directory, called, seen })
         }
         Err(error) => match select::pinned(&args.id, store) {
             // Several plugins can have the name: then a user has to say which one is meant.
             Ok(key) if !key.placed().is_some_and(select::is_directory) => {
                 out.say("note: the plugin is not on disk; its key and the pinned bytes are denied");
-                Ok(Denied { key, folder: None, called: BTreeSet::new(), seen: None })
+                Ok(Denied { key, directory: None, called: BTreeSet::new(), seen: None })
             }
             Ok(_) | Err(_) => Err(error),
         },
     }
 }
 
-fn refused(verb: &str, shown: &str, outcome: &Outcome) -> Failure {
+fn refused(verb: &str, shown: &str, outcome: &ChangeOutcome) -> Failure {
     let code = outcome.code().unwrap_or("pin/none");
     let quoted = shared::quoted(shown);
     let next = match code {

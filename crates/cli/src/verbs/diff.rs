@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use plugward_loader::pinstore::{
-    Baseline, Diff, EntryKind, Facts, FileChange, Hunks, Kept, LineChange, OldSide, Pin, Section, Side, diff,
+    Baseline, Diff, TreeEntryKind, Facts, FileChange, Hunks, StoredText, LineChange, OldSide, Pin, DiffSection, DiffSide, diff,
 };
 use plugward_loader::{
     BehaviorEvidence, Digest, Finding, Material, PinStore, PluginKey, PluginReport, Severity, Subject,
-    TreeDigest, Trust, Writes, entry_parts, identity_of,
+    TreeDigest, Trust, CheckMode, entry_parts, identity_of,
 };
 
 use serde_json::Value;
@@ -20,6 +20,7 @@ use crate::args::DiffArgs;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::next_steps;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::stores;
 use crate::table::{command, gap, words, wrapped};
@@ -43,12 +44,12 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let Some(material) = subject.material.take() else {
         return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept")));
     };
-    let store = stores::pins(host, Writes::LookOnly, out)?;
+    let store = stores::pins(host, CheckMode::LookOnly, out)?;
     if let Some(failure) = store.failure() {
         // What cannot be read is not "never pinned".
-        return Err(Failure::Store(anyhow!("diff {id}: {failure}\n  next: {}", failure.help())));
+        return Err(Failure::Store(anyhow!("diff {id}: {failure}\n  next: {}", next_steps::of_store(&failure))));
     }
-    let (found, damaged) = compare(&store, &subject, &material, &selector);
+    let (found, damaged) = compare(&store, &subject, &material);
     let mut text = render(&id, &found, out.width);
     if let Some(news) = news(&store, &subject, &named.plugin) {
         // What it can do now comes first: few people read every changed line.
@@ -62,9 +63,10 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         text.push_str("\nto pin what is there now:\n");
         // The digest that was shown comes last, by itself on its line.
         let verb = format!("plugward accept {selector}");
-        let accept = match found.accept.strip_prefix(&verb) {
+        let accept = next_steps::accept(&found.accept, &selector);
+        let accept = match accept.strip_prefix(&verb) {
             Some(digests) => format!("{verb}{}{digests}", shared::as_typed(&args.finding)),
-            None => found.accept,
+            None => accept,
         };
         text.push_str(&command("  ", &accept, out.width));
     }
@@ -109,7 +111,7 @@ fn lowered(text: &str) -> String {
 }
 
 /// Compares with the pin; also says whether a kept text was damaged.
-fn compare(store: &PinStore, subject: &Subject, material: &Material, selector: &str) -> (Diff, bool) {
+fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, bool) {
     let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
     let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?));
     let facts = pinned.and_then(Pin::latest).map(|agreed| &agreed.facts);
@@ -132,8 +134,7 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material, selector: &
         identity: &old_identity,
         text: &old_text,
     });
-    let new = Side {
-        selector,
+    let new = DiffSide {
         facts: subject.facts(),
         preimage: &material.preimage,
         surface: &material.surface,
@@ -183,13 +184,13 @@ fn shared_lists(
     let nothing = BTreeMap::new();
     let pinned = pinned.map_or(&nothing, |facts| &facts.shared);
     for (name, text) in &material.shared {
-        let new = (text.folder.clone(), text.preimage.clone());
+        let new = (text.directory.clone(), text.preimage.clone());
         let Some(tree) = pinned.get(name) else {
             is.push(new);
             continue;
         };
         if let Some(list) = kept(tree) {
-            was.push((text.folder.clone(), list));
+            was.push((text.directory.clone(), list));
             is.push(new);
         }
     }
@@ -200,9 +201,9 @@ fn shared_lists(
 }
 
 /// A kept text; one that cannot be read makes the diff coarser, and so does one that was never kept.
-fn kept<E>(text: Option<Result<Kept<String>, E>>, damaged: &mut bool) -> Option<String> {
+fn kept<E>(text: Option<Result<StoredText<String>, E>>, damaged: &mut bool) -> Option<String> {
     let text = text?.ok()?;
-    *damaged |= text == Kept::Damaged;
+    *damaged |= text == StoredText::Damaged;
     text.found()
 }
 
@@ -220,12 +221,12 @@ fn render(id: &str, found: &Diff, width: usize) -> String {
     text
 }
 
-fn render_section(section: &Section, width: usize) -> String {
+fn render_section(section: &DiffSection, width: usize) -> String {
     let mut text = format!("\n{}\n", paint(ASK, section.class.as_str()));
     for change in &section.lines {
         let (style, sign, row) = match change {
-            LineChange::Gone(row) => (REFUSE, "- ", row),
-            LineChange::Came(row) => (LOAD, "+ ", row),
+            LineChange::Removed(row) => (REFUSE, "- ", row),
+            LineChange::Added(row) => (LOAD, "+ ", row),
         };
         let row = wrapped(&format!("  {sign}"), "    ", &line(&surface_words(row)), width);
         text.push_str(&format!("{}\n", paint(style, row.trim_end_matches('\n'))));
@@ -258,13 +259,13 @@ fn surface_words(row: &str) -> String {
 /// What a file is by now, where it was not before: a link, or one that can be run.
 fn kind_of(file: &FileChange) -> &'static str {
     match (file.old.as_ref().map(|old| old.kind), file.new.as_ref().map(|new| new.kind)) {
-        (Some(EntryKind::File), Some(EntryKind::Executable)) => " (now executable)",
-        (Some(EntryKind::Executable), Some(EntryKind::File)) => " (no longer executable)",
-        (None, Some(EntryKind::Executable)) => " (executable)",
-        (None, Some(EntryKind::Link)) => " (a link)",
-        (Some(EntryKind::File | EntryKind::Executable), Some(EntryKind::Link)) => " (now a link)",
-        (Some(EntryKind::Link), Some(EntryKind::Executable)) => " (now a file, executable)",
-        (Some(EntryKind::Link), Some(EntryKind::File)) => " (now a file)",
+        (Some(TreeEntryKind::File), Some(TreeEntryKind::Executable)) => " (now executable)",
+        (Some(TreeEntryKind::Executable), Some(TreeEntryKind::File)) => " (no longer executable)",
+        (None, Some(TreeEntryKind::Executable)) => " (executable)",
+        (None, Some(TreeEntryKind::Link)) => " (a link)",
+        (Some(TreeEntryKind::File | TreeEntryKind::Executable), Some(TreeEntryKind::Link)) => " (now a link)",
+        (Some(TreeEntryKind::Link), Some(TreeEntryKind::Executable)) => " (now a file, executable)",
+        (Some(TreeEntryKind::Link), Some(TreeEntryKind::File)) => " (now a file)",
         _ => "",
     }
 }
@@ -281,11 +282,11 @@ fn render_file(file: &FileChange, width: usize) -> String {
         Hunks::NotText => text.push_str("    no text: known by its digest alone\n"),
         Hunks::NotKept => text.push_str("    the old text was not kept\n"),
         Hunks::OutOfTime => text.push_str("    not compared: the time was over\n"),
-        Hunks::Text { hunks, more_gone, more_came } => {
+        Hunks::Text { hunks, more_removed, more_added } => {
             text.push_str(&rows::of(hunks, width));
-            if more_gone.saturating_add(*more_came) > 0 {
+            if more_removed.saturating_add(*more_added) > 0 {
                 text.push_str(&format!(
-                    "    and {more_gone} lines gone, {more_came} lines come, not shown\n"
+                    "    and {more_removed} lines gone, {more_added} lines come, not shown\n"
                 ));
             }
         }

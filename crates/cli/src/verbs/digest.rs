@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use anyhow::anyhow;
 use plugward_loader::tree_lock::{
-    CodewizardDigest, DigestCheck, Digested, Notice, Snapshot, TreeCheck, TreeError, TreeProblem,
+    CodewizardDigest, DigestCheck, DigestedTree, TreeWarning, Snapshot, TreeCheck, TreeError, TreeProblem,
     TreeRefusal, h1,
 };
 
@@ -23,9 +23,9 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
     let (limits, jobs) = (Settings::read(host)?.tree, NonZeroUsize::MIN);
     let text = match args.scheme {
         // Nothing but the list is asked for, so no content is kept.
-        SchemeArg::Plugtree => match Digested::read(&jail, &limits, &excludes, jobs) {
+        SchemeArg::Plugtree => match DigestedTree::read(&jail, &limits, &excludes, jobs) {
             Ok(DigestCheck::Digested(tree)) => {
-                notes(tree.notices(), tree.notices_left_out(), out);
+                notes(tree.warnings(), tree.warnings_left_out(), out);
                 if args.list { tree.list().as_str().to_owned() } else { format!("{}\n", tree.digest()) }
             }
             Ok(DigestCheck::Refused(refusal)) => return Err(refused(args, &refusal)),
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
         },
         SchemeArg::H1 | SchemeArg::Codewizard => match Snapshot::read(&jail, &limits, &excludes, jobs) {
             Ok(TreeCheck::Read(snapshot)) => {
-                notes(snapshot.notices(), snapshot.notices_left_out(), out);
+                notes(snapshot.warnings(), snapshot.warnings_left_out(), out);
                 format!("{}\n", foreign(args, &snapshot)?)
             }
             Ok(TreeCheck::Refused(refusal)) => return Err(refused(args, &refusal)),
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
 }
 
 /// Says what is worth knowing of the folder, beside the result.
-fn notes(notices: &[Notice], left_out: usize, out: &Out) {
+fn notes(notices: &[TreeWarning], left_out: usize, out: &Out) {
     for notice in notices {
         out.say(&format!("note: {} ({})", line(&notice.to_string()), notice.code()));
     }

@@ -5,7 +5,7 @@ use plugward_loader::capability::{
     BudgetQuery, BudgetReport, BudgetRow, ListedRecord, ShowQuery, VerifyReport, budget_report, show,
     verify_report,
 };
-use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, Timestamp};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, LedgerTime};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::escape::{block, line};
@@ -39,7 +39,7 @@ fn failed(error: &LedgerError) -> Failure {
 
 fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
     let since = match &args.since {
-        Some(text) => Some(text.parse::<Timestamp>().map_err(|error| {
+        Some(text) => Some(text.parse::<LedgerTime>().map_err(|error| {
             usage(format!("read --since: {error} ({})\n  next: {}", error.code(), error.help()))
         })?),
         None => None,

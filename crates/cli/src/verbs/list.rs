@@ -1,6 +1,6 @@
 //! `plugward list [DIR]`: what is there.
 
-use plugward_loader::{Keep, Report, Trust};
+use plugward_loader::{ByteRetention, Report, Trust};
 use serde::Serialize;
 
 use crate::args::{ListArgs, ListFormat};
@@ -32,7 +32,7 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let roots = [host::root(&args.dir)?];
-    let mut report = shared::look(&roots, Some(Trust::Tofu), Keep::Nothing, &args.finding, host, out)?.report;
+    let mut report = shared::look(&roots, Some(Trust::Tofu), ByteRetention::Nothing, &args.finding, host, out)?.report;
     if args.format == ListFormat::Table {
         shared::localize(&mut report.plugins, "");
     }

@@ -5,11 +5,11 @@ use std::io::Write as _;
 
 use anyhow::anyhow;
 use plugward_loader::ledger::LedgerEvent;
-use plugward_loader::pinstore::{Change, Outcome};
-use plugward_loader::sandbox_path::{Answer, Perm, Replaced};
-use plugward_loader::tree_lock::{LOCK_BYTES, Lock, LockFile, Migrant, Migration};
+use plugward_loader::pinstore::{Change, ChangeOutcome};
+use plugward_loader::sandbox_path::{ErrorClass, Perm, ReplaceOutcome};
+use plugward_loader::tree_lock::{LOCK_BYTES, AnyLockFile, LockFile, MigratedPlugin, Migration};
 use plugward_loader::{
-    Gate, Keep, LockState, Looked, PluginReport, Root, Trust, Weight, Writes, project_of, sha256,
+    Gate, ByteRetention, LockState, LookReport, PluginReport, Root, Trust, Weight, CheckMode, project_of, sha256,
 };
 
 use crate::args::LockArgs;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let looked = shared::look(
         std::slice::from_ref(&root),
         Some(Trust::Tofu),
-        Keep::Nothing,
+        ByteRetention::Nothing,
         &args.finding,
         host,
         out,
@@ -66,7 +66,7 @@ fn at(root: &Root, name: &str) -> String {
 fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     match root.jail.read(at(root, NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.answer() == Answer::NotThere => Ok(None),
+        Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
         Err(error) => {
             Err(Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))
         }
@@ -74,7 +74,7 @@ fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
 }
 
 /// The lockfile as the directory is: every plugin that has a digest; one that has none stops the write.
-fn fresh(args: &LockArgs, root: &Root, looked: &Looked) -> Result<LockFile, Failure> {
+fn fresh(args: &LockArgs, root: &Root, looked: &LookReport) -> Result<LockFile, Failure> {
     let mut file = LockFile::new();
     let real = root.real();
     for plugin in &looked.report.plugins {
@@ -114,11 +114,11 @@ fn fresh(args: &LockArgs, root: &Root, looked: &Looked) -> Result<LockFile, Fail
     Ok(file)
 }
 
-fn migrate(bytes: &[u8], root: &Root, looked: &Looked, fresh: &LockFile) -> Result<String, Failure> {
-    let old = Lock::parse(bytes).map_err(|error| {
+fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> Result<String, Failure> {
+    let old = AnyLockFile::parse(bytes).map_err(|error| {
         Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
     })?;
-    let Lock::Json(old) = old else {
+    let AnyLockFile::Json(old) = old else {
         return Err(usage(format!("migrate: {NAME} is not the older JSON lockfile")));
     };
     let mut migrants = Vec::new();
@@ -128,7 +128,7 @@ fn migrate(bytes: &[u8], root: &Root, looked: &Looked, fresh: &LockFile) -> Resu
         if let (Some(path), Some(digest)) = (path, digest)
             && let Some(entry) = fresh.get(&path).cloned()
         {
-            migrants.push(Migrant { name: plugin.name.clone(), digest, path, entry });
+            migrants.push(MigratedPlugin { name: plugin.name.clone(), digest, path, entry });
         }
     }
     let done = old
@@ -166,7 +166,7 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         out.result(&format!("{NAME} is as it should be: nothing was written\n"))?;
         return Ok(0);
     }
-    if let Some(Err(error)) = old.map(Lock::parse) {
+    if let Some(Err(error)) = old.map(AnyLockFile::parse) {
         if error.is_newer() {
             let text = anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help());
             return Err(Failure::Store(text));
@@ -181,8 +181,8 @@ fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut
         .replace(at(root, NAME).as_str(), text.as_bytes(), perm)
         .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
     let wrote = match done {
-        Replaced::Created => "wrote",
-        Replaced::Overwrote => "replaced",
+        ReplaceOutcome::Created => "wrote",
+        ReplaceOutcome::Overwrote => "replaced",
     };
     let dir = shared::quoted(args.dir.as_str());
     if root.jail.metadata(at(root, "PLUGINS.lock.minisig").as_str()).is_ok() {
@@ -250,7 +250,7 @@ fn signed(sign: char, row: &str) -> String {
     }
 }
 
-fn check(args: &LockArgs, looked: &Looked, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
+fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
     let covered = |plugin: &PluginReport| plugin.lock.state != LockState::Absent;
     if old.is_none() && !looked.report.plugins.iter().any(covered) {
         return Err(Failure::Refused(anyhow!(
@@ -305,15 +305,15 @@ fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result
     let Some(bytes) = old else {
         return Err(usage(format!("accept {NAME}: there is none")));
     };
-    let parsed = Lock::parse(&bytes).map_err(|error| {
+    let parsed = AnyLockFile::parse(&bytes).map_err(|error| {
         Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
     })?;
-    if matches!(parsed, Lock::Json(_)) {
+    if matches!(parsed, AnyLockFile::Json(_)) {
         return Err(usage(format!(
             "accept {NAME}: the older JSON lock covers too little\n  next: plugward lock --migrate"
         )));
     }
-    let mut store = stores::pins(host, Writes::Commit, out)?;
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let lock = sha256(&bytes);
     note(host, &[LedgerEvent::PinAccepted { plugin: NAME.to_owned(), digest: lock.to_string(), old: None }])?;
     let change = Change::AcceptLock { lock };
@@ -321,7 +321,7 @@ fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result
         .commit(vec![change], host::now()?)
         .map_err(|error| Failure::Store(anyhow!("{error}\n  next: {}", error.help())))?;
     match committed.outcomes.first() {
-        Some(Outcome::Done | Outcome::Already) => {
+        Some(ChangeOutcome::Done | ChangeOutcome::Already) => {
             out.result(&format!("accepted {}/{NAME}\n  {lock}\n", line(dir)))?;
             Ok(0)
         }

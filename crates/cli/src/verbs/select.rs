@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::pinstore::Pins;
-use plugward_loader::{PinStore, PlacePath, PluginKey, Root, Unwatched, Writes, project_of, survey};
+use plugward_loader::{PinStore, PlacePath, PluginKey, Root, NoWatch, CheckMode, project_of, survey};
 
 use crate::args::Finding;
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
+use crate::next_steps;
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::stores;
@@ -34,12 +35,12 @@ pub(crate) fn on_disk(
         let root = host::root(&path)?;
         return inside(selector, root, finding, host, out);
     }
-    let store = stores::pins(host, Writes::LookOnly, out)?;
+    let store = stores::pins(host, CheckMode::LookOnly, out)?;
     if let Some(failure) = store.failure() {
         return Err(Failure::Store(anyhow::anyhow!(
             "find `{}`: {failure}\n  next: {}",
             line(selector),
-            failure.help()
+            next_steps::of_store(&failure)
         )));
     }
     let mut all = of_pins(store.pins());
@@ -57,7 +58,7 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
         // If nothing could be opened there is a reason, with what fixes it.
         return Err(Failure::Store(match store.failure() {
             Some(failure) => {
-                anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), failure.help())
+                anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), next_steps::of_store(&failure))
             }
             None => anyhow::anyhow!(
                 "find `{}`: there are no pins yet\n  next: plugward check DIR",
@@ -104,7 +105,7 @@ fn inside(
     out: &Out,
 ) -> Result<PluginKey, Failure> {
     let real = root.real();
-    let store = stores::pins(host, Writes::LookOnly, out)?;
+    let store = stores::pins(host, CheckMode::LookOnly, out)?;
     // What was pinned under the typed path is meant, even if a symlink is there by now.
     let typed = root.typed.clone().map(PluginKey::Placed);
     if let Some(key) = typed.filter(|key| store.pins().is_some_and(|pins| pins.get(key).is_some())) {
@@ -158,8 +159,8 @@ fn of_project(
 fn surveyed(roots: &[Root], store: &PinStore, finding: &Finding, host: &Host) -> Result<Candidates, Failure> {
     let settings = Settings::read(host)?;
     let options =
-        shared::options(shared::trust(None, &settings), Writes::LookOnly, finding, &settings, host)?;
-    let found = survey(roots, store, &options, &Unwatched);
+        shared::options(shared::trust(None, &settings), CheckMode::LookOnly, finding, &settings, host)?;
+    let found = survey(roots, store, &options, &NoWatch);
     let rows = found.into_iter().map(|one| {
         let names = one.called.iter().flat_map(|name| [name.as_str().to_owned(), name.name().to_owned()]);
         (one.key, names.collect())

@@ -8,14 +8,15 @@ use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    CheckOptions, Gate, Host as Sides, Keep, LockState, Looked, NoGrants, NobodyThere, PinStatus,
-    PluginReport, Root, Subject, Trust, Weight, Writes,
+    CheckOptions, Gate, Host as Sides, ByteRetention, LockState, LookReport, NoGrants, NoPerson, PinStatus,
+    PluginReport, Root, Subject, Trust, Weight, CheckMode,
 };
 
 use crate::args::{Finding, TrustArg};
 use crate::escape::line;
 use crate::failure::{Failure, usage};
 use crate::host::{self, Host};
+use crate::next_steps;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -58,7 +59,7 @@ pub(crate) fn excludes(names: &[String]) -> Result<Excludes, Failure> {
 
 pub(crate) fn options(
     trust: Trust,
-    writes: Writes,
+    writes: CheckMode,
     finding: &Finding,
     settings: &Settings,
     host: &Host,
@@ -173,19 +174,20 @@ pub(crate) fn quoted(word: &str) -> String {
 pub(crate) fn look(
     roots: &[Root],
     trust: Option<Trust>,
-    keep: Keep,
+    keep: ByteRetention,
     finding: &Finding,
     host: &Host,
     out: &Out,
-) -> Result<Looked, Failure> {
+) -> Result<LookReport, Failure> {
     let settings = Settings::read(host)?;
     let trust = trust.unwrap_or_else(|| self::trust(None, &settings));
-    let mut options = options(trust, Writes::LookOnly, finding, &settings, host)?;
+    let mut options = options(trust, CheckMode::LookOnly, finding, &settings, host)?;
     options.keep = keep;
     let mut stores = stores::to_look(host, &settings, out)?;
     let progress = Progress::new(out.live);
-    let mut sides = Sides { watch: &progress, person: &mut NobodyThere, grants: &NoGrants };
-    let looked = plugward_loader::look(roots, &mut stores, &options, &mut sides);
+    let mut sides = Sides { watch: &progress, person: &mut NoPerson, grants: &NoGrants };
+    let mut looked = plugward_loader::look(roots, &mut stores, &options, &mut sides);
+    next_steps::add(&mut looked.report);
     progress.done();
     Ok(looked)
 }
@@ -268,10 +270,10 @@ pub(crate) fn find(
     let at = place.parent().filter(|_| replaced).unwrap_or_else(|| place.clone());
     let root = host::root_at(&at, at.name().to_owned(), None)?;
     let keep = match keep {
-        WithBytes::Yes => Keep::Of(key.clone()),
-        WithBytes::No => Keep::Nothing,
+        WithBytes::Yes => ByteRetention::Of(key.clone()),
+        WithBytes::No => ByteRetention::Nothing,
     };
-    let Looked { mut report, mut subjects, .. } = look(&[root], trust, keep, finding, host, out)?;
+    let LookReport { mut report, mut subjects, .. } = look(&[root], trust, keep, finding, host, out)?;
     let Some(at) = report.plugins.iter().position(|plugin| plugin.key == key) else {
         let shown = host::display(&key);
         return Err(usage(format!("find `{}`: {shown} is not a plugin", line(selector))));

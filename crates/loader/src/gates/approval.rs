@@ -1,4 +1,4 @@
-//! The approval gate: has a person agreed to these bytes, after which audit.
+//! The approval gate: has a person approved these contents after an audit?
 
 use cap_std::fs::Dir;
 use plugward_pinstore::{Approval, ApprovalCheck, Approvals, ApprovedBytes, RulesChanged, StoreError};
@@ -11,13 +11,13 @@ use crate::report::{ApprovalReport, ApprovalState, Gate};
 use crate::subject::Subject;
 use crate::text::chain;
 
-/// The approvals, or why there are none to be had.
+/// The approvals, or the cause if they cannot be used.
 #[derive(Debug)]
 pub struct ApprovalStore(State);
 
 #[derive(Debug)]
 enum State {
-    /// No folder yet.
+    /// There is no directory yet.
     Empty,
     Open(Box<Approvals>),
     Broken {
@@ -28,14 +28,14 @@ enum State {
 }
 
 impl ApprovalStore {
-    /// Has no approvals.
+    /// Creates a store without approvals.
     #[must_use]
     pub const fn empty() -> Self {
         Self(State::Empty)
     }
 
-    /// Opens the approvals below the user's config folder. A file that cannot be used is kept as that: no approval
-    /// holds then, and it is not as if none had been given.
+    /// Opens the approvals in the user's configuration directory. The error of an unusable file is kept in
+    /// the value, so that no approval counts and the cause is reported.
     #[must_use]
     pub fn open(dir: &Dir, owner: Owner) -> Self {
         let broken = |error: &StoreError| State::Broken {
@@ -54,7 +54,7 @@ impl ApprovalStore {
         Self(opened.map_or_else(|state| state, |approvals| State::Open(Box::new(approvals))))
     }
 
-    /// Gives the approvals, where they could be read.
+    /// Returns the approvals, if they could be read.
     #[must_use]
     pub fn approvals(&self) -> Option<&Approvals> {
         match &self.0 {
@@ -67,7 +67,7 @@ impl ApprovalStore {
         matches!(self.0, State::Broken { .. })
     }
 
-    /// What is to be said of the file itself.
+    /// Returns the notices about the file itself.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         let notice = |code: &str, message: String| Notice::new(code, Gate::Approval, message);
         match &self.0 {
@@ -82,8 +82,8 @@ impl ApprovalStore {
 
 /// Compares one plugin with its approval.
 ///
-/// An approval counts whether one is required or not: a risk above the threshold refuses. If none is required, a missing
-/// approval, or one of other bytes, is only shown.
+/// An approval counts even if none is required: a risk above the threshold refuses. If none is required, a
+/// missing approval, or one of other contents, is only reported.
 pub(crate) fn gate(
     subject: &Subject,
     store: &ApprovalStore,
@@ -127,22 +127,24 @@ fn report(check: &ApprovalCheck, stored: Option<&Approval>) -> ApprovalReport {
 
 fn judge(outcome: &mut GateOutcome, check: &ApprovalCheck, options: &CheckOptions) {
     const NO_APPROVAL: &str =
-        "approve {id} after an audit of these bytes, or set plugins.approval = \"off\" in your own settings";
+        "audit this version and approve it, or set plugins.approval = \"off\" in your own settings";
     let code = check.code().unwrap_or_default();
     let required = options.approval == ApprovalRule::Required;
     match check {
         ApprovalCheck::None if required => {
-            let message = "nobody has approved these bytes, and plugins.approval = \"required\"";
+            let message = "this version is not approved, and plugins.approval = \"required\"";
             outcome.add(code, Weight::Undecided, message, NO_APPROVAL);
         }
         ApprovalCheck::Stale { approved, actual } if required => {
-            let mut text =
-                format!("other bytes were approved\napproved {}\nactual {}", approved.tree, actual.tree);
+            let mut text = format!(
+                "the approval is for other contents\napproved {}\nactual {}",
+                approved.tree, actual.tree
+            );
             let names = approved.shared.keys().chain(actual.shared.keys());
             for name in names.filter(|name| approved.shared.get(*name) != actual.shared.get(*name)) {
                 text.push_str(&format!("\nshared {name} differs"));
             }
-            outcome.add(code, Weight::Undecided, text, format!("plugward diff {{id}}; {NO_APPROVAL}"));
+            outcome.add(code, Weight::Undecided, text, format!("review what changed; then {NO_APPROVAL}"));
         }
         ApprovalCheck::Risk { risk, max } => outcome.add(
             code,
@@ -153,7 +155,7 @@ fn judge(outcome: &mut GateOutcome, check: &ApprovalCheck, options: &CheckOption
         ApprovalCheck::Given { rules: RulesChanged::Changed, .. } => {
             outcome.note(
                 code,
-                "the scanner's rules changed since the approval; they ran on these bytes all the same",
+                "the scanner's rules changed since the approval; the new rules ran on this version",
             );
         }
         ApprovalCheck::None

@@ -1,36 +1,36 @@
-//! The lock gate: does the PLUGINS.lock of the plugin's own place name this tree?
+//! The lock gate: does the PLUGINS.lock for the plugin's place contain this tree?
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plugward_pinstore::{LockSays, PinCheck};
-use plugward_sandbox_path::Answer;
+use plugward_pinstore::{LockMatch, PinCheck};
+use plugward_sandbox_path::ErrorClass;
 use plugward_tree_lock::{
-    CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, Lock, LockCheck, LockDifference, LockError,
+    AnyLockFile, CodewizardDigest, JsonLock, JsonLockCheck, LOCK_BYTES, LockCheck, LockDifference, LockError,
     LockFacts, LockFile, LockOutcome, LockRule, Snapshot, Verifier,
 };
 use plugward_types::{Digest, PlacePath};
 
 use super::{Context, passed};
-use crate::discover::Place;
+use crate::discover::PluginPlace;
 use crate::examined::Examined;
 use crate::options::Trust;
 use crate::outcome::{GateOutcome, Notice, Weight};
 use crate::report::{Gate, LockReport, LockState};
 use crate::roots::{Root, ancestors, inside};
 use crate::subject::Subject;
-use crate::verifiers::{self, Asked, Verifiers};
+use crate::verifiers::{self, VerifierInput, Verifiers};
 
 /// The lockfile's name.
 pub(crate) const NAME: &str = "PLUGINS.lock";
-/// Its signature, next to it.
+/// The name of its signature.
 const SIGNATURE: &str = "PLUGINS.lock.minisig";
 /// Bytes of a signature that are read; a real one has about 300.
 const SIGNATURE_BYTES: u64 = 4096;
 
 /// The lockfile of one directory.
-pub(crate) enum LockHere {
+pub(crate) enum DirectoryLock {
     Absent,
     /// plugward's own format.
     Own {
@@ -40,9 +40,9 @@ pub(crate) enum LockHere {
         /// Verifies its signature, if the settings name signers.
         signature: Option<Arc<dyn Verifier>>,
     },
-    /// The older JSON form.
+    /// The older JSON format.
     Json(JsonLock),
-    /// A file is there and cannot be used.
+    /// A file that cannot be used.
     Broken {
         code: &'static str,
         message: String,
@@ -50,24 +50,24 @@ pub(crate) enum LockHere {
     },
 }
 
-impl LockHere {
+impl DirectoryLock {
     fn read(root: &Root, dir: &str, verifiers: &Verifiers) -> Self {
         let jail = &root.jail;
         let at = |name: &str| crate::roots::join(dir, name);
         let bytes = match jail.read(at(NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
             Ok(bytes) => bytes,
-            Err(error) if error.answer() == Answer::NotThere => return Self::Absent,
+            Err(error) if error.class() == ErrorClass::NotFound => return Self::Absent,
             Err(error) => {
                 let message = format!("{NAME}: {error} ({})", error.code());
                 return Self::Broken { code: "lock/malformed", message, help: error.help().to_owned() };
             }
         };
-        match Lock::parse(&bytes) {
-            Ok(Lock::Plugins(file)) => {
+        match AnyLockFile::parse(&bytes) {
+            Ok(AnyLockFile::Plugins(file)) => {
                 let signature = match jail.read(at(SIGNATURE).as_str(), SIGNATURE_BYTES) {
                     Ok(bytes) => Some(bytes),
-                    Err(error) if error.answer() == Answer::NotThere => None,
-                    // A signature that cannot be read verifies nothing.
+                    Err(error) if error.class() == ErrorClass::NotFound => None,
+                    // An unreadable signature is treated as an empty one, which verifies nothing.
                     Err(_) => Some(Vec::new()),
                 };
                 match verifiers.of_lock(&bytes, signature.as_deref()) {
@@ -75,12 +75,12 @@ impl LockHere {
                     Err(error) => Self::broken(&error),
                 }
             }
-            Ok(Lock::Json(file)) => Self::Json(file),
+            Ok(AnyLockFile::Json(file)) => Self::Json(file),
             Err(error) => Self::broken(&error),
         }
     }
 
-    /// Whether it has an entry for a path.
+    /// Returns `true` if it has an entry for a path.
     fn names(&self, path: &str) -> bool {
         matches!(self, Self::Own { file, .. } if file.get(path).is_some())
     }
@@ -90,80 +90,86 @@ impl LockHere {
     }
 }
 
-/// The lockfiles around the plugins of a run, each read once.
+/// The lockfiles around the plugins of a run. Each is read once.
 #[derive(Default)]
 pub(crate) struct LockFiles {
-    read: RefCell<BTreeMap<PlacePath, Arc<LockHere>>>,
-    /// The directories whose lockfile covers some plugin.
+    read: RefCell<BTreeMap<PlacePath, Arc<DirectoryLock>>>,
+    /// The directories whose lockfile covers a plugin.
     covering: RefCell<BTreeSet<PlacePath>>,
 }
 
 /// A lockfile, and the directory that contains it.
-pub(crate) struct LockAt {
+pub(crate) struct LocatedLock {
     /// Relative to the root's jail.
     pub(crate) dir: String,
-    pub(crate) lock: Arc<LockHere>,
+    pub(crate) lock: Arc<DirectoryLock>,
 }
 
 impl LockFiles {
     /// Returns the lockfile of a directory.
-    pub(crate) fn of(&self, root: &Root, dir: &str, verifiers: &Verifiers) -> Arc<LockHere> {
-        let Ok(real) = root.top.join(dir) else { return Arc::new(LockHere::Absent) };
+    pub(crate) fn of(&self, root: &Root, dir: &str, verifiers: &Verifiers) -> Arc<DirectoryLock> {
+        let Ok(real) = root.top.join(dir) else { return Arc::new(DirectoryLock::Absent) };
         let known = self.read.borrow().get(&real).cloned();
         known.unwrap_or_else(|| {
-            let lock = Arc::new(LockHere::read(root, dir, verifiers));
+            let lock = Arc::new(DirectoryLock::read(root, dir, verifiers));
             self.read.borrow_mut().insert(real, lock.clone());
             lock
         })
     }
 
-    /// Finds the lockfiles that cover a place, the nearest first. Within the plugin's reach all of them count; further
-    /// up, where a project mark may have been planted to cut them off, those that name the place.
+    /// Returns the lockfiles that cover a place, nearest first. Inside the plugin's reach every lockfile
+    /// counts. Further up, where a planted project mark could hide them, those with an entry for the place
+    /// count.
     ///
-    /// The plugin's own lockfile counts only if none is above it, the plugin is a project, and the user checks that
-    /// project: otherwise a plugin could vouch for itself.
-    pub(crate) fn covering(&self, place: &Place, root: &Root, verifiers: &Verifiers) -> Vec<LockAt> {
+    /// The plugin's own lockfile counts only if there is none above it, the plugin is a project, and the
+    /// user checks that project. Otherwise a plugin could vouch for itself.
+    pub(crate) fn covering(
+        &self,
+        place: &PluginPlace,
+        root: &Root,
+        verifiers: &Verifiers,
+    ) -> Vec<LocatedLock> {
         let mut all = Vec::new();
         for dir in ancestors(&place.dir).take_while(|dir| inside(dir, &place.reach.outer).is_some()) {
             let lock = self.of(root, dir, verifiers);
             let names = inside(&place.dir, dir).is_some_and(|path| lock.names(path));
-            let near = inside(dir, &place.reach.top).is_some() && !matches!(*lock, LockHere::Absent);
+            let near = inside(dir, &place.reach.top).is_some() && !matches!(*lock, DirectoryLock::Absent);
             if near || names {
-                all.push(LockAt { dir: dir.to_owned(), lock });
+                all.push(LocatedLock { dir: dir.to_owned(), lock });
             }
         }
         let is_project = place.reach.project.as_deref() == Some(&place.dir);
         if all.is_empty() && is_project && inside(&root.dir, &place.dir).is_some() {
             let lock = self.of(root, &place.dir, verifiers);
-            if !matches!(*lock, LockHere::Absent) {
-                all.push(LockAt { dir: place.dir.clone(), lock });
+            if !matches!(*lock, DirectoryLock::Absent) {
+                all.push(LocatedLock { dir: place.dir.clone(), lock });
             }
         }
         self.covering.borrow_mut().extend(all.iter().filter_map(|at| root.top.join(&at.dir).ok()));
         all
     }
 
-    /// The nearest lockfile that covers a place.
-    fn nearest(&self, place: &Place, context: &Context<'_>) -> Option<LockAt> {
+    /// Returns the nearest lockfile that covers a place.
+    fn nearest(&self, place: &PluginPlace, context: &Context<'_>) -> Option<LocatedLock> {
         self.covering(place, context.root, &context.options.verifiers).into_iter().next()
     }
 
-    /// Whether the lockfile of a place is of the older JSON form.
-    pub(crate) fn is_json(&self, place: &Place, context: &Context<'_>) -> bool {
-        self.nearest(place, context).is_some_and(|at| matches!(*at.lock, LockHere::Json(_)))
+    /// Returns `true` if the lockfile of a place has the older JSON format.
+    pub(crate) fn is_json(&self, place: &PluginPlace, context: &Context<'_>) -> bool {
+        self.nearest(place, context).is_some_and(|at| matches!(*at.lock, DirectoryLock::Json(_)))
     }
 
     /// Returns the names of the shared directories in the lock entry of a plugin.
-    pub(crate) fn shared_of(&self, place: &Place, context: &Context<'_>) -> Vec<String> {
+    pub(crate) fn shared_of(&self, place: &PluginPlace, context: &Context<'_>) -> Vec<String> {
         let Some(at) = self.nearest(place, context) else { return Vec::new() };
-        let LockHere::Own { file, .. } = &*at.lock else { return Vec::new() };
+        let DirectoryLock::Own { file, .. } = &*at.lock else { return Vec::new() };
         let entry = inside(&place.dir, &at.dir).and_then(|path| file.get(path));
         entry.map(|entry| entry.shared.keys().cloned().collect()).unwrap_or_default()
     }
 }
 
-/// Lists the places inside a root's directory that a lockfile names and that no plugin was found at. `visited` has the
-/// names of the plugins that were found.
+/// Returns the places inside a root that a lockfile lists and at which no plugin was found. `visited` has
+/// the names of the found plugins.
 pub(crate) fn unvisited(
     locks: &LockFiles,
     root: &Root,
@@ -172,10 +178,10 @@ pub(crate) fn unvisited(
 ) -> Vec<PlacePath> {
     let reach = crate::roots::reach(root, &root.dir);
     let above = ancestors(&root.dir).take_while(|dir| inside(dir, &reach.top).is_some());
-    // The nearest lockfile at or above the directory, and those that the plugins inside it have.
+    // The nearest lockfile at or above the directory, and those of the plugins inside it.
     let nearest = core::iter::once(root.dir.as_str())
         .chain(above)
-        .find(|dir| !matches!(*locks.of(root, dir, verifiers), LockHere::Absent));
+        .find(|dir| !matches!(*locks.of(root, dir, verifiers), DirectoryLock::Absent));
     let mut dirs: BTreeSet<PlacePath> = nearest.and_then(|dir| root.top.join(dir).ok()).into_iter().collect();
     let real = root.real();
     dirs.extend(locks.covering.borrow().iter().filter(|dir| dir.relative_to(&real).is_some()).cloned());
@@ -183,9 +189,13 @@ pub(crate) fn unvisited(
     for dir in dirs {
         let lock = locks.read.borrow().get(&dir).cloned();
         let paths: Vec<String> = match lock.as_deref() {
-            Some(LockHere::Own { file, .. }) => file.entries().map(|(path, _)| path.to_owned()).collect(),
-            // That format names plugins, not directories; by convention both are the same.
-            Some(LockHere::Json(file)) if dir == real => file.unvisited(&visited.values().cloned().collect()),
+            Some(DirectoryLock::Own { file, .. }) => {
+                file.entries().map(|(path, _)| path.to_owned()).collect()
+            }
+            // That format lists plugins by name, which by convention is the name of the directory.
+            Some(DirectoryLock::Json(file)) if dir == real => {
+                file.unvisited(&visited.values().cloned().collect())
+            }
             _ => Vec::new(),
         };
         let places = paths.iter().filter_map(|path| dir.join(path).ok());
@@ -196,24 +206,24 @@ pub(crate) fn unvisited(
     missing
 }
 
-/// Returns what is to be said of a lockfile that cannot be used, if no plugin's row says it.
+/// Returns a notice about an unusable lockfile that no plugin's reasons mention.
 pub(crate) fn broken(locks: &LockFiles, root: &Root, verifiers: &Verifiers) -> Option<Notice> {
     match &*locks.of(root, &root.dir, verifiers) {
-        LockHere::Broken { code, message, help } => {
+        DirectoryLock::Broken { code, message, help } => {
             Some(Notice::new(*code, Gate::Lock, format!("{message}\nnext: {help}")))
         }
-        LockHere::Absent | LockHere::Own { .. } | LockHere::Json(_) => None,
+        DirectoryLock::Absent | DirectoryLock::Own { .. } | DirectoryLock::Json(_) => None,
     }
 }
 
-/// The outcome of the gate, and what the pin gate needs to know of it.
+/// The result of the gate, and the input of the pin gate.
 pub(crate) struct LockResult {
     pub(crate) report: LockReport,
-    pub(crate) says: LockSays,
+    pub(crate) says: LockMatch,
     pub(crate) outcome: GateOutcome,
 }
 
-/// Compares one plugin with the lockfile of its place, and asks the host's verifiers.
+/// Compares one plugin with the lockfile of its place, and runs the host's verifiers.
 pub(crate) fn gate(
     one: &Examined,
     subject: &Subject,
@@ -228,34 +238,34 @@ pub(crate) fn gate(
         snapshot,
         names: verifiers::names(one),
         path: at.as_ref().and_then(|at| inside(&one.place.dir, &at.dir)).unwrap_or(".").to_owned(),
-        folder: one.place.real.name().to_owned(),
+        directory: one.place.real.name().to_owned(),
         result: LockResult {
             report: LockReport::state(LockState::Absent),
-            says: LockSays::Nothing,
+            says: LockMatch::Nothing,
             outcome: passed(Gate::Lock),
         },
     };
     match at.as_ref().map(|at| &*at.lock) {
-        None | Some(LockHere::Absent) => {
+        None | Some(DirectoryLock::Absent) => {
             gate.result.says = gate.decide(&LockCheck::NoFile, context);
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
-        Some(LockHere::Broken { code, message, help }) => {
+        Some(DirectoryLock::Broken { code, message, help }) => {
             gate.result.report.state = LockState::Malformed;
             gate.result.outcome.add(*code, Weight::Store, message.clone(), help.clone());
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
-        Some(LockHere::Own { file, digest, signature }) => {
+        Some(DirectoryLock::Own { file, digest, signature }) => {
             let tree = crate::trees::under(snapshot, &file.exclude_of(&gate.path))
                 .unwrap_or(subject.observed.facts.tree);
             gate.result.says = gate.compare(file, &tree, context);
             gate.ask(Some(file), signature.as_ref(), &tree, verifiers);
             let accepted = context.stores.pins.pins().is_some_and(|pins| pins.is_lock_accepted(digest));
-            if gate.result.says == LockSays::Matched && accepted {
-                gate.result.says = LockSays::Accepted;
+            if gate.result.says == LockMatch::Matched && accepted {
+                gate.result.says = LockMatch::Accepted;
             }
         }
-        Some(LockHere::Json(file)) => {
+        Some(DirectoryLock::Json(file)) => {
             gate.json(file, one.name());
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
@@ -263,7 +273,8 @@ pub(crate) fn gate(
     for outer in all {
         gate.narrow(one, &outer);
     }
-    // The look at the snapshot saves a look-up for each plugin; an excluded file is not in it.
+    // Reading the name from the snapshot saves a lookup per plugin. An excluded file is not in the
+    // snapshot.
     let has_own = snapshot.get(NAME).is_some() || snapshot.exclude().contains(NAME);
     if has_own && at.as_ref().is_none_or(|at| at.dir != one.place.dir) {
         gate.own_lock(one, context);
@@ -278,8 +289,8 @@ struct LockGate<'a> {
     names: Vec<String>,
     /// The plugin's directory, relative to the lockfile.
     path: String,
-    /// The last part of the plugin's directory.
-    folder: String,
+    /// The name of the plugin's directory.
+    directory: String,
     result: LockResult,
 }
 
@@ -300,20 +311,20 @@ impl LockGate<'_> {
         file: &LockFile,
         tree: &plugward_types::TreeDigest,
         context: &Context<'_>,
-    ) -> LockSays {
+    ) -> LockMatch {
         let check = self.check(file, &self.path, tree);
         let says = self.decide(&check, context);
         self.explain(file);
         says
     }
 
-    fn decide(&mut self, check: &LockCheck, context: &Context<'_>) -> LockSays {
+    fn decide(&mut self, check: &LockCheck, context: &Context<'_>) -> LockMatch {
         let rule = if context.options.trust == Trust::Locked { LockRule::Anchors } else { LockRule::Narrows };
         self.result.report.state = state(check);
         match check.outcome(rule) {
-            LockOutcome::GoOn if *check == LockCheck::Match => LockSays::Matched,
-            LockOutcome::GoOn => LockSays::Nothing,
-            LockOutcome::CountsAsPin => LockSays::Matched,
+            LockOutcome::GoOn if *check == LockCheck::Match => LockMatch::Matched,
+            LockOutcome::GoOn => LockMatch::Nothing,
+            LockOutcome::CountsAsPin => LockMatch::Matched,
             LockOutcome::NeedsPin(code) => {
                 // A pin of the old place or of an older format counts, and so does a denial.
                 let pinned = context.stores.pins.pins().is_some_and(|pins| {
@@ -323,25 +334,26 @@ impl LockGate<'_> {
                     let message = format!("no {NAME} covers this plugin, and it is not pinned");
                     self.result.outcome.add(code, Weight::Integrity, message, check.help());
                 }
-                LockSays::Nothing
+                LockMatch::Nothing
             }
             LockOutcome::Refuse(code) => {
                 self.result.outcome.add(code, Weight::Integrity, text(check), check.help());
-                LockSays::Nothing
+                LockMatch::Nothing
             }
         }
     }
 
-    /// Surface and launchers only explain: the bytes are as locked, and this version sees something else in them.
+    /// Explains a different surface or launcher. The contents match, but this version detects something
+    /// else in them.
     fn explain(&mut self, file: &LockFile) {
         let facts = self.subject.facts();
         let Some(surface) = facts.surface.as_ref().filter(|_| self.result.report.state == LockState::Match)
         else {
             return;
         };
-        if let Some(said) = file.surface_notice(&self.path, surface, &self.subject.launchers) {
+        if let Some(said) = file.surface_warning(&self.path, surface, &self.subject.launchers) {
             let mut message = format!(
-                "the tree matches; this version of plugward sees another surface in it than {NAME} records"
+                "the contents match, but this version detects another execution surface in them than {NAME} lists"
             );
             for (sign, names) in [('+', &said.added), ('-', &said.removed)] {
                 for name in names {
@@ -353,38 +365,39 @@ impl LockGate<'_> {
     }
 
     fn json(&mut self, file: &JsonLock, name: &str) {
-        let message = "the JSON lockfile covers no compiled caches, execute bits or symlinks; to replace it: plugward lock --migrate";
+        let message = "the JSON lockfile does not cover compiled caches, execute bits or symlinks; replace it with a current one";
         self.result.outcome.note(JsonLock::NOTICE, message);
-        let help = "review what changed, then write the lockfile again";
+        let help = "review what changed, then update the lockfile";
         match file.check(name, CodewizardDigest::of(self.snapshot)) {
             JsonLockCheck::Match => self.result.report.state = LockState::Match,
             JsonLockCheck::Unlisted => {
                 self.result.report.state = LockState::Unlisted;
-                let message = format!("{NAME} has no entry for it");
+                let message = format!("{NAME} has no entry for this plugin");
                 self.result.outcome.add("lock/unlisted", Weight::Integrity, message, help);
                 return;
             }
             JsonLockCheck::Mismatch { expected, actual } => {
                 self.result.report.state = LockState::Mismatch;
-                let text = format!("{NAME} names another tree\nexpected {expected}\nactual {actual}");
+                let text = format!("{NAME} lists another tree\nexpected {expected}\nactual {actual}");
                 self.result.outcome.add("lock/mismatch", Weight::Integrity, text, help);
             }
         }
-        if self.folder != name {
-            // That format goes by names alone, so it does not cover the directory's.
+        if self.directory != name {
+            // That format lists plugin names only, so an entry does not cover the directory.
             let message = format!(
-                "{NAME} goes by the name alone, and the directory has another one: `{}`",
-                self.folder
+                "{NAME} identifies plugins by name only, and the directory has another name: `{}`",
+                self.directory
             );
             self.result.outcome.note("manifest/name-not-folder", message);
         }
     }
 
-    /// A lockfile further up cannot be overruled by a nearer one: it has to match as well.
-    fn narrow(&mut self, one: &Examined, outer: &LockAt) {
+    /// Compares the plugin with a lockfile further up. It must match as well, so that a nearer one cannot
+    /// overrule it.
+    fn narrow(&mut self, one: &Examined, outer: &LocatedLock) {
         let path = inside(&one.place.dir, &outer.dir).unwrap_or(".");
         match &*outer.lock {
-            LockHere::Own { file, .. } => {
+            DirectoryLock::Own { file, .. } => {
                 let tree = crate::trees::under(self.snapshot, &file.exclude_of(path));
                 let check = self.check(file, path, &tree.unwrap_or(self.subject.observed.facts.tree));
                 if check != LockCheck::Match {
@@ -394,19 +407,20 @@ impl LockGate<'_> {
                     self.result.outcome.add(code, Weight::Integrity, message, check.help());
                 }
             }
-            LockHere::Broken { code, message, help } => {
+            DirectoryLock::Broken { code, message, help } => {
                 let message = format!("the {NAME} further up: {message}");
                 self.result.outcome.add(*code, Weight::Store, message, help.clone());
             }
-            LockHere::Json(_) | LockHere::Absent => {}
+            DirectoryLock::Json(_) | DirectoryLock::Absent => {}
         }
     }
 
-    /// The plugin's own lockfile can only narrow: it has to match if it says anything of the plugin.
+    /// Compares the plugin with its own lockfile, which can only restrict: it must match if it has an entry
+    /// for the plugin.
     fn own_lock(&mut self, one: &Examined, context: &Context<'_>) {
         let own = context.locks.of(context.root, &one.place.dir, &context.options.verifiers);
         match &*own {
-            LockHere::Own { file, .. } if file.get(".").is_some() => {
+            DirectoryLock::Own { file, .. } if file.get(".").is_some() => {
                 let tree = crate::trees::under(self.snapshot, &file.exclude_of("."));
                 let check = self.check(file, ".", &tree.unwrap_or(self.subject.observed.facts.tree));
                 if check != LockCheck::Match {
@@ -415,15 +429,15 @@ impl LockGate<'_> {
                     self.result.outcome.add(code, Weight::Integrity, message, check.help());
                 }
             }
-            LockHere::Broken { code, message, help } => {
+            DirectoryLock::Broken { code, message, help } => {
                 let message = format!("the plugin's own lockfile: {message}");
                 self.result.outcome.add(*code, Weight::Integrity, message, help.clone());
             }
-            LockHere::Own { .. } | LockHere::Json(_) | LockHere::Absent => {}
+            DirectoryLock::Own { .. } | DirectoryLock::Json(_) | DirectoryLock::Absent => {}
         }
     }
 
-    /// Asks the verifiers of the host about the plugin.
+    /// Runs the host's verifiers for the plugin.
     fn ask(
         &mut self,
         lock: Option<&LockFile>,
@@ -431,8 +445,14 @@ impl LockGate<'_> {
         digest: &plugward_types::TreeDigest,
         verifiers: &Verifiers,
     ) {
-        let asked =
-            Asked { names: &self.names, path: &self.path, digest, files: self.snapshot, lock, signature };
+        let asked = VerifierInput {
+            names: &self.names,
+            path: &self.path,
+            digest,
+            files: self.snapshot,
+            lock,
+            signature,
+        };
         verifiers::ask(&mut self.result, verifiers, &asked);
     }
 }
@@ -452,17 +472,17 @@ fn text(check: &LockCheck) -> String {
     match check {
         LockCheck::NoFile => format!("no {NAME} covers this plugin"),
         LockCheck::Match => format!("contents match {NAME}"),
-        LockCheck::Unlisted => format!("{NAME} has no entry for it"),
-        LockCheck::Missing => format!("{NAME} names it, and it does not exist"),
+        LockCheck::Unlisted => format!("{NAME} has no entry for this plugin"),
+        LockCheck::Missing => format!("{NAME} lists this plugin, but it does not exist"),
         LockCheck::Inconsistent { expected, actual, .. } => {
-            pair("the tree and another manifest", Some(expected), Some(actual))
+            pair("the tree, but another manifest", Some(expected), Some(actual))
         }
         LockCheck::Mismatch(LockDifference::Entry { expected, actual }) => {
             pair("another marketplace entry", expected.as_ref(), actual.as_ref())
         }
         LockCheck::Mismatch(LockDifference::Tree { expected, actual }) => {
             let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
-            format!("{NAME} names another tree\nexpected {}\nactual {actual}", expected.join(" or "))
+            format!("{NAME} lists another tree\nexpected {}\nactual {actual}", expected.join(" or "))
         }
         LockCheck::Mismatch(LockDifference::Shared { name, expected, actual }) => {
             pair(&format!("another tree for {name}"), expected.as_ref(), actual.as_ref())
@@ -470,8 +490,8 @@ fn text(check: &LockCheck) -> String {
     }
 }
 
-/// The lock's digest and the actual one, each on its own line.
+/// Formats the lockfile's digest and the actual one, each on its own line.
 fn pair<T: ToString>(what: &str, expected: Option<&T>, actual: Option<&T>) -> String {
     let show = |digest: Option<&T>| digest.map_or_else(|| "none".to_owned(), ToString::to_string);
-    format!("{NAME} names {what}\nexpected {}\nactual {}", show(expected), show(actual))
+    format!("{NAME} lists {what}\nexpected {}\nactual {}", show(expected), show(actual))
 }

@@ -1,4 +1,4 @@
-//! The manifest gate: do the manifests parse and hold?
+//! The manifest gate: are the manifests valid?
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,24 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{CalledName, Digest};
 
 use super::passed;
-use crate::discover::{MAIN_LIMIT, Place};
+use crate::discover::{MAIN_LIMIT, PluginPlace};
 use crate::examined::Examined;
 use crate::options::CheckOptions;
 use crate::outcome::{GateOutcome, Weight};
 use crate::report::Gate;
 use crate::view::{TreeFiles, View, manifests};
 
-/// Reads every dialect of a directory.
-pub(crate) fn gate(place: &Place, snapshot: &Snapshot, options: &CheckOptions) -> (Vec<View>, GateOutcome) {
+/// Reads the manifests of all dialects in a directory.
+pub(crate) fn gate(
+    place: &PluginPlace,
+    snapshot: &Snapshot,
+    options: &CheckOptions,
+) -> (Vec<View>, GateOutcome) {
     let files = TreeFiles::new(snapshot);
     let excluded: Vec<&str> = options.excludes.iter().collect();
     let at = at(place, &excluded, options);
-    let one = |dialect| vec![DialectResult { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
+    let one =
+        |dialect| vec![DialectResult { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
     let found = match options.dialect {
         Some(dialect) => one(dialect),
         None => plugward_manifest::read_all(&files, &at),
@@ -32,8 +37,13 @@ pub(crate) fn gate(place: &Place, snapshot: &Snapshot, options: &CheckOptions) -
     views(found)
 }
 
-/// The directory could not be digested. The manifests alone are read, so that their own faults are reported too.
-pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -> (Vec<View>, GateOutcome) {
+/// Reads the manifests of a directory that could not be digested, so that their own errors are reported
+/// too.
+pub(crate) fn without_tree(
+    place: &PluginPlace,
+    jail: &Jail,
+    options: &CheckOptions,
+) -> (Vec<View>, GateOutcome) {
     let mut files = MapFiles::new();
     for (_, file) in MAIN_FILES {
         if let Ok(bytes) = jail.read(*file, MAIN_LIMIT) {
@@ -46,17 +56,20 @@ pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -
         }
     }
     let excluded: Vec<&str> = options.excludes.iter().collect();
-    let mut dialects = options.dialect.map_or_else(|| plugward_manifest::find_dialects(&files), |only| vec![only]);
+    let mut dialects =
+        options.dialect.map_or_else(|| plugward_manifest::find_dialects(&files), |only| vec![only]);
     if dialects.is_empty() {
         dialects = guess(place, options);
     }
     let at = at(place, &excluded, options);
     let readable =
         dialects.iter().filter(|dialect| dialect.main_file().is_some_and(|file| files.get(file).is_some()));
-    let found = readable
-        .map(|dialect| DialectResult { dialect: *dialect, manifest: plugward_manifest::read(*dialect, &files, &at) });
+    let found = readable.map(|dialect| DialectResult {
+        dialect: *dialect,
+        manifest: plugward_manifest::read(*dialect, &files, &at),
+    });
     let (mut read, mut outcome) = views(found.collect());
-    // Without the other files nothing can be said of what the manifests name.
+    // The other files are not available, so nothing is known about the paths in the manifests.
     outcome.reasons.retain(|reason| reason.code != "manifest/missing-file");
     outcome.notices.clear();
     for dialect in dialects {
@@ -67,8 +80,8 @@ pub(crate) fn without_tree(place: &Place, jail: &Jail, options: &CheckOptions) -
     (read, outcome)
 }
 
-/// The dialects that a directory has, if its files cannot be read.
-pub(crate) fn guess(place: &Place, options: &CheckOptions) -> Vec<Dialect> {
+/// Returns the dialects of a directory whose files cannot be read.
+pub(crate) fn guess(place: &PluginPlace, options: &CheckOptions) -> Vec<Dialect> {
     match (options.dialect, &place.named) {
         (Some(only), _) => vec![only],
         (None, Some(_)) => vec![Dialect::Claude],
@@ -102,7 +115,7 @@ fn views(found: Vec<DialectResult>) -> (Vec<View>, GateOutcome) {
     (views, outcome)
 }
 
-/// An error in a file that several dialects read is reported once.
+/// Adds the errors of a manifest as reasons. An error in a file that several dialects read is added once.
 fn refuse(outcome: &mut GateOutcome, errors: &ManifestErrors) {
     for error in errors.iter() {
         let message = error.to_string();
@@ -112,19 +125,25 @@ fn refuse(outcome: &mut GateOutcome, errors: &ManifestErrors) {
     }
 }
 
-/// Returns the names that the manifests state.
+/// Returns the names in the manifests.
 pub(crate) fn called(views: &[View]) -> BTreeSet<CalledName> {
     let names = views.iter().filter_map(|view| Some((view.dialect, view.manifest.as_ref()?.name())));
     names.filter_map(|(dialect, name)| CalledName::new(dialect.as_str(), name).ok()).collect()
 }
 
-/// Returns the digest of each dialect's manifest file, also of those that this run does not ask for: a pin covers all.
+/// Returns the digest of each dialect's manifest file. A pin covers all dialects, not only those that this
+/// run checks.
 pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'static str, Digest> {
     let digest = |dialect: &Dialect| Some((dialect.as_str(), *snapshot.file(dialect.main_file()?)?.digest()));
-    dialects.iter().chain(&plugward_manifest::find_dialects(&TreeFiles::new(snapshot))).filter_map(digest).collect()
+    dialects
+        .iter()
+        .chain(&plugward_manifest::find_dialects(&TreeFiles::new(snapshot)))
+        .filter_map(digest)
+        .collect()
 }
 
-/// Returns the marketplace entry that a pin covers, also if this run does not ask for the dialect that it adds to.
+/// Returns the marketplace entry that a pin covers, even if this run does not check the dialect that it
+/// changes.
 pub(crate) fn entry_text(one: &Examined, snapshot: &Snapshot) -> Option<String> {
     let merged = manifests(&one.views).find_map(Manifest::entry_text);
     let adds = |dialect: Dialect| matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
@@ -136,7 +155,8 @@ pub(crate) fn entry_text(one: &Examined, snapshot: &Snapshot) -> Option<String> 
     merged.map(str::to_owned).or_else(other)
 }
 
-/// Reads the manifests again once the shared directories are known, so that imports from there count as covered.
+/// Parses the manifests again when the shared directories are known, so that imports from them count as
+/// covered.
 pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &CheckOptions) {
     if one.shared.is_empty() {
         return;
@@ -147,7 +167,7 @@ pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &Ch
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let at = at(&one.place, &excluded, options).with_shared(&names);
     for view in &mut one.views {
-        // The same bytes, read once more: only the labels differ.
+        // The bytes are the same; only the coverage labels differ.
         if view.manifest.is_some()
             && let Ok(labelled) = plugward_manifest::read(view.dialect, &files, &at)
         {
@@ -156,7 +176,7 @@ pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &Ch
     }
 }
 
-fn at<'a>(place: &'a Place, excluded: &'a [&'a str], options: &'a CheckOptions) -> PluginContext<'a> {
+fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOptions) -> PluginContext<'a> {
     let path = place.real.as_str();
     let inside = path.strip_prefix('/').unwrap_or(path);
     let at = PluginContext::for_directory(place.real.name()).with_path(inside).with_excluded(excluded);

@@ -84,12 +84,12 @@ pub(crate) fn grant(
     for one in all.iter_mut().filter(|one| one.passes()) {
         match for_one(&one.report(options), run, grants) {
             Ok(None) => {}
-            Ok(Some(Minted { capabilities, rows })) => {
+            Ok(Some(MintedCapabilities { capabilities, rows })) => {
                 one.capabilities = rows;
                 granted.insert(one.key.clone(), capabilities);
             }
-            Err(NotMinted::Refused(reason)) => one.gate(Gate::Mint).reasons.push(reason),
-            Err(NotMinted::Failed(failure)) => {
+            Err(MintFailure::Refused(reason)) => one.gate(Gate::Mint).reasons.push(reason),
+            Err(MintFailure::Failed(failure)) => {
                 run.fail(failure);
                 break;
             }
@@ -100,7 +100,7 @@ pub(crate) fn grant(
 
 /// The plugins whose capabilities are taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum TakeBack {
     /// All plugins, since none of the run loads.
     All,
     /// The plugins that are refused by now.
@@ -108,9 +108,9 @@ pub(crate) enum Taken {
 }
 
 /// Takes capabilities back. They are dropped even if the revocation cannot be recorded.
-pub(crate) fn take_back(granted: &mut Granted, all: &mut [Examined], run: &mut Run<'_>, which: Taken) {
+pub(crate) fn take_back(granted: &mut Granted, all: &mut [Examined], run: &mut Run<'_>, which: TakeBack) {
     for one in all.iter_mut() {
-        if which == Taken::OfRefused && one.passes() {
+        if which == TakeBack::OfRefused && one.passes() {
             continue;
         }
         one.capabilities.clear();
@@ -124,20 +124,24 @@ pub(crate) fn take_back(granted: &mut Granted, all: &mut [Examined], run: &mut R
     }
 }
 
-enum NotMinted {
+enum MintFailure {
     Refused(Reason),
     Failed(RecordFailure),
 }
 
-struct Minted {
+struct MintedCapabilities {
     capabilities: Vec<AnyCapability>,
     rows: Vec<CapabilityReport>,
 }
 
-fn for_one(plugin: &PluginReport, run: &Run<'_>, grants: &dyn Grants) -> Result<Option<Minted>, NotMinted> {
+fn for_one(
+    plugin: &PluginReport,
+    run: &Run<'_>,
+    grants: &dyn Grants,
+) -> Result<Option<MintedCapabilities>, MintFailure> {
     let Run::Open { mint, workflow, .. } = run else { return Ok(None) };
     let refused = |code: &str, message: String, help: &str, weight| {
-        NotMinted::Refused(Reason::new(code, Gate::Mint, weight, message, help))
+        MintFailure::Refused(Reason::new(code, Gate::Mint, weight, message, help))
     };
     let no_scope =
         |error: ScopeError| refused(error.code(), error.to_string(), error.help(), Weight::Integrity);
@@ -155,14 +159,14 @@ fn for_one(plugin: &PluginReport, run: &Run<'_>, grants: &dyn Grants) -> Result<
                 CapabilityReport { kind: kind.to_owned(), scope, serial: key(capability).serial() }
             });
             let rows = rows.collect();
-            Ok(Some(Minted { capabilities, rows }))
+            Ok(Some(MintedCapabilities { capabilities, rows }))
         }
         Ok(MintCheck::Refused(refusal)) => {
             let asked: Vec<String> = rows.iter().map(|(kind, scope)| format!("{kind} {scope}")).collect();
             let message = format!("the requested capabilities were refused: {}", asked.join(", "));
             Err(refused(refusal.code(), message, refusal.help(), Weight::Denied))
         }
-        Err(error) => Err(NotMinted::Failed(RecordFailure::of_trail(&error))),
+        Err(error) => Err(MintFailure::Failed(RecordFailure::of_trail(&error))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One plugin through its gates, each a function of its own, in the order of the report.
+//! The gates of one plugin, one function each, in the order of the report.
 
 pub(crate) mod approval;
 pub(crate) mod lock;
@@ -16,15 +16,15 @@ use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{Behavior, PluginKey};
 
-use crate::discover::Place;
+use crate::discover::PluginPlace;
 use crate::examined::Examined;
 use crate::key::Identity;
 use crate::material::Material;
-use crate::options::{CheckOptions, Keep, Watch};
+use crate::options::{ByteRetention, CheckOptions, Watch};
 use crate::outcome::GateOutcome;
 use crate::record::Run;
 use crate::report::{Gate, Skipped};
-use crate::roots::{Root, folder_id};
+use crate::roots::{Root, directory_id};
 use crate::shared;
 use crate::stores::Stores;
 use crate::text::plain;
@@ -33,7 +33,7 @@ use crate::view::View;
 use lock::LockFiles;
 use scan::UsedSuppressions;
 
-/// What the gates of one root need.
+/// The shared input of all gates of one root.
 pub(crate) struct Context<'a> {
     pub(crate) root: &'a Root,
     pub(crate) locks: &'a LockFiles,
@@ -44,8 +44,8 @@ pub(crate) struct Context<'a> {
     pub(crate) run: &'a Run<'a>,
 }
 
-/// Examines the plugin at a place: every gate but the question to a person and the mint.
-pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, Skipped> {
+/// Runs every gate for the plugin at a place, except for the question to a person and the mint.
+pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Examined, Skipped> {
     let key = PluginKey::Placed(place.real.clone());
     let mut one = Examined::new(place, key);
     if let Some(broken) = one.place.broken.clone() {
@@ -61,10 +61,10 @@ pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, S
             return Ok(one);
         }
     };
-    let folder = folder_id(&jail);
-    let identity = Identity::of(&one.place.real, folder, context);
+    let directory = directory_id(&jail);
+    let identity = Identity::of(&one.place.real, directory, context);
     one.key = identity.key.clone();
-    one.folder = identity.folder;
+    one.directory = identity.directory;
     let snapshot = match tree::gate(&jail, context) {
         tree::TreeOutcome::Read { snapshot, outcome } => {
             one.settle(Gate::Tree, outcome);
@@ -94,7 +94,7 @@ pub(crate) fn examine(place: Place, context: &Context<'_>) -> Result<Examined, S
     Ok(one)
 }
 
-fn skipped_path(place: &Place, context: &Context<'_>) -> String {
+fn skipped_path(place: &PluginPlace, context: &Context<'_>) -> String {
     crate::roots::inside(&place.dir, &context.root.dir).unwrap_or(&place.dir).to_owned()
 }
 
@@ -104,7 +104,7 @@ fn take_views(one: &mut Examined, views: Vec<View>) {
     one.views = views;
 }
 
-/// The gates that need the bytes: shared directories, policy, lock, pin, scan, approval and surface.
+/// Runs the gates that need the bytes: shared directories, policy, lock, pin, scan, approval and surface.
 fn with_subject(
     one: &mut Examined,
     identity: Identity,
@@ -152,7 +152,8 @@ fn with_subject(
     keep(one, snapshot, context);
 }
 
-/// Says first what a changed plugin can do by now that the agreed one could not, and gives the pin what this one does.
+/// Puts the new behaviors of a changed plugin at the start of its reason, and stores its behaviors for the
+/// pin.
 fn say_new_behaviors(one: &mut Examined, context: &Context<'_>) {
     let now: BTreeSet<Behavior> = one.behaviors.iter().map(|evidence| evidence.behavior).collect();
     if let Some(before) = pin::behaviors_before(one, context) {
@@ -171,7 +172,7 @@ fn say_new_behaviors(one: &mut Examined, context: &Context<'_>) {
     }
 }
 
-/// Keeps the bytes of the plugin that a caller asked for, and the texts that a later diff needs.
+/// Keeps the bytes that the caller requested, and the baseline for a later diff.
 fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
     if pin::may_be_enrolled(one, context)
         && let Some(baselines) = context.stores.pins.baselines()
@@ -179,23 +180,24 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
     {
         let kept = crate::material::keep(baselines, &snapshot, &one.shared, &one.views, subject.facts());
         if let Err(error) = kept {
-            one.gate(Gate::Pin).note(error.code(), format!("no text is kept for a later diff: {error}"));
+            one.gate(Gate::Pin)
+                .note(error.code(), format!("no baseline was stored for a later diff: {error}"));
         }
     }
     match &context.options.keep {
-        Keep::Of(key) if *key == one.key => {
+        ByteRetention::Of(key) if *key == one.key => {
             let shared = core::mem::take(&mut one.shared);
             one.shared = shared.digests_only();
             if let Some(subject) = &mut one.subject {
                 subject.material = Some(Material::new(snapshot, shared, &one.views, &subject.observed.facts));
             }
         }
-        Keep::Nothing | Keep::Of(_) => one.shared.drop_bytes(),
-        Keep::Loads { .. } => one.snapshot = Some(snapshot),
+        ByteRetention::Nothing | ByteRetention::Of(_) => one.shared.drop_bytes(),
+        ByteRetention::Loads { .. } => one.snapshot = Some(snapshot),
     }
 }
 
-/// The outcome of a gate that nothing stands against.
+/// Returns the outcome of a gate that passed.
 pub(crate) const fn passed(gate: Gate) -> GateOutcome {
     GateOutcome::passed(gate)
 }

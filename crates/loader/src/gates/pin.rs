@@ -1,11 +1,12 @@
-//! The pin gate: are these the bytes that someone agreed to?
+//! The pin gate: are these the pinned contents?
 
 use std::collections::BTreeMap;
 
 use plugward_manifest::Manifest;
 use plugward_pinstore::{
-    AgreedAge, Change, Changed, ChangedPart, DeniedBy, Facts, LockSays, Observed, Pin, PinCheck, PinDecision,
-    PinState, Pinned, Pins, SameElsewhere, Shown, StoreDecision, StoreErrorRule, Via, decide,
+    AgreedAge, Change, ChangedPart, DenialSource, Facts, LockMatch, ObservedPlugin, Pin, PinCheck,
+    PinDecision, PinDifference, PinOrigin, PinState, PinnedState, Pins, ReviewedDigests, SameContentsPin,
+    StoreDecision, StoreErrorRule, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, Excludes, Snapshot};
 use plugward_types::{CalledName, PluginKey, TreeDigest};
@@ -13,10 +14,10 @@ use plugward_types::{CalledName, PluginKey, TreeDigest};
 use super::policy::{Namesake, namesake};
 use super::scan::SUSPICIOUS;
 use super::{Context, passed};
-use crate::examined::{Examined, quoted_name};
+use crate::examined::Examined;
 use crate::key::{Identity, OldPlace};
-use crate::options::{Answer, CheckOptions, Person, Trust, Writes};
-use crate::outcome::{GateOutcome, Weight};
+use crate::options::{Answer, CheckMode, CheckOptions, Person, Trust};
+use crate::outcome::{GateOutcome, Reason, Weight};
 use crate::pins::PinStore;
 use crate::report::{Gate, PinStatus};
 use crate::subject::Subject;
@@ -26,9 +27,9 @@ use crate::view::manifests;
 /// The result of comparing one plugin with the pins.
 #[derive(Debug, Clone)]
 pub(crate) enum PinOutcome {
-    /// There was nothing to compare.
+    /// No comparison was possible.
     NotChecked,
-    /// The pins cannot be read, and the setting decides.
+    /// The pins cannot be read, and `pins.on_store_error` decides.
     Unavailable { decision: StoreDecision, message: String, help: String },
     /// The plugin was compared with its pin.
     Compared { check: PinCheck, decision: PinDecision },
@@ -55,55 +56,55 @@ impl PinOutcome {
         }
     }
 
-    /// What is pinned, if something else is there: manifests by dialect, and the tree.
+    /// Returns the pinned digests if the plugin differs from them: manifests by dialect, and the tree.
     pub(crate) fn pinned(&self) -> Option<(BTreeMap<String, String>, Option<String>)> {
         let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
         Some(match &changed.pinned {
-            Pinned::Tree(facts) => {
+            PinnedState::Tree(facts) => {
                 let manifest =
                     facts.manifest.iter().map(|(dialect, digest)| (dialect.clone(), digest.to_string()));
                 (manifest.collect(), Some(facts.tree.to_string()))
             }
-            Pinned::Pending(trees) => (BTreeMap::new(), trees.first().map(ToString::to_string)),
-            Pinned::Manifest(_) => (BTreeMap::new(), None),
+            PinnedState::Pending(trees) => (BTreeMap::new(), trees.first().map(ToString::to_string)),
+            PinnedState::Manifest(_) => (BTreeMap::new(), None),
         })
     }
 
-    /// Whether the plugin differs from a pin of version 2.
+    /// Returns `true` if the plugin differs from a pin of version 2.
     pub(crate) fn is_changed_from_pending(&self) -> bool {
         let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return false };
-        matches!(changed.pinned, Pinned::Pending(_))
+        matches!(changed.pinned, PinnedState::Pending(_))
     }
 
-    /// The tree or manifest that was pinned, if something else is there.
+    /// Returns the pinned tree or manifest if the plugin differs from it.
     pub(crate) fn refused(&self) -> Option<String> {
         let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
         Some(match &changed.pinned {
-            Pinned::Tree(facts) => facts.tree.to_string(),
-            Pinned::Pending(trees) => trees.first().map(ToString::to_string).unwrap_or_default(),
-            Pinned::Manifest(digest) => digest.to_string(),
+            PinnedState::Tree(facts) => facts.tree.to_string(),
+            PinnedState::Pending(trees) => trees.first().map(ToString::to_string).unwrap_or_default(),
+            PinnedState::Manifest(digest) => digest.to_string(),
         })
     }
 }
 
-/// The pin of a plugin, or the one that it had at another place.
+/// Returns the pin of a plugin, or of its former place.
 fn pin_of<'a>(identity: &Identity, context: &Context<'a>) -> Option<&'a Pin> {
     let pins = context.stores.pins.pins()?;
     pins.get(&identity.key).or_else(|| pins.get(identity.predecessor.as_ref()?))
 }
 
-/// Whether a directory was pinned or denied, so that it is judged even without a manifest.
+/// Returns `true` if a directory is pinned or denied, so that it is judged even without a manifest.
 pub(crate) fn is_known(identity: &Identity, context: &Context<'_>) -> bool {
     pin_of(identity, context).is_some()
 }
 
-/// The shared directories that the pin of a plugin has.
+/// Returns the names of the shared directories in the pin of a plugin.
 pub(crate) fn shared_of(identity: &Identity, context: &Context<'_>) -> Vec<String> {
     let agreed = pin_of(identity, context).and_then(Pin::latest);
     agreed.map(|agreed| agreed.facts.shared.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// Collects what a pin would cover, digested under the excludes of the pin that is there.
+/// Collects what a pin would cover, digested under the excludes of the existing pin.
 pub(crate) fn subject(
     one: &mut Examined,
     identity: Identity,
@@ -130,12 +131,12 @@ pub(crate) fn subject(
     };
     let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
-    let Identity { key, folder, predecessor, old_place } = identity;
+    let Identity { key, directory, predecessor, old_place } = identity;
     let version = one.version().map(str::to_owned);
     Subject {
-        observed: Observed {
+        observed: ObservedPlugin {
             key,
-            folder,
+            directory,
             called: one.called.clone(),
             version,
             behaviors: None,
@@ -153,7 +154,8 @@ pub(crate) fn subject(
     }
 }
 
-/// The outcome for a plugin that could not be digested: a denial of its key, now or before a move, counts all the same.
+/// Returns the outcome for a plugin that could not be digested. A denial of its key, or of its key before a
+/// move, still counts.
 pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome {
     let mut outcome = passed(Gate::Pin);
     let pins = context.stores.pins.pins();
@@ -163,22 +165,24 @@ pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome 
             .as_ref()
             .map(|denial| format!(" since {}", day(&denial.at.to_string())))
             .unwrap_or_default();
-        outcome.add("policy/denied", Weight::Denied, format!("denied{since}"), allow(key));
+        let mut reason = denied_reason(format!("denied{since}"));
+        reason.denied = Some(key.name().to_owned());
+        outcome.reasons.push(reason);
     }
     outcome
 }
 
-/// How to take back the denial of a key, which can be that of another place.
-fn allow(key: &PluginKey) -> String {
-    format!("plugward allow {}", quoted_name(key.name()))
+/// Returns the reason for a denial by the user.
+fn denied_reason(message: String) -> Reason {
+    Reason::new("policy/denied", Gate::Pin, Weight::Denied, message, "allow the plugin again if you trust it")
 }
 
-/// Compares one plugin with its pin. Asking a person, and writing, come after all other gates.
+/// Compares one plugin with its pin. Questions and writes follow after all other gates.
 pub(crate) fn gate(
     one: &Examined,
     subject: &Subject,
     snapshot: &Snapshot,
-    lock: LockSays,
+    lock: LockMatch,
     context: &Context<'_>,
 ) -> (PinOutcome, GateOutcome) {
     let mut outcome = passed(Gate::Pin);
@@ -194,22 +198,26 @@ pub(crate) fn gate(
     };
     let Some(pins) = pins else {
         let check = PinCheck::Unpinned;
-        let decision = decide(&check, options.trust, lock, SameElsewhere::None);
+        let decision = decide(&check, options.trust, lock, SameContentsPin::None);
         refuse_new(&mut outcome, decision);
         return (PinOutcome::Compared { check, decision }, outcome);
     };
     let check = pins.check(&subject.observed);
     let is_new = matches!(check, PinCheck::Unpinned | PinCheck::ManifestOnly);
     let elsewhere = if is_new { elsewhere(pins, subject) } else { None };
-    let decision =
-        decide(&check, options.trust, lock, elsewhere.as_ref().map_or(SameElsewhere::None, |one| one.trust));
+    let decision = decide(
+        &check,
+        options.trust,
+        lock,
+        elsewhere.as_ref().map_or(SameContentsPin::None, |one| one.trust),
+    );
     if one.views.is_empty() && !matches!(check, PinCheck::Denied { .. }) {
         let since = match &check {
             PinCheck::Changed(changed) => since(changed),
             _ => String::new(),
         };
         let message = format!("changed{since}: no known manifest found");
-        let help = "restore the plugin, or if it is no longer one: plugward forget {id}";
+        let help = "restore the plugin, or delete its pin if it is not a plugin any more";
         outcome.add("pin/changed", Weight::Integrity, message, help);
         return (PinOutcome::Compared { check, decision }, outcome);
     }
@@ -221,14 +229,14 @@ pub(crate) fn gate(
     (PinOutcome::Compared { check, decision }, outcome)
 }
 
-/// Another pin that covers the same bytes.
-struct Elsewhere<'a> {
+/// Another pin that covers the same contents.
+struct SameContents<'a> {
     key: &'a PluginKey,
-    trust: SameElsewhere,
+    trust: SameContentsPin,
     at: String,
 }
 
-fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<Elsewhere<'a>> {
+fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<SameContents<'a>> {
     let facts = subject.facts();
     let others = pins.iter().filter(|(key, pin)| *key != subject.key() && pin.state == PinState::Trusted);
     let same = others.filter_map(|(key, pin)| {
@@ -238,24 +246,26 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<Elsewhere<'a>> {
                 && agreed.facts.entry == facts.entry
         })?;
         let trust = match agreed.via {
-            Via::Tofu | Via::Moved => SameElsewhere::Tofu,
-            Via::Prompt | Via::Accept | Via::Lock | Via::Same => SameElsewhere::Agreed,
+            PinOrigin::Tofu | PinOrigin::Moved => SameContentsPin::Tofu,
+            PinOrigin::Prompt | PinOrigin::Accept | PinOrigin::Lock | PinOrigin::Same => {
+                SameContentsPin::Agreed
+            }
         };
-        Some(Elsewhere { key, trust, at: day(&agreed.at.to_string()).to_owned() })
+        Some(SameContents { key, trust, at: day(&agreed.at.to_string()).to_owned() })
     });
-    same.max_by_key(|one| one.trust == SameElsewhere::Agreed)
+    same.max_by_key(|one| one.trust == SameContentsPin::Agreed)
 }
 
-/// The day of a time stamp.
+/// Returns the date of a timestamp.
 fn day(at: &str) -> &str {
     at.split('T').next().unwrap_or(at)
 }
 
-fn since(changed: &Changed) -> String {
+fn since(changed: &PinDifference) -> String {
     changed.since.map(|at| format!(" since {}", day(&at.to_string()))).unwrap_or_default()
 }
 
-/// How a message calls another key: never by an absolute path, since reports contain none.
+/// Returns the display form of another key, without its absolute path, since reports contain none.
 pub(crate) fn shown(key: &PluginKey) -> String {
     match key {
         PluginKey::Installed { .. } => key.to_string(),
@@ -271,21 +281,22 @@ pub(crate) fn shown(key: &PluginKey) -> String {
     }
 }
 
-/// What is worth knowing and does not decide.
+/// Adds the notices, which do not affect the decision.
 fn notes(
     outcome: &mut GateOutcome,
     pins: &Pins,
     subject: &Subject,
     check: &PinCheck,
-    elsewhere: Option<&Elsewhere<'_>>,
+    elsewhere: Option<&SameContents<'_>>,
 ) {
     match check {
         PinCheck::Same { age, surface } => {
             if *age == AgreedAge::Older {
-                outcome.note("pin/older", "a newer version of it was accepted since");
+                outcome.note("pin/older", "a newer version was accepted later");
             }
             if surface.is_some() {
-                let message = "the same bytes; this version of plugward sees another surface in them than the one that pinned them";
+                let message =
+                    "the contents match the pin, but this version detects another execution surface in them";
                 outcome.note("pin/surface-new", message);
             }
         }
@@ -295,7 +306,7 @@ fn notes(
         PinCheck::Migrated { ids } => {
             let ids: Vec<&str> = ids.iter().map(plugward_types::PluginId::as_str).collect();
             outcome
-                .note("pin/migrated", format!("carried over from the pins of version 2: {}", ids.join(", ")));
+                .note("pin/migrated", format!("carried over from version 2 of the pins: {}", ids.join(", ")));
         }
         PinCheck::ManifestOnly => outcome.note("pin/new", "the old pin covered the manifest only"),
         PinCheck::Unpinned => {
@@ -323,7 +334,8 @@ fn same_name<'a>(pins: &'a Pins, subject: &'a Subject) -> Option<(&'a PluginKey,
     })
 }
 
-/// Refusals: another version than the agreed one, a denial, and a new plugin where nothing new loads.
+/// Adds the refusals: a version that differs from the pin, a denial, or a new plugin that the trust mode
+/// does not pin.
 fn refuse(
     outcome: &mut GateOutcome,
     one: &Examined,
@@ -336,34 +348,38 @@ fn refuse(
         PinCheck::Changed(changed) => {
             let differs = Differences::of(changed, snapshot, context);
             let message = changed_text(one, changed, &differs);
-            let help = match &differs {
+            let (help, accept) = match &differs {
                 Differences::OnlyCaches => {
-                    "remove `__pycache__`; to keep it from coming back, set PYTHONDONTWRITEBYTECODE=1 for the host".to_owned()
+                    let help =
+                        "remove `__pycache__`; to prevent it, set PYTHONDONTWRITEBYTECODE=1 for the host";
+                    (help, None)
                 }
                 Differences::Files(_) | Differences::Unknown => {
                     let pinned = match &changed.pinned {
-                        Pinned::Tree(facts) => Some(&**facts),
-                        Pinned::Manifest(_) | Pinned::Pending(_) => None,
+                        PinnedState::Tree(facts) => Some(&**facts),
+                        PinnedState::Manifest(_) | PinnedState::Pending(_) => None,
                     };
-                    let accept = Shown::wanted(&changed.actual, pinned).accept_line("{id}");
-                    format!("plugward diff {{id}}\nthen, if you trust what it shows:\n{accept}")
+                    let help = "review what changed, then accept this version if you trust it";
+                    (help, Some(ReviewedDigests::wanted(&changed.actual, pinned)))
                 }
             };
-            outcome.add(changed.code(), Weight::Integrity, message, help);
+            let mut reason = Reason::new(changed.code(), Gate::Pin, Weight::Integrity, message, help);
+            reason.accept = accept;
+            outcome.reasons.push(reason);
         }
         PinCheck::Denied { since, by } => {
             let which = match by {
-                DeniedBy::Key => String::new(),
-                DeniedBy::Predecessor(from) => format!(" as `{}`", shown(from)),
-                DeniedBy::Pending(id) => format!(" as `{id}`"),
+                DenialSource::Key => String::new(),
+                DenialSource::Predecessor(from) => format!(" as `{}`", shown(from)),
+                DenialSource::Pending(id) => format!(" as `{id}`"),
             };
-            let help = match by {
-                DeniedBy::Pending(id) => format!("plugward allow {}", quoted_name(id.as_str())),
-                DeniedBy::Predecessor(from) => allow(from),
-                DeniedBy::Key => "plugward allow {id}".to_owned(),
+            let mut reason = denied_reason(format!("denied{which} since {}", day(&since.to_string())));
+            reason.denied = match by {
+                DenialSource::Pending(id) => Some(id.as_str().to_owned()),
+                DenialSource::Predecessor(from) => Some(from.name().to_owned()),
+                DenialSource::Key => None,
             };
-            let message = format!("denied{which} since {}", day(&since.to_string()));
-            outcome.add("policy/denied", Weight::Denied, message, help);
+            outcome.reasons.push(reason);
         }
         PinCheck::Same { .. } | PinCheck::Moved { .. } | PinCheck::Migrated { .. } => {}
         PinCheck::ManifestOnly | PinCheck::Unpinned => refuse_new(outcome, decision),
@@ -372,24 +388,24 @@ fn refuse(
 
 fn refuse_new(outcome: &mut GateOutcome, decision: PinDecision) {
     if let PinDecision::Refuse(code) = decision {
-        let help = "check it once without --trust locked, or add it to PLUGINS.lock: plugward lock DIR";
-        outcome.add(code, Weight::Integrity, "new plugin, and --trust locked pins nothing", help);
+        let help = "check it once in another trust mode, or add it to PLUGINS.lock";
+        outcome.add(code, Weight::Integrity, "new plugin, and the trust mode `locked` pins nothing", help);
     }
 }
 
-/// What differs from the pinned tree, as far as the kept list of its files shows.
+/// The difference to the pinned tree, as far as the baseline shows it.
 enum Differences {
-    /// The list was not kept.
+    /// There is no baseline.
     Unknown,
-    /// So many files.
+    /// The number of files that differ.
     Files(usize),
-    /// Python wrote bytecode there, or someone planted it.
+    /// Only bytecode caches were added, by Python or by an attacker.
     OnlyCaches,
 }
 
 impl Differences {
-    fn of(changed: &Changed, snapshot: &Snapshot, context: &Context<'_>) -> Self {
-        let Pinned::Tree(facts) = &changed.pinned else { return Self::Unknown };
+    fn of(changed: &PinDifference, snapshot: &Snapshot, context: &Context<'_>) -> Self {
+        let PinnedState::Tree(facts) = &changed.pinned else { return Self::Unknown };
         let Some(Ok(kept)) = context.stores.pins.baselines().map(|baselines| baselines.tree(&facts.tree))
         else {
             return Self::Unknown;
@@ -413,10 +429,10 @@ impl Differences {
     }
 }
 
-/// The files of a preimage: kind, digest and size by path.
+/// Returns the files of a preimage: kind, digest and size by path.
 fn files(preimage: &str) -> BTreeMap<&str, &str> {
     let lines = preimage.lines().skip(1);
-    // Kind, digest and size have no spaces; the rest of the line is the path.
+    // Kind, digest and size contain no spaces; the rest of the line is the path.
     let row = |line| {
         let line: &str = line;
         let at = line.match_indices(' ').nth(2)?.0;
@@ -425,7 +441,7 @@ fn files(preimage: &str) -> BTreeMap<&str, &str> {
     lines.filter_map(row).collect()
 }
 
-fn changed_text(one: &Examined, changed: &Changed, differs: &Differences) -> String {
+fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) -> String {
     let moved = match &changed.from {
         Some(from) => format!("moved from `{}` and changed", shown(from)),
         None => "changed".to_owned(),
@@ -467,27 +483,28 @@ fn changed_text(one: &Examined, changed: &Changed, differs: &Differences) -> Str
         None => String::new(),
     };
     let pinned = match &changed.pinned {
-        Pinned::Tree(facts) => facts.tree.to_string(),
-        Pinned::Pending(trees) => trees.first().map(TreeDigest::to_string).unwrap_or_default(),
-        Pinned::Manifest(digest) => digest.to_string(),
+        PinnedState::Tree(facts) => facts.tree.to_string(),
+        PinnedState::Pending(trees) => trees.first().map(TreeDigest::to_string).unwrap_or_default(),
+        PinnedState::Manifest(digest) => digest.to_string(),
     };
     let found = match &changed.pinned {
-        Pinned::Manifest(_) => {
+        PinnedState::Manifest(_) => {
             changed.actual.manifest.values().next().map(ToString::to_string).unwrap_or_default()
         }
-        Pinned::Tree(_) | Pinned::Pending(_) => changed.actual.tree.to_string(),
+        PinnedState::Tree(_) | PinnedState::Pending(_) => changed.actual.tree.to_string(),
     };
     let mut text = format!("{moved}{}: {list}", since(changed));
     if pinned != found {
         text.push_str(&format!("\npinned {pinned}\nfound {found}"));
     }
-    if let Pinned::Tree(facts) = &changed.pinned {
+    if let PinnedState::Tree(facts) = &changed.pinned {
         beside_text(&mut text, facts, &changed.actual);
     }
     text
 }
 
-/// What differs besides the tree, with both values: the signer, the marketplace entry, and each shared directory.
+/// Appends the differences outside the tree with both values: the signer, the marketplace entry, and shared
+/// directories.
 fn beside_text(text: &mut String, pinned: &Facts, actual: &Facts) {
     let none = || "none".to_owned();
     if let (Some(was), Some(is)) = (&pinned.signer, &actual.signer)
@@ -514,7 +531,7 @@ fn beside_text(text: &mut String, pinned: &Facts, actual: &Facts) {
     }
 }
 
-/// A denial or revocation of another plugin that is about these bytes, or about this name.
+/// Adds a denial or revocation of another plugin that applies to the same contents or name.
 fn held_against(
     outcome: &mut GateOutcome,
     like: &Namesake,
@@ -525,7 +542,7 @@ fn held_against(
     let is_new = matches!(check, PinCheck::Unpinned | PinCheck::ManifestOnly);
     match like {
         Namesake::SameBytes { .. } => outcome.reasons.push(like.reason(subject)),
-        // A person who is asked anyway is told beforehand; a pin of this very key is an answer already.
+        // A user who is asked anyway sees the notice first. A pin of this key is an answer already.
         Namesake::SameName { .. } if is_new && decision == PinDecision::Ask => {
             outcome.notices.push(like.notice());
         }
@@ -534,7 +551,7 @@ fn held_against(
     }
 }
 
-/// The store cannot be used: the setting decides, for every plugin.
+/// Decides by `pins.on_store_error` when the store cannot be used.
 fn unusable(
     outcome: &mut GateOutcome,
     decision: &StoreDecision,
@@ -545,19 +562,20 @@ fn unusable(
     let warn_is_void = options.trust == Trust::Locked && options.on_store_error == StoreErrorRule::Warn;
     match decision {
         StoreDecision::LoadUnpinned(code) => {
-            outcome.note(*code, "loads without a pin, as pins.on_store_error = \"warn\" says");
+            outcome.note(*code, "loads without a pin, since pins.on_store_error = \"warn\"");
         }
         StoreDecision::Ask(_) => {}
         StoreDecision::Refuse(code) => {
             if warn_is_void {
-                outcome.note(*code, "pins.on_store_error = \"warn\" has no effect under --trust locked");
+                outcome
+                    .note(*code, "pins.on_store_error = \"warn\" has no effect in the trust mode `locked`");
             }
             outcome.add(*code, Weight::Store, message, help);
         }
     }
 }
 
-/// Whether a plugin without a pin would be pinned by this run, as far as can be told before a person is asked.
+/// Returns `true` if this run would pin the plugin, before any question is asked.
 pub(crate) fn may_be_enrolled(one: &Examined, context: &Context<'_>) -> bool {
     let decision = match &one.pin {
         PinOutcome::Compared { decision, .. } => *decision,
@@ -565,12 +583,12 @@ pub(crate) fn may_be_enrolled(one: &Examined, context: &Context<'_>) -> bool {
     };
     let enrolls = matches!(decision, PinDecision::Enroll(_) | PinDecision::Ask | PinDecision::Carry);
     enrolls
-        && context.options.writes == Writes::Commit
+        && context.options.writes == CheckMode::Commit
         && context.options.trust != Trust::Locked
         && (one.passes() || (decision == PinDecision::Ask && one.is_askable()))
 }
 
-/// Whether a person agreed to these bytes: by accepting them, or by answering a question.
+/// Returns `true` if a person agreed to these contents, by accepting them or by answering a question.
 pub(crate) fn is_agreed_by_person(one: &Examined, subject: &Subject, context: &Context<'_>) -> bool {
     let PinOutcome::Compared { check, .. } = &one.pin else { return false };
     let same = matches!(check, PinCheck::Same { .. } | PinCheck::Moved { .. } | PinCheck::Migrated { .. });
@@ -584,11 +602,11 @@ pub(crate) fn is_agreed_by_person(one: &Examined, subject: &Subject, context: &C
         let same = agreed.facts.tree == facts.tree
             && agreed.facts.shared == facts.shared
             && agreed.facts.entry == facts.entry;
-        same && matches!(agreed.via, Via::Accept | Via::Prompt | Via::Same)
+        same && matches!(agreed.via, PinOrigin::Accept | PinOrigin::Prompt | PinOrigin::Same)
     })
 }
 
-/// The behaviors of the state that was agreed to last, if it is known and another one.
+/// Returns the behaviors of the pinned version, if they are known and the plugin has changed.
 pub(crate) fn behaviors_before(
     one: &Examined,
     context: &Context<'_>,
@@ -599,8 +617,8 @@ pub(crate) fn behaviors_before(
     pin.latest()?.behaviors.clone()
 }
 
-/// The end of the pin gate, once all other gates are done: asks a person if the trust mode says so, and returns what is
-/// to be written. It writes nothing itself.
+/// Completes the pin gate after all other gates: asks a person if the trust mode requires it, and returns
+/// the change to commit. It does not write anything.
 pub(crate) fn settle(
     one: &mut Examined,
     pins: &PinStore,
@@ -608,7 +626,7 @@ pub(crate) fn settle(
     person: &mut dyn Person,
 ) -> Option<Change> {
     let observed = one.subject.as_ref()?.observed.clone();
-    let writes = options.writes == Writes::Commit;
+    let writes = options.writes == CheckMode::Commit;
     let by = Some(options.by.clone());
     match one.pin.clone() {
         PinOutcome::NotChecked | PinOutcome::Enrolled => None,
@@ -619,7 +637,7 @@ pub(crate) fn settle(
         PinOutcome::Compared { check, decision } => match decision {
             PinDecision::Load => {
                 let stale = pins.pins()?.get(&observed.key).is_some_and(|pin| {
-                    (observed.folder.is_some() && pin.folder != observed.folder)
+                    (observed.directory.is_some() && pin.directory != observed.directory)
                         || pin.called != observed.called
                 });
                 let same = matches!(check, PinCheck::Same { .. });
@@ -628,12 +646,12 @@ pub(crate) fn settle(
                     .then_some(Change::Refresh { observed })
             }
             PinDecision::Refuse(_) => None,
-            // What is at the old place now must not become a new plugin there.
+            // Whatever is at the old place now must not be pinned there as a new plugin.
             PinDecision::Carry if one.subject.as_ref()?.old_place == OldPlace::Taken => {
                 let known = observed.predecessor.as_ref().and_then(|key| pins.pins()?.get(key)?.latest());
-                // Nobody agreed to more than before.
-                let via = known.map_or(Via::Tofu, |agreed| agreed.via);
-                let observed = Observed { predecessor: None, ..observed };
+                // The move does not change how the pin was agreed to.
+                let via = known.map_or(PinOrigin::Tofu, |agreed| agreed.via);
+                let observed = ObservedPlugin { predecessor: None, ..observed };
                 (one.passes() && writes && options.trust != Trust::Locked).then_some(Change::Enroll {
                     observed,
                     via,
@@ -641,7 +659,7 @@ pub(crate) fn settle(
                 })
             }
             PinDecision::Carry => (one.passes() && writes && options.trust != Trust::Locked)
-                .then_some(Change::Enroll { observed, via: Via::Moved, by }),
+                .then_some(Change::Enroll { observed, via: PinOrigin::Moved, by }),
             PinDecision::Enroll(via) => {
                 (one.passes() && writes).then_some(Change::Enroll { observed, via, by })
             }
@@ -652,41 +670,39 @@ pub(crate) fn settle(
 
 fn ask(
     one: &mut Examined,
-    observed: Observed,
+    observed: ObservedPlugin,
     options: &CheckOptions,
     person: &mut dyn Person,
 ) -> Option<Change> {
-    let answer = if one.is_askable() && options.writes == Writes::Commit {
+    let answer = if one.is_askable() && options.writes == CheckMode::Commit {
         person.ask(&one.report(options))
     } else {
         Answer::Nobody
     };
     if answer == Answer::Yes {
-        // The question showed them.
+        // The question showed the findings.
         one.gate(Gate::Scan).reasons.retain(|reason| reason.code != SUSPICIOUS);
     }
     let by = Some(options.by.clone());
-    let accept = Shown::wanted(&observed.facts, None).accept_line("{id}");
+    let accept = ReviewedDigests::wanted(&observed.facts, None);
     let outcome = one.gate(Gate::Pin);
     match answer {
-        Answer::Yes => return Some(Change::Enroll { observed, via: Via::Prompt, by }),
+        Answer::Yes => return Some(Change::Enroll { observed, via: PinOrigin::Prompt, by }),
         Answer::Never => {
-            outcome.add(
-                "policy/denied",
-                Weight::Denied,
-                "denied by the user who was asked",
-                "plugward allow {id}",
-            );
-            let Observed { key, folder, called, facts, .. } = observed;
-            return Some(Change::Deny { key, folder, called, seen: Some(facts.tree), by });
+            outcome.reasons.push(denied_reason("denied at the prompt".to_owned()));
+            let ObservedPlugin { key, directory, called, facts, .. } = observed;
+            return Some(Change::Deny { key, directory, called, seen: Some(facts.tree), by });
         }
         Answer::No => {
-            let help = "check again to be asked again";
-            outcome.add("pin/new", Weight::Undecided, "new plugin, and the answer was no", help);
+            let help = "check again to answer again";
+            outcome.add("pin/new", Weight::Undecided, "new plugin, not accepted at the prompt", help);
         }
         Answer::Nobody => {
-            let help = format!("check on a terminal, or\n{accept}");
-            outcome.add("pin/new", Weight::Undecided, "new plugin; a person has to agree", help);
+            let help = "check where a person can answer, or accept this version";
+            let message = "new plugin; needs your decision";
+            let mut reason = Reason::new("pin/new", Gate::Pin, Weight::Undecided, message, help);
+            reason.accept = Some(accept);
+            outcome.reasons.push(reason);
         }
     }
     None
@@ -703,14 +719,14 @@ fn without_pins(
     match decision {
         StoreDecision::LoadUnpinned(code) => one.exceptions.push(format!("{}: {code}: {message}", one.id)),
         StoreDecision::Ask(code) => {
-            let answer = if one.passes() && options.writes == Writes::Commit {
+            let answer = if one.passes() && options.writes == CheckMode::Commit {
                 person.ask(&one.report(options))
             } else {
                 Answer::Nobody
             };
             if answer == Answer::Yes {
                 one.gate(Gate::Pin)
-                    .note(*code, "loads without a pin, as the user who was asked said; nothing is stored");
+                    .note(*code, "loads without a pin, as answered at the prompt; nothing is stored");
                 one.exceptions.push(format!("{}: {code}: {message}", one.id));
             } else {
                 one.gate(Gate::Pin).add(*code, Weight::Undecided, message, help);

@@ -1,11 +1,11 @@
-//! The policy gate as far as this machine's memory decides it: revocations, and denials under another name.
+//! The policy gate for stored decisions: revocations, and denials under another name.
 
 use std::collections::BTreeSet;
 
 use plugward_manifest::MAIN_FILES;
 use plugward_pinstore::{
-    PendingPin, Pin, PinCheck, PinState, Pins, RevocationCheck, Revocations, Settled, Shown,
-    Subject as Revocable, Via,
+    EffectiveList, PendingPin, Pin, PinCheck, PinOrigin, PinState, Pins, ReviewedDigests, RevocationCheck,
+    RevocationSubject, Revocations,
 };
 use plugward_state_file::StateError;
 use plugward_tree_lock::{EntryKind, Snapshot};
@@ -13,13 +13,13 @@ use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
 
 use super::pin::shown;
 use super::{Context, passed};
-use crate::examined::{Examined, quoted_name};
+use crate::examined::Examined;
 use crate::outcome::{GateOutcome, Notice, Reason, Weight};
 use crate::report::Gate;
 use crate::subject::Subject;
 use crate::text::{chain, plain};
 
-/// The revocation lists that the host's settings name, each as it could be had.
+/// The revocation lists in the host's settings, with the error of each that cannot be used.
 #[derive(Debug, Default)]
 pub struct RevocationStore {
     lists: Vec<Revocations>,
@@ -28,51 +28,53 @@ pub struct RevocationStore {
 }
 
 impl RevocationStore {
-    /// Has no list: the entries of the pins count all the same.
+    /// Creates a store without lists. Revocations in the pins file still count.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Adds what was settled for a list; `name` is what reports call it.
+    /// Adds the result of reading a list, which reports call `name`.
     ///
-    /// A list that nobody could read, neither it nor the one that was kept, refuses every plugin: what it says is not known.
-    pub fn add(&mut self, name: &str, settled: Result<Settled, StateError>) {
+    /// If neither the list nor its stored copy can be read, every plugin is refused, since its entries are
+    /// unknown.
+    pub fn add(&mut self, name: &str, settled: Result<EffectiveList, StateError>) {
         let say = |code: &str, message: String| Notice::new(code, Gate::Policy, message);
         match settled {
-            Ok(Settled::Fresh { list, not_kept }) => {
+            Ok(EffectiveList::Fresh { list, not_kept }) => {
                 if let Some(error) = not_kept {
-                    let message = format!("{name}: it holds, and is not kept for the next time: {error}");
+                    let message = format!("{name}: used, but its copy could not be stored: {error}");
                     self.notices.push(say("revocation/kept", message));
                 }
                 self.lists.push(list);
             }
-            Ok(Settled::Kept { list, why }) => {
-                self.notices.push(say("revocation/kept", format!("{name}: the last good one holds: {why}")));
+            Ok(EffectiveList::Kept { list, why }) => {
+                self.notices
+                    .push(say("revocation/kept", format!("{name}: the last valid copy is used: {why}")));
                 self.lists.push(list);
             }
-            Ok(Settled::None { why }) => {
-                self.notices
-                    .push(say("revocation/none", format!("{name}: nothing was ever read of it: {why}")));
+            Ok(EffectiveList::None { why }) => {
+                self.notices.push(say("revocation/none", format!("{name}: the list was never read: {why}")));
             }
             Err(error) => self.failures.push(Reason::new(
                 "revocation/unreadable",
                 Gate::Policy,
                 Weight::Store,
-                format!("{name}: neither it nor the kept one can be read: {}", chain(&error)),
+                format!("{name}: neither the list nor its copy can be read: {}", chain(&error)),
                 error.help(),
             )),
         }
     }
 
-    /// Says that the folder of the kept lists cannot be had: what a list says, and whether it is the newest, is not known.
+    /// Adds a failure for a list whose stored copies cannot be accessed: its entries, and whether it is the
+    /// newest, are unknown.
     pub fn unkept(&mut self, name: &str, why: &str) {
         self.failures.push(Reason::new(
             "revocation/unreadable",
             Gate::Policy,
             Weight::Store,
-            format!("{name}: the kept lists cannot be read: {why}"),
-            "mend the state folder, or name another one with --state-dir".to_owned(),
+            format!("{name}: the stored copies of revocation lists cannot be read: {why}"),
+            "fix the state directory, or use another one".to_owned(),
         ));
     }
 
@@ -92,15 +94,15 @@ impl RevocationStore {
     }
 }
 
-/// Plugins inside one plugin that are compared with denials.
+/// Plugins inside one plugin that are compared with denials. The limit bounds the time for a crafted tree.
 const INNER: usize = 1_000;
 
-/// What to do about a revocation of one's own.
-const OWN_LIST: &str = "use another version, or take its [[revoked]] entry out of plugins.pins.toml by hand";
-/// What to do about one of a list that the settings name.
-const OTHER_LIST: &str = "use another version, or ask whoever keeps the list of plugins.revocation_lists";
+/// Help for a revocation in the user's own pins file.
+const OWN_LIST: &str = "use another version, or delete its [[revoked]] entry from plugins.pins.toml";
+/// Help for a revocation in a list from the settings.
+const OTHER_LIST: &str = "use another version, or ask the maintainer of the list in plugins.revocation_lists";
 
-/// Compares one plugin, its shared directories and the programs in it with all revocations.
+/// Compares a plugin, its shared directories and its files with all revocations.
 pub(crate) fn gate(
     one: &Examined,
     subject: &Subject,
@@ -120,7 +122,7 @@ pub(crate) fn gate(
     };
     let facts = subject.facts();
     let mut names = crate::verifiers::names(one);
-    // Entries that were made for ids of version 2 have the name of the directory around the plugin.
+    // Entries for version 2 ids contain the name of the parent directory.
     if let Some(parent) = one.place.real.parent() {
         names.extend(one.called.iter().map(|name| format!("{name}@{}", parent.name())));
     }
@@ -134,7 +136,7 @@ pub(crate) fn gate(
     };
     let trees = core::iter::once(&facts.tree).chain(facts.shared.values()).chain(&inner);
     let found = trees.flat_map(|tree| lists.iter().map(move |list| (tree, list))).find_map(|(tree, list)| {
-        let revocable = Revocable {
+        let revocable = RevocationSubject {
             key: subject.key(),
             names: &names,
             version: one.version(),
@@ -157,14 +159,14 @@ pub(crate) fn gate(
     outcome
 }
 
-/// Whether a denial is about a tree.
+/// Returns `true` if a denied pin covers a tree.
 fn covers(pin: &Pin, tree: &TreeDigest) -> bool {
     pin.denied.as_ref().is_some_and(|denial| denial.tree == Some(*tree))
         || pin.agreed.iter().any(|agreed| agreed.facts.tree == *tree)
 }
 
-/// The digests of the directories inside a plugin that are plugins by their main files, and have no pin and so no row of
-/// their own: a manifest in a directory above a denied plugin must not hide it.
+/// Returns the digests of directories inside a plugin that are plugins themselves but have no pin, so are
+/// not checked separately. A manifest above a denied plugin must not hide it.
 fn inner_trees(one: &Examined, snapshot: &Snapshot, pins: &Pins) -> Vec<(String, TreeDigest)> {
     let dir_of = |path: &str| {
         let main = MAIN_FILES.iter().filter_map(|(_, file)| path.strip_suffix(file)?.strip_suffix('/'));
@@ -180,48 +182,50 @@ fn inner_trees(one: &Examined, snapshot: &Snapshot, pins: &Pins) -> Vec<(String,
     dirs.into_iter().take(INNER).filter_map(inner).map(|(tree, dir)| (dir, tree)).collect()
 }
 
-/// A denial or a revocation of another plugin that may mean this one (ADR-0004).
+/// A denial or revocation of another plugin that can apply to this one (ADR 0004 of this repository).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Namesake {
-    /// The bytes are denied.
+    /// The contents are denied.
     SameBytes {
         denied: Denied,
-        /// The directory inside the plugin that contains them, if it is not the plugin as a whole.
+        /// The directory inside the plugin that contains them; `None` for the whole plugin.
         at: Option<String>,
     },
-    /// The dialect and name are those of a denied or revoked plugin elsewhere.
+    /// A plugin elsewhere with this dialect and name is denied or revoked.
     SameName { other: String, state: &'static str },
 }
 
 /// A denied pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denied {
-    /// How messages call it.
+    /// The display form.
     shown: String,
-    /// What commands call it.
+    /// The name that selects it.
     selector: String,
 }
 
 impl Denied {
     fn key(key: &PluginKey) -> Self {
-        Self { shown: shown(key), selector: quoted_name(key.name()) }
+        Self { shown: shown(key), selector: key.name().to_owned() }
     }
 
     fn pending(id: &PluginId) -> Self {
-        Self { shown: plain(id.as_str()).into_owned(), selector: quoted_name(id.as_str()) }
+        Self { shown: plain(id.as_str()).into_owned(), selector: id.as_str().to_owned() }
     }
 }
 
 impl Namesake {
     fn message(&self) -> String {
         match self {
-            Self::SameBytes { denied, at: None } => format!("these bytes are denied as `{}`", denied.shown),
+            Self::SameBytes { denied, at: None } => {
+                format!("the same contents are denied as `{}`", denied.shown)
+            }
             Self::SameBytes { denied, at: Some(at) } => {
-                format!("it contains bytes that are denied as `{}`, in `{}`", denied.shown, plain(at))
+                format!("contains contents that are denied as `{}`, in `{}`", denied.shown, plain(at))
             }
             Self::SameName { other, state } => {
                 format!(
-                    "`{other}` is {state}, and has the same name; this may be the same plugin from elsewhere"
+                    "`{other}` is {state} and has the same name; this may be the same plugin from another source"
                 )
             }
         }
@@ -232,24 +236,28 @@ impl Namesake {
     }
 
     pub(crate) fn reason(&self, subject: &Subject) -> Reason {
-        let accept = Shown::wanted(subject.facts(), None).accept_line("{id}");
-        let (code, help, weight) = match self {
+        let (code, help, weight, denied) = match self {
             Self::SameBytes { denied, .. } => (
                 "policy/denied",
-                format!("plugward allow {}\nor for this one alone\n{accept}", denied.selector),
+                "allow the denied plugin again, or accept this one alone",
                 Weight::Denied,
+                Some(denied.selector.clone()),
             ),
             Self::SameName { .. } => (
                 "policy/namesake",
-                format!("plugward deny {{id}}\nor, if it is another plugin\n{accept}"),
+                "deny this plugin too, or accept it if it is a different one",
                 Weight::Undecided,
+                None,
             ),
         };
-        Reason::new(code, Gate::Policy, weight, self.message(), help)
+        let mut reason = Reason::new(code, Gate::Policy, weight, self.message(), help);
+        reason.accept = Some(ReviewedDigests::wanted(subject.facts(), None));
+        reason.denied = denied;
+        reason
     }
 }
 
-/// The names of a plugin, and those that it had before, as its marketplace says.
+/// Returns the names of a plugin, and its former names in its marketplace.
 fn called(one: &Examined) -> Vec<String> {
     let mut called: Vec<String> = one.called.iter().map(|name| name.as_str().to_owned()).collect();
     for old in one.place.named.iter().flat_map(|named| &named.was) {
@@ -258,9 +266,9 @@ fn called(one: &Examined) -> Vec<String> {
     called
 }
 
-/// Looks for a denial or revocation of another plugin that may mean this one.
+/// Returns a denial or revocation of another plugin that can apply to this one.
 ///
-/// A pin that a person made for this very key is an answer, and nothing is held against it.
+/// A pin that a person made for this key is an answer, so nothing is held against it.
 pub(crate) fn namesake(
     pins: &Pins,
     one: &Examined,
@@ -272,7 +280,7 @@ pub(crate) fn namesake(
         return None;
     }
     let own = pins.get(subject.key()).and_then(Pin::latest);
-    if own.is_some_and(|own| matches!(own.via, Via::Accept | Via::Prompt)) {
+    if own.is_some_and(|own| matches!(own.via, PinOrigin::Accept | PinOrigin::Prompt)) {
         return None;
     }
     let facts = subject.facts();
@@ -307,7 +315,8 @@ pub(crate) fn namesake(
     if let Some((key, _)) = denied().find(|(_, pin)| same_name(pin)) {
         return Some(Namesake::SameName { other: shown(key), state: "denied" });
     }
-    // A revoked id of another host or marketplace, with a name of this plugin. One of its own was compared before.
+    // A revoked id of another host or marketplace that has a name of this plugin. The plugin's own ids were
+    // compared before.
     let own = crate::verifiers::names(one);
     let revoked = pins.revoked().iter().filter_map(|entry| entry.id.as_deref()).find(|id| {
         let name = id.split('@').next().unwrap_or(id);

@@ -1,10 +1,10 @@
-//! The scan gate: the rules, applied to the bytes that were digested.
+//! The scan gate: applies the rules to the digested bytes.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use plugward_manifest::Dialect;
-use plugward_pinstore::Shown;
+use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
     Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
     State, Suppression,
@@ -15,21 +15,21 @@ use plugward_types::{BehaviorEvidence, Finding, Severity};
 use super::{Context, passed, pin};
 use crate::examined::Examined;
 use crate::options::{CheckOptions, ScanAsk, Trust};
-use crate::outcome::{GateOutcome, Notice, Weight};
+use crate::outcome::{GateOutcome, Notice, Reason, Weight};
 use crate::report::{Gate, SuppressedReport};
 use crate::shared::{Content, SharedRoots};
 use crate::view::{View, entries};
 
-/// The code of a question about suspicious findings.
+/// The code for suspicious findings that a person must accept.
 pub(crate) const SUSPICIOUS: &str = "scan/suspicious";
 const UNUSED: &str = "scan/suppression-unused";
 
-/// The suppressions for any plugin that had a finding to suppress in this run.
+/// The suppressions for every plugin that matched a finding in this run.
 #[derive(Debug, Default)]
 pub(crate) struct UsedSuppressions(RefCell<BTreeSet<usize>>);
 
 impl UsedSuppressions {
-    /// Returns a notice for each entry for any plugin that nothing in the run needed.
+    /// Returns a notice for each suppression for every plugin that matched nothing in the run.
     pub(crate) fn notices(&self, options: &CheckOptions) -> Vec<Notice> {
         let used = self.0.borrow();
         let unused = options
@@ -43,26 +43,26 @@ impl UsedSuppressions {
                 Notice::new(
                     UNUSED,
                     Gate::Scan,
-                    format!("{path}: the entry for {rule}: no plugin has that finding"),
+                    format!("{path}: no plugin has a finding for the suppression of {rule}"),
                 )
             })
             .collect()
     }
 }
 
-/// The scan of a directory and of what it shares; each part with the prefix of its paths.
+/// The scans of a plugin's directory and of its shared directories.
 struct Scanned {
     parts: Vec<Part>,
 }
 
-/// One directory's scan, and the secrets that redaction finds there besides.
+/// The scan of one directory, with the secrets that only redaction detects.
 struct Part {
     before: String,
     report: ScanReport,
     secrets: Vec<Finding>,
 }
 
-/// The outcome of the gate, and what it found.
+/// The result of the gate, with the findings.
 pub(crate) struct ScanResult {
     pub(crate) outcome: GateOutcome,
     pub(crate) findings: Vec<Finding>,
@@ -70,7 +70,7 @@ pub(crate) struct ScanResult {
     pub(crate) behaviors: Vec<BehaviorEvidence>,
 }
 
-/// Scans the bytes that were digested, once for the whole directory.
+/// Scans the digested bytes, once for the whole directory.
 pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ScanResult {
     let options = context.options;
     let mut result = ScanResult {
@@ -79,13 +79,14 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
         suppressed: Vec::new(),
         behaviors: Vec::new(),
     };
-    // A HyperAgent plugin may import next to nothing. A second manifest, for a host that allows more, changes nothing.
+    // HyperAgent plugins can import very little. A second manifest for a host that allows more does not
+    // relax that.
     let strict = one.dialects.contains(&Dialect::Hyperagent);
     let own = if strict { Profile::StrictPlugin } else { Profile::General };
     match scan(snapshot, &one.shared, &one.views, options.profile.unwrap_or(own), options) {
         Ok(scanned) => decide(&mut result, one, &scanned, context),
         Err(message) => {
-            let help = "fix what the message names; until then the plugin is refused";
+            let help = "fix the cause; a plugin that cannot be scanned does not load";
             result.outcome.add("scan/error", Weight::CouldNotTell, message, help);
         }
     }
@@ -103,7 +104,7 @@ fn scan(
     how.jobs = options.jobs;
     how.limits = options.scan;
     how.packages = &options.packages;
-    // Under `locked` a decision rests on the bytes alone, not on records that are stored next to them.
+    // Under `locked`, a decision depends on the contents alone, not on stored records.
     let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
     how.cache = records.map(|pack| pack as &dyn MatchCache);
     let look = |before: String, files: &[Entry<'_>]| {
@@ -120,17 +121,17 @@ fn scan(
                 parts.push(look(format!("{name}/"), &entries(snapshot, &|_| RoleHint::NONE))?);
             }
             Content::File { bytes, digest, .. } => {
-                let (folder, path) = name.rsplit_once('/').unwrap_or(("..", name));
+                let (directory, path) = name.rsplit_once('/').unwrap_or(("..", name));
                 let content = Bytes::Bytes { bytes, digest: *digest };
                 let file = Entry { path, content, role: RoleHint::NONE };
-                parts.push(look(format!("{folder}/"), &[file])?);
+                parts.push(look(format!("{directory}/"), &[file])?);
             }
         }
     }
     Ok(Scanned { parts })
 }
 
-/// Decides, with the suppressions that are for this plugin.
+/// Decides with the suppressions that apply to this plugin.
 fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &Context<'_>) {
     let options = context.options;
     let mut dangers = 0_usize;
@@ -178,13 +179,14 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
             "{dangers} danger {noun}, first {} at {}:{}:{}",
             first.rule, first.path, first.line, first.column
         );
-        result.outcome.add("scan/danger", Weight::Scan, message, "plugward explain {id}");
+        let help = "review the findings, then remove the plugin or ask its author to fix it";
+        result.outcome.add("scan/danger", Weight::Scan, message, help);
     } else if let Some(first) = suspicious.first() {
         ask(result, one, first, suspicious.len(), context);
     }
 }
 
-/// Asks a person to look at suspicious findings, until one agreed to these bytes.
+/// Asks a person about suspicious findings, unless one agreed to these contents already.
 fn ask(result: &mut ScanResult, one: &Examined, first: &Finding, count: usize, context: &Context<'_>) {
     let agreed = one.subject.as_ref().is_some_and(|subject| pin::is_agreed_by_person(one, subject, context));
     if context.options.scan_ask == ScanAsk::Note || agreed {
@@ -195,16 +197,14 @@ fn ask(result: &mut ScanResult, one: &Examined, first: &Finding, count: usize, c
         "{count} suspicious {noun}, first {} at {}:{}:{}",
         first.rule, first.path, first.line, first.column
     );
-    let accept = one.subject.as_ref().map(|subject| Shown::wanted(subject.facts(), None).accept_line("{id}"));
-    let help = match accept {
-        Some(accept) => format!("plugward explain {{id}}\nthen, if you trust what it shows:\n{accept}"),
-        None => "plugward explain {id}".to_owned(),
-    };
-    result.outcome.add(SUSPICIOUS, Weight::Undecided, message, help);
+    let help = "review the findings, then accept this version if you trust it";
+    let mut reason = Reason::new(SUSPICIOUS, Gate::Scan, Weight::Undecided, message, help);
+    reason.accept = one.subject.as_ref().map(|subject| ReviewedDigests::wanted(subject.facts(), None));
+    result.outcome.reasons.push(reason);
 }
 
-/// The entries for one part of one plugin. An entry for any plugin counts where its finding is, and is not missed
-/// elsewhere. An entry for one plugin names its key: a suppression loosens, so a name is not enough.
+/// Returns the suppressions for one part of a plugin. A suppression for every plugin applies if its finding
+/// exists. One for a single plugin names its key, since a name is not enough to relax a check.
 fn suppressions(
     one: &Examined,
     before: &str,
@@ -228,7 +228,8 @@ fn suppressions(
     own
 }
 
-/// A file of which a part was not looked at. Code, data and prompts over a limit are danger findings besides.
+/// Returns a message about a file that was scanned in part. Code, data and prompts over a limit also have
+/// danger findings.
 fn partial(before: &str, part: &ScanReport) -> Option<String> {
     if part.coverage() == Coverage::Complete {
         return None;
@@ -238,7 +239,7 @@ fn partial(before: &str, part: &ScanReport) -> Option<String> {
     let more = files.count();
     let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
     Some(format!(
-        "{before}{}{rest}: the analysis stopped at a limit; text rules ran over what was read",
+        "{before}{}{rest}: the analysis stopped at a limit; text rules ran on the part that was read",
         first.path
     ))
 }

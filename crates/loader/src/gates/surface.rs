@@ -1,4 +1,4 @@
-//! The surface gate: would what the plugin declares run, and are its files covered?
+//! The surface gate: do the declared programs exist, and does the pin cover them?
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::outcome::{GateOutcome, Weight};
 use crate::report::Gate;
 use crate::view::manifests;
 
-/// A program that a plugin declares and that does not exist in it.
+/// The code for a declared program that does not exist in the plugin.
 const MISSING: &str = "surface/missing-program";
-/// Texts by which a script names its own directory or that of its plugin.
+/// Texts by which a script refers to its own directory or to that of its plugin.
 const OWN_DIRECTORY: [&str; 9] = [
     "PLUGIN_ROOT",
     "extensionPath",
@@ -29,7 +29,7 @@ const OWN_DIRECTORY: [&str; 9] = [
     "PSScriptRoot",
 ];
 
-/// Reports what would run, and refuses what is declared and missing, or reached and not covered.
+/// Reports what would run, and refuses programs that are missing, and excluded files that are used.
 pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &CheckOptions) -> GateOutcome {
     let mut outcome = passed(Gate::Surface);
     let mut said = BTreeSet::new();
@@ -40,7 +40,7 @@ pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &C
                 continue;
             }
             if notice.code() == MISSING {
-                let help = "add the file to the plugin, or remove what names it";
+                let help = "add the file to the plugin, or remove the reference to it";
                 outcome.add(MISSING, Weight::Integrity, message, help);
             } else {
                 outcome.note(notice.code(), message);
@@ -51,7 +51,7 @@ pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &C
     outcome
 }
 
-/// Neither pin nor scan covers an excluded directory, so nothing in it may run.
+/// Refuses uses of excluded directories: neither pin nor scan covers their files.
 fn excluded(
     outcome: &mut GateOutcome,
     one: &Examined,
@@ -82,14 +82,15 @@ fn excluded(
     }
 }
 
-/// Whether a line of a script joins its own directory, or the plugin's, with an excluded one.
+/// Returns `true` if a line of a script joins an own directory with an excluded one.
 fn refers_to(bytes: &[u8], inner: &str) -> bool {
     let Ok(text) = core::str::from_utf8(bytes) else { return false };
     text.contains(inner)
         && text.lines().any(|line| line.contains(inner) && OWN_DIRECTORY.iter().any(|own| line.contains(own)))
 }
 
-/// What an item fetches, as a lockfile names it: `npx:@scope/name@1.2.3`, or the whole text if it is more than one call.
+/// Returns what an item downloads, as a lockfile lists it: `npx:@scope/name@1.2.3`, or the whole command if
+/// it is not a single call.
 pub(crate) fn launcher(item: &SurfaceItem) -> String {
     match item.run() {
         [program, _, ..] if !item.why().is_empty() && !item.why().contains(' ') => {

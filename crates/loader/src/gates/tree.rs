@@ -1,23 +1,23 @@
-//! The tree gate: can the directory be digested as it is?
+//! The tree gate: can the directory be digested?
 
-use plugward_sandbox_path::{Answer, Jail, OpenError};
-use plugward_tree_lock::{ExecBits, ReadOptions, Snapshot, Step, TreeCheck};
+use plugward_sandbox_path::{ErrorClass, Jail, OpenError};
+use plugward_tree_lock::{ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck};
 
 use super::{Context, passed};
-use crate::discover::{MAIN_LIMIT, NAMES, Names, Place};
+use crate::discover::{MAIN_LIMIT, NAMES, Names, PluginPlace};
 use crate::outcome::{GateOutcome, Weight};
 use crate::report::Gate;
 use crate::roots::inside;
 use plugward_manifest::MAIN_FILES;
 
-/// What came of reading a directory.
+/// The result of reading a directory.
 pub(crate) enum TreeOutcome {
     Read { snapshot: Box<Snapshot>, outcome: GateOutcome },
     NotRead(GateOutcome),
 }
 
-/// Opens the directory of a plugin; every race in it is put on the record.
-pub(crate) fn open(place: &Place, context: &Context<'_>) -> Result<Jail, GateOutcome> {
+/// Opens the directory of a plugin. Every race in it is recorded.
+pub(crate) fn open(place: &PluginPlace, context: &Context<'_>) -> Result<Jail, GateOutcome> {
     let label = inside(&place.dir, &context.root.dir).unwrap_or(&place.dir);
     let label =
         if label == "." { context.root.label.clone() } else { format!("{}/{label}", context.root.label) };
@@ -30,10 +30,11 @@ pub(crate) fn open(place: &Place, context: &Context<'_>) -> Result<Jail, GateOut
 }
 
 pub(crate) fn refused(error: &OpenError) -> GateOutcome {
-    let weight = if error.answer() == Answer::Refused { Weight::Integrity } else { Weight::CouldNotTell };
+    let weight = if error.class() == ErrorClass::Refused { Weight::Integrity } else { Weight::CouldNotTell };
     let mut outcome = passed(Gate::Tree);
     if error.code() == "path/symlink" {
-        let help = "name the directory that it leads to; a plugin's own directory must not be a symlink";
+        let help =
+            "pass the directory that the symlink leads to; a plugin's own directory must not be a symlink";
         outcome.add("tree/root-link", Weight::Integrity, error.to_string(), help);
     } else {
         outcome.add(error.code(), weight, error.to_string(), error.help());
@@ -49,7 +50,7 @@ pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
         outcome.add(code, Weight::Integrity, message, help);
         return TreeOutcome::NotRead(outcome);
     }
-    let tick = |step: Step| context.watch.reading(step.files, step.bytes);
+    let tick = |step: ReadProgress| context.watch.reading(step.files, step.bytes);
     let how = ReadOptions {
         limits: &options.tree,
         exclude: &options.excludes,
@@ -59,7 +60,7 @@ pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
     };
     match Snapshot::read_with(jail, &how) {
         Ok(TreeCheck::Read(snapshot)) => {
-            for notice in snapshot.notices() {
+            for notice in snapshot.warnings() {
                 outcome.note(notice.code(), notice.to_string());
             }
             return TreeOutcome::Read { snapshot: Box::new(snapshot), outcome };
@@ -81,7 +82,7 @@ pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
     TreeOutcome::NotRead(outcome)
 }
 
-/// A main file over the limit is refused before its directory is read, so that its size costs nothing.
+/// Refuses a main file over the limit before its directory is read, so that its size costs nothing.
 fn too_large(jail: &Jail, context: &Context<'_>) -> Option<(&'static str, String, &'static str)> {
     let wanted = |dialect| context.options.dialect.is_none_or(|only| only == dialect);
     let names = Names::of(jail.list(".", NAMES).ok().as_ref());
@@ -91,9 +92,9 @@ fn too_large(jail: &Jail, context: &Context<'_>) -> Option<(&'static str, String
         (meta.len() > MAIN_LIMIT).then(|| {
             let bytes = meta.len();
             let message = format!(
-                "{file}: {bytes} bytes, at most {MAIN_LIMIT} are read; its directory was not read either"
+                "{file}: {bytes} bytes, at most {MAIN_LIMIT} are read; the directory was not read either"
             );
-            ("manifest/too-large", message, "keep data out of the manifest, in files of its own")
+            ("manifest/too-large", message, "move data out of the manifest into other files")
         })
     })
 }

@@ -13,8 +13,8 @@ use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutco
 
 use plugward_types::PluginKey;
 
-use crate::options::Writes;
-use crate::scrub::SecretsOut;
+use crate::options::CheckMode;
+use crate::scrub::SecretScrubber;
 
 pub use failure::RecordFailure;
 pub(crate) use run::Run;
@@ -91,7 +91,7 @@ impl Record {
         budgets: Budgets,
         raw_with_network: RawWithNetwork,
     ) -> Self {
-        let scrub = match SecretsOut::new() {
+        let scrub = match SecretScrubber::new() {
             Ok(scrub) => scrub,
             Err(why) => {
                 return Self::failed(RecordFailure::no_place(&why, "this is a bug; please report it"));
@@ -151,12 +151,12 @@ impl Record {
     }
 
     /// Starts the workflow of a run.
-    pub(crate) fn begin(&self, writes: Writes) -> Run<'_> {
+    pub(crate) fn begin(&self, writes: CheckMode) -> Run<'_> {
         let (mint, id, budgets) = match (&self.0, writes) {
-            (_, Writes::LookOnly) => return Run::Look,
-            (State::Nowhere, Writes::Commit) => return Run::Failed(nowhere()),
-            (State::Failed(failure), Writes::Commit) => return Run::Failed(failure.clone()),
-            (State::Open { mint, workflow, budgets }, Writes::Commit) => (mint, workflow, budgets),
+            (_, CheckMode::LookOnly) => return Run::Look,
+            (State::Nowhere, CheckMode::Commit) => return Run::Failed(nowhere()),
+            (State::Failed(failure), CheckMode::Commit) => return Run::Failed(failure.clone()),
+            (State::Open { mint, workflow, budgets }, CheckMode::Commit) => (mint, workflow, budgets),
         };
         match mint.trail().open_workflow(id.clone(), budgets) {
             Ok(workflow) => Run::Open { mint, workflow, races: RefCell::default() },

@@ -51,7 +51,7 @@ mod tests {
     use std::sync::Arc;
 
     use plugward_capability::{NoScrub, TrailRules, folds};
-    use plugward_ledger::{Ledger, LedgerEvent, LedgerId, Timestamp};
+    use plugward_ledger::{Ledger, LedgerEvent, LedgerId, LedgerTime};
     use plugward_sandbox_path::{Jail, Policy, SandboxedPath};
 
     use super::*;
@@ -59,19 +59,19 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test is the attacker")]
     fn a_race_that_the_caller_swallows_is_on_the_record() {
-        let clock = || Timestamp::from_unix_micros(1_790_000_000_000_000).unwrap();
+        let clock = || LedgerTime::from_unix_micros(1_790_000_000_000_000).unwrap();
         let ledger = Ledger::in_memory(LedgerId::from_bytes([7; 16]), Box::new(clock), folds()).unwrap();
         let trail = Trail::open(ledger, TrailRules { scrub: Box::new(NoScrub) }).unwrap();
         let seen = Races::new(trail.clone(), WorkflowId::new("run").unwrap(), "plugins");
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("f"), "in").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("f"), "in").unwrap();
         let races = Arc::new(seen);
-        let jail = Jail::open(folder.path(), Policy::standard()).unwrap().with_observer(races.clone());
+        let jail = Jail::open(directory.path(), Policy::standard()).unwrap().with_observer(races.clone());
         let path = SandboxedPath::create(&jail, "f").unwrap();
         let before =
             trail.record(LedgerEvent::ExceptionUsed { setting: "a".into(), reason: "b".into() }).unwrap();
         drop(path.open().unwrap());
-        std::fs::remove_file(folder.path().join("f")).unwrap();
+        std::fs::remove_file(directory.path().join("f")).unwrap();
         assert!(path.open().is_err());
         let after =
             trail.record(LedgerEvent::ExceptionUsed { setting: "a".into(), reason: "b".into() }).unwrap();

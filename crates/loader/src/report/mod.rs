@@ -1,4 +1,4 @@
-//! The report: what was seen, what was decided and why. Version 2, as `--format json` prints it.
+//! The report of a run: what was found, what was decided, and the reasons. Version 2, the JSON output.
 
 mod plugin;
 
@@ -11,38 +11,35 @@ pub use plugin::{
     PluginReport, SuppressedReport, SurfaceReport,
 };
 
-/// One run over some folders.
+/// The report of one run over some directories.
 ///
-/// Serializes to report version 2, its keys in a fixed order. Text that a plugin wrote is in it as it is and has to be
-/// escaped before it is printed to a terminal.
+/// It serializes to report version 2, with keys in a fixed order. Text from plugins is unchanged, so it
+/// must be escaped before it is printed to a terminal.
 ///
 /// # Guarantees
-/// No time, host name or absolute path is in it, so two runs over the same bytes with the same stores give equal
-/// reports. Plugins are sorted bytewise by id, then path; findings by path, line, column, rule.
-///
-/// # Source
-/// ADR-0011's load report and HyperAgent's audit table; both list less than they decide on.
+/// It contains no time, host name or absolute path, so two runs over the same contents with the same stores
+/// return equal reports. Plugins are sorted by id and path, findings by path, line, column and rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// 2.
+    /// The version of the report format: 2.
     pub version: u32,
-    /// What made it.
+    /// The program that created the report.
     pub tool: Tool,
     /// The trust mode: `tofu`, `prompt` or `locked`.
     pub trust: &'static str,
-    /// The folders as the caller calls them.
+    /// The labels of the roots.
     pub roots: Vec<String>,
-    /// All plugins that were found.
+    /// The plugins that were found.
     pub plugins: Vec<PluginReport>,
-    /// Places that hold no plugin, or one that is not enabled.
+    /// Places that contain no plugin, or one that is not enabled.
     pub skipped: Vec<Skipped>,
-    /// What belongs to no single plugin; left out where empty.
+    /// Notices about no single plugin; omitted if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// The sums.
+    /// The counts.
     pub summary: Summary,
-    /// The exit code that the verdicts ask for.
+    /// The exit code for the verdicts.
     pub exit: u8,
 }
 
@@ -54,29 +51,29 @@ pub struct Tool {
     pub name: &'static str,
     /// The loader's version.
     pub version: &'static str,
-    /// Digest of the scanner's rules.
+    /// The digest of the scanner's rules.
     pub rules: String,
 }
 
-/// May it load?
+/// Whether a plugin can load.
 ///
 /// # Guarantees
-/// Only [`Decision::Load`] loads. There is no way from an error to it.
+/// Only [`Decision::Load`] loads. No error becomes `Load`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[must_use = "only Load loads"]
-#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new decision")]
 pub enum Decision {
     /// Every gate passed.
     Load,
-    /// No gate refused, and a person has to decide.
+    /// No gate refused, and a person must decide.
     Ask,
-    /// At least one gate refused, or could not tell.
+    /// At least one gate refused, or the plugin could not be checked.
     Refuse,
 }
 
 impl Decision {
-    /// Gives the word that reports use.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -87,30 +84,30 @@ impl Decision {
     }
 }
 
-/// The gates, in their order.
+/// A gate. The order of variants is the order in which gates run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Gate {
-    /// Which dialect, which folder.
+    /// Which directories are plugins?
     Discover,
-    /// Do the bytes parse and hold.
+    /// Are the manifests valid?
     Manifest,
-    /// Deny, ask or unattended.
+    /// Is the plugin denied or revoked?
     Policy,
-    /// Can the folder be digested as it is.
+    /// Can the directory be digested?
     Tree,
-    /// Does PLUGINS.lock name this tree.
+    /// Does PLUGINS.lock contain this tree?
     Lock,
-    /// Same bytes as first seen.
+    /// Are these the pinned contents?
     Pin,
-    /// Any danger finding in those bytes.
+    /// Are there danger or suspicious findings?
     Scan,
-    /// Has a person agreed.
+    /// Has a person approved these contents?
     Approval,
-    /// What it would run.
+    /// What would run, and does the pin cover it?
     Surface,
-    /// What the host grants, and the record of it.
+    /// Which capabilities does the host grant, and are they recorded?
     Mint,
 }
 
@@ -129,7 +126,7 @@ impl Gate {
         Self::Mint,
     ];
 
-    /// Gives the word that reports use.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -147,29 +144,29 @@ impl Gate {
     }
 }
 
-/// A place that was not walked through the gates.
+/// A place that was not checked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// The folder, relative to its root.
+    /// The directory, relative to its root.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// The sums of a run.
+/// The counts of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Plugins that load.
     pub load: u64,
-    /// Plugins that wait for a decision.
+    /// Plugins that need a decision.
     pub ask: u64,
     /// Plugins that are refused.
     pub refuse: u64,
     /// Places that were skipped.
     pub skipped: u64,
-    /// Entries that were read.
+    /// Files and symlinks that were read.
     pub files: u64,
     /// Bytes that were read.
     pub bytes: u64,

@@ -1,8 +1,8 @@
-//! One plugin of a report.
+//! A plugin in a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_pinstore::FolderId;
+use plugward_pinstore::DirectoryId;
 use plugward_types::{Behavior, BehaviorEvidence, CalledName, Finding, PluginKey};
 use serde::{Serialize, Serializer};
 
@@ -15,35 +15,35 @@ use crate::outcome::{Notice, Reason};
 pub struct PluginReport {
     /// The recorded id, or the path relative to the project, else to the label of the directory that was checked.
     pub id: String,
-    /// The hosts whose records name the directory.
+    /// The hosts with an install record for the directory.
     pub hosts: Vec<String>,
-    /// What the row is about.
+    /// The kind of plugin.
     pub kind: PluginKind,
-    /// Whether its host would load it; counts as on if that is unknown.
+    /// Whether its host would load it; `true` if that is unknown.
     pub on: bool,
-    /// The dialects whose manifest the directory contains.
+    /// The dialects with a manifest in the directory.
     pub dialects: Vec<&'static str>,
-    /// The plugin's own name; the directory's name if no manifest could be read.
+    /// The name in its first manifest, else the directory's name.
     pub name: String,
-    /// The plugin's own version.
+    /// The version in its manifests.
     pub version: Option<String>,
     /// The directory, relative as in `id`.
     pub path: String,
     /// The trust mode.
     pub trust: &'static str,
-    /// The outcome.
+    /// The decision.
     pub decision: Decision,
-    /// Everything against loading, in the order of the gates.
+    /// The reasons that it does not load, in the order of the gates.
     pub reasons: Vec<Reason>,
-    /// Everything else that is worth knowing.
+    /// Notices, which do not affect the decision.
     pub notices: Vec<Notice>,
-    /// SHA-256 of each manifest file's bytes, by dialect.
+    /// The SHA-256 of each manifest file, by dialect.
     pub manifest: BTreeMap<&'static str, String>,
     /// The digest of the whole directory.
     pub tree: Option<String>,
-    /// Entries of the directory that were read.
+    /// The files and symlinks in the directory.
     pub files: u64,
-    /// The bytes of these.
+    /// The total size of these files.
     pub bytes: u64,
     /// The result of the comparison with the pins.
     pub pin: PinReport,
@@ -51,38 +51,38 @@ pub struct PluginReport {
     pub lock: LockReport,
     /// The result of the comparison with the approvals.
     pub approval: ApprovalReport,
-    /// Directories and files outside that it imports, each with its digest.
+    /// The digests of directories and files outside the plugin that it imports.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub shared: BTreeMap<String, String>,
-    /// Everything that the rules found, suppressed or not.
+    /// The findings of the rules, including suppressed ones.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<Finding>,
-    /// The findings that the host's settings suppress, and why.
+    /// The findings that the host's settings suppress, with the reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedReport>,
-    /// What the plugin can do, as far as its code shows, with up to 20 places each. Never a reason to refuse.
+    /// The behaviors of the plugin, with up to 20 places each. They are never a reason to refuse.
     #[serde(serialize_with = "evidence")]
     pub behaviors: Vec<BehaviorEvidence>,
-    /// Everything that can run or enter a prompt, and how far the pin covers it.
+    /// The execution surface, with the pin coverage of each item.
     pub surface: Vec<SurfaceReport>,
-    /// The capabilities that the host grants; empty if the host grants nothing.
+    /// The granted capabilities.
     pub capabilities: Vec<CapabilityReport>,
     /// The key under which the plugin is pinned. It can contain an absolute path, so it is not serialized.
     #[serde(skip)]
     pub key: PluginKey,
-    /// The identity of the directory, so that a denial follows it; `None` if it could not be opened.
+    /// The identity of the directory, by which a denial follows it; `None` if it could not be opened.
     #[serde(skip)]
-    pub folder: Option<FolderId>,
+    pub directory: Option<DirectoryId>,
     /// The names in its manifests.
     #[serde(skip)]
     pub called: BTreeSet<CalledName>,
-    /// The root's index in [`Report::roots`](crate::Report::roots).
+    /// The index of the root in [`Report::roots`](crate::Report::roots).
     #[serde(skip)]
     pub root: usize,
 }
 
 impl PluginReport {
-    /// Returns the reason for which a finding is suppressed, if it is.
+    /// Returns the reason for suppressing a finding, if it is suppressed.
     #[must_use]
     pub fn suppression(&self, finding: &Finding) -> Option<&str> {
         let is = |one: &&SuppressedReport| {
@@ -93,7 +93,7 @@ impl PluginReport {
         self.suppressed.iter().find(is).map(|one| one.reason.as_str())
     }
 
-    /// Returns what the plugin can do, each with the first place that shows it.
+    /// Returns the behaviors, each with its first place.
     #[must_use]
     pub fn first_evidence(&self) -> BTreeMap<Behavior, &BehaviorEvidence> {
         let mut first = BTreeMap::new();
@@ -114,13 +114,13 @@ macro_rules! states {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[expect(clippy::exhaustive_enums, reason = "a new state must be shown by every host")]
+        #[expect(clippy::exhaustive_enums, reason = "every host must display a new state")]
         pub enum $name {
             $($(#[$variant_doc])* $variant,)*
         }
 
         impl $name {
-            /// Returns the word that reports use.
+            /// Returns the name in reports.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
@@ -136,7 +136,7 @@ macro_rules! states {
 }
 
 states! {
-    /// The kind of a row.
+    /// The kind of a plugin.
     PluginKind {
         /// A directory with a manifest, or one that a marketplace entry names.
         Plugin = "plugin",
@@ -146,21 +146,21 @@ states! {
 states! {
     /// The result of comparing a plugin with its pin.
     PinStatus {
-        /// The bytes are pinned.
+        /// The contents match the pin.
         Same = "same",
-        /// The bytes are pinned, and a newer version was accepted since.
+        /// The contents match an earlier pin, and a newer version was accepted later.
         Older = "older",
-        /// The bytes are pinned for another place or id that the plugin had before.
+        /// The contents match the pin of the plugin's former place or id.
         Moved = "moved",
-        /// The bytes are pinned in an older format.
+        /// The contents match a pin in an older format.
         Migrated = "migrated",
         /// The plugin was new, and this run pinned it.
         Enrolled = "enrolled",
         /// Nothing is pinned.
         None = "none",
-        /// An old pin covers the manifest alone.
+        /// An old pin covers only the manifest.
         ManifestOnly = "manifest-only",
-        /// Other bytes are pinned.
+        /// The contents differ from the pin.
         Changed = "changed",
         /// The plugin is denied.
         Denied = "denied",
@@ -196,13 +196,13 @@ states! {
     LockState {
         /// No lockfile covers the plugin's place.
         Absent = "absent",
-        /// The lockfile names this tree.
+        /// The lockfile lists this tree.
         Match = "match",
-        /// The lockfile names another tree.
+        /// The lockfile lists another tree.
         Mismatch = "mismatch",
         /// The lockfile has no entry for this place.
         Unlisted = "unlisted",
-        /// The lockfile names a plugin that does not exist.
+        /// The lockfile lists a plugin that does not exist.
         Missing = "missing",
         /// The lockfile cannot be used.
         Malformed = "malformed",
@@ -218,7 +218,7 @@ pub struct LockReport {
     /// The signer, if a signature was verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
-    /// The comment that the signer signed with it.
+    /// The signed comment of the signature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
@@ -232,13 +232,13 @@ impl LockReport {
 states! {
     /// The result of comparing a plugin with its approval.
     ApprovalState {
-        /// Nobody approved the plugin.
+        /// There is no approval.
         None = "none",
-        /// A person approved these bytes.
+        /// The contents are approved.
         Given = "given",
-        /// A person approved other bytes.
+        /// Other contents are approved.
         Stale = "stale",
-        /// A person approved these bytes, and their risk is too high for this run.
+        /// The contents are approved, but their risk is too high.
         Risk = "risk",
         /// The approvals cannot be read.
         Unavailable = "unavailable",
@@ -268,7 +268,7 @@ impl ApprovalReport {
     }
 }
 
-/// A finding that an entry of the host's settings covers.
+/// A finding that the host's settings suppress.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct SuppressedReport {
@@ -280,38 +280,38 @@ pub struct SuppressedReport {
     pub line: u32,
     /// The column.
     pub column: u32,
-    /// The entry's reason.
+    /// The reason in the settings.
     pub reason: String,
 }
 
-/// One thing that can run or enter a prompt.
+/// An item of the execution surface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SurfaceReport {
     /// The dialect whose host runs it.
     pub dialect: &'static str,
-    /// `hook`, `mcp-server`, `prompt` and so on.
+    /// The kind, such as `hook`, `mcp-server` or `prompt`.
     pub kind: &'static str,
-    /// A hook's event.
+    /// The event of a hook.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// A server's or module's name.
+    /// The name of a server or module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The program and its arguments, or the text, as written.
+    /// The command with its arguments, or the text, as written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub run: Vec<String>,
-    /// A remote address.
+    /// The URL of a remote server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Files of the tree that it names.
+    /// The files of the plugin that it names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// How far the pin covers it.
+    /// The pin coverage.
     pub coverage: &'static str,
 }
 
-/// One capability that the host granted.
+/// A granted capability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CapabilityReport {
@@ -319,7 +319,7 @@ pub struct CapabilityReport {
     pub kind: String,
     /// The scope.
     pub scope: String,
-    /// The ledger's serial.
+    /// The serial number in the ledger.
     pub serial: u64,
 }
 

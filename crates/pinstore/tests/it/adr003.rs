@@ -1,10 +1,10 @@
 //! ADR-003's table, and the cases that its first implementation was tested with.
 
 use plugward_pinstore::{
-    ChangedPart, LockSays, Outcome, PinCheck, PinDecision, Pinned, Pins, SameElsewhere, StoreCheck,
-    TrustMode, Via, Wrote, decide,
+    ChangeOutcome, ChangedPart, LockMatch, PinCheck, PinDecision, PinOrigin, PinnedState, Pins,
+    SameContentsPin, StoreCheck, TrustMode, WriteOutcome, decide,
 };
-use plugward_state_file::{LastGood, StateFile, make_directory};
+use plugward_state_file::{Backup, StateFile, make_directory};
 
 use crate::support::{
     Home, LAST_GOOD, PINS, SAME, accept, check, commit, digest, enroll, facts, key, now, tree,
@@ -23,7 +23,7 @@ fn a_missing_file_is_an_empty_store() {
 fn a_pin_outlives_the_process() {
     let home = Home::new();
     let done = commit(&mut home.open().0, enroll("path:/plugins/deploy", &facts(1)));
-    assert_eq!((done.outcomes, done.serial), (vec![Outcome::Done], 1));
+    assert_eq!((done.outcomes, done.serial), (vec![ChangeOutcome::Done], 1));
     let (pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready));
     assert_eq!(check(&pins, "path:/plugins/deploy", &facts(1)), SAME);
@@ -38,7 +38,10 @@ fn a_match_is_silent_and_writes_nothing() {
     let _first = commit(&mut pins, enroll("path:/plugins/deploy", &facts(1)));
     let before = home.read(PINS);
     let done = commit(&mut pins, enroll("path:/plugins/deploy", &facts(1)));
-    assert_eq!((done.outcomes, done.wrote, done.serial), (vec![Outcome::Already], Wrote::Nothing, 1));
+    assert_eq!(
+        (done.outcomes, done.wrote, done.serial),
+        (vec![ChangeOutcome::Already], WriteOutcome::Nothing, 1)
+    );
     assert_eq!(home.read(PINS), before);
 }
 
@@ -50,12 +53,12 @@ fn a_mismatch_is_refused_names_both_and_keeps_the_pin() {
     let before = home.read(PINS);
     let PinCheck::Changed(changed) = check(&pins, "path:/plugins/deploy", &facts(2)) else { panic!() };
     assert_eq!(changed.parts, [ChangedPart::Manifest, ChangedPart::Tree]);
-    let Pinned::Tree(pinned) = &changed.pinned else { panic!() };
+    let PinnedState::Tree(pinned) = &changed.pinned else { panic!() };
     assert_eq!((pinned.tree, changed.actual.tree), (tree(1), tree(2)));
     assert_eq!((changed.since, changed.called.len()), (Some(now()), 1));
     // Not even an enrollment overwrites it.
     let done = commit(&mut pins, enroll("path:/plugins/deploy", &facts(2)));
-    assert!(matches!(&done.outcomes[..], [Outcome::Conflict(PinCheck::Changed(_))]));
+    assert!(matches!(&done.outcomes[..], [ChangeOutcome::Conflict(PinCheck::Changed(_))]));
     assert_eq!(home.read(PINS), before);
 }
 
@@ -81,7 +84,10 @@ fn one_refusal_holds_no_other_back() {
         enroll("path:/plugins/fine", &facts(4)),
     ];
     let done = pins.commit(changes, now()).unwrap();
-    assert!(matches!(&done.outcomes[..], [Outcome::Done, Outcome::Conflict(_), Outcome::Done]));
+    assert!(matches!(
+        &done.outcomes[..],
+        [ChangeOutcome::Done, ChangeOutcome::Conflict(_), ChangeOutcome::Done]
+    ));
     assert_eq!(done.serial, 2, "all enrollments of a run are one commit");
     assert_eq!(check(&pins, "path:/plugins/bad", &facts(1)), SAME);
 }
@@ -93,13 +99,13 @@ fn accept_overwrites_and_preserves_others() {
     let both = vec![enroll("path:/plugins/a", &facts(1)), enroll("path:/plugins/b", &facts(5))];
     let _first = pins.commit(both, now()).unwrap();
     let done = commit(&mut pins, accept("path:/plugins/a", &facts(2), 2, Some(1)));
-    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     let (pins, _) = home.open();
     assert_eq!(check(&pins, "path:/plugins/a", &facts(2)), SAME);
     assert_eq!(check(&pins, "path:/plugins/b", &facts(5)), SAME);
     let pin = pins.get(&key("path:/plugins/a")).unwrap();
     let latest = pin.latest().unwrap();
-    assert_eq!((pin.agreed.len(), latest.via, latest.by.as_deref()), (1, Via::Accept, Some("anna")));
+    assert_eq!((pin.agreed.len(), latest.via, latest.by.as_deref()), (1, PinOrigin::Accept, Some("anna")));
 }
 
 #[test]
@@ -107,11 +113,11 @@ fn parent_folders_are_made_for_us_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
     let dir = make_directory(&home.dir(), ".config/plugward").unwrap();
-    let file = StateFile::at(&dir, PINS, 1 << 20, home.owner(), LastGood::Yes).unwrap();
+    let file = StateFile::at(&dir, PINS, 1 << 20, home.owner(), Backup::Keep).unwrap();
     let (mut pins, _) = Pins::open(&file).unwrap();
     let _done = commit(&mut pins, enroll("path:/plugins/a", &facts(1)));
     for part in [".config", ".config/plugward"] {
-        let mode = home.folder.path().join(part).metadata().unwrap().permissions().mode();
+        let mode = home.directory.path().join(part).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o700 & mode, "{part}");
     }
     assert!(make_directory(&home.dir(), "a/../b").is_err());
@@ -133,7 +139,7 @@ fn a_line_that_is_deleted_by_hand_is_enrolled_again_and_noticed() {
     assert_eq!(codes, ["pin/hand-edited"]);
     assert_eq!(check(&pins, "path:/plugins/a", &facts(9)), PinCheck::Unpinned);
     let done = commit(&mut pins, enroll("path:/plugins/a", &facts(9)));
-    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     assert!(home.open().0.notices().is_empty(), "the next write counts again");
 }
 
@@ -164,12 +170,12 @@ fn version_one_is_read_and_covers_the_manifest_alone() {
     assert!(matches!(found, StoreCheck::Ready));
     let found = check(&pins, NAME, &facts(1));
     assert_eq!(found, PinCheck::ManifestOnly);
-    let (lock, none) = (LockSays::Nothing, SameElsewhere::None);
-    assert_eq!(decide(&found, TrustMode::Tofu, lock, none), PinDecision::Enroll(Via::Tofu));
+    let (lock, none) = (LockMatch::Nothing, SameContentsPin::None);
+    assert_eq!(decide(&found, TrustMode::Tofu, lock, none), PinDecision::Enroll(PinOrigin::Tofu));
     assert_eq!(decide(&found, TrustMode::Prompt, lock, none), PinDecision::Ask);
     assert_eq!(decide(&found, TrustMode::Locked, lock, none), PinDecision::Refuse("pin/new"));
     let PinCheck::Changed(changed) = check(&pins, NAME, &facts(3)) else { panic!() };
-    assert_eq!(changed.pinned, Pinned::Manifest(digest(1)));
+    assert_eq!(changed.pinned, PinnedState::Manifest(digest(1)));
     assert!(home.names() == [PINS], "reading writes nothing");
 }
 
@@ -179,7 +185,7 @@ fn the_first_write_moves_version_one_and_keeps_the_old_file() {
     let old = home.read(PINS);
     let (mut pins, _) = home.open();
     let done = commit(&mut pins, enroll(NAME, &facts(1)));
-    assert_eq!(done.wrote, Wrote::Synced { kept: Some("plugins.pins.toml.v1".to_owned()) });
+    assert_eq!(done.wrote, WriteOutcome::Synced { kept: Some("plugins.pins.toml.v1".to_owned()) });
     assert_eq!(home.read("plugins.pins.toml.v1"), old);
     let text = home.read(PINS);
     assert!(text.contains("version = 3") && text.contains("[v1.\"other\"]"), "{text}");
@@ -188,9 +194,9 @@ fn the_first_write_moves_version_one_and_keeps_the_old_file() {
     // Moved, and still a pin: another manifest under an old name is refused, not enrolled.
     assert!(matches!(check(&pins, "path:/plugins/other", &facts(7)), PinCheck::Changed(_)));
     let done = commit(&mut pins, enroll("path:/plugins/other", &facts(7)));
-    assert!(matches!(&done.outcomes[..], [Outcome::Conflict(PinCheck::Changed(_))]));
+    assert!(matches!(&done.outcomes[..], [ChangeOutcome::Conflict(PinCheck::Changed(_))]));
     let done = commit(&mut pins, accept("path:/plugins/other", &facts(7), 7, None));
-    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     assert!(!home.read(PINS).contains("[v1"), "accepted: the old pin has gone");
 }
 
@@ -200,7 +206,7 @@ fn an_old_file_that_is_already_kept_is_not_written_over() {
     home.write("plugins.pins.toml.v1", "[pins]\n");
     let done = commit(&mut home.open().0, enroll(NAME, &facts(1)));
     assert_eq!(home.read("plugins.pins.toml.v1"), "[pins]\n");
-    let Wrote::Synced { kept: Some(kept) } = done.wrote else { panic!() };
+    let WriteOutcome::Synced { kept: Some(kept) } = done.wrote else { panic!() };
     assert!(home.read(&kept).contains(&digest(1).hex()));
 }
 

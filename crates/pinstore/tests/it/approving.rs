@@ -1,8 +1,8 @@
 //! Approvals: HyperAgent's cases, and those that it misses.
 
 use plugward_pinstore::{
-    ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Risk, RulesChanged,
-    UnapproveOutcome, Verdict,
+    ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Risk,
+    RulesChanged, UnapproveOutcome,
 };
 
 use crate::support::{Home, called, digest, key, now, tree};
@@ -25,7 +25,7 @@ fn draft(number: u64) -> ApprovalDraft {
         audit: digest(number),
         kind: AuditKind::Deep,
         risk: Risk::Low,
-        verdict: Verdict::Approve,
+        verdict: AuditVerdict::Approve,
         rules: digest(50),
         by: Some("anna".to_owned()),
     }
@@ -58,7 +58,7 @@ fn an_approval_holds_for_its_bytes_and_outlives_the_session() {
     assert_eq!((approval.by.as_deref(), approval.at, rules), (Some("anna"), now(), RulesChanged::Same));
     assert_eq!(
         (approval.kind, approval.risk, approval.verdict),
-        (AuditKind::Deep, Risk::Low, Verdict::Approve)
+        (AuditKind::Deep, Risk::Low, AuditVerdict::Approve)
     );
     assert_eq!(approvals.iter().count(), 1);
 }
@@ -131,7 +131,7 @@ fn the_threshold_holds_at_approval_and_at_every_check() {
 #[test]
 fn what_the_audit_rejects_is_not_approved() {
     let home = Home::new();
-    let rejected = ApprovalDraft { verdict: Verdict::Reject, ..draft(1) };
+    let rejected = ApprovalDraft { verdict: AuditVerdict::Reject, ..draft(1) };
     let outcome = approve(&mut open(&home), &rejected, Risk::Critical);
     assert_eq!((outcome.code(), home.dir().exists(FILE)), (Some("approval/rejected"), false));
     // Nor is it believed where somebody wrote it into the file.
@@ -238,8 +238,8 @@ fn a_damaged_file_is_a_failure_and_not_an_empty_store() {
     }
     home.write(FILE, "version = 3\n");
     assert_eq!(reopen().unwrap_err().code(), "approval/store-version");
-    std::fs::remove_file(home.folder.path().join(FILE)).unwrap();
-    std::os::unix::fs::symlink("/dev/null", home.folder.path().join(FILE)).unwrap();
+    std::fs::remove_file(home.directory.path().join(FILE)).unwrap();
+    std::os::unix::fs::symlink("/dev/null", home.directory.path().join(FILE)).unwrap();
     let error = reopen().unwrap_err();
     assert_eq!(error.code(), "approval/store");
     assert!(error.to_string().contains("symbolic link"), "{error}");
@@ -251,7 +251,7 @@ fn it_is_for_us_alone_and_keeps_what_others_wrote() {
     let home = Home::new();
     let (mut first, mut second) = (open(&home), open(&home));
     let _stored = approve(&mut first, &draft(1), Risk::Medium);
-    let mode = home.folder.path().join(FILE).metadata().unwrap().permissions().mode();
+    let mode = home.directory.path().join(FILE).metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o600);
     // The second read before the first wrote, and loses nothing.
     let draft = draft(2);

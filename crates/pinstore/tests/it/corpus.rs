@@ -32,9 +32,10 @@ fn mutated(seed: &mut u64, file: &[u8], other: &[u8]) -> Vec<u8> {
 }
 
 fn replay(target: &str, more: Option<Vec<u8>>, property: fn(&[u8])) {
-    let folder =
+    let directory =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/pinstore/corpus").join(target);
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut files: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     files.extend(more);

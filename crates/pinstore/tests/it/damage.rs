@@ -36,7 +36,7 @@ fn read(home: &Home, bytes: &[u8]) -> Option<(Contents, Vec<&'static str>)> {
 
 fn without_backup() -> (Home, Vec<u8>, Contents) {
     let home = full();
-    std::fs::remove_file(home.folder.path().join(LAST_GOOD)).unwrap();
+    std::fs::remove_file(home.directory.path().join(LAST_GOOD)).unwrap();
     let bytes = home.read(PINS).into_bytes();
     let (contents, notices) = read(&home, &bytes).unwrap();
     assert!(notices.is_empty() && contents.pins.len() == 3 && contents.pending.len() == 3);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use plugward_pinstore::{
-    Baseline, Baselines, Class, Classify, Diff, EntryKind, Facts, HunkLine, Hunks, InUse, Kept, LineChange,
-    NewBaseline, OldSide, Side, diff,
+    Baseline, Baselines, ChangeClass, Classify, Diff, DiffSide, Facts, HunkLine, Hunks, LineChange,
+    NewBaseline, OldSide, ReviewedDigests, StoredText, TreeEntryKind, UsedDigests, diff,
 };
 use plugward_types::{Digest, TreeDigest};
 use sha2::{Digest as _, Sha256};
@@ -70,17 +70,17 @@ impl Plugin {
 struct Rules;
 
 impl Classify for Rules {
-    fn file(&self, path: &str, kind: EntryKind) -> Class {
+    fn file(&self, path: &str, kind: TreeEntryKind) -> ChangeClass {
         match path.rsplit('.').next() {
-            _ if kind == EntryKind::Executable => Class::Code,
-            Some("py" | "sh") => Class::Code,
-            Some("md") => Class::Prompt,
-            _ => Class::Other,
+            _ if kind == TreeEntryKind::Executable => ChangeClass::Code,
+            Some("py" | "sh") => ChangeClass::Code,
+            Some("md") => ChangeClass::Prompt,
+            _ => ChangeClass::Other,
         }
     }
 
-    fn surface_line(&self, line: &str) -> Class {
-        if line.contains("npx") { Class::Reach } else { Class::Surface }
+    fn surface_line(&self, line: &str) -> ChangeClass {
+        if line.contains("npx") { ChangeClass::Reach } else { ChangeClass::Surface }
     }
 }
 
@@ -107,8 +107,7 @@ fn compare(baselines: &Baselines, old: &Plugin, new: &Plugin) -> Diff {
 fn with(old: Option<&Baseline<'_>>, new: &Plugin) -> Diff {
     let bytes = |path: &str| new.files.get(path).map(|(_, bytes)| bytes.clone());
     let (preimage, surface, identity) = (new.preimage(), new.surface(), new.identity());
-    let side = Side {
-        selector: "claude:hookify@team",
+    let side = DiffSide {
         facts: &new.facts(),
         preimage: &preimage,
         surface: &surface,
@@ -149,13 +148,13 @@ fn the_worst_comes_first_and_nothing_is_left_out() {
     (new.surface, new.version) = (vec!["{\"hook\":\"a\"}", "{\"mcp\":\"npx x\"}"], "1.3.0");
     let diff = compare(&kept, &old, &new);
     assert_eq!(diff.old, OldSide::Listed);
-    assert_eq!(diff.accept, format!("plugward accept claude:hookify@team --tree {}", new.facts().tree));
+    assert_eq!(diff.accept, ReviewedDigests::of_tree(new.facts().tree));
     let mut rows = Vec::new();
     for section in &diff.sections {
         for line in &section.lines {
             rows.push(match line {
-                LineChange::Gone(text) => format!("{} -{text}", section.class.as_str()),
-                LineChange::Came(text) => format!("{} +{text}", section.class.as_str()),
+                LineChange::Removed(text) => format!("{} -{text}", section.class.as_str()),
+                LineChange::Added(text) => format!("{} +{text}", section.class.as_str()),
             });
         }
         for file in &section.files {
@@ -182,15 +181,17 @@ fn the_worst_comes_first_and_nothing_is_left_out() {
         let files = diff.sections.iter().flat_map(|section| &section.files);
         files.into_iter().find(|file| file.path == path).unwrap().hunks.clone()
     };
-    let Hunks::Text { hunks: found, more_gone: 0, more_came: 0 } = hunks("hooks/run.py") else { panic!() };
+    let Hunks::Text { hunks: found, more_removed: 0, more_added: 0 } = hunks("hooks/run.py") else {
+        panic!()
+    };
     assert_eq!((found.len(), found[0].old_line, found[0].new_line), (1, 1, 1));
     let line = str::to_owned;
     assert_eq!(
         found[0].lines,
         [
             HunkLine::Context(line("import os")),
-            HunkLine::Gone(line("print(1)")),
-            HunkLine::Came(line("print(2)"))
+            HunkLine::Removed(line("print(1)")),
+            HunkLine::Added(line("print(2)"))
         ]
     );
     assert_eq!(hunks("logo.png"), Hunks::NotText);
@@ -252,8 +253,8 @@ fn without_kept_texts_it_is_coarser_and_not_impossible() {
     let diff = compare(&kept, &old, &new);
     assert_eq!(diff.old, OldSide::DigestsOnly);
     assert!(diff.sections.iter().all(|section| section.files.is_empty()));
-    let other = diff.sections.iter().find(|section| section.class == Class::Other).unwrap();
-    assert!(other.lines.contains(&LineChange::Gone(format!("tree: {}", old.facts().tree))));
+    let other = diff.sections.iter().find(|section| section.class == ChangeClass::Other).unwrap();
+    assert!(other.lines.contains(&LineChange::Removed(format!("tree: {}", old.facts().tree))));
     // The list alone: files by name, without text.
     let list = old.preimage();
     kept.put(&NewBaseline { trees: &[&list], surface: None, files: &[] }).unwrap();
@@ -286,8 +287,7 @@ fn time_that_runs_out_leaves_names_and_takes_the_least_first() {
     };
     let (preimage, surface, identity) = (new.preimage(), new.surface(), new.identity());
     let bytes = |path: &str| new.files.get(path).map(|(_, bytes)| bytes.clone());
-    let side = Side {
-        selector: "claude:hookify@team",
+    let side = DiffSide {
         facts: &new.facts(),
         preimage: &preimage,
         surface: &surface,
@@ -316,15 +316,15 @@ fn long_files_are_compared_in_part_and_the_rest_is_counted() {
     );
     old.keep(&kept);
     let diff = compare(&kept, &old, &new);
-    let Hunks::Text { hunks, more_gone, more_came } = &diff.sections[0].files[0].hunks else { panic!() };
-    assert_eq!((*more_gone, *more_came), (3000, 4000));
+    let Hunks::Text { hunks, more_removed, more_added } = &diff.sections[0].files[0].hunks else { panic!() };
+    assert_eq!((*more_removed, *more_added), (3000, 4000));
     assert_eq!(hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>(), 4000);
     // One line in the middle of a long file is found at its place, with three lines around.
     let mut middle = lines(0, 5000);
     let at = middle.windows(6).position(|window| window == b"\n4000\n").unwrap();
     middle[at + 1] = b'X';
     let diff = compare(&kept, &old, &base.with("a.py", 'f', &middle));
-    let Hunks::Text { hunks, more_gone: 0, more_came: 0 } = &diff.sections[0].files[0].hunks else {
+    let Hunks::Text { hunks, more_removed: 0, more_added: 0 } = &diff.sections[0].files[0].hunks else {
         panic!()
     };
     assert_eq!((hunks.len(), hunks[0].old_line, hunks[0].new_line, hunks[0].lines.len()), (1, 3998, 3998, 8));
@@ -351,20 +351,20 @@ fn what_was_kept_is_for_us_alone_and_a_damaged_text_is_dropped() {
     old.keep(&kept);
     let digest = sha(b"MIT\n");
     let hex = digest.hex();
-    let path = home.folder.path().join("baselines/objects").join(&hex[..2]).join(&hex[2..]);
+    let path = home.directory.path().join("baselines/objects").join(&hex[..2]).join(&hex[2..]);
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
-    let folder = path.parent().unwrap().metadata().unwrap().permissions().mode();
-    assert_eq!(folder & 0o077, 0);
-    assert_eq!(kept.object(&digest).unwrap(), Kept::Found("MIT\n".to_owned()));
+    let directory = path.parent().unwrap().metadata().unwrap().permissions().mode();
+    assert_eq!(directory & 0o077, 0);
+    assert_eq!(kept.object(&digest).unwrap(), StoredText::Found("MIT\n".to_owned()));
     std::fs::write(&path, "BSD\n").unwrap();
-    assert_eq!(kept.object(&digest).unwrap(), Kept::Damaged);
-    assert_eq!(kept.object(&digest).unwrap(), Kept::Absent, "it was dropped");
+    assert_eq!(kept.object(&digest).unwrap(), StoredText::Damaged);
+    assert_eq!(kept.object(&digest).unwrap(), StoredText::Absent, "it was dropped");
     old.keep(&kept);
-    assert!(matches!(kept.object(&digest).unwrap(), Kept::Found(_)), "and is kept anew");
+    assert!(matches!(kept.object(&digest).unwrap(), StoredText::Found(_)), "and is kept anew");
     // A link is not followed, whatever it leads to.
     std::fs::remove_file(&path).unwrap();
-    std::fs::write(home.folder.path().join("elsewhere"), "MIT\n").unwrap();
-    std::os::unix::fs::symlink(home.folder.path().join("elsewhere"), &path).unwrap();
+    std::fs::write(home.directory.path().join("elsewhere"), "MIT\n").unwrap();
+    std::os::unix::fs::symlink(home.directory.path().join("elsewhere"), &path).unwrap();
     assert_eq!(kept.object(&digest).unwrap_err().code(), "state/not-ours");
 }
 
@@ -380,21 +380,21 @@ fn room_is_made_by_use_then_age_then_size_and_lists_in_use_stay() {
     let unused = base.with("old.md", 'f', &[b'o'; 3000]);
     used.keep(&kept);
     unused.keep(&kept);
-    let in_use = InUse {
+    let in_use = UsedDigests {
         trees: [used.facts().tree].into(),
         surfaces: [used.facts().surface.unwrap()].into(),
         objects: [sha(ENTRY)].into(),
     };
     let all = kept.collect(&in_use).unwrap();
     assert_eq!((all.before, all.removed), (all.after, 0), "within the cap nothing goes");
-    let object = |bytes: &[u8]| kept.object(&sha(bytes)).unwrap() != Kept::Absent;
+    let object = |bytes: &[u8]| kept.object(&sha(bytes)).unwrap() != StoredText::Absent;
     let some = kept.collect_to(&in_use, all.before - 1).unwrap();
     assert!(some.removed >= 1 && some.after < all.before);
     assert!(object(&[b'b'; 4000]) && object(b"s"), "what is in use is there");
     let _less = kept.collect_to(&in_use, all.before - 3001).unwrap();
-    assert!(!object(&[b'o'; 3000]) && kept.tree(&unused.facts().tree).unwrap() == Kept::Absent);
+    assert!(!object(&[b'o'; 3000]) && kept.tree(&unused.facts().tree).unwrap() == StoredText::Absent);
     assert!(object(&[b'b'; 4000]) && object(ENTRY));
     let _least = kept.collect_to(&in_use, 0).unwrap();
     assert!(!object(&[b'b'; 4000]) && !object(b"s"));
-    assert!(matches!(kept.tree(&used.facts().tree).unwrap(), Kept::Found(_)), "lists in use stay");
+    assert!(matches!(kept.tree(&used.facts().tree).unwrap(), StoredText::Found(_)), "lists in use stay");
 }

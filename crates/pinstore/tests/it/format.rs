@@ -4,8 +4,8 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use plugward_pinstore::{
-    Change, Facts, FolderId, FormatErrorKind, McpPin, Observed, Outcome, Pins, Revoked, Shown, StoreCheck,
-    StoreErrorKind, Timestamp, Via, parse_pins,
+    Change, ChangeOutcome, DirectoryId, Facts, FormatErrorKind, McpPin, ObservedPlugin, PinOrigin, Pins,
+    ReviewedDigests, Revocation, StoreCheck, StoreErrorKind, Timestamp, parse_pins,
 };
 use proptest::prelude::*;
 
@@ -30,31 +30,36 @@ pub(crate) fn full() -> Home {
         surface: Some(format!("sf1:{}", "5".repeat(64)).parse().unwrap()),
         signer: Some("RWQf6LRCGA9i53ml".to_owned()),
     };
-    let revoked = Revoked {
+    let revoked = Revocation {
         tree: Some(tree(6)),
         id: Some("claude:bad@team".to_owned()),
         versions: vec!["1.0.0".to_owned()],
         since: Some(now()),
-        ..Revoked::because("exfiltrates tokens")
+        ..Revocation::because("exfiltrates tokens")
     };
     let mcp = McpPin {
         set: digest(7),
         key: digest(8),
         items: BTreeMap::from([("tool get_issue".to_owned(), digest(9))]),
     };
-    let hookify = Observed {
+    let hookify = ObservedPlugin {
         called: called(&["claude:hookify", "codex:hookify"]),
         version: Some("0.1.0".to_owned()),
         behaviors: None,
         ..observed(FULL, &all)
     };
-    let another = Observed { folder: Some(FolderId::new(11_010_178, 2)), ..observed(ANOTHER, &facts(10)) };
+    let another =
+        ObservedPlugin { directory: Some(DirectoryId::new(11_010_178, 2)), ..observed(ANOTHER, &facts(10)) };
     let changes = vec![
-        Change::Enroll { observed: hookify.clone(), via: Via::Tofu, by: None },
-        Change::Enroll { observed: Observed { facts: facts(11), ..hookify }, via: Via::Tofu, by: None },
+        Change::Enroll { observed: hookify.clone(), via: PinOrigin::Tofu, by: None },
+        Change::Enroll {
+            observed: ObservedPlugin { facts: facts(11), ..hookify },
+            via: PinOrigin::Tofu,
+            by: None,
+        },
         Change::Enroll {
             observed: another,
-            via: Via::Prompt,
+            via: PinOrigin::Prompt,
             by: Some("anna \"the\u{1b} quoted\"\n".to_owned()),
         },
         deny("path:/home/anna/never", Some(5)),
@@ -63,7 +68,7 @@ pub(crate) fn full() -> Home {
         Change::McpPin { key: key(FULL), server: "git hub".to_owned(), pin: mcp, expected: None },
     ];
     let done = pins.commit(changes, now()).unwrap();
-    assert!(done.outcomes.iter().all(|outcome| *outcome == Outcome::Done), "{:?}", done.outcomes);
+    assert!(done.outcomes.iter().all(|outcome| *outcome == ChangeOutcome::Done), "{:?}", done.outcomes);
     home
 }
 
@@ -146,7 +151,7 @@ fn a_newer_version_is_neither_read_nor_recovered_nor_replaced() {
     assert_eq!(error.code(), "pin/store-version");
     assert_eq!(home.read(PINS), newer);
     // A newer backup is not replaced either.
-    std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
+    std::fs::remove_file(home.directory.path().join(PINS)).unwrap();
     home.write(LAST_GOOD, newer);
     assert_eq!(Pins::open(&home.file()).unwrap_err().code(), "pin/store-version");
 }
@@ -267,14 +272,14 @@ fn some_facts() -> impl Strategy<Value = Facts> {
     )
 }
 
-fn some_observed() -> impl Strategy<Value = Observed> {
+fn some_observed() -> impl Strategy<Value = ObservedPlugin> {
     let key = prop_oneof!["[a-b]:[a-z]{1,2}@[a-c]", "path:/[^/.\0][^/\0]{0,6}x"].prop_map(|text| key(&text));
     let called = prop::collection::btree_set("[a-c]:[a-z]{1,2}".prop_map(|text| text.parse().unwrap()), 0..3);
-    let folder = any::<Option<(u64, u64)>>().prop_map(|pair| pair.map(|(a, b)| FolderId::new(a, b)));
-    (key, called, folder, any::<Option<String>>(), some_facts()).prop_map(
-        |(key, called, folder, version, facts)| Observed {
+    let directory = any::<Option<(u64, u64)>>().prop_map(|pair| pair.map(|(a, b)| DirectoryId::new(a, b)));
+    (key, called, directory, any::<Option<String>>(), some_facts()).prop_map(
+        |(key, called, directory, version, facts)| ObservedPlugin {
             key,
-            folder,
+            directory,
             called,
             version,
             behaviors: None,
@@ -293,16 +298,16 @@ fn some_change() -> impl Strategy<Value = Change> {
         .prop_map(|(set, key, items)| McpPin { set: digest(set), key: digest(key), items });
     (some_observed(), any::<Option<String>>(), any::<String>(), mcp, 0..9_u8).prop_map(
         |(observed, by, text, pin, which)| {
-            let Observed { key, folder, called, .. } = observed.clone();
+            let ObservedPlugin { key, directory, called, .. } = observed.clone();
             match which {
-                0..=2 => Change::Enroll { observed, via: Via::Same, by },
+                0..=2 => Change::Enroll { observed, via: PinOrigin::Same, by },
                 3 => {
-                    let shown = Shown::wanted(&observed.facts, None);
+                    let shown = ReviewedDigests::wanted(&observed.facts, None);
                     Change::Accept { observed, shown, expected: None, by }
                 }
-                4 => Change::Deny { key, folder, called, seen: Some(observed.facts.tree), by },
+                4 => Change::Deny { key, directory, called, seen: Some(observed.facts.tree), by },
                 5 => Change::Forget { key },
-                6 => Change::Revoke(Revoked { signer: Some(text.clone()), ..Revoked::because(&text) }),
+                6 => Change::Revoke(Revocation { signer: Some(text.clone()), ..Revocation::because(&text) }),
                 7 => Change::AcceptLock { lock: pin.set },
                 _ => Change::McpPin { key, server: text, pin, expected: None },
             }

@@ -1,8 +1,8 @@
 //! Pins of version 2, which are pending until a plugin of their name is checked.
 
 use plugward_pinstore::{
-    Change, ChangedPart, DeniedBy, Facts, Observed, Outcome, PinCheck, PinState, Pinned, Pins, Shown,
-    StoreCheck, Via, Wrote,
+    Change, ChangeOutcome, ChangedPart, DenialSource, Facts, ObservedPlugin, PinCheck, PinOrigin, PinState,
+    PinnedState, Pins, ReviewedDigests, StoreCheck, WriteOutcome,
 };
 use plugward_types::{Digest, TreeDigest};
 
@@ -75,7 +75,7 @@ fn home() -> (Home, Pins) {
 }
 
 /// The plugin `claude:a` with the pinned contents.
-fn same() -> Observed {
+fn same() -> ObservedPlugin {
     let hex = |hex: &str| format!("pt1:{hex}").parse::<TreeDigest>().unwrap();
     let manifest: Digest =
         "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b".parse().unwrap();
@@ -90,13 +90,13 @@ fn same() -> Observed {
         signer: Some("RWkey".to_owned()),
         ..Facts::of_tree(hex("d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35"))
     };
-    Observed { called: called(&["claude:a", "codex:a"]), ..observed("path:/site/plugins/a", &facts) }
+    ObservedPlugin { called: called(&["claude:a", "codex:a"]), ..observed("path:/site/plugins/a", &facts) }
 }
 
 /// The plugin of the workspace's pin.
-fn other() -> Observed {
+fn other() -> ObservedPlugin {
     let tree = "pt1:ef2d127de37b942baad06145e54b0c619a1f22327b2ebbcfbec78f5564afe39d".parse().unwrap();
-    Observed { called: called(&["claude:a"]), ..observed("path:/w/a", &Facts::of_tree(tree)) }
+    ObservedPlugin { called: called(&["claude:a"]), ..observed("path:/w/a", &Facts::of_tree(tree)) }
 }
 
 #[test]
@@ -107,32 +107,32 @@ fn the_same_bytes_are_migrated_with_their_origin() {
     assert_eq!((found.clone(), found.code()), (PinCheck::Migrated { ids }, Some("pin/migrated")));
     assert_eq!((pins.pending().count(), pins.iter().count()), (3, 0));
     let done = commit(&mut pins, enroll_seen(same()));
-    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     // The old file is kept, and the serial number goes on.
-    assert_eq!(done.wrote, Wrote::Synced { kept: Some("plugins.pins.toml.v2".to_owned()) });
+    assert_eq!(done.wrote, WriteOutcome::Synced { kept: Some("plugins.pins.toml.v2".to_owned()) });
     assert_eq!((home.read("plugins.pins.toml.v2"), done.serial), (VERSION_TWO.to_owned(), 8));
     assert_eq!(home.read(LAST_GOOD), home.read(PINS));
     let (mut pins, _) = home.open();
     assert_eq!(pins.check(&same()), SAME);
     let pin = pins.get(&same().key).unwrap();
     let agreed = pin.latest().unwrap();
-    assert_eq!((agreed.via, agreed.by.as_deref()), (Via::Prompt, Some("anna")));
+    assert_eq!((agreed.via, agreed.by.as_deref()), (PinOrigin::Prompt, Some("anna")));
     assert_eq!((agreed.at.to_string().as_str(), agreed.facts.manifest.len()), ("2026-11-20T21:48:03Z", 2));
     assert_eq!(pin.mcp.len(), 1, "the pins of its servers are carried over");
     // The pin of the other scope waits for its own directory.
     assert_eq!(pins.pending().count(), 2);
     assert!(matches!(pins.check(&other()), PinCheck::Migrated { .. }));
-    assert_eq!(commit(&mut pins, enroll_seen(other())).outcomes, [Outcome::Done]);
+    assert_eq!(commit(&mut pins, enroll_seen(other())).outcomes, [ChangeOutcome::Done]);
     assert_eq!(pins.pending().count(), 1);
 }
 
 #[test]
 fn copies_are_migrated_in_one_commit() {
     let (_home, mut pins) = home();
-    let copy = Observed { key: key("path:/elsewhere/a"), ..same() };
+    let copy = ObservedPlugin { key: key("path:/elsewhere/a"), ..same() };
     let done = pins.commit(vec![enroll_seen(same()), enroll_seen(copy.clone())], now()).unwrap();
-    assert_eq!(done.outcomes, [Outcome::Done, Outcome::Done]);
-    assert_eq!(pins.get(&copy.key).unwrap().latest().unwrap().via, Via::Prompt);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done, ChangeOutcome::Done]);
+    assert_eq!(pins.get(&copy.key).unwrap().latest().unwrap().via, PinOrigin::Prompt);
     assert_eq!(pins.pending().count(), 2);
 }
 
@@ -142,10 +142,13 @@ fn other_bytes_are_changed_until_they_are_accepted() {
     let mut changed = same();
     changed.facts.tree = tree(1);
     let PinCheck::Changed(found) = pins.check(&changed) else { panic!() };
-    let Pinned::Pending(trees) = &found.pinned else { panic!() };
+    let PinnedState::Pending(trees) = &found.pinned else { panic!() };
     assert_eq!((trees.len(), &found.parts), (2, &vec![ChangedPart::Tree]));
     assert_eq!((found.called.clone(), found.since.is_some()), (called(&["claude:a"]), true));
-    assert!(matches!(&commit(&mut pins, enroll_seen(changed.clone())).outcomes[..], [Outcome::Conflict(_)]));
+    assert!(matches!(
+        &commit(&mut pins, enroll_seen(changed.clone())).outcomes[..],
+        [ChangeOutcome::Conflict(_)]
+    ));
     // Each fact counts.
     for part in [ChangedPart::Manifest, ChangedPart::Shared, ChangedPart::Entry, ChangedPart::Signer] {
         let mut seen = same();
@@ -159,11 +162,11 @@ fn other_bytes_are_changed_until_they_are_accepted() {
         assert_eq!(found.parts, [part]);
     }
     // A plugin of another name or dialect is new.
-    let stranger = Observed { called: called(&["claude:b", "gnoma:a"]), ..changed.clone() };
+    let stranger = ObservedPlugin { called: called(&["claude:b", "gnoma:a"]), ..changed.clone() };
     assert_eq!(pins.check(&stranger), PinCheck::Unpinned);
-    let shown = Shown::wanted(&changed.facts, None);
+    let shown = ReviewedDigests::wanted(&changed.facts, None);
     let accept = Change::Accept { observed: changed.clone(), shown, expected: None, by: None };
-    assert_eq!(commit(&mut pins, accept).outcomes, [Outcome::Done]);
+    assert_eq!(commit(&mut pins, accept).outcomes, [ChangeOutcome::Done]);
     assert_eq!(pins.check(&changed), SAME);
     assert_eq!(pins.get(&changed.key).unwrap().mcp.len(), 1);
     // The pins that it replaces are gone. Those of other names are not.
@@ -174,9 +177,10 @@ fn other_bytes_are_changed_until_they_are_accepted() {
 #[test]
 fn denials_stay_in_effect() {
     let (home, mut pins) = home();
-    let denied = Observed { called: called(&["claude:b", "gnoma:b"]), ..observed("path:/x", &facts(1)) };
+    let denied =
+        ObservedPlugin { called: called(&["claude:b", "gnoma:b"]), ..observed("path:/x", &facts(1)) };
     let id = "gnoma:b@p".parse::<plugward_types::PluginId>().unwrap();
-    let by = DeniedBy::Pending(id.clone());
+    let by = DenialSource::Pending(id.clone());
     assert_eq!(pins.check(&denied), PinCheck::Denied { since: now(), by });
     let changes = vec![
         enroll_seen(denied.clone()),
@@ -185,8 +189,11 @@ fn denials_stay_in_effect() {
         Change::AllowPending { id: "claude:a@team".parse().unwrap() },
     ];
     let outcomes = pins.commit(changes, now()).unwrap().outcomes;
-    assert_eq!(outcomes[..2].iter().filter_map(Outcome::code).collect::<Vec<_>>(), ["policy/denied"; 2]);
-    assert_eq!(outcomes[2..], [Outcome::Done, Outcome::Absent]);
+    assert_eq!(
+        outcomes[..2].iter().filter_map(ChangeOutcome::code).collect::<Vec<_>>(),
+        ["policy/denied"; 2]
+    );
+    assert_eq!(outcomes[2..], [ChangeOutcome::Done, ChangeOutcome::Absent]);
     // Only the denial and the revocation outlive starting over.
     let (mut pins, _) = home.open();
     let left: Vec<_> = pins.pending().map(|(id, pin)| (id.clone(), pin.state)).collect();
@@ -195,14 +202,14 @@ fn denials_stay_in_effect() {
     assert!(matches!(pins.check(&denied), PinCheck::Denied { .. }));
     let _done = commit(&mut pins, Change::AllowPending { id: id.clone() });
     assert_eq!(pins.check(&denied), PinCheck::Unpinned);
-    assert_eq!(commit(&mut pins, Change::AllowPending { id }).outcomes, [Outcome::Absent]);
+    assert_eq!(commit(&mut pins, Change::AllowPending { id }).outcomes, [ChangeOutcome::Absent]);
 }
 
 #[test]
 fn a_pending_pin_can_be_forgotten() {
     let (_home, mut pins) = home();
     let forget = || Change::ForgetPending { id: "claude:a@team".parse().unwrap() };
-    assert_eq!(commit(&mut pins, forget()).outcomes, [Outcome::Done]);
+    assert_eq!(commit(&mut pins, forget()).outcomes, [ChangeOutcome::Done]);
     assert_eq!(commit(&mut pins, forget()).outcomes[0].code(), Some("pin/none"));
     assert_eq!(pins.check(&same()), PinCheck::Unpinned);
 }
@@ -219,11 +226,11 @@ fn lockfiles_are_dropped_and_revocations_lose_their_source() {
 #[test]
 fn an_old_file_is_kept_where_it_was_only_in_the_backup() {
     let (home, _) = home();
-    std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
+    std::fs::remove_file(home.directory.path().join(PINS)).unwrap();
     let (mut pins, found) = home.open();
     assert_eq!(found.code(), Some("pin/recovered"));
     let done = commit(&mut pins, enroll_seen(same()));
-    assert_eq!(done.wrote, Wrote::Synced { kept: Some("plugins.pins.toml.v2".to_owned()) });
+    assert_eq!(done.wrote, WriteOutcome::Synced { kept: Some("plugins.pins.toml.v2".to_owned()) });
     assert_eq!(home.read("plugins.pins.toml.v2"), VERSION_TWO);
     // A file of version 2 over a backup of version 3 hides nothing.
     home.write(PINS, VERSION_TWO);

@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use plugward_pinstore::{
-    Change, KeptWhy, RevocationCheck, RevocationLists, Revocations, Revoked, Settled, Subject,
+    Change, EffectiveList, ListFault, Revocation, RevocationCheck, RevocationLists, RevocationSubject,
+    Revocations,
 };
 use plugward_types::Digest;
 
@@ -24,7 +25,7 @@ fn matches(lines: &str) -> bool {
     let names = ["claude:bad".to_owned(), "claude:bad@team".to_owned()];
     let binaries: [Digest; 2] = [digest(3), digest(4)];
     let (tree, manifests) = (tree(1), [digest(8), digest(2)]);
-    let subject = Subject {
+    let subject = RevocationSubject {
         key: &plugin,
         names: &names,
         version: Some("1.2.0"),
@@ -67,7 +68,7 @@ fn a_plugin_without_a_version_is_none_of_the_versions() {
     let found =
         Revocations::parse(entry("id = \"claude:bad@team\"\nversions = [\"1.0.0\"]").as_bytes()).unwrap();
     let (plugin, names) = (key("claude:bad@team"), [] as [String; 0]);
-    let subject = Subject {
+    let subject = RevocationSubject {
         key: &plugin,
         names: &names,
         version: None,
@@ -107,16 +108,16 @@ fn an_entry_that_matches_nothing_or_gives_no_reason_is_refused() {
 fn the_pins_keep_revocations_of_their_own() {
     let home = Home::new();
     let (mut pins, _) = home.open();
-    let revoked = Revoked { tree: Some(tree(1)), ..Revoked::because("exfiltrates tokens") };
+    let revoked = Revocation { tree: Some(tree(1)), ..Revocation::because("exfiltrates tokens") };
     let _done = commit(&mut pins, Change::Revoke(revoked.clone()));
     let done = commit(&mut pins, Change::Revoke(revoked.clone()));
     assert_eq!(done.outcomes[0].code(), None);
-    let done = commit(&mut pins, Change::Revoke(Revoked::because("nothing to match")));
+    let done = commit(&mut pins, Change::Revoke(Revocation::because("nothing to match")));
     assert_eq!(done.outcomes[0].code(), Some("store/format"));
-    let bad = Revoked { id: Some("../b".to_owned()), ..Revoked::because("not an id") };
+    let bad = Revocation { id: Some("../b".to_owned()), ..Revocation::because("not an id") };
     assert_eq!(commit(&mut pins, Change::Revoke(bad)).outcomes[0].code(), Some("store/format"));
     let (plugin, names, tree) = (key("a:b@c"), [] as [String; 0], tree(1));
-    let subject = Subject {
+    let subject = RevocationSubject {
         key: &plugin,
         names: &names,
         version: None,
@@ -137,27 +138,31 @@ fn a_list_that_is_damaged_withheld_or_older_takes_nothing_back() {
         lists.settle("https://example.org/r.toml", offered.map(str::as_bytes)).unwrap()
     };
     let never = settle(None);
-    assert!(matches!(&never, Settled::None { why: KeptWhy::Unreachable }));
+    assert!(matches!(&never, EffectiveList::None { why: ListFault::Unreachable }));
     assert_eq!((never.code(), never.list()), (Some("revocation/none"), None));
-    assert!(matches!(settle(Some("bad")), Settled::None { why: KeptWhy::Damaged(_) }));
+    assert!(matches!(settle(Some("bad")), EffectiveList::None { why: ListFault::Damaged(_) }));
     let fifth = list(5, "[[revoked]]\nid = \"a:b@c\"\nreason = \"r\"\n");
     let fresh = settle(Some(&fifth));
-    assert!(matches!(&fresh, Settled::Fresh { not_kept: None, .. }));
+    assert!(matches!(&fresh, EffectiveList::Fresh { not_kept: None, .. }));
     for (offered, why) in
-        [(None, KeptWhy::Unreachable), (Some(list(4, "")), KeptWhy::Older { offered: 4, kept: 5 })]
+        [(None, ListFault::Unreachable), (Some(list(4, "")), ListFault::Older { offered: 4, kept: 5 })]
     {
         let found = settle(offered.as_deref());
         assert_eq!(found.code(), Some("revocation/kept"));
-        assert!(matches!(&found, Settled::Kept { list, why: said } if list.serial() == 5 && *said == why));
+        assert!(
+            matches!(&found, EffectiveList::Kept { list, why: said } if list.serial() == 5 && *said == why)
+        );
     }
     let found = settle(Some("version = 1\nserial = 9\n[[revoked]]\n"));
-    assert!(matches!(&found, Settled::Kept { why: KeptWhy::Damaged(_), list } if list.entries().len() == 1));
+    assert!(
+        matches!(&found, EffectiveList::Kept { why: ListFault::Damaged(_), list } if list.entries().len() == 1)
+    );
     // Another source is another list.
-    assert!(matches!(lists.settle("other", None).unwrap(), Settled::None { .. }));
-    assert!(matches!(settle(Some(&list(6, ""))), Settled::Fresh { .. }));
-    assert!(matches!(settle(None), Settled::Kept { list, .. } if list.serial() == 6));
+    assert!(matches!(lists.settle("other", None).unwrap(), EffectiveList::None { .. }));
+    assert!(matches!(settle(Some(&list(6, ""))), EffectiveList::Fresh { .. }));
+    assert!(matches!(settle(None), EffectiveList::Kept { list, .. } if list.serial() == 6));
     // The kept list is damaged in both copies: nobody knows, and that is no answer.
-    let names: Vec<String> = std::fs::read_dir(home.folder.path().join("revocations"))
+    let names: Vec<String> = std::fs::read_dir(home.directory.path().join("revocations"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| !name.contains(".lock"))
@@ -168,5 +173,5 @@ fn a_list_that_is_damaged_withheld_or_older_takes_nothing_back() {
     }
     let error = lists.settle("https://example.org/r.toml", None).unwrap_err();
     assert_eq!(error.code(), "state/damaged");
-    assert!(matches!(settle(Some(&list(7, ""))), Settled::Fresh { not_kept: None, .. }));
+    assert!(matches!(settle(Some(&list(7, ""))), EffectiveList::Fresh { not_kept: None, .. }));
 }

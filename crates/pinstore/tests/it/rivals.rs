@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use plugward_pinstore::{Outcome, PinCheck, Pins, StoreCheck};
+use plugward_pinstore::{ChangeOutcome, PinCheck, Pins, StoreCheck};
 
 use crate::support::{Home, SAME, check, enroll, facts, now};
 
@@ -58,15 +58,15 @@ fn enroll_many(dir: &Dir, writer: u64) {
     let mut pins = open(dir);
     for number in (0..EACH).map(|step| writer * EACH + step) {
         let done = pins.commit(vec![enroll(&plugin(number), &facts(number))], now()).unwrap();
-        assert_eq!(done.outcomes, [Outcome::Done]);
+        assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     }
 }
 
 fn enroll_one(dir: &Dir, number: u64) {
     let done = open(dir).commit(vec![enroll("path:/plugins/same", &facts(number))], now()).unwrap();
     let won = match &done.outcomes[..] {
-        [Outcome::Done] => "won",
-        [Outcome::Conflict(PinCheck::Changed(_))] => "lost",
+        [ChangeOutcome::Done] => "won",
+        [ChangeOutcome::Conflict(PinCheck::Changed(_))] => "lost",
         other => panic!("{other:?}"),
     };
     println!("race: {won}");
@@ -76,7 +76,7 @@ fn enroll_for_ever(dir: &Dir, first: u64) {
     let mut pins = open(dir);
     for number in first.. {
         let done = pins.commit(vec![enroll(&plugin(number), &facts(number))], now()).unwrap();
-        assert_eq!(done.outcomes, [Outcome::Done]);
+        assert_eq!(done.outcomes, [ChangeOutcome::Done]);
         let mut out = std::io::stdout().lock();
         writeln!(out, "pin: {number}").unwrap();
         out.flush().unwrap();
@@ -111,7 +111,7 @@ fn no_enrollment_is_lost_where_an_old_program_loses_some() {
     let home = Home::new();
     home.write("old.toml", "[pins]\n");
     let start = |task: &str| -> Vec<Child> {
-        (0..WRITERS).map(|writer| child(&format!("{task} {writer}"), home.folder.path())).collect()
+        (0..WRITERS).map(|writer| child(&format!("{task} {writer}"), home.directory.path())).collect()
     };
     let (ours, theirs) = (start("enroll"), start("old"));
     all_good(ours);
@@ -134,7 +134,7 @@ fn no_enrollment_is_lost_where_an_old_program_loses_some() {
 #[test]
 fn of_two_first_sights_one_wins_and_the_others_see_a_change() {
     let home = Home::new();
-    let children = (0..8).map(|number| child(&format!("race {number}"), home.folder.path())).collect();
+    let children = (0..8).map(|number| child(&format!("race {number}"), home.directory.path())).collect();
     let said = all_good(children).concat();
     assert_eq!((said.matches("race: won").count(), said.matches("race: lost").count()), (1, 7), "{said}");
     assert_eq!(home.open().0.serial(), 1);
@@ -145,7 +145,7 @@ fn killed_at_random_moments_the_store_opens_with_the_old_or_the_new_state() {
     let home = Home::new();
     let (mut seed, mut next, mut in_between) = (0x9e37_79b9_7f4a_7c15_u64, 0, 0);
     for _ in 0..KILLS {
-        let mut writer = child(&format!("for-ever {next}"), home.folder.path());
+        let mut writer = child(&format!("for-ever {next}"), home.directory.path());
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines().map(Result::unwrap);
         let number = |line: &str| line.rsplit("pin: ").next().and_then(|text| text.parse::<u64>().ok());
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -4,8 +4,9 @@ use core::time::Duration;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use plugward_pinstore::{
-    Change, LockSays, Outcome, PinCheck, PinDecision, Pins, STORE_ERROR_EXIT, SameElsewhere, StoreCheck,
-    StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, Terminal, TrustMode, Via, Wrote, decide,
+    Change, ChangeOutcome, LockMatch, PinCheck, PinDecision, PinOrigin, Pins, STORE_ERROR_EXIT,
+    SameContentsPin, StoreCheck, StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, Terminal,
+    TrustMode, WriteOutcome, decide,
 };
 
 use crate::support::{
@@ -23,17 +24,17 @@ fn pinned() -> Home {
 #[test]
 fn deleting_the_file_does_not_unpin() {
     let home = pinned();
-    std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
+    std::fs::remove_file(home.directory.path().join(PINS)).unwrap();
     let (mut pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Recovered { fault: StoreFault::Missing }));
     assert!(matches!(check(&pins, A, &facts(2)), PinCheck::Changed(_)));
     // On disk with the next commit; there was nothing to keep.
     let done = commit(&mut pins, enroll("path:/plugins/b", &facts(3)));
-    assert_eq!(done.wrote, Wrote::Synced { kept: None });
+    assert_eq!(done.wrote, WriteOutcome::Synced { kept: None });
     assert!(matches!(home.open().1, StoreCheck::Ready));
     // To start over is a verb of its own.
     let done = commit(&mut pins, Change::ForgetAll);
-    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     assert_eq!(check(&home.open().0, A, &facts(2)), PinCheck::Unpinned);
 }
 
@@ -45,7 +46,7 @@ fn a_damaged_file_is_kept_and_at_most_three_are() {
         let (mut pins, found) = home.open();
         assert!(matches!(found, StoreCheck::Recovered { fault: StoreFault::Damaged(_) }));
         let done = commit(&mut pins, enroll(&format!("path:/plugins/p{number}"), &facts(number)));
-        let Wrote::Synced { kept: Some(kept) } = done.wrote else { panic!("{:?}", done.wrote) };
+        let WriteOutcome::Synced { kept: Some(kept) } = done.wrote else { panic!("{:?}", done.wrote) };
         assert!(kept.starts_with("plugins.pins.toml.damaged-") && kept.len() == PINS.len() + 17, "{kept}");
         assert_eq!(home.read(&kept), format!("damage {number}"));
     }
@@ -57,8 +58,8 @@ fn a_damaged_file_is_kept_and_at_most_three_are() {
 #[test]
 fn a_link_fifo_folder_or_open_mode_is_never_believed() {
     let home = pinned();
-    let path = home.folder.path().join(PINS);
-    let other = home.folder.path().join("other");
+    let path = home.directory.path().join(PINS);
+    let other = home.directory.path().join("other");
     std::fs::copy(&path, &other).unwrap();
     let put: [(&str, &dyn Fn()); 4] = [
         ("link", &|| symlink("other", &path).unwrap()),
@@ -92,7 +93,7 @@ fn a_link_fifo_folder_or_open_mode_is_never_believed() {
             assert!(!error.help().is_empty());
         } else {
             let done = commit(&mut pins, enroll(&format!("path:/plugins/{what}"), &seen));
-            assert_eq!(done.outcomes, [Outcome::Done], "{what}");
+            assert_eq!(done.outcomes, [ChangeOutcome::Done], "{what}");
             assert!(matches!(home.open().1, StoreCheck::Ready), "{what}");
         }
     }
@@ -110,8 +111,11 @@ fn both_bad_is_an_error_and_starting_over_keeps_both() {
         error.kind(),
         StoreErrorKind::Unusable { main: StoreFault::Damaged(_), last_good: StoreFault::Damaged(_) }
     ));
-    assert!(error.help().contains("forget --all"));
-    assert!(error.to_string().starts_with("use plugins.pins.toml: the file is damaged (line 1"), "{error}");
+    assert!(error.help().contains("delete all pins and start over"));
+    assert!(
+        error.to_string().starts_with("cannot use plugins.pins.toml: the file is damaged (line 1"),
+        "{error}"
+    );
     let pins = Pins::start_over(&home.file(), Duration::from_secs(60)).unwrap();
     assert_eq!((pins.iter().count(), pins.serial()), (0, 1));
     assert!(matches!(home.open().1, StoreCheck::Ready));
@@ -126,7 +130,7 @@ fn both_bad_is_an_error_and_starting_over_keeps_both() {
 #[test]
 fn a_bad_copy_without_the_file_is_no_first_use() {
     let home = pinned();
-    std::fs::remove_file(home.folder.path().join(PINS)).unwrap();
+    std::fs::remove_file(home.directory.path().join(PINS)).unwrap();
     home.write(LAST_GOOD, "worse");
     assert_eq!(Pins::open(&home.file()).unwrap_err().code(), "pin/store");
 }
@@ -135,7 +139,7 @@ fn a_bad_copy_without_the_file_is_no_first_use() {
 fn a_held_file_is_read_and_a_commit_says_who_holds_it() {
     let home = pinned();
     let file = home.file();
-    let hold = file.hold(Duration::from_secs(60)).unwrap();
+    let hold = file.lock(Duration::from_secs(60)).unwrap();
     let (pins, found) = home.open();
     assert!(matches!(found, StoreCheck::Ready));
     let mut pins = pins.with_wait(Duration::ZERO);
@@ -144,7 +148,7 @@ fn a_held_file_is_read_and_a_commit_says_who_holds_it() {
     let StoreErrorKind::NotSaved(cause) = error.kind() else { panic!() };
     assert_eq!(cause.code(), "state/held");
     assert!(error.help().contains(&std::process::id().to_string()), "{}", error.help());
-    assert!(core::error::Error::source(&error).unwrap().to_string().contains("another process holds it"));
+    assert!(core::error::Error::source(&error).unwrap().to_string().contains("locked by another process"));
     assert_eq!(check(&pins, A, &facts(1)), SAME);
     assert_eq!(check(&pins, "path:/plugins/b", &facts(2)), PinCheck::Unpinned);
     drop(hold);
@@ -157,22 +161,22 @@ fn accept_is_made_on_what_was_shown_over_what_was_shown() {
     let (mut second, _) = home.open();
     // The plugin changed between the look and the word.
     let done = commit(&mut first, accept(A, &facts(3), 2, Some(1)));
-    assert_eq!(done.outcomes, [Outcome::NotShown { shown: tree(2), actual: tree(3) }]);
-    assert_eq!((done.outcomes[0].code(), done.wrote), (Some("pin/not-shown"), Wrote::Nothing));
+    assert_eq!(done.outcomes, [ChangeOutcome::NotShown { shown: tree(2), actual: tree(3) }]);
+    assert_eq!((done.outcomes[0].code(), done.wrote), (Some("pin/not-shown"), WriteOutcome::Nothing));
     // Another process changed the pin in between.
     let _done = commit(&mut second, accept(A, &facts(5), 5, Some(1)));
     let done = commit(&mut first, accept(A, &facts(2), 2, Some(1)));
-    assert_eq!(done.outcomes, [Outcome::Raced { current: Some(tree(5)) }]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Raced { current: Some(tree(5)) }]);
     assert_eq!(done.outcomes[0].code(), Some("pin/raced"));
     let done = commit(&mut first, accept(A, &facts(2), 2, Some(5)));
-    assert_eq!(done.outcomes, [Outcome::Done]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Done]);
     // The pin was dropped in between; or there never was one and somebody made one.
     let _done = commit(&mut second, Change::Forget { key: key(A) });
     let done = commit(&mut first, accept(A, &facts(3), 3, Some(2)));
-    assert_eq!(done.outcomes, [Outcome::Raced { current: None }]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Raced { current: None }]);
     let _done = commit(&mut second, enroll(A, &facts(9)));
     let done = commit(&mut first, accept(A, &facts(3), 3, None));
-    assert_eq!(done.outcomes, [Outcome::Raced { current: Some(tree(9)) }]);
+    assert_eq!(done.outcomes, [ChangeOutcome::Raced { current: Some(tree(9)) }]);
 }
 
 #[test]
@@ -184,35 +188,35 @@ fn deny_allow_and_forget() {
     let forget = |plugin: &str| Change::Forget { key: key(plugin) };
     // A plugin that was never seen, and one that is pinned.
     for plugin in ["path:/plugins/new", A] {
-        assert_eq!(commit(&mut pins, deny_it(plugin)).outcomes, [Outcome::Done]);
-        assert_eq!(commit(&mut pins, deny_it(plugin)).outcomes, [Outcome::Already]);
+        assert_eq!(commit(&mut pins, deny_it(plugin)).outcomes, [ChangeOutcome::Done]);
+        assert_eq!(commit(&mut pins, deny_it(plugin)).outcomes, [ChangeOutcome::Already]);
         assert!(matches!(check(&pins, plugin, &facts(1)), PinCheck::Denied { .. }), "same bytes or not");
         assert!(matches!(check(&pins, plugin, &facts(2)), PinCheck::Denied { .. }));
         for change in [enroll(plugin, &facts(2)), accept(plugin, &facts(2), 2, Some(1)), forget(plugin)] {
             let done = commit(&mut pins, change);
             assert_eq!(done.outcomes[0].code(), Some("policy/denied"));
         }
-        assert_eq!(commit(&mut pins, allow(plugin)).outcomes, [Outcome::Done]);
+        assert_eq!(commit(&mut pins, allow(plugin)).outcomes, [ChangeOutcome::Done]);
     }
     // Nothing was enrolled, and the pin from before holds: a change under the denial is still a change.
     assert_eq!(check(&pins, "path:/plugins/new", &facts(2)), PinCheck::Unpinned);
     assert_eq!(check(&pins, A, &facts(1)), SAME);
     assert!(matches!(check(&pins, A, &facts(2)), PinCheck::Changed(_)));
-    assert_eq!(commit(&mut pins, allow(A)).outcomes, [Outcome::Already]);
-    assert_eq!(commit(&mut pins, allow("path:/plugins/none")).outcomes, [Outcome::Absent]);
-    assert_eq!(commit(&mut pins, forget(A)).outcomes, [Outcome::Done]);
+    assert_eq!(commit(&mut pins, allow(A)).outcomes, [ChangeOutcome::Already]);
+    assert_eq!(commit(&mut pins, allow("path:/plugins/none")).outcomes, [ChangeOutcome::Absent]);
+    assert_eq!(commit(&mut pins, forget(A)).outcomes, [ChangeOutcome::Done]);
     assert_eq!(commit(&mut pins, forget(A)).outcomes[0].code(), Some("pin/none"));
     // The bytes that were there are kept with the denial; allowed again, the pin from before holds and they do not.
     let seen = |plugin: &str| deny(plugin, Some(7));
     let both = pins.commit(vec![seen("path:/plugins/new"), enroll(A, &facts(1)), seen(A)], now()).unwrap();
-    assert_eq!(both.outcomes, [Outcome::Done, Outcome::Done, Outcome::Done]);
+    assert_eq!(both.outcomes, [ChangeOutcome::Done, ChangeOutcome::Done, ChangeOutcome::Done]);
     let denied = |pins: &Pins, plugin: &str| {
         pins.get(&key(plugin)).and_then(|pin| pin.denied.as_ref()).and_then(|denial| denial.tree)
     };
     let (again, _) = home.open();
     assert_eq!((denied(&again, "path:/plugins/new"), denied(&again, A)), (Some(tree(7)), Some(tree(7))));
     let both = pins.commit(vec![allow("path:/plugins/new"), allow(A)], now()).unwrap();
-    assert_eq!(both.outcomes, [Outcome::Done, Outcome::Done]);
+    assert_eq!(both.outcomes, [ChangeOutcome::Done, ChangeOutcome::Done]);
     assert_eq!(denied(&pins, A), None);
     assert_eq!(check(&pins, "path:/plugins/new", &facts(7)), PinCheck::Unpinned);
     assert!(matches!(check(&pins, A, &facts(7)), PinCheck::Changed(_)));
@@ -220,7 +224,7 @@ fn deny_allow_and_forget() {
     let _both = pins.commit(vec![deny_it(A)], now()).unwrap();
     let _all = commit(&mut pins, Change::ForgetAll);
     assert_eq!(denied(&pins, A), Some(tree(1)));
-    assert_eq!(commit(&mut pins, allow(A)).outcomes, [Outcome::Done]);
+    assert_eq!(commit(&mut pins, allow(A)).outcomes, [ChangeOutcome::Done]);
     // A denial outlives starting over.
     let _both = pins.commit(vec![deny_it("path:/plugins/new"), enroll(A, &facts(4))], now()).unwrap();
     let _all = commit(&mut pins, Change::ForgetAll);
@@ -303,8 +307,9 @@ fn on_store_error_is_the_table() {
 
 #[test]
 fn decisions_are_the_table() {
-    const LOCKS: [LockSays; 3] = [LockSays::Nothing, LockSays::Matched, LockSays::Accepted];
-    const ELSEWHERE: [SameElsewhere; 3] = [SameElsewhere::None, SameElsewhere::Tofu, SameElsewhere::Agreed];
+    const LOCKS: [LockMatch; 3] = [LockMatch::Nothing, LockMatch::Matched, LockMatch::Accepted];
+    const ELSEWHERE: [SameContentsPin; 3] =
+        [SameContentsPin::None, SameContentsPin::Tofu, SameContentsPin::Agreed];
     let home = pinned();
     let (mut pins, _) = home.open();
     let _done = commit(&mut pins, deny("path:/plugins/no", None));
@@ -312,7 +317,7 @@ fn decisions_are_the_table() {
     let unpinned = check(&pins, "path:/plugins/new", &facts(1));
     let changed = check(&pins, A, &facts(2));
     let denied = check(&pins, "path:/plugins/no", &facts(1));
-    let moved = pins.check(&plugward_pinstore::Observed {
+    let moved = pins.check(&plugward_pinstore::ObservedPlugin {
         predecessor: Some(key(A)),
         ..observed("path:/plugins/new", &facts(1))
     });
@@ -328,11 +333,11 @@ fn decisions_are_the_table() {
                 assert_eq!(decide(&changed), PinDecision::Refuse("pin/changed"));
                 assert_eq!(decide(&denied), PinDecision::Refuse("policy/denied"));
                 let expected = match (trust, lock, elsewhere) {
-                    (TrustMode::Locked, LockSays::Nothing, _) => PinDecision::Refuse("pin/new"),
+                    (TrustMode::Locked, LockMatch::Nothing, _) => PinDecision::Refuse("pin/new"),
                     (TrustMode::Locked, _, _) => PinDecision::Load,
-                    (_, LockSays::Accepted, _) => PinDecision::Enroll(Via::Lock),
-                    (_, _, SameElsewhere::Agreed) => PinDecision::Enroll(Via::Same),
-                    (TrustMode::Tofu, _, _) => PinDecision::Enroll(Via::Tofu),
+                    (_, LockMatch::Accepted, _) => PinDecision::Enroll(PinOrigin::Lock),
+                    (_, _, SameContentsPin::Agreed) => PinDecision::Enroll(PinOrigin::Same),
+                    (TrustMode::Tofu, _, _) => PinDecision::Enroll(PinOrigin::Tofu),
                     (TrustMode::Prompt, _, _) => PinDecision::Ask,
                 };
                 assert_eq!(decide(&unpinned), expected);

@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_pinstore::{
-    AgreedAge, Change, Committed, Facts, Observed, PinCheck, Pins, Shown, StoreCheck, Timestamp, Via,
+    AgreedAge, Change, CommitReport, Facts, ObservedPlugin, PinCheck, PinOrigin, Pins, ReviewedDigests,
+    StoreCheck, Timestamp,
 };
 use plugward_state_file::{Owner, StateFile};
 use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
@@ -17,20 +18,20 @@ pub(crate) const LAST_GOOD: &str = "plugins.pins.toml.last-good";
 /// A config folder of its own.
 #[derive(Debug)]
 pub(crate) struct Home {
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) directory: tempfile::TempDir,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { directory: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn dir(&self) -> Dir {
-        Dir::open_ambient_dir(self.folder.path(), ambient_authority()).unwrap()
+        Dir::open_ambient_dir(self.directory.path(), ambient_authority()).unwrap()
     }
 
     pub(crate) fn owner(&self) -> Owner {
-        Owner::uid(self.folder.path().metadata().unwrap().uid())
+        Owner::uid(self.directory.path().metadata().unwrap().uid())
     }
 
     pub(crate) fn file(&self) -> StateFile {
@@ -49,7 +50,7 @@ impl Home {
         self.dir().write(name, text).unwrap();
         // Whatever the umask of who runs the tests.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(self.folder.path().join(name), mode).unwrap();
+        std::fs::set_permissions(self.directory.path().join(name), mode).unwrap();
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
@@ -89,12 +90,12 @@ pub(crate) fn facts(number: u64) -> Facts {
 }
 
 /// A plugin whose manifest has the name in its key.
-pub(crate) fn observed(plugin: &str, facts: &Facts) -> Observed {
+pub(crate) fn observed(plugin: &str, facts: &Facts) -> ObservedPlugin {
     let key = key(plugin);
-    Observed {
+    ObservedPlugin {
         called: [CalledName::new("claude", key.name()).unwrap()].into(),
         key,
-        folder: None,
+        directory: None,
         version: None,
         behaviors: None,
         facts: facts.clone(),
@@ -110,14 +111,14 @@ pub(crate) fn enroll(plugin: &str, facts: &Facts) -> Change {
     enroll_seen(observed(plugin, facts))
 }
 
-pub(crate) fn enroll_seen(observed: Observed) -> Change {
-    Change::Enroll { observed, via: Via::Tofu, by: None }
+pub(crate) fn enroll_seen(observed: ObservedPlugin) -> Change {
+    Change::Enroll { observed, via: PinOrigin::Tofu, by: None }
 }
 
 pub(crate) fn accept(plugin: &str, facts: &Facts, shown: u64, expected: Option<u64>) -> Change {
     Change::Accept {
         observed: observed(plugin, facts),
-        shown: Shown::of_tree(tree(shown)),
+        shown: ReviewedDigests::of_tree(tree(shown)),
         expected: expected.map(tree),
         by: Some("anna".to_owned()),
     }
@@ -125,10 +126,10 @@ pub(crate) fn accept(plugin: &str, facts: &Facts, shown: u64, expected: Option<u
 
 pub(crate) fn deny(plugin: &str, seen: Option<u64>) -> Change {
     let names = observed(plugin, &facts(0)).called;
-    Change::Deny { key: key(plugin), folder: None, called: names, seen: seen.map(tree), by: None }
+    Change::Deny { key: key(plugin), directory: None, called: names, seen: seen.map(tree), by: None }
 }
 
-pub(crate) fn commit(pins: &mut Pins, change: Change) -> Committed {
+pub(crate) fn commit(pins: &mut Pins, change: Change) -> CommitReport {
     pins.commit(vec![change], now()).unwrap()
 }
 

@@ -24,9 +24,9 @@ pub(super) fn of(hunks: &[Hunk], width: usize) -> String {
                 rest = after;
                 continue;
             }
-            let gone = rest.iter().take_while(|row| matches!(row, HunkLine::Gone(_))).count();
+            let gone = rest.iter().take_while(|row| matches!(row, HunkLine::Removed(_))).count();
             let (gone, after) = rest.split_at_checked(gone).unwrap_or((rest, &[]));
-            let came = after.iter().take_while(|row| matches!(row, HunkLine::Came(_))).count();
+            let came = after.iter().take_while(|row| matches!(row, HunkLine::Added(_))).count();
             let (came, after) = after.split_at_checked(came).unwrap_or((after, &[]));
             page.changed(gone, came);
             rest = after;
@@ -37,7 +37,7 @@ pub(super) fn of(hunks: &[Hunk], width: usize) -> String {
 
 fn text_of(row: &HunkLine) -> &str {
     match row {
-        HunkLine::Context(text) | HunkLine::Gone(text) | HunkLine::Came(text) => text,
+        HunkLine::Context(text) | HunkLine::Removed(text) | HunkLine::Added(text) => text,
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
         let rows = |texts: &[&str], make: fn(String) -> HunkLine| {
             texts.iter().map(|text| make((*text).to_owned())).collect::<Vec<_>>()
         };
-        page.changed(&rows(gone, HunkLine::Gone), &rows(came, HunkLine::Came));
+        page.changed(&rows(gone, HunkLine::Removed), &rows(came, HunkLine::Added));
         let plain = anstream::adapter::strip_str(&page.text).to_string();
         plain.lines().map(str::to_owned).collect()
     }

@@ -17,8 +17,8 @@ use plugward_loader::redact::{
     Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
-    DeclaredModules, Grants, HookPlugins, Host as Sides, NobodyThere, PinStatus, PluginKey, PluginReport,
-    Stores, Trust, Weight, Writes, load, record_laundered, sha256,
+    DeclaredModules, Grants, HookPlugins, Host as Sides, NoPerson, PinStatus, PluginKey, PluginReport,
+    Stores, Trust, Weight, CheckMode, load, record_laundered, sha256,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -141,7 +141,7 @@ impl Firing {
         out: &Out,
     ) -> Result<(), Failure> {
         let trust = shared::trust(args.sources.trust, settings);
-        let mut options = shared::options(trust, Writes::Commit, &args.sources.finding, settings, host)?;
+        let mut options = shared::options(trust, CheckMode::Commit, &args.sources.finding, settings, host)?;
         let roots = shared::roots(&args.sources.dirs)?;
         if trust != Trust::Locked {
             // A host fires an event for each call of a tool, and most plugins are as they were at the last one.
@@ -151,7 +151,7 @@ impl Firing {
         let mut stores = stores::to_write(host, settings, None, out)?;
         let progress = Progress::new(out.live);
         let grants = SettingsGrants(&settings.raw_grants);
-        let mut sides = Sides { watch: &progress, person: &mut NobodyThere, grants: &grants };
+        let mut sides = Sides { watch: &progress, person: &mut NoPerson, grants: &grants };
         let mut checked = load(&roots, &mut stores, &mut options, &mut sides);
         progress.done();
         if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use plugward_loader::hook_events::{
     Event, Hook, HookNote, OnFailure, Plan, RefusedSource, Scope, Step, View,
 };
-use plugward_loader::{Keep, add_looked};
+use plugward_loader::{ByteRetention, add_looked};
 use serde::Serialize;
 
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
@@ -33,7 +33,7 @@ pub(super) fn run(args: &HookPlanArgs, host: &Host, out: &mut Out) -> Result<u8,
     if !args.sources.dirs.is_empty() {
         let roots = shared::roots(&args.sources.dirs)?;
         let trust = args.sources.trust.map(shared::trust_of);
-        let looked = shared::look(&roots, trust, Keep::Nothing, &args.sources.finding, host, out)?;
+        let looked = shared::look(&roots, trust, ByteRetention::Nothing, &args.sources.finding, host, out)?;
         if looked.report.plugins.is_empty() {
             out.say("warning: no plugin was found");
         }
