@@ -84,7 +84,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Stre
     let code = match run_command(arguments, streams) {
         Ok(code) => code,
         Err(Failure::Fence(error)) => {
-            let told = writeln!(
+            let written = writeln!(
                 streams.err,
                 "error: failed to {}\n  code: {}\n  help: {}",
                 escape_lines(&error.to_string()),
@@ -92,7 +92,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Stre
                 error.help()
             );
             // If stderr is closed, only the exit code can report the failure.
-            drop(told);
+            drop(written);
             2
         }
         Err(Failure::Output(error)) => {
@@ -129,7 +129,7 @@ fn run_command(
     }
     let start = match &arguments.manifest {
         Some(path) => path.clone(),
-        None => disk::working_folder().map_err(Failure::Fence)?,
+        None => disk::working_directory().map_err(Failure::Fence)?,
     };
     let found = Fence::find(&start).map_err(Failure::Fence)?;
     let config = config(&arguments, &found, &streams.today).map_err(Failure::Fence)?;

@@ -62,7 +62,7 @@ pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
 }
 
 /// Returns the working directory.
-pub(crate) fn working_folder() -> Result<Utf8PathBuf, FenceError> {
+pub(crate) fn working_directory() -> Result<Utf8PathBuf, FenceError> {
     let fault = |problem: String| FenceError::usage(format!("working directory: {problem}"));
     let dir = std::env::current_dir().map_err(|error| fault(error.to_string()))?;
     Utf8PathBuf::from_path_buf(dir).map_err(|path| fault(format!("{} is not UTF-8", path.display())))

@@ -248,11 +248,13 @@ pub(crate) fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8Path
             ["src", "lib.rs"] => Some((TargetKind::Lib, name)),
             ["src", "main.rs"] => Some((TargetKind::Bin, name)),
             ["src", "bin", one] => Some((TargetKind::Bin, one.trim_end_matches(".rs"))),
-            ["src", "bin", folder, "main.rs"] => Some((TargetKind::Bin, *folder)),
+            ["src", "bin", directory, "main.rs"] => Some((TargetKind::Bin, *directory)),
             [kind @ ("examples" | "tests" | "benches"), one] => {
                 Some((kind_of(kind), one.trim_end_matches(".rs")))
             }
-            [kind @ ("examples" | "tests" | "benches"), folder, "main.rs"] => Some((kind_of(kind), *folder)),
+            [kind @ ("examples" | "tests" | "benches"), directory, "main.rs"] => {
+                Some((kind_of(kind), *directory))
+            }
             _ => None,
         };
         if let Some((kind, name)) = found {
@@ -262,8 +264,8 @@ pub(crate) fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8Path
     targets
 }
 
-fn kind_of(folder: &str) -> TargetKind {
-    match folder {
+fn kind_of(directory: &str) -> TargetKind {
+    match directory {
         "examples" => TargetKind::Example,
         "tests" => TargetKind::Test,
         _ => TargetKind::Bench,

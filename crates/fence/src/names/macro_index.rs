@@ -77,24 +77,24 @@ impl MacroIndex {
 /// B09.
 fn with_handed<'m>(arm: &MacroArm, lookup: impl Fn(&Name) -> &'m [MacroArm]) -> MacroArm {
     let mut out = arm.clone();
-    for handed in &arm.hands {
+    for handed in &arm.forwards {
         for target in lookup(&handed.to) {
-            let by_place = target.places.as_ref().filter(|places| places.len() == handed.parts.len());
+            let by_place = target.params.as_ref().filter(|params| params.len() == handed.parts.len());
             for (at, params) in handed.parts.iter().enumerate() {
-                let bound = by_place.and_then(|places| places.get(at).cloned());
-                let builds: Vec<ParamUse> = target
-                    .builds
+                let bound = by_place.and_then(|params| params.get(at).cloned());
+                let uses: Vec<ParamUse> = target
+                    .uses
                     .iter()
                     .filter(|(name, _)| match &bound {
                         Some(Some(bound)) => bound == name,
                         Some(None) => false,
                         None => true,
                     })
-                    .map(|(_, build)| build.clone())
+                    .map(|(_, param_use)| param_use.clone())
                     .collect();
                 for param in params {
-                    for build in &builds {
-                        out.builds.insert((Name::clone(param), build.clone()));
+                    for param_use in &uses {
+                        out.uses.insert((Name::clone(param), param_use.clone()));
                     }
                 }
             }

@@ -172,7 +172,7 @@ struct ChildDirs {
     /// The directory for `mod x;`.
     children: Utf8PathBuf,
     /// The directory that `#[path]` and `include!` are relative to.
-    beside: Utf8PathBuf,
+    relative_to: Utf8PathBuf,
 }
 
 struct NewModule<'v> {
@@ -195,7 +195,7 @@ impl Builder<'_, '_> {
             let test = target.kind == TargetKind::Test && below_tests;
             let Some(file) = self.file(&target.root, package) else { continue };
             let dir = parent(&target.root);
-            let place = ChildDirs { children: dir.clone(), beside: dir };
+            let place = ChildDirs { children: dir.clone(), relative_to: dir };
             let new = NewModule { krate, parent: None, path: Vec::new(), test, via: &[] };
             let root = self.module(file, 0, new, &place, 0);
             if let Some(slot) = self.world.krates.get_mut(krate) {
@@ -308,7 +308,7 @@ impl Builder<'_, '_> {
             if let Some(inline) = declared.inline {
                 let place = ChildDirs {
                     children: place.children.join(&*declared.name),
-                    beside: place.children.join(&*declared.name),
+                    relative_to: place.children.join(&*declared.name),
                 };
                 let new = NewModule { krate, parent: Some(index), path: below, test, via };
                 children.push(self.module(file, inline, new, &place, depth.saturating_add(1)));
@@ -355,7 +355,7 @@ impl Builder<'_, '_> {
         let package = self.world.package_of(module);
         let mut found = Vec::new();
         for attr in &declared.paths {
-            let path = normal(&place.beside.join(&attr.value));
+            let path = normal(&place.relative_to.join(&attr.value));
             let site = self.site(module, attr.line, attr.column);
             let width = u32::try_from(attr.value.chars().count()).unwrap_or(0).saturating_add(2);
             if let Some(problem) = self.forbidden_path(&path, package) {
@@ -366,7 +366,7 @@ impl Builder<'_, '_> {
             if let Some(file) = self.file(&path, package) {
                 // The children of a file named by `#[path]` are next to it.
                 let dir = parent(&path);
-                let place = ChildDirs { children: dir.clone(), beside: dir };
+                let place = ChildDirs { children: dir.clone(), relative_to: dir };
                 found.push((file, place, Some(site)));
             }
         }
@@ -496,5 +496,5 @@ fn place_of(path: &Utf8Path) -> ChildDirs {
         Some("mod" | "lib" | "main") | None => dir.clone(),
         Some(stem) => dir.join(stem),
     };
-    ChildDirs { children, beside: dir }
+    ChildDirs { children, relative_to: dir }
 }

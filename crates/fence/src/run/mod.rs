@@ -266,8 +266,8 @@ fn read_names(
     let mut statements = false;
     let alone = one_at_a_time(&bytes);
     // Whether a type of this file may contain a capability must be known before the tree exists.
-    let says = word_filter::says_glob(&bytes, glob);
-    let keep = CollectOptions { fields: keep.fields || says, signatures: keep.signatures || says };
+    let matches = word_filter::matches_glob(&bytes, glob);
+    let keep = CollectOptions { fields: keep.fields || matches, signatures: keep.signatures || matches };
     let table = if shape == FileShape::Module {
         collect::while_parsed(&bytes, keep, names)
     } else {

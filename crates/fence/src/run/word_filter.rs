@@ -61,7 +61,7 @@ impl WordFilter {
                         }
                     }
                     for (holder, fields) in &table.fields {
-                        if fields.values().any(|ty| says(ty, &names)) {
+                        if fields.values().any(|ty| mentions(ty, &names)) {
                             names.insert(Name::clone(holder));
                         }
                     }
@@ -69,11 +69,11 @@ impl WordFilter {
                         table.also.iter().flat_map(|(name, list)| list.iter().map(move |def| (name, def)));
                     for (name, def) in table.types.iter().chain(also) {
                         if let TypeDef::Alias(alias) = def
-                            && (says(&alias.ty, &names)
+                            && (mentions(&alias.ty, &names)
                                 || alias
                                     .params
                                     .iter()
-                                    .any(|(_, ty)| ty.as_ref().is_some_and(|ty| says(ty, &names))))
+                                    .any(|(_, ty)| ty.as_ref().is_some_and(|ty| mentions(ty, &names))))
                         {
                             names.insert(Name::clone(name));
                         }
@@ -135,7 +135,7 @@ fn length_bit(length: usize) -> u64 {
 }
 
 /// Returns `true` if a file's text contains a word that matches the glob.
-pub(crate) fn says_glob(text: &[u8], glob: &str) -> bool {
+pub(crate) fn matches_glob(text: &[u8], glob: &str) -> bool {
     let words = WordFilter::new(BTreeSet::new(), glob);
     words.in_text(text)
 }
@@ -145,14 +145,16 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn says(ty: &WrittenType, names: &BTreeSet<Name>) -> bool {
+fn mentions(ty: &WrittenType, names: &BTreeSet<Name>) -> bool {
     match ty {
         WrittenType::Path(path) => path
             .segs
             .iter()
-            .any(|seg| names.contains(&seg.name) || seg.args.iter().any(|arg| says(arg, names))),
-        WrittenType::Ref(inner) | WrittenType::Ptr(inner) | WrittenType::Array(inner) => says(inner, names),
-        WrittenType::Tuple(parts) => parts.iter().any(|part| says(part, names)),
+            .any(|seg| names.contains(&seg.name) || seg.args.iter().any(|arg| mentions(arg, names))),
+        WrittenType::Ref(inner) | WrittenType::Ptr(inner) | WrittenType::Array(inner) => {
+            mentions(inner, names)
+        }
+        WrittenType::Tuple(parts) => parts.iter().any(|part| mentions(part, names)),
         WrittenType::Infer | WrittenType::Other => false,
     }
 }

@@ -46,9 +46,9 @@ pub(crate) struct MacroRules {
 #[derive(Debug, Clone)]
 pub(crate) struct MacroArm {
     /// The parameter at each comma-separated position, if the matcher is that simple.
-    pub(crate) places: Option<Vec<Option<Name>>>,
-    pub(crate) builds: BTreeSet<(Name, ParamUse)>,
-    pub(crate) hands: Vec<ForwardedCall>,
+    pub(crate) params: Option<Vec<Option<Name>>>,
+    pub(crate) uses: BTreeSet<(Name, ParamUse)>,
+    pub(crate) forwards: Vec<ForwardedCall>,
 }
 
 /// A call of another macro that passes a parameter on.
@@ -84,7 +84,7 @@ impl MacroRules {
 
 impl MacroArm {
     fn read(matcher: &TokenStream, body: &TokenStream) -> Self {
-        let mut arm = Self { places: places(matcher), builds: BTreeSet::new(), hands: Vec::new() };
+        let mut arm = Self { params: params(matcher), uses: BTreeSet::new(), forwards: Vec::new() };
         arm.scan(body, None, 0);
         arm
     }
@@ -100,10 +100,10 @@ impl MacroArm {
                 TokenTree::Group(group) => {
                     let implemented = impl_of(&list, index);
                     if let Some(param) = called_in_parentheses(&list, index) {
-                        self.builds.insert((param, ParamUse::Call));
+                        self.uses.insert((param, ParamUse::Call));
                     }
-                    if let Some(param) = handed_to_method(&list, index) {
-                        self.builds.insert((param, ParamUse::Value));
+                    if let Some(param) = method_argument(&list, index) {
+                        self.uses.insert((param, ParamUse::Value));
                     }
                     self.scan(&group.stream(), implemented.as_ref().or(own), depth + 1);
                 }
@@ -113,7 +113,7 @@ impl MacroArm {
                         self.built(own, &list, index + 1, index);
                     }
                 }
-                TokenTree::Ident(ident) => self.handed(ident, &list, index),
+                TokenTree::Ident(ident) => self.forwarded(ident, &list, index),
                 _ => {}
             }
         }
@@ -128,7 +128,7 @@ impl MacroArm {
         let param = name(ident);
         // The macro defines a type of that name, which is a look-alike and not a value.
         if is_word(before(list, index), DEFINITIONS) {
-            self.builds.insert((param, ParamUse::Defines));
+            self.uses.insert((param, ParamUse::Defines));
             return;
         }
         if impl_header(list, index) {
@@ -136,16 +136,16 @@ impl MacroArm {
         }
         let mut next = index + 2;
         if let Some(function) = later_argument(list, index) {
-            self.builds.insert((param, ParamUse::Turbofish(function)));
+            self.uses.insert((param, ParamUse::Turbofish(function)));
             return;
         }
         for function in annotated(list, index) {
-            self.builds.insert((Name::clone(&param), ParamUse::Annotation(function)));
+            self.uses.insert((Name::clone(&param), ParamUse::Annotation(function)));
         }
         // `<$t>::f` and `<$t as Trait>::f`.
         if before(list, index).is_some_and(|token| is(token, '<')) {
             if let Some(function) = turbofish_before(list, index.saturating_sub(1)) {
-                self.builds.insert((param, ParamUse::Turbofish(function)));
+                self.uses.insert((param, ParamUse::Turbofish(function)));
                 return;
             }
             if let Some(close) = closing(list, next) {
@@ -173,7 +173,7 @@ impl MacroArm {
     }
 
     fn built(&mut self, param: &Name, list: &[TokenTree], next: usize, index: usize) {
-        let build = match list.get(next) {
+        let param_use = match list.get(next) {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
                 if not_a_literal(list, index)
                     || is_looked_at(list, index)
@@ -200,10 +200,10 @@ impl MacroArm {
             Some(token) if is(token, ';') && assigned(list, index) => ParamUse::Value,
             _ => return,
         };
-        self.builds.insert((param.clone(), build));
+        self.uses.insert((param.clone(), param_use));
     }
 
-    fn handed(&mut self, ident: &proc_macro2::Ident, list: &[TokenTree], index: usize) {
+    fn forwarded(&mut self, ident: &proc_macro2::Ident, list: &[TokenTree], index: usize) {
         let bang = list.get(index + 1).is_some_and(|token| is(token, '!'));
         let Some(TokenTree::Group(group)) = list.get(index + 2) else { return };
         if !bang {
@@ -211,7 +211,7 @@ impl MacroArm {
         }
         let parts = split_commas(&group.stream()).iter().map(params_in).collect::<Vec<_>>();
         if parts.iter().any(|part| !part.is_empty()) {
-            self.hands.push(ForwardedCall { to: name(ident), parts });
+            self.forwards.push(ForwardedCall { to: name(ident), parts });
         }
     }
 }
@@ -227,7 +227,7 @@ fn impl_of(list: &[TokenTree], index: usize) -> Option<Name> {
 }
 
 /// Returns the parameter that is a method's only argument, as in `.map($f)`.
-fn handed_to_method(list: &[TokenTree], index: usize) -> Option<Name> {
+fn method_argument(list: &[TokenTree], index: usize) -> Option<Name> {
     let TokenTree::Group(group) = list.get(index)? else { return None };
     let [dot, TokenTree::Ident(_)] = list.get(index.checked_sub(2)?..index)? else { return None };
     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
@@ -404,7 +404,7 @@ fn turbofish_before(list: &[TokenTree], open: usize) -> Option<Name> {
     }
 }
 
-fn places(matcher: &TokenStream) -> Option<Vec<Option<Name>>> {
+fn params(matcher: &TokenStream) -> Option<Vec<Option<Name>>> {
     split_commas(matcher)
         .into_iter()
         .map(|part| {

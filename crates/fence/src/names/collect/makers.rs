@@ -64,9 +64,9 @@ pub(super) fn of(sig: &syn::Signature, body: Option<&syn::Block>) -> Option<Make
         })
         .collect();
     let unsafely = body.is_some_and(|body| {
-        let mut said = UnsafeNameFinder(false);
-        said.visit_block(body);
-        said.0
+        let mut finder = UnsafeNameFinder(false);
+        finder.visit_block(body);
+        finder.0
     });
     let params: Vec<(usize, Vec<Name>)> = places
         .iter()
@@ -91,11 +91,11 @@ fn add(of: &WrittenType, param: Option<Name>, listed: &Bounds, bounds: &mut BTre
     for bound in listed {
         let syn::TypeParamBound::Trait(one) = bound else { continue };
         let Some(last) = one.path.segments.last() else { continue };
-        let said = bare(&last.ident);
+        let bound_name = bare(&last.ident);
         if let Some(param) = &param {
-            bounds.entry(Name::clone(param)).or_default().push(Name::from(said.as_str()));
+            bounds.entry(Name::clone(param)).or_default().push(Name::from(bound_name.as_str()));
         }
-        if said == "Into" || said == "TryInto" {
+        if bound_name == "Into" || bound_name == "TryInto" {
             let syn::PathArguments::AngleBracketed(args) = &last.arguments else { continue };
             for arg in crate::syntax::written::generic_args(args) {
                 if let WrittenType::Path(path) = &arg

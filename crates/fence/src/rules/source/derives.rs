@@ -60,7 +60,7 @@ impl Checker<'_> {
 
     /// Returns the capability in the default value of a type. A generic workspace type contains its type
     /// arguments.
-    fn defaulted(&self, ty: &KnownType) -> Option<usize> {
+    fn default_makes(&self, ty: &KnownType) -> Option<usize> {
         if let KnownType::Own { place, args } = ty {
             let given = args.iter().find_map(by_default)?;
             let holds = self.fields_of(place).iter().any(has_parameter);
@@ -89,14 +89,14 @@ impl Checker<'_> {
         let is_enum = matches!(item, syn::Item::Enum(_));
         let derives = self.derives(attrs);
         if derives.iter().any(|derive| derive.name == "Deserialize") {
-            self.stands_for(attrs);
+            self.serde_types(attrs);
         }
         for derive in derives {
             let held = fields.iter().filter(|field| !Self::skips(&field.attrs)).find_map(|field| {
                 let ty = self.ty(&field.ty);
                 if derive.name == "Default" || derive.name == "SmartDefault" {
                     // The default of an enum is a variant without fields.
-                    return if is_enum { None } else { self.defaulted(&ty) };
+                    return if is_enum { None } else { self.default_makes(&ty) };
                 }
                 if !self.makes_values(&derive.name) {
                     return None;
@@ -104,7 +104,7 @@ impl Checker<'_> {
                 if derive.name == "Deserialize" && is_skipped(&field.attrs) {
                     // A skipped field is made by its default, or by a function that `default = ".."` names.
                     let named = serde_pairs(&field.attrs).iter().any(|pair| pair.path.is_ident("default"));
-                    return if named { None } else { self.defaulted(&ty) };
+                    return if named { None } else { self.default_makes(&ty) };
                 }
                 any(&ty)
             });
@@ -120,7 +120,7 @@ impl Checker<'_> {
 impl Checker<'_> {
     /// Checks `#[serde(remote = "T")]`, which deserializes into a T, and `from = "T"`, which deserializes a
     /// T first.
-    fn stands_for(&mut self, attrs: &[syn::Attribute]) {
+    fn serde_types(&mut self, attrs: &[syn::Attribute]) {
         for pair in serde_pairs(attrs) {
             let named = ["remote", "from", "try_from"].iter().any(|key| pair.path.is_ident(key));
             let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };

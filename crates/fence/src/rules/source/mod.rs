@@ -81,7 +81,7 @@ pub(crate) struct Checker<'c> {
     budget: u32,
     route: Option<&'static str>,
     /// The type of the first argument of the next closure.
-    handed: KnownType,
+    closure_input: KnownType,
     /// `true` in the body of a `macro_rules!`, in which other findings become F05.
     in_rules: bool,
     names: NameInterner,
@@ -131,7 +131,7 @@ impl<'c> Checker<'c> {
             other_type: 0,
             budget: parse::MAX_CHAIN,
             route: None,
-            handed: KnownType::Unknown,
+            closure_input: KnownType::Unknown,
             in_rules: false,
             names: NameInterner::default(),
             out: Vec::new(),

@@ -101,7 +101,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.visit_expr(&one.expr);
                 let known = self.type_of(&one.expr);
                 for arm in one.arms.iter().filter(|arm| !Self::skips(&arm.attrs)) {
-                    self.taken_apart(&arm.pat, &one.expr);
+                    self.check_destructured(&arm.pat, &one.expr);
                     let locals = self.locals.len();
                     match &arm.pat {
                         syn::Pat::Guard(guarded) => {
@@ -115,7 +115,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 }
             }
             syn::Expr::Let(one) => {
-                self.taken_apart(&one.pat, &one.expr);
+                self.check_destructured(&one.pat, &one.expr);
                 self.visit_expr(&one.expr);
                 let known = self.type_of(&one.expr);
                 self.bind_pattern(&one.pat, &known);
@@ -253,7 +253,7 @@ impl Checker<'_> {
 
     fn closure(&mut self, one: &syn::ExprClosure) {
         let locals = self.locals.len();
-        let mut handed = std::mem::replace(&mut self.handed, KnownType::Unknown);
+        let mut handed = std::mem::replace(&mut self.closure_input, KnownType::Unknown);
         for input in &one.inputs {
             self.bind_pattern(input, &handed);
             handed = KnownType::Unknown;
@@ -343,7 +343,7 @@ impl Checker<'_> {
                 self.annotation(ty, &known, &init.expr);
             }
             self.race_binding(&local.pat, init);
-            self.taken_apart(pat, &init.expr);
+            self.check_destructured(pat, &init.expr);
             self.initializer(&known, &init.expr);
             if let Some((_, diverge)) = &init.diverge {
                 self.visit_expr(diverge);

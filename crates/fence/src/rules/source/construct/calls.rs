@@ -16,8 +16,8 @@ impl Checker<'_> {
         self.race_drop_call(one);
         self.called_macro(one);
         self.unsafe_by_return(one);
-        self.asked_wrapper(one);
-        self.arguments_wanted(one);
+        self.check_wrapper_argument(one);
+        self.check_arguments(one);
         self.visit_expr(&one.func);
         for arg in &one.args {
             self.visit_expr(arg);
@@ -32,7 +32,7 @@ impl Checker<'_> {
     }
 
     /// Checks `Some::<T>(..)` and `Box::<T>::new(..)`, which name the type of their argument.
-    fn asked_wrapper(&mut self, one: &syn::ExprCall) {
+    fn check_wrapper_argument(&mut self, one: &syn::ExprCall) {
         let (syn::Expr::Path(path), Some(arg)) = (&*one.func, one.args.first()) else { return };
         let mut segments = path.path.segments.iter().rev();
         let Some(last) = segments.next() else { return };
@@ -79,26 +79,26 @@ impl Checker<'_> {
             self.visit_angle_bracketed_generic_arguments(list);
         }
         if one.method == "unwrap_or_default" {
-            self.emptied(one);
+            self.default_of_receiver(one);
         }
         self.unsafe_method_by_return(one);
-        self.handed_wanted(one);
+        self.check_method_arguments(one);
         self.visit_expr(&one.receiver);
         // A closure as last argument receives the value inside the receiver.
         let given = match one.args.last() {
-            Some(syn::Expr::Closure(_)) => self.given_to_function(one),
+            Some(syn::Expr::Closure(_)) => self.function_input(one),
             _ => KnownType::Unknown,
         };
         for (at, arg) in one.args.iter().enumerate() {
             if at.saturating_add(1) == one.args.len() && matches!(arg, syn::Expr::Closure(_)) {
-                self.handed.clone_from(&given);
+                self.closure_input.clone_from(&given);
             }
             self.visit_expr(arg);
         }
     }
 
     /// Checks `unwrap_or_default` on `None::<T>` and on a value that is known to be an `Option<T>`.
-    fn emptied(&mut self, one: &syn::ExprMethodCall) {
+    fn default_of_receiver(&mut self, one: &syn::ExprMethodCall) {
         let written = match &*one.receiver {
             syn::Expr::Path(path) => path.path.segments.last().and_then(|last| {
                 let asked = self.segment_args(last);
@@ -114,18 +114,18 @@ impl Checker<'_> {
         if let Some(asked) = asked
             && self.applies.dependent
         {
-            self.made_generally(GeneralConstructor::Default, &asked, "unwrap_or_default", one.method.span());
+            self.expect_general(GeneralConstructor::Default, &asked, "unwrap_or_default", one.method.span());
         }
     }
 
     /// Checks the path `Option::<T>::unwrap_or_default`.
-    pub(crate) fn emptied_path(&mut self, own: &KnownType, name: &str, span: Span) {
+    pub(crate) fn default_of_path(&mut self, own: &KnownType, name: &str, span: Span) {
         if let (KnownType::Far { args, .. }, "unwrap_or_default" | "get_or_insert_default") = (own, name)
             && matches!(own.far_name(), Some("Option" | "Result"))
             && let Some(asked) = args.first().cloned()
             && self.applies.dependent
         {
-            self.made_generally(GeneralConstructor::Default, &asked, name, span);
+            self.expect_general(GeneralConstructor::Default, &asked, name, span);
         }
     }
 
@@ -135,14 +135,14 @@ impl Checker<'_> {
         // The receiver's type is not known, so every generic method of that name counts.
         let makers = self.macros.methods(name).to_vec();
         for maker in makers {
-            self.asked_of(&maker, name, args, span);
+            self.check_type_arguments(&maker, name, args, span);
         }
     }
 
     /// Checks a generic function of the scanned crates with a capability as type argument.
     pub(crate) fn function_maker(&mut self, module: usize, name: &Name, args: &[KnownType], span: Span) {
         if let Some(maker) = self.maker(module, name) {
-            self.asked_of(&maker, name, args, span);
+            self.check_type_arguments(&maker, name, args, span);
         }
     }
 
@@ -151,7 +151,7 @@ impl Checker<'_> {
         let Some(maker) = self.maker(module, name) else { return };
         if maker.params.len() == 1 {
             let args = vec![wanted.clone(); maker.params.first().map_or(0, |(at, _)| at.saturating_add(1))];
-            self.asked_of(&maker, name, &args, span);
+            self.check_type_arguments(&maker, name, &args, span);
         }
     }
 
@@ -159,14 +159,14 @@ impl Checker<'_> {
         self.resolver.world.table(module)?.makers.get(name).cloned()
     }
 
-    fn asked_of(&mut self, maker: &Maker, name: &str, args: &[KnownType], span: Span) {
+    fn check_type_arguments(&mut self, maker: &Maker, name: &str, args: &[KnownType], span: Span) {
         if !self.applies.dependent {
             return;
         }
         for (at, bounds) in &maker.params {
             let Some(asked) = args.get(*at) else { continue };
             if maker.unsafely
-                && let Some(id) = self.held(asked)
+                && let Some(id) = self.capability_in(asked)
             {
                 let ty = self.type_name(id);
                 let message = format!("`{name}` makes a `{ty}` from raw memory");

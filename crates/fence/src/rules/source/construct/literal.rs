@@ -26,7 +26,7 @@ impl Checker<'_> {
             Meaning::Type(own) if res.used == path.segs.len() => {
                 self.union_literal(&own, last);
                 self.grant_literal(&own, last);
-                self.fields_wanted(&own, one);
+                self.check_fields(&own, one);
             }
             Meaning::Qualified { .. }
             | Meaning::Type(_)
@@ -130,7 +130,7 @@ impl Checker<'_> {
         } else if general(&name).is_some_and(|kind| !matches!(kind, GeneralConstructor::Take)) {
             self.report_general(route, function.span(), Some(id), &name);
         } else if crate::rules::source::construct::raw_memory::is_unsafe("", &name) {
-            self.unsafely("associated", function.span(), id, &format!("`{name}`"));
+            self.report_raw_memory("associated", function.span(), id, &format!("`{name}`"));
         } else if origin.is_some() {
             self.constructor(id, named, &name, route);
         } else {
@@ -179,7 +179,7 @@ impl Checker<'_> {
     fn general_of(&mut self, own: &KnownType, path: &syn::Path, used: usize) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
         let name = bare(function);
-        self.emptied_path(own, &name, function.span());
+        self.default_of_path(own, &name, function.span());
         // In `<str>::parse::<T>` the type follows the function.
         let asked = path.segments.iter().nth(used).map(|seg| self.segment_args(seg)).unwrap_or_default();
         let made = general(&name).and_then(|kind| {
@@ -232,7 +232,7 @@ impl Checker<'_> {
         let before = path.segments.iter().rev().nth(1).map(|seg| self.segment_args(seg)).unwrap_or_default();
         let before_name = full.iter().rev().nth(1).map_or("", |name| &**name).to_owned();
         let own = KnownType::Far { path: vec![Name::from(before_name.as_str())], args: before.clone() };
-        self.emptied_path(&own, last, seg.ident.span());
+        self.default_of_path(&own, last, seg.ident.span());
         if let Some(kind) = general(last) {
             let from_trait = matches!(kind, GeneralConstructor::IntoOther | GeneralConstructor::TryIntoOther);
             let mut made = if from_trait {

@@ -55,7 +55,7 @@ pub(crate) fn is_unsafe(before: &str, name: &str) -> bool {
 }
 
 impl Checker<'_> {
-    pub(crate) fn unsafely(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
+    pub(crate) fn report_raw_memory(&mut self, route: &'static str, span: Span, id: usize, what: &str) {
         if self.applies.dependent {
             let ty = self.type_name(id);
             self.report(
@@ -71,9 +71,9 @@ impl Checker<'_> {
     /// Checks `transmute::<X, T>`, which names the type as an argument.
     pub(crate) fn unsafe_function(&mut self, before: &str, name: &str, args: &[KnownType], span: Span) {
         if is_unsafe(before, name)
-            && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
+            && let Some(id) = args.iter().find_map(|arg| self.capability_behind(arg))
         {
-            self.unsafely("named", span, id, &format!("`{name}`"));
+            self.report_raw_memory("named", span, id, &format!("`{name}`"));
         }
     }
 
@@ -82,18 +82,18 @@ impl Checker<'_> {
         let name = bare(function);
         let before = own.far_name().unwrap_or_default().to_owned();
         if is_unsafe(&before, &name)
-            && let Some(id) = self.held(own)
+            && let Some(id) = self.capability_in(own)
         {
-            self.unsafely("named", function.span(), id, &format!("`{name}`"));
+            self.report_raw_memory("named", function.span(), id, &format!("`{name}`"));
         }
     }
 
     /// Checks an unsafe call whose value has a known type.
     pub(crate) fn unsafe_wanted(&mut self, before: &str, name: &str, wanted: &KnownType, span: Span) {
         if is_unsafe(before, name)
-            && let Some(id) = self.reached(wanted)
+            && let Some(id) = self.capability_behind(wanted)
         {
-            self.unsafely("annotation", span, id, &format!("`{name}`"));
+            self.report_raw_memory("annotation", span, id, &format!("`{name}`"));
         }
     }
 
@@ -101,9 +101,9 @@ impl Checker<'_> {
         let name = bare(&one.method);
         let uninit = matches!(name.as_str(), "assume_init" | "assume_init_read");
         if (uninit || reads_a_pointer(one) && METHODS.has(&name))
-            && let Some(id) = self.held(wanted)
+            && let Some(id) = self.capability_in(wanted)
         {
-            self.unsafely("annotation", one.method.span(), id, &format!("`{name}`"));
+            self.report_raw_memory("annotation", one.method.span(), id, &format!("`{name}`"));
         }
     }
 
@@ -112,9 +112,9 @@ impl Checker<'_> {
         if matches!(
             name.as_str(),
             "cast" | "transmute" | "cast_mut" | "assume_init" | "align_to" | "align_to_mut"
-        ) && let Some(id) = args.iter().find_map(|arg| self.reached(arg))
+        ) && let Some(id) = args.iter().find_map(|arg| self.capability_behind(arg))
         {
-            self.unsafely("named", method.span(), id, &format!("`{name}`"));
+            self.report_raw_memory("named", method.span(), id, &format!("`{name}`"));
         }
     }
 
@@ -123,10 +123,10 @@ impl Checker<'_> {
         // A cast to a function pointer has a function as its operand.
         if !matches!(&*one.ty, syn::Type::FnPtr(_))
             && let KnownType::Ptr(inner) = self.ty(&one.ty)
-            && let Some(id) = self.reached(&inner)
+            && let Some(id) = self.capability_behind(&inner)
         {
             let span = self.type_span_of(&one.ty, id);
-            self.unsafely("cast", span, id, "a cast to a pointer");
+            self.report_raw_memory("cast", span, id, "a cast to a pointer");
         }
     }
 
@@ -135,32 +135,32 @@ impl Checker<'_> {
         self.uninitialized(ty, known);
         if let KnownType::Ptr(inner) = known
             && !matches!(ty, syn::Type::FnPtr(_))
-            && let Some(id) = self.reached(inner)
+            && let Some(id) = self.capability_behind(inner)
             && is_cast(value)
         {
             let span = self.type_span_of(ty, id);
-            self.unsafely("cast", span, id, "a cast to a pointer");
+            self.report_raw_memory("cast", span, id, "a cast to a pointer");
         }
     }
 
     pub(crate) fn uninitialized(&mut self, ty: &syn::Type, known: &KnownType) {
         if let Some(id) = self.uninit(known) {
             let span = self.type_span_of(ty, id);
-            self.unsafely("uninit", span, id, "`MaybeUninit`");
+            self.report_raw_memory("uninit", span, id, "`MaybeUninit`");
         }
         if self.is_union(known)
             && let KnownType::Own { args, .. } = known
-            && let Some(id) = args.iter().find_map(|arg| self.held(arg))
+            && let Some(id) = args.iter().find_map(|arg| self.capability_in(arg))
         {
             let span = self.type_span_of(ty, id);
-            self.unsafely("union", span, id, "a union");
+            self.report_raw_memory("union", span, id, "a union");
         }
     }
 
     /// Returns the capability inside a `MaybeUninit` at any depth.
     fn uninit(&self, ty: &KnownType) -> Option<usize> {
         if ty.far_name() == Some("MaybeUninit") {
-            return self.held(ty);
+            return self.capability_in(ty);
         }
         ty.parts().iter().find_map(|part| self.uninit(part))
     }
@@ -177,18 +177,19 @@ impl Checker<'_> {
             _ => return,
         };
         // A cast that names the type is reported at the cast.
-        let named = matches!(inner, syn::Expr::Cast(one) if self.reached(&self.ty(&one.ty)).is_some());
-        if let (Some(id), false) = (self.held(wanted), named) {
-            self.unsafely("cast", span, id, "a cast pointer");
+        let named =
+            matches!(inner, syn::Expr::Cast(one) if self.capability_behind(&self.ty(&one.ty)).is_some());
+        if let (Some(id), false) = (self.capability_in(wanted), named) {
+            self.report_raw_memory("cast", span, id, "a cast pointer");
         }
     }
 
     /// Checks a literal of a generic union with a capability as type argument.
     pub(crate) fn union_literal(&mut self, own: &KnownType, span: Option<Span>) {
         if let (true, KnownType::Own { args, .. }, Some(span)) = (self.is_union(own), own, span)
-            && let Some(id) = args.iter().find_map(|arg| self.held(arg))
+            && let Some(id) = args.iter().find_map(|arg| self.capability_in(arg))
         {
-            self.unsafely("union", span, id, "a union");
+            self.report_raw_memory("union", span, id, "a union");
         }
     }
 
@@ -219,7 +220,7 @@ impl Checker<'_> {
         });
         if is_unsafe(before, last) && !explicit {
             let name = last.to_string();
-            self.unsafely("return", seg.ident.span(), id, &format!("`{name}`"));
+            self.report_raw_memory("return", seg.ident.span(), id, &format!("`{name}`"));
         }
     }
 
@@ -229,7 +230,7 @@ impl Checker<'_> {
             && matches!(name.as_str(), "assume_init" | "assume_init_read")
             && let Some(id) = self.returned()
         {
-            self.unsafely("return", one.method.span(), id, &format!("`{name}`"));
+            self.report_raw_memory("return", one.method.span(), id, &format!("`{name}`"));
         }
     }
 
@@ -239,7 +240,7 @@ impl Checker<'_> {
             return None;
         }
         let output = self.fns.last()?.output.clone();
-        self.held(&output)
+        self.capability_in(&output)
     }
 
     /// Checks a union that shares its memory with a capability.
@@ -250,9 +251,9 @@ impl Checker<'_> {
                 continue;
             }
             let ty = self.ty(&field.ty);
-            if let Some(id) = self.held(&ty) {
+            if let Some(id) = self.capability_in(&ty) {
                 let span = self.type_span_of(&field.ty, id);
-                self.unsafely("union", span, id, "a union field");
+                self.report_raw_memory("union", span, id, "a union field");
             }
         }
     }
@@ -285,9 +286,9 @@ impl Checker<'_> {
                     continue;
                 }
             };
-            if let Some(id) = self.reached(&self.ty(ty)) {
+            if let Some(id) = self.capability_behind(&self.ty(ty)) {
                 let span = self.type_span_of(ty, id);
-                self.unsafely("extern", span, id, "foreign code");
+                self.report_raw_memory("extern", span, id, "foreign code");
             }
         }
     }

@@ -84,7 +84,7 @@ impl Checker<'_> {
     fn rule_body(&mut self, body: &TokenStream) {
         let start = self.out.len();
         self.scan_tokens(body);
-        let said: BTreeSet<u32> = self.out.iter().skip(start).map(|finding| finding.site.line).collect();
+        let reported: BTreeSet<u32> = self.out.iter().skip(start).map(|finding| finding.site.line).collect();
         let Some((code, cost)) = self.code(body) else { return };
         let middle = self.out.len();
         self.as_tokens(|this| this.walk(code, PathArgument::Mention));
@@ -92,7 +92,7 @@ impl Checker<'_> {
         // A line that the token scan reported is not reported again.
         let more = self.out.split_off(middle);
         self.out.extend(
-            more.into_iter().filter(|one| one.rule != LintRule::F05 || !said.contains(&one.site.line)),
+            more.into_iter().filter(|one| one.rule != LintRule::F05 || !reported.contains(&one.site.line)),
         );
     }
 
@@ -118,11 +118,11 @@ impl Checker<'_> {
             return;
         }
         // A macro of the workspace may have the name of a standard one, and its arguments may become code.
-        let ours = self.macros.find(self.resolver.world.package_of(self.module), &known);
-        if ours.is_none() && CLEAN.has(&known) {
+        let own_macro = self.macros.find(self.resolver.world.package_of(self.module), &known);
+        if own_macro.is_none() && CLEAN.has(&known) {
             return;
         }
-        if ours.is_none() && QUOTES.has(&known) {
+        if own_macro.is_none() && QUOTES.has(&known) {
             self.scan_tokens(&mac.tokens);
             return;
         }
@@ -130,8 +130,8 @@ impl Checker<'_> {
             self.matching(&mac.tokens);
             return;
         }
-        self.handed_types(&known, &mac.tokens);
-        let values = ours.is_none() && VALUES.has(&known);
+        self.macro_type_arguments(&known, &mac.tokens);
+        let values = own_macro.is_none() && VALUES.has(&known);
         self.arguments(&mac.tokens, if values { PathArgument::Value } else { PathArgument::Mention });
     }
 
@@ -222,38 +222,39 @@ impl Checker<'_> {
     }
 
     /// Reports types that a call passes to a macro which makes a value of them.
-    fn handed_types(&mut self, called: &str, tokens: &TokenStream) {
+    fn macro_type_arguments(&mut self, called: &str, tokens: &TokenStream) {
         if !self.applies.dependent {
             return;
         }
         let package = self.resolver.world.package_of(self.module);
         let Some(rules) = self.macros.find(package, called) else { return };
         let parts = split_commas(tokens);
-        let defines = rules.iter().any(|arm| arm.builds.iter().any(|(_, build)| *build == ParamUse::Defines));
+        let defines =
+            rules.iter().any(|arm| arm.uses.iter().any(|(_, param_use)| *param_use == ParamUse::Defines));
         let mut hits: BTreeSet<(usize, u32, u32)> = BTreeSet::new();
         let mut findings = Vec::new();
         for arm in rules {
             // Arms are not matched as rustc does. An arm with another number of arguments counts for every
             // argument.
-            let by_place = arm.places.as_ref().filter(|places| places.len() == parts.len());
+            let by_place = arm.params.as_ref().filter(|params| params.len() == parts.len());
             for (at, part) in parts.iter().enumerate() {
-                let param = by_place.and_then(|places| places.get(at).cloned());
-                let builds: Vec<&ParamUse> = arm
-                    .builds
+                let param = by_place.and_then(|params| params.get(at).cloned());
+                let uses: Vec<&ParamUse> = arm
+                    .uses
                     .iter()
                     .filter(|(name, _)| match &param {
                         Some(Some(bound)) => bound == name,
                         Some(None) => false,
                         None => true,
                     })
-                    .map(|(_, build)| build)
+                    .map(|(_, param_use)| param_use)
                     .collect();
-                if builds.is_empty() {
+                if uses.is_empty() {
                     continue;
                 }
                 for (id, span) in self.types_in(part) {
                     let (line, column) = parse::start(span);
-                    if builds.iter().any(|build| self.makes(id, build, tokens))
+                    if uses.iter().any(|param_use| self.makes(id, param_use, tokens))
                         && hits.insert((id, line, column))
                     {
                         findings.push((id, span));
@@ -277,8 +278,8 @@ impl Checker<'_> {
     }
 
     /// Returns `true` if the use of a macro parameter makes a value of this type.
-    fn makes(&self, id: usize, build: &ParamUse, call: &TokenStream) -> bool {
-        match build {
+    fn makes(&self, id: usize, param_use: &ParamUse, call: &TokenStream) -> bool {
+        match param_use {
             ParamUse::Literal | ParamUse::Call => true,
             ParamUse::Defines => false,
             ParamUse::Value => {

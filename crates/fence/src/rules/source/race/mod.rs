@@ -127,7 +127,7 @@ impl Checker<'_> {
 
     /// Returns the call that a function argument makes for each item.
     fn race_function(&mut self, one: &syn::ExprMethodCall) -> Option<RaceCall> {
-        let given = self.given_to_function(one);
+        let given = self.function_input(one);
         match one.args.last()? {
             syn::Expr::Closure(closure) => self.race_closure(closure, &given),
             syn::Expr::Path(path) => self.race_path(path),
@@ -154,7 +154,7 @@ impl Checker<'_> {
     }
 
     /// Records the new value of a local variable.
-    pub(crate) fn now_holds(&mut self, name: &str, call: Option<RaceCall>) {
+    pub(crate) fn record_call(&mut self, name: &str, call: Option<RaceCall>) {
         let own = self.locals.get_mut(self.floor..).unwrap_or_default();
         if let Some(local) = own.iter_mut().rev().find(|local| &*local.name == name) {
             local.race = call;
@@ -309,7 +309,7 @@ impl<'n> Mentions<'n> {
         Self { names, found: false }
     }
 
-    fn said(&mut self, ident: &proc_macro2::Ident) {
+    fn note(&mut self, ident: &proc_macro2::Ident) {
         self.found |= self.names.contains(&bare(ident));
     }
 
@@ -318,7 +318,7 @@ impl<'n> Mentions<'n> {
         while let Some(stream) = stack.pop() {
             for token in stream {
                 match token {
-                    TokenTree::Ident(ident) => self.said(&ident),
+                    TokenTree::Ident(ident) => self.note(&ident),
                     TokenTree::Group(group) => stack.push(group.stream()),
                     // A format string such as `"{e}"` mentions a name as well.
                     TokenTree::Literal(literal) => self.text(&literal.to_string()),
@@ -339,7 +339,7 @@ impl<'n> Mentions<'n> {
 
 impl<'ast> Visit<'ast> for Mentions<'_> {
     fn visit_ident(&mut self, ident: &'ast proc_macro2::Ident) {
-        self.said(ident);
+        self.note(ident);
     }
 
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {

@@ -107,7 +107,7 @@ impl Checker<'_> {
         for part in self.race_parts(value) {
             for case in reached(pat, &part.steps) {
                 if let syn::Pat::Ident(ident) = case {
-                    self.now_holds(&bare(&ident.ident), Some(part.call.clone()));
+                    self.record_call(&bare(&ident.ident), Some(part.call.clone()));
                 }
             }
         }
@@ -139,7 +139,7 @@ impl Checker<'_> {
             (syn::Expr::Path(path), _) => {
                 if let Some(ident) = path.path.get_ident() {
                     let call = self.race_call(right);
-                    self.now_holds(&bare(ident), call);
+                    self.record_call(&bare(ident), call);
                 }
             }
             _ => {}

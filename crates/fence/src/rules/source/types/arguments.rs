@@ -9,7 +9,7 @@ use crate::syntax::written::{Name, Path, bare};
 
 impl Checker<'_> {
     /// Checks the fields of a literal of a workspace type.
-    pub(crate) fn fields_wanted(&mut self, own: &KnownType, one: &syn::ExprStruct) {
+    pub(crate) fn check_fields(&mut self, own: &KnownType, one: &syn::ExprStruct) {
         let KnownType::Own { place, .. } = own else { return };
         if !self.applies.dependent {
             return;
@@ -22,7 +22,7 @@ impl Checker<'_> {
     }
 
     /// Checks the arguments of a workspace function or tuple struct.
-    pub(crate) fn arguments_wanted(&mut self, one: &syn::ExprCall) {
+    pub(crate) fn check_arguments(&mut self, one: &syn::ExprCall) {
         let syn::Expr::Path(path) = &*one.func else { return };
         if !self.applies.dependent || one.args.is_empty() {
             return;
@@ -44,14 +44,14 @@ impl Checker<'_> {
 
     /// Checks the arguments of a method, by its signature for workspace types and by the element type for
     /// collections.
-    pub(crate) fn handed_wanted(&mut self, one: &syn::ExprMethodCall) {
+    pub(crate) fn check_method_arguments(&mut self, one: &syn::ExprMethodCall) {
         if !self.applies.dependent {
             return;
         }
         self.closure_type(one);
         let name = bare(&one.method);
         if name == "or_default" || name == "or_insert_with" || name == "or_insert" {
-            self.entry_wanted(one, &name);
+            self.check_entry(one, &name);
             return;
         }
         if one.args.is_empty() {
@@ -88,7 +88,7 @@ impl Checker<'_> {
     }
 
     /// Checks `map.entry(k).or_default()`.
-    fn entry_wanted(&mut self, one: &syn::ExprMethodCall, name: &str) {
+    fn check_entry(&mut self, one: &syn::ExprMethodCall, name: &str) {
         let syn::Expr::MethodCall(entry) = &*one.receiver else { return };
         if entry.method != "entry" {
             return;
@@ -96,7 +96,7 @@ impl Checker<'_> {
         let held = inside(self.type_of(&entry.receiver));
         match (name, one.args.first()) {
             ("or_default", None) => {
-                self.made_generally(GeneralConstructor::Default, &held, name, one.method.span());
+                self.expect_general(GeneralConstructor::Default, &held, name, one.method.span());
             }
             ("or_insert", Some(value)) => self.expect(value, &held, 0),
             ("or_insert_with", Some(function)) => self.expect_producer(function, &held, 0),
@@ -108,9 +108,9 @@ impl Checker<'_> {
     fn closure_type(&mut self, one: &syn::ExprMethodCall) {
         let Some(syn::Expr::Closure(closure)) = one.args.last() else { return };
         let Some(syn::Pat::Type(typed)) = closure.inputs.first() else { return };
-        let said = self.ty(&typed.ty);
-        if said.names_a_capability() {
-            self.expect(&one.receiver, &holding("Option", said), 0);
+        let known = self.ty(&typed.ty);
+        if known.names_a_capability() {
+            self.expect(&one.receiver, &holding("Option", known), 0);
         }
     }
 
@@ -143,7 +143,7 @@ impl Checker<'_> {
     }
 
     /// Checks a value that a pattern destructures.
-    pub(crate) fn taken_apart(&mut self, pat: &syn::Pat, value: &syn::Expr) {
+    pub(crate) fn check_destructured(&mut self, pat: &syn::Pat, value: &syn::Expr) {
         if self.applies.dependent
             && let Some(wanted) = self.pattern_type(pat)
         {
@@ -165,8 +165,8 @@ impl Checker<'_> {
             syn::Expr::Block(one) => return self.pointer_tail(&one.block, wanted),
             _ => return,
         };
-        if let Some(id) = self.held(inner) {
-            self.unsafely("cast", span, id, "a cast pointer");
+        if let Some(id) = self.capability_in(inner) {
+            self.report_raw_memory("cast", span, id, "a cast pointer");
         }
     }
 

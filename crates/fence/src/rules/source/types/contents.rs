@@ -12,27 +12,29 @@ const MOST: usize = 256;
 
 impl Checker<'_> {
     /// Returns a capability type that a type contains by value, including its fields.
-    pub(crate) fn held(&self, ty: &KnownType) -> Option<usize> {
-        self.held_in(ty, &mut BTreeSet::new())
+    pub(crate) fn capability_in(&self, ty: &KnownType) -> Option<usize> {
+        self.capability_below(ty, &mut BTreeSet::new())
     }
 
     /// Returns a capability type that a type contains by value or behind pointers and references.
-    pub(crate) fn reached(&self, ty: &KnownType) -> Option<usize> {
+    pub(crate) fn capability_behind(&self, ty: &KnownType) -> Option<usize> {
         match ty {
-            KnownType::Ptr(inner) | KnownType::Ref(inner) | KnownType::Array(inner) => self.reached(inner),
-            KnownType::Far { .. } | KnownType::Tuple(_) => {
-                ty.owned_parts().iter().find_map(|part| self.reached(part))
+            KnownType::Ptr(inner) | KnownType::Ref(inner) | KnownType::Array(inner) => {
+                self.capability_behind(inner)
             }
-            _ => self.held(ty),
+            KnownType::Far { .. } | KnownType::Tuple(_) => {
+                ty.owned_parts().iter().find_map(|part| self.capability_behind(part))
+            }
+            _ => self.capability_in(ty),
         }
     }
 
-    fn held_in(&self, ty: &KnownType, seen: &mut BTreeSet<TypeLocation>) -> Option<usize> {
+    fn capability_below(&self, ty: &KnownType, seen: &mut BTreeSet<TypeLocation>) -> Option<usize> {
         any(ty).or_else(|| {
-            let inside = ty.owned_parts().iter().find_map(|part| self.held_in(part, seen));
+            let inside = ty.owned_parts().iter().find_map(|part| self.capability_below(part, seen));
             inside.or_else(|| match ty {
                 KnownType::Own { place, .. } if seen.len() < MOST && seen.insert(place.clone()) => {
-                    self.fields_of(place).iter().find_map(|field| self.held_in(field, seen))
+                    self.fields_of(place).iter().find_map(|field| self.capability_below(field, seen))
                 }
                 _ => None,
             })

@@ -41,7 +41,7 @@ impl Checker<'_> {
 
     /// Checks the calls that make the value of an expression with a known type.
     pub(crate) fn expect(&mut self, expr: &syn::Expr, wanted: &KnownType, steps: u32) {
-        if !wanted.names_a_capability() && self.held(wanted).is_none()
+        if !wanted.names_a_capability() && self.capability_in(wanted).is_none()
             || steps > MAX_STEPS
             || !self.applies.dependent
         {
@@ -211,11 +211,11 @@ impl Checker<'_> {
             if let Some(kind) = general(name) {
                 let take = matches!(kind, GeneralConstructor::Take) && before != "mem";
                 if generic_args_of(last).is_empty() && !take {
-                    self.made_generally(kind, wanted, name, last.ident.span());
+                    self.expect_general(kind, wanted, name, last.ident.span());
                 }
             }
             if name == "unwrap_or_default" && matches!(before, "Option" | "Result") {
-                self.made_generally(GeneralConstructor::Default, wanted, name, last.ident.span());
+                self.expect_general(GeneralConstructor::Default, wanted, name, last.ident.span());
             }
             self.unsafe_wanted(before, name, wanted, last.ident.span());
             return;
@@ -255,7 +255,7 @@ impl Checker<'_> {
             && one.turbofish.is_none()
         {
             let by_reference = matches!(name.as_str(), "or_default" | "get_or_insert_default");
-            self.made_generally(
+            self.expect_general(
                 kind,
                 if by_reference { behind(wanted) } else { wanted },
                 &name,
@@ -340,7 +340,7 @@ impl Checker<'_> {
         }
     }
 
-    pub(crate) fn made_generally(
+    pub(crate) fn expect_general(
         &mut self,
         kind: GeneralConstructor,
         wanted: &KnownType,

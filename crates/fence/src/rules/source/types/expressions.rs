@@ -45,13 +45,13 @@ const GIVES_ITEM: NameList = NameList(
 
 impl Checker<'_> {
     /// Returns `true` if a rule needs the types of expressions in this package.
-    const fn asks_types(&self) -> bool {
+    const fn needs_types(&self) -> bool {
         self.race_applies() || self.applies.dependent
     }
 
     /// Returns the type of an expression, or `_`.
     pub(crate) fn type_of(&self, expr: &syn::Expr) -> KnownType {
-        if self.asks_types() { self.type_at(expr, 0) } else { KnownType::Infer }
+        if self.needs_types() { self.type_at(expr, 0) } else { KnownType::Infer }
     }
 
     fn type_at(&self, expr: &syn::Expr, steps: u32) -> KnownType {
@@ -242,7 +242,7 @@ impl Checker<'_> {
 
     /// Returns the item type of an expression in a loop or an iterator chain.
     pub(crate) fn item_of(&self, expr: &syn::Expr) -> KnownType {
-        if self.asks_types() { self.item_at(expr, 0) } else { KnownType::Unknown }
+        if self.needs_types() { self.item_at(expr, 0) } else { KnownType::Unknown }
     }
 
     fn item_at(&self, expr: &syn::Expr, steps: u32) -> KnownType {
@@ -287,7 +287,7 @@ impl Checker<'_> {
     }
 
     /// Returns the type of the first argument of a function that is passed to a method.
-    pub(crate) fn given_to_function(&self, one: &syn::ExprMethodCall) -> KnownType {
+    pub(crate) fn function_input(&self, one: &syn::ExprMethodCall) -> KnownType {
         let method = bare(&one.method);
         if GIVES_ITEM.has(&method) { self.item_of(&one.receiver) } else { KnownType::Unknown }
     }
