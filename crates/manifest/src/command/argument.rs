@@ -40,6 +40,7 @@ pub(super) fn plain_argument(text: &str) -> Word {
     join_texts(word)
 }
 
+/// Joins adjacent texts, so that a literal word has one piece.
 fn join_texts(word: Word) -> Word {
     let mut pieces: Vec<Piece> = Vec::new();
     for piece in word.pieces {

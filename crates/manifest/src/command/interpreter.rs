@@ -139,6 +139,7 @@ fn glued(options: &Interpreter, text: &str, module: &str) -> bool {
     options.names.contains(&"python3") && module.len() == 2 && text.starts_with(module)
 }
 
+/// Judges code in an argument. Only code for shells can be parsed.
 fn code(judge: &mut Judge<'_>, options: &Interpreter, after: &[Word], depth: u8) -> Verdict {
     let shell =
         options.names.contains(&"sh") || options.names.contains(&"fish") || options.names.contains(&"cmd");
@@ -147,17 +148,17 @@ fn code(judge: &mut Judge<'_>, options: &Interpreter, after: &[Word], depth: u8)
         return judge.code(code, depth);
     }
     if code.iter().any(fetches) {
-        return Verdict::new(Coverage::LauncherFloating, "downloaded text");
+        return Verdict::new(Coverage::LauncherFloating, "downloaded code");
     }
     let known = code.iter().all(|word| word.literal().is_some() || word.pieces.len() > 1);
     let coverage = if known { Coverage::InlineShell } else { Coverage::Unresolved };
-    Verdict::new(coverage, "text in an argument")
+    Verdict::new(coverage, "code in an argument")
 }
 
 /// Judges the file that an interpreter runs.
 pub(super) fn script(judge: &Judge<'_>, word: &Word) -> Verdict {
     if fetches(word) {
-        return Verdict::new(Coverage::LauncherFloating, "downloaded text");
+        return Verdict::new(Coverage::LauncherFloating, "downloaded code");
     }
     match (judge.context.script(word), word.literal()) {
         (Some(path), _) => Verdict::script(path),
@@ -171,7 +172,7 @@ pub(super) fn script(judge: &Judge<'_>, word: &Word) -> Verdict {
 /// Judges an interpreter without a script, which reads its standard input.
 fn from_input(judge: &Judge<'_>, one: &SimpleCommand, upstream: Upstream) -> Verdict {
     if upstream == Upstream::Fetcher {
-        return Verdict::new(Coverage::LauncherFloating, "downloaded text");
+        return Verdict::new(Coverage::LauncherFloating, "downloaded code");
     }
     match &one.input {
         Input::Here => Verdict::new(Coverage::InlineShell, "text in a here-document"),
@@ -201,7 +202,7 @@ fn deno<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'w [Word]> 
                 None => Verdict::new(Coverage::Unresolved, "deno without a script"),
             })
         }
-        Some("eval") => Ok(Verdict::new(Coverage::InlineShell, "text in an argument")),
+        Some("eval") => Ok(Verdict::new(Coverage::InlineShell, "code in an argument")),
         Some("task") => Ok(package_runner::package_script(judge, "deno task", &["deno.lock"], "")),
         _ => Err(rest),
     }

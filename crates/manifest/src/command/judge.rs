@@ -108,6 +108,7 @@ impl<'j> Judge<'j> {
         Self { context, parts: Vec::new(), names, files, unquoted: false, budget }
     }
 
+    /// Returns the collected results.
     fn finish(self, coverage: Coverage) -> CommandAnalysis {
         CommandAnalysis {
             parts: self.parts,
@@ -168,6 +169,7 @@ impl<'j> Judge<'j> {
         any
     }
 
+    /// Records the variables and files of a word.
     fn note(&mut self, word: &Word) {
         for piece in &word.pieces {
             if let Piece::Variable { name, quoted } = piece {
@@ -285,7 +287,7 @@ impl<'j> Judge<'j> {
     /// Judges code in arguments: the result is `inline-shell`, or worse if the code calls something worse.
     pub(super) fn code(&mut self, words: &[Word], depth: u8) -> Verdict {
         if words.iter().any(fetches) {
-            return Verdict::new(Coverage::LauncherFloating, "downloaded text");
+            return Verdict::new(Coverage::LauncherFloating, "downloaded code");
         }
         let texts: Option<Vec<String>> = words.iter().map(Word::literal).collect();
         match texts {
@@ -295,7 +297,7 @@ impl<'j> Judge<'j> {
                 let calls = self.parts.get(before..).unwrap_or_default();
                 let worst =
                     calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
-                Verdict::new(worst, "text in an argument")
+                Verdict::new(worst, "code in an argument")
             }
             None if words.iter().any(|word| word.pieces.len() > 1) => {
                 // The program is fixed and only arguments vary, so the text is judged with the variables left in.
@@ -305,18 +307,19 @@ impl<'j> Judge<'j> {
                 let calls = self.parts.get(before..).unwrap_or_default();
                 let worst =
                     calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
-                Verdict::new(worst, "text in an argument")
+                Verdict::new(worst, "code in an argument")
             }
-            None => Verdict::new(Coverage::Unresolved, "text that comes from a variable"),
+            None => Verdict::new(Coverage::Unresolved, "code from a variable"),
         }
     }
 
+    /// Judges `source FILE` and `. FILE`.
     fn sourced(&self, rest: &[Word]) -> Verdict {
         let Some(word) = rest.first() else {
             return Verdict::new(Coverage::InlineShell, "source without a file");
         };
         if fetches(word) {
-            return Verdict::new(Coverage::LauncherFloating, "downloaded text");
+            return Verdict::new(Coverage::LauncherFloating, "downloaded code");
         }
         match (self.context.script(word), word.literal()) {
             (Some(path), _) => Verdict::script(path),
@@ -348,7 +351,7 @@ impl<'j> Judge<'j> {
                 return Some(self.code(after, depth));
             }
             if base == "env" && (text.starts_with("-S") || text.starts_with("--split-string=")) {
-                return Some(Verdict::new(Coverage::Unresolved, "words that env splits"));
+                return Some(Verdict::new(Coverage::Unresolved, "arguments that env splits"));
             }
             let assignment = base == "env" && text.contains('=') && !text.starts_with('-');
             if values.contains(&text.as_str()) {

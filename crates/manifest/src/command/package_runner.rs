@@ -77,13 +77,14 @@ fn option_values<'w>(words: &'w [Word], names: &[&str], values: &[&str]) -> Vec<
     found
 }
 
+/// Judges several references; the worst coverage counts, and all names are shown.
 fn worst_reference(references: Vec<Option<String>>, judge: fn(&str) -> Coverage) -> Verdict {
     let mut verdict = Verdict::new(Coverage::Covered, String::new());
     let mut names = Vec::new();
     for reference in references {
         let (coverage, name) = match reference {
             Some(name) => (judge(&name), name),
-            None => (Coverage::Unresolved, "a reference that is a variable".to_owned()),
+            None => (Coverage::Unresolved, "a reference in a variable".to_owned()),
         };
         verdict = verdict.at_least(coverage);
         names.push(name);
@@ -120,7 +121,7 @@ fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     let from = option_values(rest, &["--from", "--spec"], &values);
     if from.is_empty() {
         match operand(rest, &values) {
-            None => return Verdict::new(Coverage::LauncherFloating, "no package"),
+            None => return Verdict::new(Coverage::LauncherFloating, "no package given"),
             Some((word, _)) if references.is_empty() && judge.context.local(word).is_some() => {
                 return script(judge, word);
             }
@@ -134,6 +135,7 @@ fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     worst_reference(references, reference::python)
 }
 
+/// Judges `uv run`, `uv tool run`, and the verbs that download packages.
 fn uv(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     let Some((verb, after)) = operand(rest, UV_VALUES) else {
         return Verdict::new(Coverage::PathBinary, "uv");
@@ -167,17 +169,18 @@ fn container(rest: &[Word]) -> Option<Verdict> {
         "run" | "create" => {
             let image = operand(after, CONTAINER_VALUES).map(|(word, _)| word.literal());
             Some(match image {
-                None => Verdict::new(Coverage::LauncherFloating, "no image"),
+                None => Verdict::new(Coverage::LauncherFloating, "no image given"),
                 Some(image) => worst_reference(vec![image], reference::image),
             })
         }
         "compose" | "play" | "kube" => {
-            Some(Verdict::new(Coverage::LauncherFloating, format!("images of {verb}")))
+            Some(Verdict::new(Coverage::LauncherFloating, format!("the images of {verb}")))
         }
         _ => None,
     }
 }
 
+/// Judges `go run MODULE@VERSION`, and `go run` of a directory.
 fn go(judge: &Judge<'_>, after: &[Word]) -> Verdict {
     let values = [
         "-C",
@@ -193,7 +196,7 @@ fn go(judge: &Judge<'_>, after: &[Word]) -> Verdict {
         "-tags",
     ];
     let Some((word, _)) = operand(after, &values) else {
-        return Verdict::new(Coverage::Unresolved, "go run of nothing");
+        return Verdict::new(Coverage::Unresolved, "go run without a package");
     };
     match word.literal() {
         Some(name) => match name.rsplit_once('@') {
@@ -263,6 +266,7 @@ pub(super) fn bun<'w>(judge: &Judge<'_>, rest: &'w [Word]) -> Result<Verdict, &'
     }
 }
 
+/// Judges a script of `package.json` that bun runs.
 fn bun_script(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     package_script(judge, "bun", &["bun.lock", "bun.lockb"], &directory(judge, rest))
 }

@@ -154,6 +154,7 @@ impl Lexer<'_> {
         self.word.get_or_insert_with(Word::default)
     }
 
+    /// Ends the current word, which is a token or the end mark of a here-document.
     fn end_word(&mut self) {
         let Some(mut word) = self.word.take() else { return };
         // Empty quotes make a word of their own, but add nothing to a longer one.
@@ -193,6 +194,7 @@ impl Lexer<'_> {
         }
     }
 
+    /// Skips the lines of a here-document, which are data.
     fn skip_document(&mut self, end: &str) {
         while !self.rest.is_empty() {
             let (line, after) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
@@ -203,6 +205,7 @@ impl Lexer<'_> {
         }
     }
 
+    /// Parses one piece of a word.
     fn piece(&mut self, first: char) {
         match first {
             '\\' => {
@@ -263,6 +266,7 @@ impl Lexer<'_> {
         }
     }
 
+    /// Parses a command substitution in backticks, in which a backslash escapes only some characters.
     fn backtick(&mut self) {
         self.drop(1);
         let mut inner = String::new();
@@ -284,6 +288,7 @@ impl Lexer<'_> {
         self.word().pieces.push(Piece::Command(inner));
     }
 
+    /// Parses an expansion that starts with `$`.
     fn dollar(&mut self, quoting: Quoting) {
         self.drop(1);
         let quoted = matches!(quoting, Quoting::Double);

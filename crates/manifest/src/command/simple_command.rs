@@ -147,6 +147,7 @@ impl CommandBuilder {
         }
     }
 
+    /// Handles the first word of a command: a keyword, an assignment, or the program.
     fn first_word(&mut self, word: Word, plain: Option<&str>) {
         match plain {
             Some("for" | "select") => {

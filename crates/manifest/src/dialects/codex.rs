@@ -167,6 +167,7 @@ fn apps_object(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>,
     }
 }
 
+/// Reads how Codex displays the plugin. Default prompts reach the model, the rest is metadata.
 fn interface(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, meta: &mut Meta) {
     let Some(members) = node.members() else {
         return reader.wrong(doc, node, "an object", Requirement::Lenient);

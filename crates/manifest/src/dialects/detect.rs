@@ -43,6 +43,7 @@ fn mentions_host_modules(bytes: &[u8]) -> bool {
     head.windows(13).any(|window| window == b"\"hostModules\"")
 }
 
+/// Recognizes gnoma by a key that only it has, or if it knows all keys.
 fn of_gnoma(root: &JsonNode<'_>) -> RootCheck {
     let Some(members) = root.members() else { return RootCheck::Unknown };
     let is = |key: &str, word: &str| gnoma::same_key(key, word);

@@ -63,6 +63,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     reader.prompt_files("agents", PromptKind::Agents, Origin::Found, ManifestLayer::Plugin);
 }
 
+/// Reads name and version, which Gemini CLI requires.
 fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     match doc.root.get("name") {
         None => reader.missing(doc, &doc.root, "name"),

@@ -181,6 +181,7 @@ fn host_version(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>
     }
 }
 
+/// Reads skills, hooks and MCP servers.
 fn capabilities(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     let capabilities = fields(reader, doc, node, CAPABILITIES);
     if let Some(node) = capabilities.present("skills") {
@@ -217,6 +218,7 @@ fn skill(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     }
 }
 
+/// Adds an MCP server, whose program is a file of the plugin.
 fn server(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     if node.members().is_none() {
         return reader.wrong(doc, node, "an object with name and command", Requirement::Strict);

@@ -114,6 +114,7 @@ fn kind(reader: &mut Reader<'_>, doc: &Document<'_>) -> EntryKind {
     }
 }
 
+/// Reads one binary, whose digest is required because JP downloads it.
 fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, kind: EntryKind) {
     reader.refuse_hidden(doc, member.key_span(), member.key());
     let node = member.node();

@@ -94,6 +94,7 @@ impl ManifestErrors {
         self.errors.first().unwrap_or(NONE)
     }
 
+    /// Returns the number of further errors, for `Display`.
     fn rest(&self) -> String {
         match self.errors.len() {
             0 | 1 => String::new(),

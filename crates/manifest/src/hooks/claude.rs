@@ -38,6 +38,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the hooks file that a key declares.
     fn hooks_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, standard: &[&str]) {
         let Some(path) = self.path(doc, node) else { return };
         if path.glob {
@@ -62,6 +63,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Adds an unresolved item for a pattern, because hosts expand patterns differently.
     fn glob_hooks(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         self.glob(doc, node);
         let mut item =
@@ -71,6 +73,7 @@ impl Reader<'_> {
         self.add(item);
     }
 
+    /// Warns about a path that contains wildcards.
     pub(crate) fn glob(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         let message = format!("`{}` contains one of * ? [", escape(&scalar_text(node), 128));
         self.warning(doc, node.span(), ManifestCode::GlobPath, message);
@@ -139,6 +142,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reports an event that the host does not document.
     pub(crate) fn known_event(&mut self, doc: &Document<'_>, span: plugward_types::Span, event: &str) {
         if !self.dialect.events().contains(&event) {
             let message = format!("the host does not document the event `{}`", escape(event, 64));
@@ -182,6 +186,7 @@ impl Reader<'_> {
         self.add(item);
     }
 
+    /// Reads one group as an entry of its own, so that an error in it does not affect the others.
     fn group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
         self.hook_entry(doc, node, Some(around.event), |reader| reader.one_group(doc, node, around));
     }

@@ -38,6 +38,7 @@ pub(crate) fn read_hooks(reader: &mut Reader<'_>, doc: &Document<'_>, fields: &F
     }
 }
 
+/// Reads one hook.
 fn hook(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     if node.members().is_none() {
         return reader.wrong(doc, node, "an object with name, event and exec", Requirement::Strict);
@@ -114,7 +115,7 @@ fn run(
         (None, None) if !reader.standalone => {
             item.coverage = Coverage::Unresolved;
             "a hook without exec".clone_into(&mut item.why);
-            "a hook without exec".clone_into(&mut item.why);
+            reader.add(item);
         }
         (None, args) if is_prompt || args.is_none() => reader.missing(doc, node, "exec"),
         (Some(_), Some(args)) if is_prompt || reader.standalone => {
@@ -147,6 +148,7 @@ fn run(
     }
 }
 
+/// Reports an event or type that gnoma does not document. Such a hook could still run in a newer version.
 fn check_words(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, item: &mut SurfaceItem) {
     let event = item.fact("event").unwrap_or_default().to_owned();
     if !reader.dialect.events().contains(&event.as_str()) {

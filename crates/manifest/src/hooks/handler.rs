@@ -12,6 +12,7 @@ use crate::surface::{Coverage, SurfaceFact, SurfaceItem, SurfaceKind};
 const HANDLER_KEYS: &[&str] = &["action", "agent", "command", "exec", "prompt", "tool", "type", "url"];
 
 impl Reader<'_> {
+    /// Returns an item with the properties that the handler inherits.
     pub(crate) fn hook_item(
         doc: &Document<'_>,
         node: &JsonNode<'_>,
@@ -33,6 +34,7 @@ impl Reader<'_> {
         item
     }
 
+    /// Reads one handler as an entry of its own, so that an error in it does not affect the others.
     pub(crate) fn handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
         self.hook_entry(doc, node, Some(around.event), |reader| reader.one_handler(doc, node, around));
     }
@@ -137,6 +139,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Completes a handler that runs a command.
     fn command_handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, mut item: SurfaceItem) {
         let Some(command) = node.get("command") else {
             return self.missing(doc, node, "command");
@@ -195,6 +198,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Completes a handler that sends text to a model or a user.
     fn prompt_handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, mut item: SurfaceItem, kind: &str) {
         let keys = [kind, "prompt", "message", "suggestion", "text"];
         let Some(text) = keys.iter().find_map(|key| node.get(key)) else {
@@ -207,6 +211,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Completes a handler that sends the event to a URL.
     fn http_handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, mut item: SurfaceItem) {
         let Some(url) = node.get("url") else {
             return self.missing(doc, node, "url");
@@ -221,6 +226,7 @@ impl Reader<'_> {
     }
 }
 
+/// Returns the type of a handler that only has the given key.
 fn implied(key: &str) -> &'static str {
     match key {
         "prompt" => "prompt",
@@ -231,6 +237,7 @@ fn implied(key: &str) -> &'static str {
     }
 }
 
+/// Returns `true` if `enabled` is false or `disabled` is true.
 pub(crate) fn is_off(node: &JsonNode<'_>) -> bool {
     node.get("enabled").is_some_and(|value| matches!(value.value(), JsonValue::Bool(false)))
         || node.get("disabled").is_some_and(|value| matches!(value.value(), JsonValue::Bool(true)))

@@ -107,6 +107,7 @@ pub fn read_hooks_file(dialect: Dialect, bytes: &[u8]) -> Result<HooksFile, Mani
     Ok(HooksFile { items: surface, errors, warnings })
 }
 
+/// Returns a single error with its own help text.
 fn refused(code: ManifestCode, message: String, help: &'static str) -> ManifestErrors {
     let error = ManifestError::new(code, message, ManifestPlace::of_file(""));
     ManifestErrors { errors: vec![ManifestError { help: Some(help), ..error }] }

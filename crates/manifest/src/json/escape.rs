@@ -67,6 +67,7 @@ fn unit(text: &str) -> Option<(Option<char>, usize)> {
     Some((None, 5))
 }
 
+/// Parses four hex digits. `from_str_radix` alone would accept a sign.
 fn four(digits: &str) -> Option<u32> {
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }

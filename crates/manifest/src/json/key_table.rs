@@ -63,6 +63,7 @@ impl KeyTable {
         }
     }
 
+    /// Doubles the table and inserts the known hashes again.
     fn grow(&mut self, before: &[JsonMember<'_>], hasher: &RandomState) {
         let room = self.tags.len().saturating_mul(2).max(ROOM);
         self.tags = vec![0; room];
@@ -93,6 +94,7 @@ impl KeyTable {
         usize::try_from(hash & 0xFFFF_FFFF).unwrap_or(0) & self.tags.len().saturating_sub(1)
     }
 
+    /// Returns the next slot (linear probing).
     fn after(&self, at: usize) -> usize {
         at.wrapping_add(1) & self.tags.len().saturating_sub(1)
     }

@@ -121,6 +121,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Adds lines and columns to the errors, which needs one pass over the bytes.
     fn finish(self) -> JsonErrors {
         let offsets = self.errors.iter().flat_map(|error| {
             [Some(error.span.start), error.first.map(|first| first.start)].into_iter().flatten()
@@ -137,6 +138,7 @@ impl<'a> Parser<'a> {
         JsonErrors::new(errors.collect(), self.unlisted)
     }
 
+    /// Parses the whole text.
     fn document(&mut self) -> Result<JsonNode<'a>, Stop> {
         self.blanks();
         if self.at == self.bytes.len() {
@@ -165,6 +167,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Builds the JSON pointer of the value that is being parsed. Only errors need it, so keys are decoded here.
     fn pointer(&self) -> String {
         let mut pointer = String::new();
         for step in &self.path {
@@ -182,6 +185,7 @@ impl<'a> Parser<'a> {
         pointer
     }
 
+    /// Adds an error at the current value, or counts it if the list is full.
     pub(super) fn report(&mut self, kind: JsonErrorKind, span: Span, first: Option<Span>) -> Stop {
         if self.errors.len() < MAX_ERRORS {
             let mut pointer = self.pointer();
@@ -211,6 +215,7 @@ impl<'a> Parser<'a> {
         self.syntax_at(syntax, self.at)
     }
 
+    /// Reports an exceeded limit at the next byte.
     fn limit(&mut self, kind: JsonErrorKind) -> Stop {
         let span = Span::new(self.at, (self.at + 1).min(self.bytes.len()));
         self.report(kind, span, None)
@@ -245,6 +250,7 @@ impl<'a> Parser<'a> {
         JsonNode { value, start: narrow(start), end: narrow(self.at) }
     }
 
+    /// Parses a list after its opening bracket.
     fn array(&mut self, depth: usize) -> Result<JsonValue<'a>, Stop> {
         let base = self.nodes.len();
         self.blanks();
@@ -288,6 +294,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses an object after its opening brace.
     fn object(&mut self, depth: usize) -> Result<JsonValue<'a>, Stop> {
         let base = self.members.len();
         self.blanks();
@@ -336,6 +343,7 @@ impl<'a> Parser<'a> {
         self.syntax(syntax)
     }
 
+    /// Reports a duplicate key. The parsing continues, so that all duplicates are listed.
     fn duplicate(&mut self, first: Span, again: &JsonMember<'a>) {
         if self.errors.len() >= MAX_ERRORS {
             self.unlisted += 1;
@@ -375,6 +383,7 @@ fn room(bytes: &[u8], values: usize) -> (usize, usize) {
     (items, count(b':').min(bytes.len() / 5).min(values))
 }
 
+/// Converts an offset. The limit of bytes keeps it below 4 GiB, and `u32` halves the size of a node.
 pub(super) fn narrow(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }

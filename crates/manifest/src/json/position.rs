@@ -68,6 +68,7 @@ impl Cursor<'_> {
         self.here = Position { line: self.here.line.saturating_add(1), column: 1 };
     }
 
+    /// Returns `true` if a lead byte is at most three bytes before a continuation byte.
     fn continues(&self, at: usize) -> bool {
         let before = self.bytes.get(at.saturating_sub(3)..at).unwrap_or_default();
         before.iter().rev().find(|byte| !matches!(byte, 0x80..=0xBF)).is_some_and(|byte| *byte >= 0xC0)

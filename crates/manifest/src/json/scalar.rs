@@ -24,6 +24,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
+    /// Reports why no value starts here. Common mistakes get their own message.
     fn no_value(&mut self, word: &[u8]) -> Stop {
         let syntax = match self.peek() {
             None => JsonSyntaxError::Unclosed,
@@ -54,6 +55,7 @@ impl<'a> Parser<'a> {
         Some(JsonNumber(text))
     }
 
+    /// Parses any number by the grammar of RFC 8259.
     pub(super) fn number(&mut self) -> Result<JsonNumber<'a>, Stop> {
         let start = self.at;
         if self.peek() == Some(b'-') {
@@ -85,6 +87,7 @@ impl<'a> Parser<'a> {
         Ok(JsonNumber(self.text.get(start..self.at).unwrap_or_default()))
     }
 
+    /// Skips at least one digit.
     fn digits(&mut self) -> Result<usize, Stop> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
@@ -127,6 +130,7 @@ impl<'a> Parser<'a> {
         Ok(text)
     }
 
+    /// Decodes a string. Half a surrogate pair is reported without ending the parsing, so that all are listed.
     fn unescaped(&mut self, raw: &'a str, start: usize) -> Result<Cow<'a, str>, Stop> {
         match unescape(raw) {
             Unescaped::Text(text) => Ok(Cow::Owned(text)),

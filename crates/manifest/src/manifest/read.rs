@@ -50,6 +50,7 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &PluginContext<'_>) -> Resu
     finish(reader, meta)
 }
 
+/// Builds the manifest, or returns the errors.
 pub(crate) fn finish(reader: Reader<'_>, meta: Meta) -> Result<Manifest, ManifestErrors> {
     let dialect = reader.dialect;
     let main_file = dialect.main_file().filter(|file| reader.read.contains(*file));
@@ -116,6 +117,7 @@ pub fn read_all(files: &dyn Files, at: &PluginContext<'_>) -> Vec<DialectResult>
     found
 }
 
+/// Inserts a warning at its place in the order by file.
 fn add(manifest: &mut Manifest, file: &str, code: ManifestCode, message: &str) {
     let notice = ManifestWarning {
         code,

@@ -142,6 +142,7 @@ fn settle(
     Ok((market, read.warnings))
 }
 
+/// Reads the keys outside the entries.
 fn top(reader: &mut Reader<'_>, doc: &Document<'_>) -> Marketplace {
     let root = &doc.root;
     let name = match root.get("name") {

@@ -181,6 +181,7 @@ impl Source {
         Some(source)
     }
 
+    /// Reads a path inside the marketplace.
     fn local(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, root: &str) -> Option<Self> {
         let text = reader.text(doc, node, Requirement::Strict)?.to_owned();
         let path = match crate::reader::path::clean_path(&text, &[]) {
@@ -270,6 +271,7 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
         self.reader.plain(self.doc, node, Requirement::Strict).map(ToOwned::to_owned)
     }
 
+    /// Reads a URL. Credentials in it are an error, because every user of the marketplace would get them.
     fn url(&mut self, key: &str, wanted: Presence) -> Option<String> {
         let text = self.text(key, wanted)?;
         let span = self.node.get(key)?.span();
@@ -305,6 +307,7 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
         None
     }
 
+    /// Reads the location of a repository.
     fn remote(&mut self, kind: &str, root: &str) -> Option<Source> {
         let url = match kind {
             "github" => self.text("repo", Presence::Required)?,
@@ -344,6 +347,7 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
         })
     }
 
+    /// Reads a program that fetches the plugin, if the host accepts it.
     fn command(&mut self, commands: CommandSources) -> Option<Source> {
         let command = self.text("command", Presence::Required)?;
         if commands == CommandSources::Refused {

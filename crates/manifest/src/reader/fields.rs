@@ -109,6 +109,7 @@ impl Reader<'_> {
         Some(text)
     }
 
+    /// Reports a hidden character as an error, once per string.
     pub(crate) fn refuse_hidden(&mut self, doc: &Document<'_>, span: Span, text: &str) {
         if let Some(hidden) = hidden_in(text, Joiners::Never)
             && self.flagged.insert(flag(doc, span))
@@ -163,6 +164,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Refuses a path into a directory that the digest excludes, because no pin would cover the file.
     fn check_excluded(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, path: &CleanPath) -> Option<()> {
         let first = path.path.split('/').next().unwrap_or_default();
         if self.context.excluded.contains(&first) {
@@ -248,6 +250,7 @@ fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     known.iter().copied().find(|word| is_near(key.as_bytes(), word.as_bytes()))
 }
 
+/// Compares the parts between the common start and the common end of two words.
 fn is_near(one: &[u8], two: &[u8]) -> bool {
     // Short words are all near each other, and a suggestion would be a guess.
     if one.len() < 4 || one.len().abs_diff(two.len()) > 1 {

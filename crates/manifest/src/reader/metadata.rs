@@ -52,6 +52,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a person: one line of text, or an object with `name`, `email` and `url`.
     pub(crate) fn person(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) -> Option<Contact> {
         match node.value() {
             JsonValue::String(line) => {

@@ -221,6 +221,7 @@ impl<'c> Reader<'c> {
         }
     }
 
+    /// Adds an error at a place outside an open document.
     pub(crate) fn error_at(&mut self, place: ManifestPlace, code: ManifestCode, message: impl Into<String>) {
         self.push(ManifestError::new(code, message.into(), place));
     }
@@ -330,6 +331,7 @@ impl<'c> Reader<'c> {
         self.entry_errors = inner.saturating_add(found);
     }
 
+    /// Returns the number of errors, including those that are not listed.
     pub(crate) fn error_count(&self) -> usize {
         self.errors.len().saturating_add(self.more_errors)
     }

@@ -81,6 +81,7 @@ fn without_root<'t>(text: &'t str, roots: &[&str]) -> (&'t str, bool) {
     (text, false)
 }
 
+/// Returns `true` for `$NAME` and `${…}`; a `$` before another character is part of a name.
 fn has_variable(text: &str) -> bool {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('$') {

@@ -63,6 +63,7 @@ impl Reader<'_> {
         self.judged(item, &view);
     }
 
+    /// Adds an item with the results of the judgment.
     fn judged(&mut self, mut item: SurfaceItem, view: &CommandAnalysis) {
         item.coverage = item.coverage.worst(view.coverage());
         item.why = escape(&view.why(), 512);
@@ -99,6 +100,7 @@ impl Reader<'_> {
         self.has(path) || TRIED.iter().any(|end| self.files.get(&format!("{path}{end}")).is_some())
     }
 
+    /// Returns `true` if a file or directory exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         path.is_empty() || self.files.get(path).is_some() || self.files.under(path).next().is_some()
     }
@@ -155,6 +157,7 @@ impl Reader<'_> {
     }
 }
 
+/// Returns `true` unless the hook selects a shell with another grammar, such as PowerShell.
 fn is_posix(item: &SurfaceItem) -> bool {
     item.fact("shell").is_none_or(|shell| matches!(shell, "bash" | "sh" | "zsh" | "dash" | "ksh"))
 }

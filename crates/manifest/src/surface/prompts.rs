@@ -30,6 +30,7 @@ impl PromptKind {
         }
     }
 
+    /// Returns `true` if a file in the directory counts as a prompt.
     fn takes(self, path: &str) -> bool {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         match self {
@@ -41,6 +42,7 @@ impl PromptKind {
     }
 }
 
+/// Returns `true` if a name has an extension, ignoring case.
 pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
     let at = name.len().saturating_sub(ending.len());
     name.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
@@ -228,6 +230,7 @@ enum FrontMatter {
     Inside { hooks: bool },
 }
 
+/// Reads a line of the front matter, and returns the state after it.
 fn front_line(
     line: &str,
     front: FrontMatter,

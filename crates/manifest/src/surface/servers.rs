@@ -65,6 +65,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the file that a key declares.
     fn servers_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
         let Some(path) = self.path(doc, node) else { return };
         let place = doc.place(node.span());
@@ -159,6 +160,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Adds one server of the list.
     fn server(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, which: ServerList, origin: Origin) {
         self.refuse_hidden(doc, member.key_span(), member.key());
         let node = member.node();
@@ -218,6 +220,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns an item with the properties of local and remote servers.
     fn server_item(
         &mut self,
         doc: &Document<'_>,
@@ -362,6 +365,7 @@ impl Reader<'_> {
     }
 }
 
+/// Returns the transport that the scheme of a URL implies.
 fn transport_of(url: &str) -> String {
     if url.starts_with("ws:") || url.starts_with("wss:") { "ws".to_owned() } else { "http".to_owned() }
 }

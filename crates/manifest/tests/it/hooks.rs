@@ -1,8 +1,8 @@
 //! Tests of hooks files outside plugins, and of the facts of hooks in both dialects.
 
 use plugward_manifest::{
-    Dialect, ForeignText, HooksFile, ManifestErrors, MapFiles, PluginContext, SurfaceFact, SurfaceItem, read,
-    read_hooks_file,
+    Coverage, Dialect, ForeignText, HooksFile, ManifestErrors, MapFiles, PluginContext, SurfaceFact,
+    SurfaceItem, read, read_hooks_file,
 };
 
 use crate::support::read_one;
@@ -518,4 +518,17 @@ fn cut_and_altered_files_give_an_answer() {
             }
         }
     }
+}
+
+#[test]
+fn a_gnoma_hook_without_exec_is_listed_as_unresolved() {
+    let files = MapFiles::new().with(
+        "plugin.json",
+        r#"{"name": "a", "version": "1.0.0",
+            "capabilities": {"hooks": [{"name": "h", "event": "stop", "type": "command"}]}}"#,
+    );
+    let manifest = read(Dialect::Gnoma, &files, &PluginContext::for_directory("a")).unwrap();
+    let [hook] = manifest.surface() else { panic!("{:?}", manifest.surface()) };
+    assert_eq!((hook.name(), hook.coverage()), ("h", Coverage::Unresolved));
+    assert_eq!(hook.why(), "a hook without exec");
 }

@@ -68,6 +68,7 @@ pub(crate) fn dependencies(
     }
 }
 
+/// Reads the channels: servers that can write into the conversation.
 pub(crate) fn channels(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>) {
     for item in reader.list(doc, node, Requirement::Strict) {
         let members = reader.object(doc, item, Requirement::Strict);
@@ -90,6 +91,7 @@ pub(crate) fn channels(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonN
     }
 }
 
+/// Reads the keys that only Kimi has, both of which lead to prompts.
 pub(crate) fn kimi(reader: &mut Reader<'_>, doc: &Document<'_>) {
     if reader.dialect != Dialect::Kimi {
         return;
@@ -154,6 +156,7 @@ impl Reader<'_> {
         self.close(&doc);
     }
 
+    /// Adds the command of a status line, which the host runs repeatedly.
     fn status_line(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, name: &str) {
         let Some(command) = node.get("command") else { return };
         if let Some(text) = self.plain(doc, command, Requirement::Strict) {

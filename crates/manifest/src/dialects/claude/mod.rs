@@ -113,6 +113,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     standard(reader, &replaced);
 }
 
+/// Reports that the plugin has no manifest but is read nevertheless.
 fn no_manifest(reader: &mut Reader<'_>, main: &str) {
     reader.warn_at(
         ManifestPlace::of_file(main),
@@ -122,6 +123,7 @@ fn no_manifest(reader: &mut Reader<'_>, main: &str) {
     );
 }
 
+/// Uses the name of the directory as the plugin's name, if it is valid.
 fn directory_name(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) {
     let directory = reader.context.directory.unwrap_or_default();
     if crate::reader::name::is_name(directory) {
@@ -226,6 +228,7 @@ fn entry(reader: &mut Reader<'_>, meta: &mut Meta, replaced: &mut Replaced) {
     meta.name = Some(entry.name().to_owned());
 }
 
+/// Fills the gaps of the first layer with the second.
 fn merge(meta: &mut Meta, second: Meta) {
     meta.version = meta.version.take().or(second.version);
     meta.display_name = meta.display_name.take().or(second.display_name);

@@ -50,6 +50,7 @@ fn import_behind(text: &str, word: &str, at: usize) -> Option<Import> {
     (quote != '`' || !raw.contains("${")).then(|| Import { target: unescaped(raw), start })
 }
 
+/// Returns the imports after every keyword, even in comments and strings.
 fn every_word(text: &str) -> Vec<Import> {
     let mut found = Vec::new();
     for word in ["import", "from", "require"] {
@@ -61,6 +62,7 @@ fn every_word(text: &str) -> Vec<Import> {
     found
 }
 
+/// Skips white space and comments.
 fn skip_blanks(text: &str, from: usize, limit: usize) -> usize {
     let mut at = from;
     while at < limit {
@@ -206,6 +208,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Skips a comment, a regular expression or a division.
     fn slash(&mut self) {
         let rest = self.rest();
         let comment = comment_length(rest);

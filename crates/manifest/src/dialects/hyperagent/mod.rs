@@ -67,6 +67,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     entry(reader, meta);
 }
 
+/// Reads name, version and description, which HyperAgent requires.
 fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     let root = &doc.root;
     match root.get("name") {
@@ -125,6 +126,7 @@ fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     }
 }
 
+/// Reads the modules of the plugin. HyperAgent requires at least one.
 fn host_modules(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     let Some(node) = doc.root.get("hostModules") else {
         return reader.missing(doc, &doc.root, "hostModules");
@@ -315,6 +317,7 @@ fn unread_item(path: &str, why: &str) -> SurfaceItem {
     item
 }
 
+/// Returns an item for an imported file outside the plugin, which is covered if its directory is digested too.
 fn outside_item(digested: &[&str], place: ManifestPlace, target: &str) -> SurfaceItem {
     let mut item = SurfaceItem::new(SurfaceKind::Shared, target, place, ManifestLayer::Plugin);
     let below =
