@@ -1,9 +1,6 @@
 //! The facts of an evaluation, as an analysis reads them.
 
-#![expect(
-    clippy::disallowed_types,
-    reason = "the maps are only asked for single keys; nothing depends on their order"
-)]
+#![expect(clippy::disallowed_types, reason = "the maps are never iterated, so their order has no effect")]
 
 use std::collections::HashMap;
 

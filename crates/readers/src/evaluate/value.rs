@@ -1,9 +1,6 @@
 //! Values: small sets of alternatives, each stored once.
 
-#![expect(
-    clippy::disallowed_types,
-    reason = "the map is only asked for single keys; nothing depends on its order"
-)]
+#![expect(clippy::disallowed_types, reason = "the map is never iterated, so its order has no effect")]
 
 use core::hash::{Hash, Hasher};
 use std::collections::HashMap;
@@ -18,7 +15,7 @@ use crate::program::{FunctionId, NodeId};
 ///
 /// An analysis assigns a meaning to each bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::exhaustive_structs, reason = "an analysis makes them")]
+#[expect(clippy::exhaustive_structs, reason = "an analysis creates values of it")]
 pub struct Taint {
     /// The set of sources, as bits.
     pub bits: u32,

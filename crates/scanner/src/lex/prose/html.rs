@@ -113,6 +113,7 @@ impl Prose<'_, '_, '_> {
             }
             let is_tag =
                 matches!(rest, [_, b'/', letter, ..] | [_, letter, ..] if letter.is_ascii_alphabetic());
+            // Up to `no_tag`, the search for the end of a tag has already failed.
             let end = if is_tag && at >= no_tag { tag_end(rest) } else { Err(0) };
             match end {
                 Ok(len) => self.tag(at..at.saturating_add(len)),

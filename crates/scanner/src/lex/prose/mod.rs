@@ -113,7 +113,9 @@ fn section(src: &[u8], start: usize) -> usize {
     let (mut at, mut fenced) = (0_usize, false);
     for line in rest.get(..LONGEST).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
         let text = line.trim_ascii();
+        // Splitting inside a fence would turn its rest into text.
         fenced ^= text.starts_with(b"```") || text.starts_with(b"~~~");
+        // A blank line ends most blocks, so the parser loses little context.
         if at >= SECTION && !fenced && text.is_empty() {
             break;
         }
@@ -219,6 +221,7 @@ impl Prose<'_, '_, '_> {
     fn section(&mut self, base: usize, end: usize) {
         let text = parsable(self.src.get(base..end).unwrap_or_default());
         let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+        // Code and HTML blocks arrive as several events, and are processed as a whole at their end.
         let mut code: Option<Fence> = None;
         let mut html: Option<Range<usize>> = None;
         for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
@@ -279,6 +282,7 @@ impl Prose<'_, '_, '_> {
                         }
                     }
                 }
+                // Inline marks do not separate words: `i**gno**re` is read as `ignore`.
                 Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. })
                 | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
                 Event::Start(tag) => {
@@ -287,6 +291,7 @@ impl Prose<'_, '_, '_> {
                         self.quotes = self.quotes.saturating_add(1);
                     }
                     if matches!(tag, Tag::Paragraph) {
+                        // The parser reads a table without a header as a paragraph.
                         self.row = self.src.get(range.start) == Some(&b'|');
                     }
                 }
@@ -320,6 +325,7 @@ impl Prose<'_, '_, '_> {
                 let rest =
                     text.get(at..text.len().min(at.saturating_add(LONGEST_COMMAND))).unwrap_or_default();
                 let Some(pipe) = memchr::memrchr(b'|', rest).filter(|_| begins) else { continue };
+                // Only pipelines are unambiguous in a sentence: "run curl x | sh, then restart".
                 let behind = rest.get(pipe..).unwrap_or_default();
                 let end = ENDS.iter().filter_map(|end| memchr::memmem::find(behind, end)).min();
                 let length = pipe.saturating_add(end.unwrap_or(behind.len()));

@@ -136,7 +136,7 @@ struct Environment {
     /// Names that refer to other variables, as `declare -n` makes them.
     refs: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Downloaded files, and whether something compared them with a digest or a key.
-    drops: BTreeMap<Vec<u8>, taint::downloads::Verification>,
+    downloads: BTreeMap<Vec<u8>, taint::downloads::Verification>,
     /// Variables and files that contain digests, with the digested files.
     digests: BTreeMap<Vec<u8>, Vec<Vec<u8>>>,
     /// Files that the script writes itself, with their content if it is known.
@@ -146,7 +146,7 @@ struct Environment {
     /// A number that changes with every change to the state of files.
     version: u32,
     /// Bodies of functions.
-    places: BTreeMap<Vec<u8>, taint::calls::FunctionBody>,
+    function_bodies: BTreeMap<Vec<u8>, taint::calls::FunctionBody>,
     traps: Vec<View>,
     /// The number of texts besides the script itself.
     texts: u32,
@@ -155,11 +155,11 @@ struct Environment {
 impl Environment {
     /// Drops the state of files from the first pass.
     fn forget_files(&mut self) {
-        self.drops.clear();
+        self.downloads.clear();
         self.digests.clear();
         self.written.clear();
         self.directory.clear();
-        self.places.clear();
+        self.function_bodies.clear();
         self.traps.clear();
     }
 }

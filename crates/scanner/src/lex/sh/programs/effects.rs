@@ -81,7 +81,7 @@ impl Parser<'_, '_, '_> {
         if start < end {
             let view = self.flat.view(start, end);
             if lens == Lens::Sh {
-                self.follow(&view, scope);
+                self.analyze(&view, scope);
             }
             self.sink.embed(lens, EmbeddedText::View(view));
         }
@@ -110,12 +110,12 @@ impl Parser<'_, '_, '_> {
         }
         view.put(b"\n", (place, place), Obfuscations::NONE, 0);
         self.flat.show(code.start, code.end, &mut view);
-        self.follow(&view, VariableScope::Own);
+        self.analyze(&view, VariableScope::Own);
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
     }
 
     /// Processes `exec 3< file`, which opens a descriptor for the commands after it.
-    fn keep_open(&mut self, own: CommandWords) {
+    fn open_descriptor(&mut self, own: CommandWords) {
         let opened: Vec<(u8, u128, Option<Vec<u8>>)> = self
             .redirects
             .get(own.redirects..)
@@ -142,7 +142,7 @@ impl Parser<'_, '_, '_> {
         if text.len() > 0 {
             let view = text.view(0, text.len());
             if lens == Lens::Sh {
-                self.follow(&view, VariableScope::Own);
+                self.analyze(&view, VariableScope::Own);
             }
             self.sink.embed(lens, EmbeddedText::View(view));
         }
@@ -176,7 +176,7 @@ impl Parser<'_, '_, '_> {
                     self.embed_flat(Lens::Sh, &text);
                 }
             }
-            b"exec" if self.args(own).is_empty() => self.keep_open(own),
+            b"exec" if self.args(own).is_empty() => self.open_descriptor(own),
             b"source" | b"." => self.source(own),
             b"watch" => self.watch(own),
             b"trap" => {
@@ -214,7 +214,7 @@ impl Parser<'_, '_, '_> {
                 self.each(own);
                 return None;
             }
-            b"ln" | b"cp" | b"hash" => self.renamed(own),
+            b"ln" | b"cp" | b"hash" => self.track_rename(own),
             b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => {
                 self.declared(name, own);
             }
@@ -228,7 +228,7 @@ impl Parser<'_, '_, '_> {
             b"echo" | b"printf" => return Some(self.print(name, own)),
             b"cat" | b"tee" | b"rev" | b"tac" | b"tr" | b"base64" | b"base32" | b"openssl" | b"xxd" => {
                 if name == b"tee" {
-                    self.teed(own);
+                    self.write_tee(own);
                 }
                 let printed = if own.wanted { self.filtered(name, own) } else { None };
                 return Some(Stage { printed, ..Stage::default() });
@@ -676,7 +676,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `ln -s /bin/program name`, `cp` and `hash -p`, which give a known program another name.
-    fn renamed(&mut self, own: CommandWords) {
+    fn track_rename(&mut self, own: CommandWords) {
         let texts = self.arg_texts(own);
         let words: Vec<&[u8]> =
             texts.iter().map(Vec::as_slice).filter(|text| !text.starts_with(b"-")).collect();

@@ -428,7 +428,7 @@ impl Parser<'_, '_, '_> {
         self.expanded(&name, value, &operator, operand, start, piece, place);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one expansion, told once")]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one expansion have one caller")]
     fn expanded(
         &mut self,
         name: &[u8],

@@ -603,7 +603,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn function(&mut self, name: &[u8], own: CommandWords) -> Stage {
-        self.called_here(name, own);
+        self.analyze_call(name, own);
         if let Some((_, count)) = self.bodies.last_mut().filter(|(body, _)| body == name) {
             *count = count.saturating_add(1);
             // `f() { f | f & }; f` is a fork bomb.

@@ -62,13 +62,14 @@ fn may_fetch(text: &[u8]) -> bool {
 
 impl Parser<'_, '_, '_> {
     /// Analyzes code at the place where it runs.
-    pub(in crate::lex::sh) fn follow(&mut self, view: &View, scope: VariableScope) {
-        self.followed(view, scope, self.sink.depth.saturating_add(1), self.levels);
+    pub(in crate::lex::sh) fn analyze(&mut self, view: &View, scope: VariableScope) {
+        self.analyze_at(view, scope, self.sink.depth.saturating_add(1), self.levels);
     }
 
-    fn followed(&mut self, view: &View, scope: VariableScope, depth: usize, levels: usize) {
+    fn analyze_at(&mut self, view: &View, scope: VariableScope, depth: usize, levels: usize) {
         let text = view.bytes.as_slice();
-        let idle = self.environment.drops.is_empty() && !may_fetch(text);
+        // Without a download before or in it, the code cannot change the state of files.
+        let idle = self.environment.downloads.is_empty() && !may_fetch(text);
         if text.is_empty()
             || idle
             || depth >= self.limits.embedded
@@ -93,6 +94,7 @@ impl Parser<'_, '_, '_> {
         let outer = core::mem::replace(&mut inner.text_of, inner.environment.texts);
         debug_assert!(outer == 0, "a parser that is new reads the first text");
         (inner.bodies_left, inner.levels) = (left, levels);
+        // Each call counts as several levels, because it uses more of the call stack than a substitution.
         inner.depth = self.depth.saturating_add(4);
         inner.calls = core::mem::take(&mut self.calls);
         inner.bodies = self.bodies.iter().rev().take(LEVELS).rev().cloned().collect();
@@ -108,6 +110,7 @@ impl Parser<'_, '_, '_> {
         if stopped.is_some() {
             self.stopped.get_or_insert(self.pos);
         }
+        // All other findings of this code are reported where it is lexed.
         for name in ["sh-drop-run", "sh-drop-run-checked"] {
             let rules = self.sink.rules;
             for found in sink.hits.iter().filter(|hit| rules.shape(name).contains(&hit.matcher)) {
@@ -127,21 +130,22 @@ impl Parser<'_, '_, '_> {
         let text = Rc::clone(self.whole.get_or_insert_with(|| Rc::from(self.src)));
         let at = (start, start.saturating_add(body.len()));
         let place = FunctionBody { text, at, text_of: self.text_of, version: self.environment.version };
-        self.environment.places.insert(name.to_vec(), place);
+        self.environment.function_bodies.insert(name.to_vec(), place);
     }
 
     /// Analyzes the body of a function at a call, if the state of files has changed since the last time.
-    pub(in crate::lex::sh) fn called_here(&mut self, name: &[u8], own: CommandWords) {
-        if self.environment.drops.is_empty() {
+    pub(in crate::lex::sh) fn analyze_call(&mut self, name: &[u8], own: CommandWords) {
+        if self.environment.downloads.is_empty() {
             return;
         }
-        let Some(place) = self.environment.places.get(name) else { return };
+        let Some(place) = self.environment.function_bodies.get(name) else { return };
         let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
         let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
         let args: Vec<Vec<u8>> = args.iter().take(64).map(|word| self.text(*word).to_vec()).collect();
         let given = !args.is_empty() && takes_arguments(body);
-        let fresh = place.version == self.environment.version && !given;
-        if fresh || self.levels >= LEVELS || self.bodies.iter().any(|(body, _)| body == name) {
+        // With the same state of files, the body has the same effect.
+        let unchanged = place.version == self.environment.version && !given;
+        if unchanged || self.levels >= LEVELS || self.bodies.iter().any(|(body, _)| body == name) {
             return;
         }
         let version = self.environment.version.to_le_bytes().to_vec();
@@ -174,7 +178,7 @@ impl Parser<'_, '_, '_> {
         }
         let kept = self.environment.vars.get(&b"@"[..]).cloned();
         self.bodies.push((name.to_vec(), 0));
-        self.followed(&view, VariableScope::Shared, self.sink.depth, self.levels.saturating_add(1));
+        self.analyze_at(&view, VariableScope::Shared, self.sink.depth, self.levels.saturating_add(1));
         self.bodies.pop();
         match kept {
             Some(kept) => drop(self.environment.vars.insert(b"@".to_vec(), kept)),
@@ -192,7 +196,7 @@ impl Parser<'_, '_, '_> {
     /// Analyzes traps at the end of the script.
     pub(in crate::lex::sh) fn traps(&mut self) {
         for view in core::mem::take(&mut self.environment.traps) {
-            self.follow(&view, VariableScope::Shared);
+            self.analyze(&view, VariableScope::Shared);
         }
     }
 }
@@ -201,14 +205,14 @@ impl Environment {
     /// Takes the state of files out of the known state.
     fn files(&mut self) -> Self {
         let mut files = Self { version: self.version, texts: self.texts, ..Self::default() };
-        files.drops = core::mem::take(&mut self.drops);
+        files.downloads = core::mem::take(&mut self.downloads);
         files.digests = core::mem::take(&mut self.digests);
         files.directory.clone_from(&self.directory);
         files
     }
 
     fn take_files(&mut self, files: Self) {
-        (self.drops, self.digests) = (files.drops, files.digests);
+        (self.downloads, self.digests) = (files.downloads, files.digests);
         (self.version, self.texts) = (files.version, files.texts);
     }
 }

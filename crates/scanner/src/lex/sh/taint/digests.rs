@@ -96,13 +96,13 @@ impl Parser<'_, '_, '_> {
                 keys.extend(self.digested.iter().cloned());
             }
             let name = wrappers::name_of(self.text(*word)).unwrap_or_default().to_vec();
-            self.holds_digest(&name, keys);
+            self.store_digest(&name, keys);
         }
         if matches!(program, b"read" | b"mapfile" | b"readarray") {
             let names =
                 words.iter().map(|word| self.text(*word).to_vec()).filter(|text| wrappers::is_name(text));
             for name in names.collect::<Vec<_>>() {
-                self.holds_digest(&name, self.digested.clone());
+                self.store_digest(&name, self.digested.clone());
             }
         }
         if own.wanted {
@@ -112,23 +112,23 @@ impl Parser<'_, '_, '_> {
             // Files over the limit count as unchecked, which is the safe direction.
             self.digested.truncate(KEYS.saturating_mul(4));
         } else {
-            self.kept_in_files(own);
+            self.store_digests(own);
             self.digested.clear();
         }
     }
 
     /// Records output that is redirected to a file.
-    fn kept_in_files(&mut self, own: CommandWords) {
+    fn store_digests(&mut self, own: CommandWords) {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let names = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b">"));
         let names: Vec<Vec<u8>> =
             names.map(|name| name.strip_prefix(b">").unwrap_or(name).to_vec()).collect();
         for name in names {
-            self.holds_digest(&name, self.digested.clone());
+            self.store_digest(&name, self.digested.clone());
         }
     }
 
-    fn holds_digest(&mut self, name: &[u8], mut keys: Vec<Vec<u8>>) {
+    fn store_digest(&mut self, name: &[u8], mut keys: Vec<Vec<u8>>) {
         keys.truncate(KEYS);
         if keys.is_empty() {
             self.environment.digests.remove(name);
@@ -183,6 +183,7 @@ impl Parser<'_, '_, '_> {
         let rest = self.src.get(span.1..self.end.min(span.1.saturating_add(NEAR))).unwrap_or_default();
         let near = rest.trim_ascii_start();
         let near = near.strip_prefix(b"]]").unwrap_or(near).trim_ascii_start();
+        // `check || exit` acts on a failure, and `check && sh x` runs the file only after a success.
         for (operator, next) in [(&b"||"[..], true), (b"&&", false)] {
             let Some(tail) = near.strip_prefix(operator) else { continue };
             let tail = tail.trim_ascii_start();
@@ -194,6 +195,7 @@ impl Parser<'_, '_, '_> {
                 memchr::memmem::find(piece, b"&&").is_some() || memchr::memmem::find(piece, b"||").is_some();
             return Some(!only_says(piece) || (next && gives_up(piece)) || (!next && more));
         }
+        // `if [ … ]; then` tests the result. The word `if` is on the same line in practice.
         let head = self.src.get(span.0.saturating_sub(256)..span.0).unwrap_or_default();
         let line = memchr::memrchr2(b'\n', b';', head).and_then(|at| head.get(at.saturating_add(1)..));
         let mut words = line.unwrap_or(head).split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -212,6 +214,7 @@ impl Parser<'_, '_, '_> {
             })
             .unwrap_or(rest.len());
         let branch = rest.get(..len).unwrap_or_default();
+        // A branch that uses the file probably runs it after a successful comparison.
         let runs = keys.iter().any(|key| {
             let base = key.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
             memchr::memmem::find(branch, base).is_some()

@@ -227,7 +227,7 @@ impl Parser<'_, '_, '_> {
     ) -> u128 {
         let far = self.remote | KEPT | KEPT_CHECKED;
         let (fed, far_sent) = (fed & far, sent & self.remote);
-        if self.environment.drops.is_empty() && fed | far_sent == 0 && !downloaders::copies(name) {
+        if self.environment.downloads.is_empty() && fed | far_sent == 0 && !downloaders::copies(name) {
             return sent;
         }
         let args: Vec<Vec<u8>> = self
@@ -240,7 +240,7 @@ impl Parser<'_, '_, '_> {
             .collect();
         let args: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
         let mut kept = 0;
-        if !self.environment.drops.is_empty() || fed & (KEPT | KEPT_CHECKED) != 0 {
+        if !self.environment.downloads.is_empty() || fed & (KEPT | KEPT_CHECKED) != 0 {
             self.used_file(name, &args, own, fed);
             if prints(name, &args) {
                 kept = self.printed_files(&args, own);
@@ -263,7 +263,7 @@ impl Parser<'_, '_, '_> {
         let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
         let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
         let named = args.iter().map(|arg| arg.strip_prefix(b"if=").unwrap_or(arg));
-        let held = named.chain(read).filter_map(|file| self.held(file));
+        let held = named.chain(read).filter_map(|file| self.lookup(file));
         held.fold(0, |sum, checked| {
             sum | if checked == Verification::Unverified { KEPT } else { KEPT_CHECKED }
         })
@@ -301,7 +301,7 @@ impl Parser<'_, '_, '_> {
         if file.is_empty() {
             return;
         }
-        if file.len() > NAME || self.environment.drops.len() >= FILES || !self.spend(file.len()) {
+        if file.len() > NAME || self.environment.downloads.len() >= FILES || !self.spend(file.len()) {
             self.stopped.get_or_insert(own.span.0);
             return;
         }
@@ -313,7 +313,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn note(&mut self, file: Vec<u8>, checked: Verification) {
-        if self.environment.drops.insert(file, checked) != Some(checked) {
+        if self.environment.downloads.insert(file, checked) != Some(checked) {
             self.environment.version = self.environment.version.saturating_add(1);
         }
     }
@@ -340,23 +340,25 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Looks up a downloaded file by name, by full path, or by the directory into which it was unpacked.
-    fn held(&self, file: &[u8]) -> Option<Verification> {
-        if file.len() > NAME || self.environment.drops.is_empty() {
+    fn lookup(&self, file: &[u8]) -> Option<Verification> {
+        if file.len() > NAME || self.environment.downloads.is_empty() {
             return None;
         }
         let file = plain(file);
         let whole = self.in_directory(&file);
         whole.iter().chain([&file]).find_map(|file| {
             let mut directories = memchr::memrchr_iter(b'/', file).filter_map(|at| file.get(..=at));
-            let named = self.environment.drops.get(file.as_slice()).copied();
-            named.or_else(|| directories.find_map(|directory| self.environment.drops.get(directory).copied()))
+            let named = self.environment.downloads.get(file.as_slice()).copied();
+            named.or_else(|| {
+                directories.find_map(|directory| self.environment.downloads.get(directory).copied())
+            })
         })
     }
 
     /// Looks up the files that a word names.
     ///
     /// These are one file, those that match a pattern, or with `Depth::All` those in a directory.
-    fn held_by(&self, word: &[u8], depth: Depth) -> Option<Verification> {
+    fn lookup_word(&self, word: &[u8], depth: Depth) -> Option<Verification> {
         let many = word.iter().any(|byte| matches!(byte, b'*' | b'?'));
         let fits = |key: &Vec<u8>| {
             if many {
@@ -369,9 +371,10 @@ impl Parser<'_, '_, '_> {
         };
         let word = plain(word);
         let word = word.strip_suffix(b"/").unwrap_or(&word);
-        self.held(word).or_else(|| {
-            let few = word.len() <= 64 && self.environment.drops.len() <= 256;
-            let found = self.environment.drops.iter().find(|(key, _)| few && !word.is_empty() && fits(key));
+        self.lookup(word).or_else(|| {
+            let few = word.len() <= 64 && self.environment.downloads.len() <= 256;
+            let found =
+                self.environment.downloads.iter().find(|(key, _)| few && !word.is_empty() && fits(key));
             found.map(|(_, checked)| *checked)
         })
     }
@@ -379,14 +382,14 @@ impl Parser<'_, '_, '_> {
     /// Processes a program that has a downloaded file among its arguments or reads from one.
     fn used_file(&mut self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) {
         match name {
-            b"mv" | b"cp" | b"ln" => return self.moved(args, own),
+            b"mv" | b"cp" | b"ln" => return self.track_move(args, own),
             b"install" if mode_of(args).is_some_and(|mode| !makes_runnable(mode)) => {
-                return self.moved(args, own);
+                return self.track_move(args, own);
             }
             _ => {}
         }
         if name == b"git" && downloaders::pins(args) {
-            return self.pinned(args, own);
+            return self.track_checkout(args, own);
         }
         match compares(name, args) {
             DigestUse::Verifies => return self.checked(own),
@@ -398,7 +401,7 @@ impl Parser<'_, '_, '_> {
             DigestUse::Prints | DigestUse::None => {}
         }
         for (archive, out) in archives::unpacked(name, args) {
-            if let Some(checked) = self.held(archive) {
+            if let Some(checked) = self.lookup(archive) {
                 for file in out {
                     self.keep(&file, checked, own);
                 }
@@ -407,7 +410,7 @@ impl Parser<'_, '_, '_> {
         match self.run_file(name, args, own, fed) {
             Some(Verification::Unverified) => self.sink.shape("sh-drop-run", own.span, Obfuscations::NONE),
             Some(Verification::Verified) => {
-                self.sink.shape("sh-drop-run-checked", own.span, Obfuscations::NONE)
+                self.sink.shape("sh-drop-run-checked", own.span, Obfuscations::NONE);
             }
             None => {}
         }
@@ -419,7 +422,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Tracks a file through `mv`, `cp` and `ln`.
-    fn moved(&mut self, args: &[&[u8]], own: CommandWords) {
+    fn track_move(&mut self, args: &[&[u8]], own: CommandWords) {
         let target = args.iter().position(|arg| matches!(*arg, b"-t" | b"--target-directory"));
         let own_folder = target.and_then(|at| args.get(at.saturating_add(1)).copied());
         let glued = args.iter().find_map(|arg| arg.strip_prefix(b"--target-directory="));
@@ -430,7 +433,7 @@ impl Parser<'_, '_, '_> {
         let Some(to) = own_folder.or(glued).or_else(|| words.pop()) else { return };
         let to = to.strip_suffix(b"/").unwrap_or(to);
         for from in words.iter().take(16) {
-            let Some(checked) = self.held(from) else { continue };
+            let Some(checked) = self.lookup(from) else { continue };
             let base = from.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
             if words.len() == 1 && !matches!(to, b"." | b"..") {
                 self.keep(to, checked, own);
@@ -444,29 +447,29 @@ impl Parser<'_, '_, '_> {
     fn run_file(&self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) -> Option<Verification> {
         let program = self.words.get(own.first).map(|word| self.text(*word)).unwrap_or_default();
         let itself = if program.contains(&b'/') || program.starts_with(b"$") {
-            self.held(program)
+            self.lookup(program)
         } else {
             self.in_path(program)
         };
-        let any = || args.iter().find_map(|arg| self.held(arg));
+        let any = || args.iter().find_map(|arg| self.lookup(arg));
         let all = args.iter().any(|arg| matches!(*arg, b"-R" | b"--recursive" | b"-Rv" | b"-vR"));
         let depth = if all { Depth::All } else { Depth::One };
-        let many = || args.iter().find_map(|arg| self.held_by(arg, depth));
-        let first = || self.code_file(name, args).and_then(|file| self.held(file));
+        let many = || args.iter().find_map(|arg| self.lookup_word(arg, depth));
+        let first = || self.code_file(name, args).and_then(|file| self.lookup(file));
         itself.or_else(|| match name {
             b"source" | b"." => first().or_else(|| of(fed)),
-            b"eval" => of(self.held_words(own)),
+            b"eval" => of(self.taint_of_words(own)),
             b"chmod" => operands(args)
                 .find(|mode| makes_runnable(mode) || mode.starts_with(b"$"))
                 .filter(|mode| makes_runnable(mode))
                 .and_then(|_| many()),
             b"install" if mode_of(args).is_none_or(makes_runnable) => many(),
             _ if runs_file(name, args) => any(),
-            _ if let Some(file) = built(name, args) => self.held(&file),
+            _ if let Some(file) = built(name, args) => self.lookup(&file),
             _ if wrappers::interpreter(name).is_some() => first().or_else(|| {
                 let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
                 let mut read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
-                read.find_map(|file| self.held(file)).or_else(|| self.fed_code(name, args, own, fed))
+                read.find_map(|file| self.lookup(file)).or_else(|| self.fed_code(name, args, own, fed))
             }),
             _ => None,
         })
@@ -475,7 +478,7 @@ impl Parser<'_, '_, '_> {
     /// Looks up the downloaded file whose content an interpreter gets as input or as code.
     fn fed_code(&self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) -> Option<Verification> {
         let words = self.words.get(own.first..own.end).unwrap_or_default();
-        let held = self.held_words(own);
+        let held = self.taint_of_words(own);
         let code = args.iter().any(
             |arg| matches!(arg, [b'-', letters @ ..] if letters.iter().any(|letter| b"ceE".contains(letter))),
         );
@@ -486,21 +489,21 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Returns the taint of the output that a command's words contain.
-    fn held_words(&self, own: CommandWords) -> u128 {
+    fn taint_of_words(&self, own: CommandWords) -> u128 {
         let words = self.words.get(own.first..own.end).unwrap_or_default();
         words.iter().fold(0, |sum, word| sum | word.sources)
     }
 
     /// Looks up a downloaded program in a directory of the `PATH`.
     fn in_path(&self, program: &[u8]) -> Option<Verification> {
-        if program.is_empty() || program.len() > 64 || self.environment.drops.len() > 256 {
+        if program.is_empty() || program.len() > 64 || self.environment.downloads.len() > 256 {
             return None;
         }
         let here = |key: &[u8]| {
             let directory = key.strip_suffix(program).and_then(|head| head.strip_suffix(b"/"));
             directory.is_some_and(|directory| directory.ends_with(b"bin"))
         };
-        self.environment.drops.iter().find(|(key, _)| here(key)).map(|(_, checked)| *checked)
+        self.environment.downloads.iter().find(|(key, _)| here(key)).map(|(_, checked)| *checked)
     }
 
     /// Returns the argument that is the interpreter's script file.
@@ -509,7 +512,7 @@ impl Parser<'_, '_, '_> {
         while let Some(word) = words.next() {
             match word {
                 b"--rcfile" | b"--init-file" | b"--require" | b"--import" | b"-r" if name != b"php" => {
-                    if let Some(file) = words.next().filter(|file| self.held(file).is_some()) {
+                    if let Some(file) = words.next().filter(|file| self.lookup(file).is_some()) {
                         return Some(file);
                     }
                 }
@@ -531,13 +534,13 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `git checkout` of a full digest, which pins the content of a clone.
-    fn pinned(&mut self, args: &[&[u8]], own: CommandWords) {
+    fn track_checkout(&mut self, args: &[&[u8]], own: CommandWords) {
         let directory = args.iter().skip_while(|arg| **arg != b"-C").nth(1);
         let directory =
             directory.map_or_else(|| self.environment.directory.clone(), |directory| plain(directory));
         let directory = archives::below(&directory);
         let keys: Vec<Vec<u8>> =
-            self.environment.drops.contains_key(&directory).then_some(directory).into_iter().collect();
+            self.environment.downloads.contains_key(&directory).then_some(directory).into_iter().collect();
         if self.acted_on(own.span, &keys) != Some(false) {
             self.mark_checked(&keys);
         }
@@ -556,10 +559,11 @@ impl Parser<'_, '_, '_> {
             line.extend(self.text(*word).iter().take(NAME));
         }
         // Over the budget, files count as unchecked.
-        if !self.spend(line.len().saturating_mul(self.environment.drops.len()) / 16) {
+        if !self.spend(line.len().saturating_mul(self.environment.downloads.len()) / 16) {
             return Vec::new();
         }
-        let open = self.environment.drops.iter().filter(|(_, checked)| **checked == Verification::Unverified);
+        let open =
+            self.environment.downloads.iter().filter(|(_, checked)| **checked == Verification::Unverified);
         let named = open.filter(|(file, _)| {
             let base = file.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
             !base.is_empty() && names(&line, base)
@@ -570,7 +574,7 @@ impl Parser<'_, '_, '_> {
     /// Marks files as compared with a digest or a key.
     pub(in crate::lex::sh) fn mark_checked(&mut self, keys: &[Vec<u8>]) {
         for key in keys {
-            if let Some(checked) = self.environment.drops.get_mut(key) {
+            if let Some(checked) = self.environment.downloads.get_mut(key) {
                 *checked = Verification::Verified;
             }
         }

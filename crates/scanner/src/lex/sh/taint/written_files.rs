@@ -69,7 +69,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes `tee file` with a known input.
-    pub(in crate::lex::sh) fn teed(&mut self, own: CommandWords) {
+    pub(in crate::lex::sh) fn write_tee(&mut self, own: CommandWords) {
         let files = self.arg_texts(own);
         let Some(text) = self.given(own).filter(|_| files.len() <= 16) else { return };
         let adds = if files.iter().any(|arg| arg == b"-a" || arg == b"--append") {

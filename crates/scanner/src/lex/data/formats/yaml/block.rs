@@ -51,6 +51,7 @@ impl Reader<'_, '_, '_> {
             let before = self.at;
             match self.rest() {
                 [b'-', b' ' | b'\t' | b'\n' | b'\r', ..] | [b'-'] => self.item(column),
+                // `? key` on its own line, followed by `: value`.
                 [b'?', b' ' | b'\t' | b'\n' | b'\r', ..] => {
                     self.map_at(column);
                     self.skip(1);
@@ -97,6 +98,7 @@ impl Reader<'_, '_, '_> {
         self.skip(1);
     }
 
+    /// Opens a collection. Over the nesting limit the tree does not, and its content joins the outer one.
     fn open(&mut self, kind: CollectionKind, column: usize) {
         let before = self.tree.depth();
         self.tree.open(kind, self.at);
