@@ -6,8 +6,9 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use crate::FenceError;
-use crate::config::FenceConfig;
+use crate::config::{FenceConfig, is_date};
 use crate::input::disk;
+use crate::input::workspace::{DiskWorkspace, relative};
 use crate::report::FenceReport;
 use crate::report::render::{Format, escape};
 use crate::run::fence::Fence;
@@ -155,11 +156,7 @@ fn run_command(
     Ok(report.exit_code())
 }
 
-fn config(
-    arguments: &Arguments,
-    found: &crate::input::workspace::DiskWorkspace,
-    today: &str,
-) -> Result<FenceConfig, FenceError> {
+fn config(arguments: &Arguments, found: &DiskWorkspace, today: &str) -> Result<FenceConfig, FenceError> {
     let mut config = match &arguments.config {
         Some(file) => {
             let text = disk::read_text(file)?;
@@ -215,7 +212,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, Fen
             "--relative-to" => out.relative_to = Some(text(&mut parser, &name)?.into()),
             "--today" => {
                 let day = text(&mut parser, &name)?;
-                if !crate::config::is_date(&day) {
+                if !is_date(&day) {
                     return Err(FenceError::usage(format!("--today {day:?}: expected YYYY-MM-DD")));
                 }
                 out.today = Some(day);
@@ -252,7 +249,7 @@ fn list_cases(cases: &[crate::selftest::CaseResult], streams: &mut Streams<'_>) 
 
 /// Makes the report's paths relative to a directory other than the root.
 fn rebase(report: &mut FenceReport, root: &Utf8Path, base: &Utf8Path) {
-    let moved = |file: &str| crate::input::workspace::relative(base, &root.join(file)).to_string();
+    let moved = |file: &str| relative(base, &root.join(file)).to_string();
     for finding in &mut report.findings {
         finding.site.file = moved(&finding.site.file);
         for via in &mut finding.via {

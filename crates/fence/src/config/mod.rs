@@ -4,6 +4,7 @@ pub(crate) mod allow;
 
 use serde::Deserialize;
 
+use crate::syntax::toml_table::{dig, line_at};
 use crate::{FenceError, LintRule};
 
 /// The settings of a run.
@@ -167,7 +168,7 @@ impl FenceConfig {
     /// ```
     pub fn parse(text: &str, origin: &str) -> Result<Self, FenceError> {
         let raw: RawConfig = toml::from_str(text).map_err(|error| fault(text, origin, 0, &error))?;
-        let line_of = |start: usize| crate::rules::manifest::line_at(text, start);
+        let line_of = |start: usize| line_at(text, start);
         Self::from_raw(raw, origin, line_of)
     }
 
@@ -175,11 +176,11 @@ impl FenceConfig {
     /// exist.
     pub(crate) fn from_manifest(text: &str, origin: &str, path: &[&str]) -> Result<Option<Self>, FenceError> {
         let document = toml::de::DeTable::parse(text).map_err(|error| fault(text, origin, 0, &error))?;
-        let Some(block) = crate::rules::manifest::dig(document.get_ref(), path) else { return Ok(None) };
+        let Some(block) = dig(document.get_ref(), path) else { return Ok(None) };
         let deserializer = toml::de::ValueDeserializer::from(block.clone());
         let raw = RawConfig::deserialize(deserializer)
             .map_err(|error| fault(text, origin, block.span().start, &error))?;
-        let line_of = |start: usize| crate::rules::manifest::line_at(text, start);
+        let line_of = |start: usize| line_at(text, start);
         Self::from_raw(raw, origin, line_of).map(Some)
     }
 
@@ -268,7 +269,7 @@ impl FenceConfig {
 
 fn fault(text: &str, origin: &str, start: usize, error: &toml::de::Error) -> FenceError {
     let at = error.span().map_or(start, |span| span.start);
-    FenceError::config(format!("{origin}:{}", crate::rules::manifest::line_at(text, at)), error.message())
+    FenceError::config(format!("{origin}:{}", line_at(text, at)), error.message())
 }
 
 /// Returns `true` if a text is a valid date.

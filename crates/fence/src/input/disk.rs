@@ -11,6 +11,7 @@ use std::process::Command;
 
 use crate::FenceError;
 use crate::report::error::FenceErrorKind;
+use crate::syntax::parse::MAX_BYTES;
 
 /// Reads a file; `Ok(None)` if it does not exist.
 pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
@@ -23,12 +24,8 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    if usize::try_from(meta.len()).map_or(true, |len| len > crate::syntax::parse::MAX_BYTES) {
-        let what = format!(
-            "the file has {} bytes, and the limit is {}",
-            meta.len(),
-            crate::syntax::parse::MAX_BYTES
-        );
+    if usize::try_from(meta.len()).map_or(true, |len| len > MAX_BYTES) {
+        let what = format!("the file has {} bytes, and the limit is {}", meta.len(), MAX_BYTES);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }
     match std::fs::read(path) {

@@ -10,8 +10,9 @@ use crate::input::{
     Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind,
     conventional_targets, disk,
 };
+use crate::names::modules::normal;
 use crate::report::error::FenceErrorKind;
-use crate::rules::manifest::{dependency_sections, dig};
+use crate::syntax::toml_table::{dependency_sections, dig};
 use crate::{FenceError, UndecidedReason};
 
 #[derive(Deserialize)]
@@ -231,11 +232,7 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
     let mut targets = Vec::new();
     if let Some(path) = text(&["lib", "path"]) {
         let lib = text(&["lib", "name"]).unwrap_or_else(|| name.clone());
-        targets.push(Target {
-            name: lib,
-            kind: TargetKind::Lib,
-            root: crate::names::modules::normal(&dir.join(path)),
-        });
+        targets.push(Target { name: lib, kind: TargetKind::Lib, root: normal(&dir.join(path)) });
     }
     for (key, kind) in
         [("bin", TargetKind::Bin), ("example", TargetKind::Example), ("bench", TargetKind::Bench)]
@@ -245,7 +242,7 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
             let Some(entry) = entry.get_ref().as_table() else { continue };
             let text = |key: &str| dig(entry, &[key]).and_then(|value| value.get_ref().as_str());
             if let (Some(name), Some(path)) = (text("name"), text("path")) {
-                let root = crate::names::modules::normal(&dir.join(path));
+                let root = normal(&dir.join(path));
                 targets.push(Target { name: name.to_owned(), kind, root });
             }
         }
@@ -268,7 +265,7 @@ fn nested_dependency(key: &str, value: &DeValue<'_>, kind: DependencyKind, dir: 
         package: package.unwrap_or(key).to_owned(),
         rename: package.map(|_| key.to_owned()),
         kind,
-        path: text("path").map(|path| crate::names::modules::normal(&dir.join(path))),
+        path: text("path").map(|path| normal(&dir.join(path))),
         features: Vec::new(),
     }
 }
@@ -324,7 +321,7 @@ fn kind_of(kinds: &[String]) -> TargetKind {
 
 /// Returns a path relative to the root, with `..` if it is outside.
 pub(crate) fn relative(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
-    let path = crate::names::modules::normal(path);
+    let path = normal(path);
     if let Ok(inside) = path.strip_prefix(root) {
         return inside.to_path_buf();
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::config::FenceConfig;
 use crate::names::inventory::{Watched, type_name};
-use crate::names::resolve::{KnownType, Resolver, Scope};
-use crate::syntax::written::Name;
+use crate::names::resolve::{KnownType, Resolver, Scope, TypeLocation};
+use crate::syntax::written::{Name, WrittenType};
 
 /// Finds the functions with listed callers.
 pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched> {
@@ -79,7 +79,7 @@ fn owners(resolver: &Resolver<'_>, config: &FenceConfig, watched: &mut Vec<Watch
     }
 }
 
-fn names_own(ty: &crate::syntax::written::WrittenType, own: &str) -> bool {
+fn names_own(ty: &WrittenType, own: &str) -> bool {
     use crate::syntax::written::WrittenType;
     match ty {
         WrittenType::Path(path) => path.segs.iter().any(|seg| {
@@ -136,7 +136,7 @@ fn find(resolver: &Resolver<'_>, path: &str, callers: &[String], watched: &mut V
     }
 }
 
-fn defined_in(resolver: &Resolver<'_>, place: &crate::names::resolve::TypeLocation) -> Option<usize> {
+fn defined_in(resolver: &Resolver<'_>, place: &TypeLocation) -> Option<usize> {
     resolver.world.modules.iter().position(|module| module.file == place.0 && module.table == place.1)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::FenceConfig;
-use crate::names::collect::{FnSig, Shape, TypeDef};
+use crate::names::collect::{FnSig, ImplDef, Shape, TypeDef};
 use crate::names::modules::World;
 use crate::names::resolve::{KnownType, Meaning, Namespace, Resolver, Scope, TypeLocation};
 use crate::syntax::written::{Name, Path, WrittenType};
@@ -199,7 +199,7 @@ impl Functions {
         config: &FenceConfig,
         module: usize,
         own: &KnownType,
-        def: &crate::names::collect::ImplDef,
+        def: &ImplDef,
     ) {
         let scope = Scope { module, frames: &[], own: Some(own) };
         let owner = type_name(resolver, own);
@@ -248,7 +248,7 @@ impl Functions {
         scope: Scope<'_>,
         home: &str,
         place: &TypeLocation,
-        def: &crate::names::collect::ImplDef,
+        def: &ImplDef,
     ) {
         for sig in def.fns.iter().filter(|sig| !sig.test && !sig.receiver) {
             if config.is_chokepoint(home, &sig.name) {

@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::input::{Package, Sources, TargetKind};
-use crate::names::collect::{FileTable, Table};
+use crate::names::collect::{FileTable, Include, ModDecl, Table};
 use crate::report::Site;
 use crate::syntax::parse::Unparsed;
 use crate::syntax::written::Name;
@@ -349,7 +349,7 @@ impl Builder<'_, '_> {
     fn declared_files(
         &mut self,
         module: usize,
-        declared: &crate::names::collect::ModDecl,
+        declared: &ModDecl,
         place: &ChildDirs,
     ) -> Vec<(usize, ChildDirs, Option<Site>)> {
         let package = self.world.package_of(module);
@@ -419,7 +419,7 @@ impl Builder<'_, '_> {
 
     fn opaque_include(
         &mut self,
-        include: &crate::names::collect::Include,
+        include: &Include,
         module: usize,
         site: &Site,
         route: &'static str,
@@ -430,13 +430,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn include(
-        &mut self,
-        module: usize,
-        include: &crate::names::collect::Include,
-        place: &ChildDirs,
-        depth: u32,
-    ) {
+    fn include(&mut self, module: usize, include: &Include, place: &ChildDirs, depth: u32) {
         let site = self.site(module, include.line, include.column);
         let Some(text) = &include.path else {
             let message = "`include!` with a computed path cannot be read".to_owned();

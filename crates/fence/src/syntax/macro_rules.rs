@@ -10,6 +10,7 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 use crate::syntax::name_list::NameList;
+use crate::syntax::parse::MAX_NESTED;
 use crate::syntax::written::{Name, name};
 
 /// The position of a parameter in a macro's body.
@@ -91,7 +92,7 @@ impl MacroArm {
 
     /// Reads one level of a body. `own` is the parameter that `Self` means.
     fn scan(&mut self, tokens: &TokenStream, own: Option<&Name>, depth: u32) {
-        if depth > crate::syntax::parse::MAX_NESTED {
+        if depth > MAX_NESTED {
             return;
         }
         let list: Vec<TokenTree> = tokens.clone().into_iter().collect();

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use syn::visit::Visit;
 
+use crate::rules::source::is_unsafe;
 use crate::syntax::name_list::NameList;
-use crate::syntax::written::{Name, WrittenType, bare, name};
+use crate::syntax::written::{Name, WrittenType, bare, generic_args, name};
 
 /// Traits whose functions make values. The constructor traits of a capability crate are added to these.
 const TRAITS: NameList = NameList(
@@ -97,7 +98,7 @@ fn add(of: &WrittenType, param: Option<Name>, listed: &Bounds, bounds: &mut BTre
         }
         if bound_name == "Into" || bound_name == "TryInto" {
             let syn::PathArguments::AngleBracketed(args) = &last.arguments else { continue };
-            for arg in crate::syntax::written::generic_args(args) {
+            for arg in generic_args(args) {
                 if let WrittenType::Path(path) = &arg
                     && let [only] = path.segs.as_slice()
                 {
@@ -134,7 +135,7 @@ impl<'ast> Visit<'ast> for UnsafeNameFinder {
         let mut names = path.segments.iter().rev().map(|seg| bare(&seg.ident));
         let last = names.next().unwrap_or_default();
         let before = names.next().unwrap_or_default();
-        self.0 |= crate::rules::source::is_unsafe(&before, &last);
+        self.0 |= is_unsafe(&before, &last);
         syn::visit::visit_path(self, path);
     }
 

@@ -7,9 +7,10 @@ mod makers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::rules::source::is_general_name;
 use crate::syntax::cfg;
 use crate::syntax::macro_rules::MacroRules;
-use crate::syntax::parse::FilePart;
+use crate::syntax::parse::{FilePart, each_part};
 use crate::syntax::written::{Name, Path, PathStart, WrittenType, bare};
 pub(crate) use bodies::flags_of;
 use items::Collector;
@@ -222,7 +223,7 @@ pub(crate) fn while_parsed(
 ) -> Result<FileTable, crate::syntax::parse::Unparsed> {
     let mut collector = Collector { out: FileTable::default(), keep, names };
     collector.out.tables.push(Table::default());
-    crate::syntax::parse::each_part(bytes, |part| match part {
+    each_part(bytes, |part| match part {
         FilePart::Attributes(attrs) => {
             collector.out.forbids_unsafe = attrs.iter().any(forbids_unsafe);
             collector.out.test = cfg::is_test(attrs);
@@ -250,8 +251,7 @@ pub(crate) fn block(stmts: &[syn::Stmt], keep: CollectOptions, names: &mut NameI
 fn may_be_mistaken(name: &str) -> bool {
     let mut chars = name.chars();
     let upper = chars.next().is_some_and(char::is_uppercase);
-    (upper && (chars.any(char::is_lowercase) || name.len() < 3))
-        || crate::rules::source::is_general_name(name)
+    (upper && (chars.any(char::is_lowercase) || name.len() < 3)) || is_general_name(name)
 }
 
 fn forbids_unsafe(attr: &syn::Attribute) -> bool {

@@ -9,7 +9,7 @@ use crate::rules::source::construct::general::any;
 use crate::rules::source::derives::words;
 use crate::syntax::cfg;
 use crate::syntax::name_list::NameList;
-use crate::syntax::written::{Path, bare};
+use crate::syntax::written::{Path, WrittenType, bare};
 
 /// Traits whose implementation makes or copies values.
 const OPEN_TRAITS: NameList = NameList("Clone Copy Default Deserialize From TryFrom FromStr FromIterator");
@@ -87,7 +87,7 @@ impl Checker<'_> {
         let Meaning::Type(KnownType::Own { place, .. }) = self.resolve(&path, Namespace::Type).what else {
             return;
         };
-        if self.resolver.inventory.ops.contains(&place) {
+        if self.inventory.ops.contains(&place) {
             for variant in &one.variants {
                 self.forbidden_word(None, &variant.ident, "operation");
             }
@@ -200,8 +200,7 @@ impl Checker<'_> {
         if !public || receiver || for_tests || self.config.is_chokepoint(&self.home(), &bare(&sig.ident)) {
             return;
         }
-        let output =
-            self.resolver.ty(self.scope(), &crate::syntax::written::WrittenType::of_return(&sig.output));
+        let output = self.resolver.ty(self.scope(), &WrittenType::of_return(&sig.output));
         let made = match own {
             Some(id) => crate::names::inventory::gives(&output, id).then_some(id),
             None => self.made_from_nothing(sig, &output),
@@ -224,7 +223,7 @@ impl Checker<'_> {
     }
 
     pub(crate) fn is_grant(&self, ty: &KnownType) -> bool {
-        matches!(ty, KnownType::Own { place, .. } if self.resolver.inventory.grant.contains(place))
+        matches!(ty, KnownType::Own { place, .. } if self.inventory.grant.contains(place))
     }
 
     /// F10: collects the literals of the grant type. Exactly one may exist, in the chokepoint.

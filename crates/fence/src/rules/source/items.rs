@@ -20,7 +20,7 @@ impl Checker<'_> {
         let mut nth = 0_usize;
         for item in items {
             if let syn::Item::Mod(module) = item {
-                let declared = self.resolver.world.table(self.module).and_then(|table| table.mods.get(nth));
+                let declared = self.world.table(self.module).and_then(|table| table.mods.get(nth));
                 let inline = declared.and_then(|declared| declared.inline);
                 nth = nth.saturating_add(1);
                 if !Self::skips(&module.attrs) {
@@ -37,7 +37,7 @@ impl Checker<'_> {
             self.attribute(attr);
         }
         let Some((_, items)) = &module.content else { return };
-        let world = self.resolver.world;
+        let world = self.world;
         let here = world.modules.get(self.module);
         let child = here.and_then(|here| {
             let children = here.children.get(&name(&module.ident))?;

@@ -15,7 +15,8 @@ use std::rc::Rc;
 use crate::LintRule;
 use crate::config::FenceConfig;
 use crate::names::collect::{self, CollectOptions, NameInterner};
-use crate::names::inventory::Watched;
+use crate::names::inventory::{Inventory, Watched};
+use crate::names::modules::World;
 use crate::names::resolve::{Frame, KnownType, Namespace, Resolution, Resolver, Scope};
 use crate::report::{LintFinding, Site};
 use crate::rules::DisabledRules;
@@ -62,6 +63,8 @@ struct FnContext {
 /// The visitor of one module of one file.
 pub(crate) struct Checker<'c> {
     pub(crate) resolver: &'c Resolver<'c>,
+    world: &'c World<'c>,
+    inventory: &'c Inventory,
     pub(crate) config: &'c FenceConfig,
     pub(crate) macros: &'c crate::names::macro_index::MacroIndex,
     off: DisabledRules,
@@ -116,6 +119,8 @@ impl<'c> Checker<'c> {
             .collect();
         Self {
             resolver,
+            world,
+            inventory: resolver.inventory,
             config,
             macros,
             off,
@@ -178,7 +183,7 @@ impl<'c> Checker<'c> {
     }
 
     fn item_path(&self) -> String {
-        let mut path = self.resolver.world.path_text(self.module);
+        let mut path = self.world.path_text(self.module);
         for item in &self.items {
             path.push_str("::");
             path.push_str(item);
@@ -237,7 +242,7 @@ impl<'c> Checker<'c> {
     ) -> LintFinding {
         let (line, column) = parse::start(span);
         let (end_line, end_column) = parse::end(span);
-        let world = self.resolver.world;
+        let world = self.world;
         let (file, via) = world.modules.get(self.module).map_or_else(
             || (String::new(), Vec::new()),
             |module| {
@@ -248,7 +253,7 @@ impl<'c> Checker<'c> {
         LintFinding {
             rule,
             route: self.route.unwrap_or(route),
-            ty: ty.map(|id| self.resolver.inventory.name(id)),
+            ty: ty.map(|id| self.inventory.name(id)),
             site: Site { file, line, column },
             end_line,
             end_column,
@@ -260,12 +265,11 @@ impl<'c> Checker<'c> {
 
     /// Returns `true` if an associated function of this name makes a value of a capability type.
     fn constructs(&self, id: usize, function: &str) -> bool {
-        self.resolver.inventory.origin(id, function).is_some()
-            || construct::general::general(function).is_some()
+        self.inventory.origin(id, function).is_some() || construct::general::general(function).is_some()
     }
 
     fn type_name(&self, id: usize) -> String {
-        self.resolver.inventory.name(id)
+        self.inventory.name(id)
     }
 
     /// Returns `true` if attributes restrict an item to test builds.
@@ -315,7 +319,7 @@ impl<'c> Checker<'c> {
     /// Returns the path of an import of this name, in the module or an enclosing block.
     fn import_named(&self, name: &Name) -> Option<Path> {
         let blocks = self.frames.iter().rev().filter_map(|frame| frame.names.as_ref()?.tables.first());
-        let here = self.resolver.world.table(self.module);
+        let here = self.world.table(self.module);
         let found =
             blocks.chain(here).flat_map(|table| &table.uses).find(|one| one.alias.as_ref() == Some(name))?;
         let segs =

@@ -7,7 +7,9 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use crate::names::resolve::KnownType;
+use crate::rules::source::construct::general::any;
 use crate::rules::source::{Checker, FnContext};
+use crate::syntax::written::name;
 
 impl<'ast> Visit<'ast> for Checker<'_> {
     fn visit_item(&mut self, item: &'ast syn::Item) {
@@ -187,7 +189,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             }
             syn::Pat::Ident(one) => {
                 // The new binding hides an older one of the same name, with its type.
-                self.bind(crate::syntax::written::name(&one.ident), KnownType::Unknown, None);
+                self.bind(name(&one.ident), KnownType::Unknown, None);
                 if let Some((_, inner)) = &one.subpat {
                     self.visit_pat(inner);
                 }
@@ -360,7 +362,7 @@ impl Checker<'_> {
         }
         match pat {
             syn::Pat::Ident(ident) if ident.subpat.is_none() => {
-                self.bind(crate::syntax::written::name(&ident.ident), known, race);
+                self.bind(name(&ident.ident), known, race);
                 if let Some(local) = self.locals.last_mut() {
                     local.gives = gives;
                 }
@@ -377,8 +379,7 @@ impl Checker<'_> {
     /// Checks a value with a known type, then visits it.
     pub(crate) fn initializer(&mut self, wanted: &KnownType, value: &syn::Expr) {
         self.expect(value, wanted, 0);
-        let other = !matches!(wanted, KnownType::Infer | KnownType::Unknown)
-            && crate::rules::source::construct::general::any(wanted).is_none();
+        let other = !matches!(wanted, KnownType::Infer | KnownType::Unknown) && any(wanted).is_none();
         if other {
             self.other_type = self.other_type.saturating_add(1);
         }

@@ -7,7 +7,7 @@ use crate::LintRule;
 use crate::names::collect::{Maker, makes_by_bound};
 use crate::names::resolve::KnownType;
 use crate::rules::source::Checker;
-use crate::rules::source::construct::general::{GeneralConstructor, general};
+use crate::rules::source::construct::general::{GeneralConstructor, by_default, general};
 use crate::syntax::written::{Name, bare, generic_args};
 
 impl Checker<'_> {
@@ -156,7 +156,7 @@ impl Checker<'_> {
     }
 
     fn maker(&self, module: usize, name: &Name) -> Option<Maker> {
-        self.resolver.world.table(module)?.makers.get(name).cloned()
+        self.world.table(module)?.makers.get(name).cloned()
     }
 
     fn check_type_arguments(&mut self, maker: &Maker, name: &str, args: &[KnownType], span: Span) {
@@ -173,10 +173,9 @@ impl Checker<'_> {
                 self.report(LintRule::F04, "generic", span, Some(id), message);
                 return;
             }
-            let remakes =
-                |bound: &Name| makes_by_bound(bound) || self.resolver.inventory.remakers.contains(bound);
+            let remakes = |bound: &Name| makes_by_bound(bound) || self.inventory.remakers.contains(bound);
             if bounds.iter().any(remakes)
-                && let Some(id) = crate::rules::source::construct::general::by_default(asked)
+                && let Some(id) = by_default(asked)
             {
                 let ty = self.type_name(id);
                 let message = format!("`{name}` makes a `{ty}`, its type argument here");

@@ -4,11 +4,13 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 
 use crate::LintRule;
+use crate::names::callers::is_caller;
 use crate::names::collect::Shape;
 use crate::names::inventory::{Origin, Watched};
-use crate::names::resolve::{KnownType, Meaning, Namespace};
+use crate::names::resolve::{KnownType, Meaning, Namespace, TypeLocation};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::{GeneralConstructor, any, general};
+use crate::rules::source::construct::raw_memory::is_unsafe;
 use crate::syntax::written::{Name, Path, bare, generic_args};
 
 impl Checker<'_> {
@@ -61,7 +63,7 @@ impl Checker<'_> {
 
     fn variant(&mut self, id: usize, path: &syn::Path, used: usize, route: &'static str) {
         let variant = path.segments.iter().nth(used).map(|seg| bare(&seg.ident));
-        if !variant.is_some_and(|variant| self.resolver.inventory.has_variant(id, &variant)) {
+        if !variant.is_some_and(|variant| self.inventory.has_variant(id, &variant)) {
             return;
         }
         let at = used.checked_sub(1).and_then(|at| path.segments.iter().nth(at));
@@ -77,7 +79,7 @@ impl Checker<'_> {
         self.watched_path(&res, path);
         match res.what {
             Meaning::Type(KnownType::Cap(id)) if res.used == written.segs.len() => {
-                match self.resolver.inventory.shape(id) {
+                match self.inventory.shape(id) {
                     Some(Shape::Tuple) => self.literal(id, "tuple", last),
                     Some(Shape::Unit) => self.literal(id, "unit", last),
                     Some(Shape::Braced) | None => {}
@@ -123,13 +125,13 @@ impl Checker<'_> {
     ) {
         let Some(function) = path.segments.iter().nth(used).map(|seg| &seg.ident) else { return };
         let name = bare(function);
-        let origin = self.resolver.inventory.origin(id, &name);
+        let origin = self.inventory.origin(id, &name);
         let route = if of_trait.is_some() { "qualified" } else { "associated" };
         if origin == Some(Origin::Inherent) && of_trait.is_none() {
             self.constructor(id, named, &name, route);
         } else if general(&name).is_some_and(|kind| !matches!(kind, GeneralConstructor::Take)) {
             self.report_general(route, function.span(), Some(id), &name);
-        } else if crate::rules::source::construct::raw_memory::is_unsafe("", &name) {
+        } else if is_unsafe("", &name) {
             self.report_raw_memory("associated", function.span(), id, &format!("`{name}`"));
         } else if origin.is_some() {
             self.constructor(id, named, &name, route);
@@ -196,7 +198,7 @@ impl Checker<'_> {
         let name = bare(&seg.ident);
         let args = self.segment_args(seg);
         if let KnownType::Own { place, .. } = own {
-            let made = self.resolver.inventory.factories.get(place).and_then(|all| all.get(name.as_str()));
+            let made = self.inventory.factories.get(place).and_then(|all| all.get(name.as_str()));
             self.report_factory("factory", seg.ident.span(), made.copied(), &name);
         }
         self.method_maker(&name, &args, seg.ident.span());
@@ -211,9 +213,9 @@ impl Checker<'_> {
 
     /// Returns the capability type that a free function constructs.
     pub(crate) fn free_constructor(&self, module: usize, name: &Name) -> Option<usize> {
-        let world = self.resolver.world;
+        let world = self.world;
         let here = world.modules.get(module)?;
-        self.resolver.inventory.free.iter().find_map(|((home, function), id)| {
+        self.inventory.free.iter().find_map(|((home, function), id)| {
             let home = world.modules.get(*home)?;
             (function == name && home.file == here.file && home.table == here.table).then_some(*id)
         })
@@ -285,7 +287,7 @@ impl Checker<'_> {
     }
 
     fn watched_free(&mut self, module: usize, name: &Name, path: &syn::Path) {
-        let Some(info) = self.resolver.world.modules.get(module) else { return };
+        let Some(info) = self.world.modules.get(module) else { return };
         let (here, last) = ((info.file, info.table), path.segments.last());
         let Some(span) = last.map(|seg| seg.ident.span()) else { return };
         self.watched_call(name, span, "path", |watched, name| {
@@ -311,18 +313,18 @@ impl Checker<'_> {
             return;
         };
         let item = self.item_path();
-        if !crate::names::callers::is_caller(&item, &watched.callers) {
+        if !is_caller(&item, &watched.callers) {
             let message = format!("`{item}` is not a listed caller of `{}::{name}`", watched.shown);
             self.report(LintRule::F12, route, span, None, message);
         }
     }
 
-    fn place_of(&self, own: &KnownType) -> Option<crate::names::resolve::TypeLocation> {
+    fn place_of(&self, own: &KnownType) -> Option<TypeLocation> {
         match own {
             KnownType::Own { place, .. } => Some(place.clone()),
             KnownType::Cap(id) => {
-                let found = self.resolver.inventory.types.get(*id)?;
-                let info = self.resolver.world.modules.get(found.module)?;
+                let found = self.inventory.types.get(*id)?;
+                let info = self.world.modules.get(found.module)?;
                 Some((info.file, info.table, Name::clone(&found.name)))
             }
             _ => None,

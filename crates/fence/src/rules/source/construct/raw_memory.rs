@@ -9,7 +9,7 @@ use crate::rules::source::Checker;
 use crate::rules::source::construct::literal::last_span;
 use crate::syntax::name_list::NameList;
 use crate::syntax::peel::{last_value, plain};
-use crate::syntax::written::{Path, bare};
+use crate::syntax::written::{Path, WrittenType, bare};
 
 /// Functions that count by name alone.
 const ANYWHERE: NameList = NameList(
@@ -320,7 +320,7 @@ struct Finder<'f, 'c> {
 impl<'ast> Visit<'ast> for Finder<'_, '_> {
     fn visit_type_path(&mut self, one: &'ast syn::TypePath) {
         let written = Path::with_self(&one.path, one.qself.as_ref());
-        let ty = crate::syntax::written::WrittenType::Path(written);
+        let ty = WrittenType::Path(written);
         if self.found.is_none()
             && self.checker.resolver.ty(self.checker.scope(), &ty) == KnownType::Cap(self.id)
         {

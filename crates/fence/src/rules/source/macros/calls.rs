@@ -12,10 +12,12 @@ use crate::names::collect::Shape;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::general;
+use crate::rules::source::construct::raw_memory::is_unsafe_name;
+use crate::syntax::cfg::attr_metas;
 use crate::syntax::macro_rules::{ParamUse, is, split_commas};
 use crate::syntax::name_list::NameList;
 use crate::syntax::parse;
-use crate::syntax::written::{Name, Path, bare};
+use crate::syntax::written::{Name, Path, Segment, bare};
 
 /// Macros whose arguments are never code.
 const CLEAN: NameList = NameList(
@@ -118,7 +120,7 @@ impl Checker<'_> {
             return;
         }
         // A macro of the workspace may have the name of a standard one, and its arguments may become code.
-        let own_macro = self.macros.find(self.resolver.world.package_of(self.module), &known);
+        let own_macro = self.macros.find(self.world.package_of(self.module), &known);
         if own_macro.is_none() && CLEAN.has(&known) {
             return;
         }
@@ -226,7 +228,7 @@ impl Checker<'_> {
         if !self.applies.dependent {
             return;
         }
-        let package = self.resolver.world.package_of(self.module);
+        let package = self.world.package_of(self.module);
         let Some(rules) = self.macros.find(package, called) else { return };
         let parts = split_commas(tokens);
         let defines =
@@ -283,20 +285,14 @@ impl Checker<'_> {
             ParamUse::Literal | ParamUse::Call => true,
             ParamUse::Defines => false,
             ParamUse::Value => {
-                matches!(self.resolver.inventory.shape(id), Some(Shape::Tuple | Shape::Unit))
+                matches!(self.inventory.shape(id), Some(Shape::Tuple | Shape::Unit))
             }
-            ParamUse::Assoc(name) => {
-                self.constructs(id, name) || self.resolver.inventory.has_variant(id, name)
-            }
+            ParamUse::Assoc(name) => self.constructs(id, name) || self.inventory.has_variant(id, name),
             ParamUse::AssocParam => idents(call).iter().any(|ident| self.constructs(id, ident)),
             ParamUse::Turbofish(name) => {
-                general(name).is_some()
-                    || crate::rules::source::construct::raw_memory::is_unsafe_name(name)
-                    || matches!(&**name, "cast" | "cast_mut")
+                general(name).is_some() || is_unsafe_name(name) || matches!(&**name, "cast" | "cast_mut")
             }
-            ParamUse::Annotation(name) => {
-                general(name).is_some() || crate::rules::source::construct::raw_memory::is_unsafe_name(name)
-            }
+            ParamUse::Annotation(name) => general(name).is_some() || is_unsafe_name(name),
         }
     }
 
@@ -306,7 +302,7 @@ impl Checker<'_> {
         let first = path.segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
         if first == "cfg_attr" {
             if let syn::Meta::List(list) = &attr.meta {
-                for meta in crate::syntax::cfg::attr_metas(list) {
+                for meta in attr_metas(list) {
                     self.meta(&meta);
                 }
             }
@@ -342,10 +338,7 @@ impl Checker<'_> {
             if wanted {
                 let mut written = Path::with_self(&path.path, path.qself.as_ref());
                 if pair.path.is_ident("with") {
-                    written.segs.push(crate::syntax::written::Segment {
-                        name: Name::from("deserialize"),
-                        args: Vec::new(),
-                    });
+                    written.segs.push(Segment { name: Name::from("deserialize"), args: Vec::new() });
                 }
                 self.serde_path(&written, text.span());
             }

@@ -11,9 +11,11 @@ use crate::names::collect::Shape;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::general;
+use crate::rules::source::construct::raw_memory::is_unsafe_name;
 use crate::syntax::macro_rules::{
     DEFINITIONS, ends_in_rest, is, is_path_sep, not_a_literal, pattern_follows,
 };
+use crate::syntax::parse::MAX_NESTED;
 use crate::syntax::written::{Name, Path, PathStart, Segment, bare, name};
 
 /// A path in tokens, with the index of the token after it.
@@ -32,7 +34,7 @@ impl Checker<'_> {
     }
 
     fn scan_level(&mut self, tokens: &TokenStream, depth: u32) {
-        if depth > crate::syntax::parse::MAX_NESTED {
+        if depth > MAX_NESTED {
             return;
         }
         let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
@@ -155,7 +157,7 @@ impl Checker<'_> {
         let Some(span) = named else { return };
         if let Some(function) = found.idents.get(used) {
             let function = bare(function);
-            if self.resolver.inventory.has_variant(id, &function) {
+            if self.inventory.has_variant(id, &function) {
                 self.token_variant(id, list, start, found.next, Some(span));
             } else if self.constructs(id, &function) {
                 self.in_tokens(id, span, "constructor", &format!("`{function}`"));
@@ -211,7 +213,7 @@ impl Checker<'_> {
     ) {
         let Some(span) = span else { return };
         let Some(TokenTree::Group(group)) = list.get(next) else { return };
-        let shape = self.resolver.inventory.shape(id);
+        let shape = self.inventory.shape(id);
         let tuple = !matches!(shape, Some(Shape::Braced | Shape::Unit));
         let fits = match group.delimiter() {
             Delimiter::Brace => true,
@@ -232,7 +234,7 @@ impl Checker<'_> {
         let Some(function) = found.idents.last() else { return };
         let function_name = bare(function);
         let asked = general(&function_name).is_some()
-            || crate::rules::source::construct::raw_memory::is_unsafe_name(&function_name)
+            || is_unsafe_name(&function_name)
             || matches!(function_name.as_str(), "cast" | "cast_mut");
         let sep = list.get(found.next).is_some_and(|token| is_path_sep(list, found.next, token));
         if !asked || !sep {
@@ -272,7 +274,7 @@ impl Checker<'_> {
     }
 
     fn types_at(&self, tokens: &TokenStream, out: &mut Vec<(usize, Span)>, depth: u32) {
-        if depth > crate::syntax::parse::MAX_NESTED {
+        if depth > MAX_NESTED {
             return;
         }
         let list: Vec<TokenTree> = tokens.clone().into_iter().collect();

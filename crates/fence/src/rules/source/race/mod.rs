@@ -163,7 +163,7 @@ impl Checker<'_> {
 
     pub(crate) fn is_race(&self, ty: &KnownType) -> bool {
         match ty {
-            KnownType::Own { place, .. } => self.resolver.inventory.race.contains(place),
+            KnownType::Own { place, .. } => self.inventory.race.contains(place),
             KnownType::Ref(inner) => self.is_race(inner),
             KnownType::Far { args, .. } => {
                 crate::rules::source::types::expressions::is_transparent(ty)

@@ -49,7 +49,7 @@ impl Checker<'_> {
             let table = frame.names.as_ref()?.tables.get(frame.table)?;
             return Some((table, Scope { frames, ..self.scope() }));
         }
-        let world = self.resolver.world;
+        let world = self.world;
         let module = *world.homes.get(&(place.0, place.1))?;
         Some((world.table(module)?, Scope { module, frames: &[], own: None }))
     }

@@ -6,12 +6,13 @@ use syn::visit::Visit;
 
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
-use crate::rules::source::construct::general::{GeneralConstructor, general};
+use crate::rules::source::construct::general::{GeneralConstructor, direct, general};
 use crate::rules::source::construct::raw_memory;
 use crate::rules::source::types::expressions::{SAME_ITEMS, is_map};
+use crate::syntax::macro_rules::{is, split_commas};
 use crate::syntax::name_list::NameList;
 use crate::syntax::peel::{block_of, plain};
-use crate::syntax::written::{Name, Path, bare, generic_args};
+use crate::syntax::written::{Name, Path, WrittenType, bare, generic_args};
 
 /// Methods that return their receiver, or the value inside it.
 const LOOK_THROUGH: NameList = NameList(
@@ -140,13 +141,10 @@ impl Checker<'_> {
             self.unsafe_wanted("", &name, wanted, last.ident.span());
         }
         if name == "vec" && wanted.far_name() == Some("Vec") {
-            let parts = crate::syntax::macro_rules::split_commas(&mac.tokens);
+            let parts = split_commas(&mac.tokens);
             for part in parts {
                 // In `vec![value; n]` the value precedes the `;`.
-                let value = part
-                    .into_iter()
-                    .take_while(|token| !crate::syntax::macro_rules::is(token, ';'))
-                    .collect();
+                let value = part.into_iter().take_while(|token| !is(token, ';')).collect();
                 if let Some(value) = self.expression(value) {
                     self.expect(&value, &element(wanted), 1);
                 }
@@ -229,12 +227,12 @@ impl Checker<'_> {
             // `Remake::remake()`, a trait function of the capability crate whose type follows from its
             // position.
             Meaning::Type(KnownType::Own { place, .. }) if res.used < written.segs.len() => {
-                let Some(id) = crate::rules::source::construct::general::direct(wanted) else { return };
+                let Some(id) = direct(wanted) else { return };
                 let function = bare(&last.ident);
-                let inventory = self.resolver.inventory;
+                let inventory = self.inventory;
                 if inventory.remakers.contains(&place.2)
                     && inventory.origin(id, &function).is_some()
-                    && self.resolver.world.files.get(place.0).is_some()
+                    && self.world.files.get(place.0).is_some()
                 {
                     self.constructor(id, Some(last.ident.span()), &function, "trait");
                 }
@@ -389,11 +387,11 @@ fn element(wanted: &KnownType) -> KnownType {
 }
 
 /// Returns the type arguments that are not `_`.
-pub(crate) fn generic_args_of(seg: &syn::PathSegment) -> Vec<crate::syntax::written::WrittenType> {
+pub(crate) fn generic_args_of(seg: &syn::PathSegment) -> Vec<WrittenType> {
     match &seg.arguments {
         syn::PathArguments::AngleBracketed(list) => {
             let mut args = generic_args(list);
-            args.retain(|arg| *arg != crate::syntax::written::WrittenType::Infer);
+            args.retain(|arg| *arg != WrittenType::Infer);
             args
         }
         syn::PathArguments::None | syn::PathArguments::Parenthesized(_) => Vec::new(),

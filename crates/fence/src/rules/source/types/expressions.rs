@@ -8,7 +8,7 @@ use crate::names::resolve::{KnownType, Meaning, Namespace, Resolution, Scope, Ty
 use crate::rules::source::Checker;
 use crate::syntax::name_list::NameList;
 use crate::syntax::peel::referent;
-use crate::syntax::written::{Name, Path, bare, name};
+use crate::syntax::written::{Name, Path, WrittenType, bare, name};
 
 /// Types that behave as the type inside.
 const TRANSPARENT: NameList = NameList(
@@ -196,33 +196,28 @@ impl Checker<'_> {
     }
 
     fn function_sig(&self, module: usize, name: &Name) -> Option<&FnSig> {
-        self.resolver.world.table(module)?.fns.iter().find(|sig| sig.name == *name)
+        self.world.table(module)?.fns.iter().find(|sig| sig.name == *name)
     }
 
     fn constant_type(&self, module: usize, name: &Name) -> Option<KnownType> {
-        let ty = self.resolver.world.table(module)?.constants.get(name)?;
+        let ty = self.world.table(module)?.constants.get(name)?;
         Some(self.resolver.ty(Scope { module, frames: &[], own: None }, ty))
     }
 
     /// Returns the signature of a method or associated function whose `impl` is in the module of its type.
     fn method_sig(&self, place: &TypeLocation, method: &str) -> Option<&FnSig> {
-        let world = self.resolver.world;
+        let world = self.world;
         let table = world.table(*world.homes.get(&(place.0, place.1))?)?;
         let impls = table.impls.iter().filter(|def| {
-            matches!(&def.own, crate::syntax::written::WrittenType::Path(path)
+            matches!(&def.own, WrittenType::Path(path)
                 if path.segs.last().is_some_and(|seg| seg.name == place.2))
         });
         impls.flat_map(|def| &def.fns).find(|sig| *sig.name == *method)
     }
 
     /// Resolves a type in the module of another type.
-    fn in_home(
-        &self,
-        place: &TypeLocation,
-        ty: &crate::syntax::written::WrittenType,
-        own: &KnownType,
-    ) -> KnownType {
-        let Some(module) = self.resolver.world.homes.get(&(place.0, place.1)) else {
+    fn in_home(&self, place: &TypeLocation, ty: &WrittenType, own: &KnownType) -> KnownType {
+        let Some(module) = self.world.homes.get(&(place.0, place.1)) else {
             return KnownType::Infer;
         };
         let own = bottom(own);
