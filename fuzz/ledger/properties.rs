@@ -4,7 +4,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_ledger::{
     CODES, ChainCheck, ChainVerifier, Checkpoint, Durability, Folds, Ledger, LedgerFiles, LedgerId,
-    LedgerRecord, Timestamp, VerifyPlan,
+    LedgerRecord, LedgerTime, VerifyPlan,
 };
 
 /// A line that is a record of a known type renders to a record that says the same.
@@ -50,7 +50,7 @@ pub(crate) fn open(bytes: &[u8]) {
         std::io::Write::write_all(&mut file, bytes).unwrap();
     }
     let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-    let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
+    let clock = || LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap();
     let id = LedgerId::from_bytes([7; 16]);
     match Ledger::open(&dir, id, Box::new(clock), Durability::Off, Folds::none()) {
         Err(error) => {

@@ -1,4 +1,4 @@
-//! What a use takes beyond its two records: `cargo bench -p plugward-capability`.
+//! The cost of a use beyond its two records: `cargo bench -p plugward-capability`.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -14,7 +14,7 @@ use plugward_capability::{
     BudgetLimit, Budgets, EnvOp, EnvScope, LedgerEvent, Lifetime, Mint, MintCheck, MintRules, NoScrub,
     PluginName, RawWithNetwork, Request, Trail, TrailRules, UseCheck, UseOutcome, WorkflowId, folds,
 };
-use plugward_ledger::{Durability, Folds, Ledger, LedgerId, Timestamp};
+use plugward_ledger::{Durability, Folds, Ledger, LedgerId, LedgerTime};
 
 const COUNT: u32 = 20_000;
 
@@ -30,7 +30,7 @@ fn directory() -> (tempfile::TempDir, Dir) {
 }
 
 fn open(dir: &Dir, folds: Folds) -> Ledger {
-    let clock = || Timestamp::from_system(SystemTime::now()).unwrap();
+    let clock = || LedgerTime::from_system(SystemTime::now()).unwrap();
     Ledger::open(dir, LedgerId::from_bytes([1; 16]), Box::new(clock), Durability::Off, folds).unwrap().ledger
 }
 

@@ -1,7 +1,9 @@
-//! A process that is killed between the record and what the record tells of: the record counts, and nothing came out.
+//! A process that is killed between a record and its effect: the record counts, and the effect did not
+//! happen.
 //!
-//! It starts itself again as the process that is killed, so it has a `main` of its own. A fold is applied when its record
-//! has been written and before the answer is given, so a fold that waits there holds the process at exactly that point.
+//! The test starts itself again as the process that is killed, so it has its own `main`. A fold is applied
+//! after its record was written and before the result is returned, so a fold that waits there stops the
+//! process at exactly that point.
 #![expect(clippy::disallowed_methods, reason = "the test starts and kills processes")]
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by a panic")]
 #![expect(clippy::print_stdout, reason = "the child says how far it came")]
@@ -36,7 +38,7 @@ mod unix {
         WorkflowId, budget_report, folds,
     };
     use plugward_ledger::{
-        ChainCheck, Durability, Fold, Ledger, LedgerFiles, LedgerId, LedgerRecord, RecordValue, Timestamp,
+        ChainCheck, Durability, Fold, Ledger, LedgerFiles, LedgerId, LedgerRecord, LedgerTime, RecordValue,
     };
 
     const KILLS: usize = 200;
@@ -45,7 +47,7 @@ mod unix {
         Dir::open_ambient_dir(Path::new(directory), ambient_authority()).unwrap()
     }
 
-    /// Waits for ever at the first record of a type, once it is armed.
+    /// Waits forever at the first record of a type, once it is armed.
     struct Held {
         armed: Arc<AtomicBool>,
         at: String,
@@ -98,7 +100,7 @@ mod unix {
     }
 
     pub(crate) fn child(directory: &str, workflow: &str, at: &str) {
-        let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
+        let clock = || LedgerTime::from_system(std::time::SystemTime::now()).unwrap();
         let armed = Arc::new(AtomicBool::new(false));
         let folds = folds().with(Held { armed: Arc::clone(&armed), at: at.to_owned() });
         let id = LedgerId::from_bytes([9; 16]);
@@ -139,7 +141,7 @@ mod unix {
                 }
             }
             assert!(!child.wait().unwrap().success(), "kill {kill} at {at}");
-            // What the first answer gave came out; what the second record tells of did not.
+            // The effect of the first result happened; that of the second record did not.
             assert_eq!(said, ["minted", "used", "held"], "kill {kill} at {at}");
             let files = LedgerFiles::open(&dir(path)).unwrap();
             let query = BudgetQuery { workflow: &workflow, plugin: None, kind: None };

@@ -1,6 +1,6 @@
-//! Several processes on one budget: together they never go above it.
+//! Several processes with one budget, which they never exceed together.
 //!
-//! It starts itself again as those processes, so it has a `main` of its own.
+//! The test starts itself again as those processes, so it has its own `main`.
 #![expect(clippy::disallowed_methods, reason = "the test starts processes")]
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by a panic")]
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
@@ -32,7 +32,7 @@ mod unix {
         PluginName, RawWithNetwork, Request, Trail, TrailRules, UseCheck, UseOutcome, WorkflowId,
         budget_report, folds,
     };
-    use plugward_ledger::{Durability, Ledger, LedgerFiles, LedgerId, Timestamp};
+    use plugward_ledger::{Durability, Ledger, LedgerFiles, LedgerId, LedgerTime};
 
     const PROCESSES: usize = 3;
     const LIMIT: u64 = 500;
@@ -42,7 +42,7 @@ mod unix {
     }
 
     pub(crate) fn child(directory: &str) {
-        let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
+        let clock = || LedgerTime::from_system(std::time::SystemTime::now()).unwrap();
         let ledger = Ledger::open(
             &dir(directory),
             LedgerId::from_bytes([9; 16]),
@@ -66,7 +66,7 @@ mod unix {
         };
         let MintCheck::Minted(capability) = mint.mint(request).unwrap() else { panic!("refused") };
         let mut granted = 0;
-        // Until the budget that all of them share is used up.
+        // Until the shared budget is used up.
         while let UseCheck::Granted(guard) =
             trail.try_use(&capability, EnvOp::ReadVar { name: "HOME" }).unwrap()
         {
@@ -95,7 +95,7 @@ mod unix {
             })
             .collect();
         assert_eq!(granted.iter().sum::<u64>(), LIMIT, "{granted:?}");
-        // Anyone counts the same from the records alone.
+        // The records alone give the same counts.
         let files = LedgerFiles::open(&dir(path)).unwrap();
         let query = BudgetQuery { workflow: "shared", plugin: None, kind: None };
         let report = budget_report(&files, query, None).unwrap();

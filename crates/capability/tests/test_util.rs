@@ -5,13 +5,13 @@ use plugward_capability::{
     Capability as _, EnvOp, EnvScope, NoScrub, Trail, TrailRules, UseCheck, UseOutcome, folds, for_tests,
     review,
 };
-use plugward_ledger::{Durability, LedgerId, LedgerRecord, TestDirectory, Timestamp};
+use plugward_ledger::{Durability, LedgerId, LedgerRecord, LedgerTime, TestDirectory};
 
 fn trail(
     directory: &TestDirectory,
     open: fn(plugward_ledger::Ledger, TrailRules) -> Result<Trail, plugward_capability::TrailError>,
 ) -> Trail {
-    let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
+    let clock = || LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap();
     let ledger = directory
         .open(LedgerId::from_bytes([1; 16]), Box::new(clock), Durability::Off, folds())
         .unwrap()
@@ -35,7 +35,7 @@ fn a_capability_for_tests_works_on_a_trail_for_tests_alone() {
         panic!()
     };
     assert_eq!(no.code(), "use/not-covered");
-    // A ledger on which it was used says so afterwards.
+    // The review reports that it was used on a ledger.
     let bytes = directory.read("ledger.jsonl").unwrap();
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let seen = review(lines.map(|line| LedgerRecord::parse(line).unwrap()));

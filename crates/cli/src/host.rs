@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, Result, anyhow};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use etcetera::BaseStrategy as _;
-use plugward_loader::ledger::Timestamp as LedgerTime;
+use plugward_loader::ledger::LedgerTime;
 use plugward_loader::pinstore::Timestamp;
 use plugward_loader::sandbox_path::{FileKind, Jail, Policy};
 use plugward_loader::scanner::Date;

@@ -367,7 +367,7 @@ fn a_line_of_a_stream_is_seen_before_the_next_one_comes() {
 
 #[test]
 fn a_ledger_is_verified_and_damage_is_located() {
-    use plugward_loader::ledger::{Durability, Folds, Ledger, LedgerEvent, LedgerId, Timestamp};
+    use plugward_loader::ledger::{Durability, Folds, Ledger, LedgerEvent, LedgerId, LedgerTime};
     let home = Home::new();
     assert_eq!(code(&home.run(&["ledger", "verify"])), 2, "there is none yet");
     std::fs::create_dir(home.path("state")).unwrap();
@@ -375,7 +375,7 @@ fn a_ledger_is_verified_and_damage_is_located() {
     let dir =
         plugward_loader::Dir::open_ambient_dir(home.path("state"), plugward_loader::ambient_authority())
             .unwrap();
-    let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
+    let clock = || LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap();
     let id = LedgerId::from_bytes([7; 16]);
     let opened = Ledger::open(&dir, id, Box::new(clock), Durability::Every, Folds::none()).unwrap();
     let event = |number: u32| LedgerEvent::ExceptionUsed {

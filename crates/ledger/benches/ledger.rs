@@ -1,4 +1,5 @@
-//! What a ledger takes: `cargo bench -p plugward-ledger`. Each figure is the best and the middle of several rounds.
+//! The cost of a ledger: `cargo bench -p plugward-ledger`. Each figure is the best and the median of several
+//! rounds.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use plugward_ledger::{
-    ChainCheck, Durability, Folds, Ledger, LedgerDigest, LedgerEvent, LedgerFiles, LedgerId, Timestamp,
+    ChainCheck, Durability, Folds, Ledger, LedgerDigest, LedgerEvent, LedgerFiles, LedgerId, LedgerTime,
     VerifyPlan,
 };
 use tempfile::TempDir;
@@ -44,7 +45,7 @@ fn directory() -> (TempDir, Dir) {
 }
 
 fn open(dir: &Dir, durability: Durability) -> Ledger {
-    let clock = || Timestamp::from_system(SystemTime::now()).unwrap();
+    let clock = || LedgerTime::from_system(SystemTime::now()).unwrap();
     Ledger::open(dir, LedgerId::from_bytes([1; 16]), Box::new(clock), durability, Folds::none())
         .unwrap()
         .ledger
@@ -121,7 +122,7 @@ fn main() {
     let (best, middle) = rounds(51, || timed(|| open(&dir, Durability::Off)).0);
     println!("{:<58} {best:>12.1?} best {middle:>12.1?} middle", "open at 300,000 records");
 
-    // The longest open: one segment that is about to be sealed, whose whole hash chain is followed.
+    // The slowest open: a segment that is almost full, whose whole hash chain is followed.
     let (full, full_dir) = directory();
     let ledger = open(&full_dir, Durability::Off);
     let live = full.path().join("ledger.jsonl");

@@ -15,7 +15,7 @@ pub use error::{CODES, ChainFault, LedgerError, LedgerErrorKind, LossReason};
 pub use format::digest::{LedgerDigest, LedgerId};
 pub use format::event::{BudgetLine, LedgerEvent, LoadVerdict, PluginDecision, UseOutcome};
 pub use format::record::{FORMAT, LedgerRecord, MAX_RECORD, registry_digest};
-pub use format::time::{Clock, Timestamp};
+pub use format::time::{Clock, LedgerTime};
 pub use format::value::RecordValue;
 pub use ledger::fold::{Fold, Folds};
 pub use ledger::{AppendDecision, Durability, Ledger, LedgerView, OpenedLedger, Receipt, RecoveredTail};

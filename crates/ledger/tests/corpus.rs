@@ -28,7 +28,7 @@ fn every_corpus_holds_its_properties() {
         for file in files {
             let bytes = fs::read(&file).unwrap();
             target(&bytes);
-            // And each cut of it, and each with one byte changed, as a fuzzer would try first.
+            // Also each prefix of it, and each copy with one byte changed, as a fuzzer would try first.
             let step = (bytes.len() / 40).max(1);
             for at in (0..bytes.len()).step_by(step) {
                 target(&bytes[..at]);

@@ -1,6 +1,6 @@
-//! Processes that are killed in the middle of an append, that write at once, and that run out of space.
+//! Processes that are killed during an append, that write concurrently, and that run out of disk space.
 //!
-//! It starts itself again as the process that is killed, so it has a `main` of its own.
+//! The test starts itself again as the process that is killed, so it has its own `main`.
 #![expect(
     clippy::disallowed_methods,
     reason = "the test starts and kills processes, and looks at their files"
@@ -33,7 +33,7 @@ mod unix {
     use cap_std::ambient_authority;
     use cap_std::fs::Dir;
     use plugward_ledger::{
-        ChainCheck, Durability, Folds, Ledger, LedgerEvent, LedgerFiles, LedgerId, OpenedLedger, Timestamp,
+        ChainCheck, Durability, Folds, Ledger, LedgerEvent, LedgerFiles, LedgerId, LedgerTime, OpenedLedger,
         VerifyPlan,
     };
 
@@ -43,7 +43,7 @@ mod unix {
 
     fn open(directory: &Path) -> OpenedLedger {
         let dir = Dir::open_ambient_dir(directory, ambient_authority()).unwrap();
-        let clock = || Timestamp::from_system(std::time::SystemTime::now()).unwrap();
+        let clock = || LedgerTime::from_system(std::time::SystemTime::now()).unwrap();
         Ledger::open(&dir, LedgerId::from_bytes([9; 16]), Box::new(clock), Durability::Off, Folds::none())
             .unwrap()
     }
@@ -62,7 +62,7 @@ mod unix {
         let ledger = open(Path::new(directory)).ledger;
         let mut out = std::io::stdout();
         match mode {
-            // Until it is killed: each line says up to which record it has an answer.
+            // Until it is killed. Each line of output is the number of the last confirmed record.
             "endless" => {
                 for number in 0.. {
                     let events: Vec<_> = (0..24).map(|part| large(number * 24 + part)).collect();
@@ -72,12 +72,12 @@ mod unix {
                 }
             }
             "many" => (0..EACH).for_each(|number| assert!(ledger.append(&[small(number)]).is_ok())),
-            // Until the limit on the size of files that its parent set.
+            // Until the file size limit that its parent set.
             _ => {
                 let error =
                     (0..).find_map(|number| ledger.append(&[small(number), large(number)]).err()).unwrap();
                 assert_eq!(error.code(), "ledger/append");
-                // What is small enough still fits, and nothing is left of what was not.
+                // A small record still fits, and nothing is left of a large one.
                 writeln!(out, "{}", ledger.append(&[small(7)]).is_ok()).unwrap();
             }
         }
@@ -101,7 +101,7 @@ mod unix {
         directory
     }
 
-    /// Numbers that look random and are the same in each run.
+    /// A random number generator with the same sequence in each run.
     struct Dice(u64);
 
     impl Dice {
@@ -134,11 +134,11 @@ mod unix {
                 answers.read_line(&mut line).unwrap();
                 last = Some(line.trim().parse::<u64>().unwrap());
             }
-            // Some way into the next append.
+            // Somewhere in the next append.
             (0..dice.roll(400_000)).for_each(|_| std::hint::spin_loop());
             writer.kill().unwrap();
             writer.wait().unwrap();
-            // What the child had an answer for when it was killed is still there.
+            // Every record that was confirmed before the kill is still there.
             for line in answers.lines() {
                 last = line.unwrap().parse().ok().or(last);
             }
@@ -166,11 +166,11 @@ mod unix {
             "{KILLS} kills: every open worked; {torn} torn tails by a kill and {by_hand} by hand were set aside"
         );
         assert!(by_hand > KILLS / 5);
-        // A child that was killed before its first answer shows nothing about answers.
+        // A child that was killed before its first confirmation proves nothing.
         assert!(answered > KILLS / 4, "only {answered} children had an answer");
     }
 
-    /// Takes some of the last line away, as a power cut might.
+    /// Removes a part of the last line, as a power cut might.
     fn cut(live: &Path, dice: &mut Dice) -> bool {
         let bytes = fs::read(live).unwrap();
         let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n').filter(|end| *end + 1 == bytes.len())
@@ -202,7 +202,7 @@ mod unix {
 
     fn out_of_space() {
         let place = directory();
-        // 96 KiB a file at most; with the signal ignored, the write itself fails.
+        // At most 96 KiB per file. With the signal ignored, the write itself fails.
         let script = "trap '' XFSZ; ulimit -f 192; exec \"$0\" --child limited \"$1\"";
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).arg(std::env::current_exe().unwrap()).arg(place.path());

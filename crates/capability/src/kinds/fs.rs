@@ -3,8 +3,8 @@
 use plugward_ledger::RecordValue;
 
 use crate::error::{PLACE, ScopeError};
-use crate::kind::{Operation, common, sealed};
 use crate::kinds::MAX_TEXT;
+use crate::kinds::kind::{Operation, common, sealed};
 use crate::mint::Grant;
 use crate::name::is_printable;
 

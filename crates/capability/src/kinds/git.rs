@@ -3,10 +3,10 @@
 use plugward_ledger::RecordValue;
 
 use crate::error::{BRANCH, NAMESPACE, ScopeError};
-use crate::git::GitOp;
-use crate::kind::{common, sealed};
 use crate::kinds::MAX_TEXT;
 use crate::kinds::fs::ScopeDirectory;
+use crate::kinds::git_command::GitOp;
+use crate::kinds::kind::{common, sealed};
 use crate::mint::Grant;
 
 /// A repository, and the branches with one prefix.

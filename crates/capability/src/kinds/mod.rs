@@ -3,6 +3,8 @@
 pub(crate) mod env;
 pub(crate) mod fs;
 pub(crate) mod git;
+pub(crate) mod git_command;
+pub(crate) mod kind;
 pub(crate) mod llm;
 pub(crate) mod module;
 pub(crate) mod net;

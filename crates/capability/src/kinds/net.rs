@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use plugward_ledger::RecordValue;
 
 use crate::error::{HOST, PORT, ScopeError};
-use crate::kind::{Operation, common, sealed};
+use crate::kinds::kind::{Operation, common, sealed};
 use crate::mint::Grant;
 
 /// One host and port. Several pairs need several capabilities.

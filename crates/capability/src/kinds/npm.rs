@@ -5,8 +5,8 @@ use core::net::IpAddr;
 use plugward_ledger::RecordValue;
 
 use crate::error::{REGISTRY, SPEC, ScopeError};
-use crate::kind::{Operation, common, sealed};
 use crate::kinds::MAX_TEXT;
+use crate::kinds::kind::{Operation, common, sealed};
 use crate::kinds::net::is_dns;
 use crate::mint::Grant;
 

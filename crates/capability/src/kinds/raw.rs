@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plugward_ledger::RecordValue;
 
 use crate::error::{HOOK, ScopeError, TOOL};
-use crate::kind::{Operation, common, sealed};
+use crate::kinds::kind::{Operation, common, sealed};
 use crate::kinds::{names, texts};
 use crate::mint::Grant;
 use crate::name::is_printable;

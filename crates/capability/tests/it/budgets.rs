@@ -1,4 +1,4 @@
-//! Counting: what the trail decides is what anyone counts from the records alone.
+//! The decisions of a trail agree with the counts from the records.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn two_handles_share_one_budget() {
         .filter(|turn| if turn % 2 == 0 { once(&world, &a) } else { once(&other, &b) }.is_ok())
         .count();
     assert_eq!(granted, 5);
-    // A capability that the other one minted works here as well.
+    // A capability that the other process minted works here as well.
     assert_eq!(once(&world, &b), Err("use/over-budget"));
 }
 
@@ -92,7 +92,7 @@ fn equal_budgets_have_equal_records() {
 const PLUGINS: [&str; 2] = ["a", "b"];
 const IDS: [&str; 2] = ["w-1", "w-2"];
 
-/// What the records say of how much a plugin has left, by our own reckoning.
+/// Recomputes from the records how much a plugin has left, independently of the crate.
 fn left(review: &Review, workflow: &str, plugin: &str) -> (u64, u64) {
     let opened = review.budgets.keys().filter(|(id, _)| id == workflow).map(|(_, opened)| *opened).max();
     let mut have = (0, 0);
@@ -135,7 +135,7 @@ proptest! {
                     match using(&world.trail, capability, EnvOp::ReadVar { name: "HOME" }) {
                         Ok(guard) => {
                             prop_assert!(uses > 0 && open.contains_key(id));
-                            // Some are ended, some dropped.
+                            // Some uses are ended, some dropped.
                             if kind == 2 { guard.end(UseOutcome::Ok, None).unwrap(); }
                         }
                         Err("use/over-budget") => prop_assert_eq!(uses, 0),
@@ -144,7 +144,7 @@ proptest! {
                 }
                 5 if !all.is_empty() => {
                     let (_, _, capability) = &all[pick.index(all.len())];
-                    // One of a workflow that was closed has nobody to be taken from.
+                    // A capability of a closed workflow cannot be revoked.
                     let _answer = world.trail.revoke(&capability.key(), "me", "why");
                 }
                 6 => {
@@ -153,13 +153,13 @@ proptest! {
                     }
                 }
                 _ => {
-                    // Another process goes on from the last checkpoint.
+                    // Another process continues from the last checkpoint.
                     world.trail.ledger().checkpoint().unwrap();
                     world = world.other();
                 }
             }
         }
-        // The stored counters of every checkpoint are those that anyone recomputes.
+        // The counters stored in every checkpoint are the recomputed ones.
         let mut verifier = ChainVerifier::new(VerifyPlan::new().folds(plugward_capability::folds()));
         verifier.feed(&world.directory.read("ledger.jsonl").unwrap(), &mut |_, _| ());
         let whole = matches!(verifier.finish().check, ChainCheck::Whole { .. });

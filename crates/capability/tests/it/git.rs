@@ -1,4 +1,4 @@
-//! The commands that a git capability makes, with the real git.
+//! The commands of a git capability, run with the real git.
 #![expect(
     clippy::disallowed_methods,
     reason = "the test runs git and plays the owner of a hostile repository"
@@ -37,7 +37,7 @@ fn run(command: &GitCommand) -> Output {
     process.output().unwrap()
 }
 
-/// A repository whose own config and hooks name programs that leave a trace.
+/// A repository whose config and hooks start programs that leave a trace.
 fn hostile() -> Option<tempfile::TempDir> {
     if Command::new("git").arg("--version").output().is_err() {
         println!("skipped: there is no git");
@@ -110,7 +110,7 @@ fn no_program_of_the_repository_runs() {
     let Some(directory) = hostile() else { return };
     let repo = directory.path();
     let trace = repo.join(".git/trace");
-    // The planted programs are alive: git without our settings runs some of them.
+    // The planted programs work: git without these settings runs some of them.
     fs::write(repo.join("a.txt"), "two\n").unwrap();
     git(repo, &["status"]);
     git(repo, &["diff"]);

@@ -20,7 +20,7 @@ use plugward_capability::{
     BudgetLimit, Budgets, Capability, EnvScope, Lifetime, Mint, MintCheck, MintRules, NoScrub, PluginName,
     RawWithNetwork, Request, Scope, Trail, TrailRules, UseCheck, UseGuard, Workflow, WorkflowId, folds,
 };
-use plugward_ledger::{Clock, Durability, LedgerEvent, LedgerId, LedgerRecord, TestDirectory, Timestamp};
+use plugward_ledger::{Clock, Durability, LedgerEvent, LedgerId, LedgerRecord, LedgerTime, TestDirectory};
 
 pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
 pub(crate) const START: u64 = 1_795_297_683_000_000;
@@ -40,11 +40,11 @@ impl Hand {
 
     pub(crate) fn clock(&self) -> Box<dyn Clock> {
         let hand = self.clone();
-        Box::new(move || Timestamp::from_unix_micros(hand.0.load(Ordering::Relaxed)).unwrap())
+        Box::new(move || LedgerTime::from_unix_micros(hand.0.load(Ordering::Relaxed)).unwrap())
     }
 }
 
-/// One ledger in memory with a trail and a mint on it.
+/// A ledger in memory with a trail and a mint.
 pub(crate) struct World {
     pub(crate) directory: TestDirectory,
     pub(crate) hand: Hand,

@@ -1,4 +1,4 @@
-//! Minting: recorded first, or not at all.
+//! Grants are recorded first, or do not happen.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_minted() {
     assert_eq!(world.ask(&workflow, "acme", env()).unwrap_err(), "mint/over-budget");
     refused("mint/over-budget", "env-read");
     assert!(world.ask(&workflow, "other", env()).is_ok());
-    // Conflict: either order, and another plugin is none.
+    // Conflict: in either order; another plugin does not conflict.
     assert!(world.ask(&workflow, "acme", raw()).is_ok());
     assert_eq!(world.ask(&workflow, "acme", net()).unwrap_err(), "mint/conflict");
     refused("mint/conflict", "net-connect");
@@ -136,7 +136,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_minted() {
     world.other().trail.close_workflow(world.other().workflow(&budgets), UseOutcome::Ok).unwrap();
     assert_eq!(world.ask(&workflow, "acme", env()).unwrap_err(), "mint/workflow-closed");
     refused("mint/workflow-closed", "env-read");
-    // A workflow of the same id that was opened again is another one.
+    // A workflow that was opened again under the same id is another one.
     let again = world.workflow(&budgets);
     assert_eq!(world.ask(&workflow, "acme", env()).unwrap_err(), "mint/workflow-closed");
     assert_eq!(world.ask(&again, "acme", env()).unwrap().key().serial(), 1);
@@ -184,13 +184,13 @@ fn a_bundle_is_minted_whole_or_not_at_all() {
             matches!(record.event(), Some(LedgerEvent::CapabilityMinted { bundle: Some(of), .. }) if of == bundle_digest)
         );
     }
-    // Its members work like any other, in the order in which they were asked for.
+    // The members work like any other capability, in the order of the request.
     let env: EnvReadCapability = bundle.take_env_read().unwrap();
     assert!(bundle.take_env_read().is_none());
     assert_eq!((env.key().serial(), bundle.take_net_connect().unwrap().key().serial()), (2, 1));
     using(&world.trail, &env, EnvOp::ReadVar { name: "HOME" }).unwrap().end(UseOutcome::Ok, None).unwrap();
     assert_eq!((bundle.len(), bundle.is_empty(), bundle.into_iter().count()), (1, false, 1));
-    // The same request has the same digest, in any order; another one has not.
+    // The same request has the same digest in any order, and another request does not.
     let digest = |scopes| {
         let _bundle = ask(scopes).unwrap();
         match world.last() {
@@ -200,7 +200,7 @@ fn a_bundle_is_minted_whole_or_not_at_all() {
     };
     assert_eq!(digest(scopes().into_iter().rev().collect()), *bundle_digest);
     assert_ne!(digest(vec![net_at(1)]), *bundle_digest);
-    // None, too many, one twice: nothing is minted, and that is recorded.
+    // None, too many, or a duplicate: nothing is granted, and that is recorded.
     let minted = || world.types().iter().filter(|name| *name == "capability_minted").count();
     let before = minted();
     assert_eq!(ask(vec![]).unwrap_err(), "mint/bundle");

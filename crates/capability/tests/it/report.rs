@@ -1,4 +1,4 @@
-//! What the command line prints.
+//! The reports that the command line prints.
 #![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "the test looks at the files, and changes them")]
 
@@ -74,7 +74,7 @@ fn verify_names_the_file_and_the_line_of_what_is_broken() {
     let state = state();
     let live = state.directory.path().join("ledger.jsonl");
     let text = fs::read_to_string(&live).unwrap();
-    // Somebody makes a use disappear, and another one a budget larger.
+    // One edit removes a use, another one raises a budget.
     fs::write(&live, text.replacen("\"max_uses\":2", "\"max_uses\":9", 1)).unwrap();
     let files = LedgerFiles::open(&state.dir).unwrap();
     let report = verify_report(&files, &[], None).unwrap();
@@ -143,7 +143,7 @@ fn a_budget_is_counted_from_the_records_alone() {
         let report = budget_report(&files, query(workflow, plugin, kind), None).unwrap();
         assert_eq!((report.rows.len(), report.exit_code()), (count, if count == 0 { 0 } else { 5 }));
     }
-    // On a chain that is not whole no count is believed.
+    // If the chain is not whole, no count is trusted.
     let live = state.directory.path().join("ledger.jsonl");
     let text = fs::read_to_string(&live).unwrap();
     fs::write(&live, text.replacen("acme", "acmf", 1)).unwrap();

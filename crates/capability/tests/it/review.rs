@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use plugward_capability::{FINDINGS, NOTES, Review, UseOutcome, review};
 use plugward_ledger::{
-    BudgetLine, Folds, Ledger, LedgerDigest, LedgerEvent, LedgerRecord, RecordValue, TestDirectory, Timestamp,
+    BudgetLine, Folds, Ledger, LedgerDigest, LedgerEvent, LedgerRecord, LedgerTime, RecordValue,
+    TestDirectory,
 };
 
 use super::{Hand, ID, START};
 
-/// Events, and by how much the clock moves between them.
+/// Events, and how much the clock advances between them.
 type Steps = Vec<Result<LedgerEvent, i64>>;
 
 fn opened() -> LedgerEvent {
@@ -37,7 +38,7 @@ fn minted(serial: u64, expires: Option<u64>) -> LedgerEvent {
         serial,
         scope_digest: scope.digest(),
         scope,
-        expires: expires.map(|micros| Timestamp::from_unix_micros(START + micros).unwrap()),
+        expires: expires.map(|micros| LedgerTime::from_unix_micros(START + micros).unwrap()),
         bundle: None,
         warning: None,
     }
@@ -74,7 +75,8 @@ fn revoked(serial: u64) -> LedgerEvent {
     LedgerEvent::CapabilityRevoked { workflow: "w".into(), serial, by: "a".into(), reason: "b".into() }
 }
 
-/// Writes the events as somebody might who goes around the trail; a number moves the clock on by so many microseconds.
+/// Writes events as code that bypasses the trail could. A number advances the clock by that many
+/// microseconds.
 fn forged(steps: &[Result<LedgerEvent, i64>]) -> Review {
     let directory = TestDirectory::new();
     let hand = Hand::new();
@@ -131,7 +133,8 @@ fn each_finding_and_note_has_its_ledger_and_its_near_miss() {
     let other_holder = |plugin, kind| {
         vec![Ok(opened()), Ok(minted(1, None)), Ok(used_by(plugin, kind, 1, 1)), Ok(ended(1, 3))]
     };
-    // Number 0 is `ledger_opened`; each case says which record shows what. The near miss shows nothing.
+    // Record 0 is `ledger_opened`. Each case names the record that triggers the finding; the near miss
+    // triggers none.
     let cases: Vec<(&str, u64, Steps, Steps)> = vec![
         (
             "use-without-mint",
@@ -175,7 +178,7 @@ fn each_finding_and_note_has_its_ledger_and_its_near_miss() {
             "serial-reused",
             3,
             vec![Ok(opened()), Ok(minted(1, None)), Ok(minted(1, None))],
-            // Another workflow under the same id counts from 1 again.
+            // Another workflow with the same id counts from 1 again.
             vec![Ok(opened()), Ok(minted(1, None)), Ok(closed()), Ok(opened()), Ok(minted(1, None))],
         ),
         ("holder-mismatch", 3, other_holder("other", "env-read"), other_holder("acme", "env-read")),
@@ -224,10 +227,10 @@ fn each_finding_and_note_has_its_ledger_and_its_near_miss() {
         assert_eq!(codes(&forged(near_miss)), [], "near {code}");
         seen.insert(code);
     }
-    // The set of cases is the set of codes, both ways.
+    // The cases cover all codes, and no others.
     let all: BTreeSet<_> = FINDINGS.iter().chain(NOTES).map(|(code, _)| *code).collect();
     assert_eq!(seen, all);
-    // The other ways of the same codes.
+    // Other ways to trigger the same codes.
     assert_eq!(codes(&forged(&other_holder("acme", "net-connect"))), [("holder-mismatch", 3)]);
     let units = [Ok(opened()), Ok(minted(1, None)), Ok(used_by("acme", "env-read", 1, 11)), Ok(ended(1, 3))];
     assert_eq!(codes(&forged(&units)), [("over-budget", 3)]);
@@ -276,7 +279,7 @@ fn records_that_start_late_do_not_accuse_what_they_cannot_see() {
         codes(&review(lines.map(|line| LedgerRecord::parse(line).unwrap())))
     };
     assert_eq!(late(0), [("double-end", 5), ("use-without-mint", 6)]);
-    // From the use on: its mint may be among what is gone. That it ended twice is still seen.
+    // From the use on: its grant may be among the missing records. A double end is still detected.
     assert_eq!(late(3), [("double-end", 5)]);
     assert_eq!(late(4), []);
 }

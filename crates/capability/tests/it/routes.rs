@@ -1,4 +1,5 @@
-//! Every route to a capability that the compiler stops: each with the error it stops it with, beside a twin that differs in one line and compiles.
+//! Ways to create a capability that the compiler rejects, each with its error, and next to a twin that
+//! differs in one line and compiles.
 #![expect(clippy::disallowed_methods, reason = "the test writes a small project and runs cargo on it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Name, the compiler's error, the line that it stops, and the line that stands there in the twin.
+/// The name, the compiler's error, the rejected line, and the line of the twin.
 const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("literal", "E0451", "let c = EnvReadCapability { scope: env(), grant: todo!() };", "let c = made();"),
     ("update", "E0451", "let c = EnvReadCapability { scope: env(), ..made() };", "let c = made();"),
@@ -64,7 +65,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     (
         "sealed_module",
         "E0603",
-        "use plugward_capability::kind::sealed::Build;",
+        "use plugward_capability::kinds::kind::sealed::Build;",
         "use plugward_capability::Scope as Build;",
     ),
     (
@@ -149,7 +150,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// What none of the nine has, by the line that would need it.
+/// Methods that none of the nine has, by the line that would need it.
 const TRAITS: &[&str] =
     &["Clone", "Copy", "Default", "std::str::FromStr", "for<'de> serde::Deserialize<'de>", "PartialEq"];
 const TYPES: &[&str] = &[
@@ -180,7 +181,8 @@ fn made() -> EnvReadCapability {
 fn take(c: EnvReadCapability) {}
 "#;
 
-/// The compiler goes in phases and reports those of the first that fails: routes of one phase share a program.
+/// The compiler works in phases and reports the errors of the first that fails, so routes of one phase share
+/// a program.
 fn phase(code: &str) -> &'static str {
     match code {
         "E0432" | "E0603" | "E0425" => "names",
@@ -190,7 +192,7 @@ fn phase(code: &str) -> &'static str {
     }
 }
 
-/// One function a line, so that a line number names its route.
+/// One function per line, so that the line number identifies the route.
 fn program(lines: impl Iterator<Item = String>) -> String {
     let mut text = format!("{HEAD}fn main() {{}}\n");
     for (number, line) in lines.enumerate() {
@@ -237,13 +239,14 @@ fn the_compiler_stops_every_route_and_takes_its_twin() {
                 .collect();
             assert_eq!(here, BTreeSet::from([*code]), "{name}: {line}");
         }
-        // No error stands anywhere else.
+        // There is no error anywhere else.
         let last = line_of(routes.len());
         assert!(errors.iter().all(|(_, at)| (line_of(0)..last).contains(at)), "{errors:?}");
     }
 }
 
-/// Writes one program for each source and asks cargo to check them all; gives the errors of each, with their lines.
+/// Writes one program for each source and checks them all with cargo. Returns the errors of each with their
+/// lines.
 fn check(directory: &Path, sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<(String, u64)>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = format!(
@@ -259,7 +262,7 @@ fn check(directory: &Path, sources: &BTreeMap<String, String>) -> BTreeMap<Strin
     for (name, text) in sources {
         fs::write(directory.join(format!("src/bin/{name}.rs")), text).unwrap();
     }
-    // A target directory that stays between runs: the crates below are checked once.
+    // A target directory that is kept between runs, so that dependencies are checked once.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("routes-target");
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--quiet", "--keep-going", "--bins", "--message-format=json"])
@@ -288,7 +291,7 @@ fn check(directory: &Path, sources: &BTreeMap<String, String>) -> BTreeMap<Strin
                 .push((inner["code"]["code"].as_str().unwrap().to_owned(), line.unwrap_or(0)));
         }
     }
-    // A program that cargo never looked at proves nothing.
+    // A program that cargo did not check proves nothing.
     for name in sources.keys() {
         assert!(
             checked.contains(name),

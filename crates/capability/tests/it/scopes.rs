@@ -1,4 +1,4 @@
-//! What each scope takes, and what it covers: planted and near miss side by side.
+//! The values that each scope accepts and the operations that it includes, each with a near miss.
 
 use plugward_capability::{
     Access, Capability, CapabilityKind, EnvOp, EnvScope, FsOp, FsScope, FsVerb, GitOp, GitScope, LlmOp,
@@ -12,7 +12,7 @@ fn code<T>(result: Result<T, ScopeError>) -> &'static str {
     result.map_or_else(|error| error.code(), |_| "good")
 }
 
-/// Whether a capability of the scope covers the operation.
+/// Returns `true` if a capability of the scope covers the operation.
 #[expect(clippy::needless_pass_by_value, reason = "an operation is written where it is asked for")]
 fn covers<S: Scope>(scope: S, op: <S::Capability as Capability>::Op<'_>) -> bool {
     let world = World::new();
@@ -320,7 +320,7 @@ fn programs_are_compared_by_whole_arguments() {
     assert!(covered(&[&["a"], &["b"]], &["b"]));
     assert!(covered(&[&[]], &[]));
     assert!(!covered(&[&[]], &["a"]));
-    // `**` that is asked for is no wildcard.
+    // A requested `**` is not a wildcard.
     assert!(!covered(&[&["a"]], &["**"]));
     assert!(!covers(scope(&[&["**"]]), SpawnOp::Spawn { program: &name("sh"), argv: &[] }));
     assert!(!covers(

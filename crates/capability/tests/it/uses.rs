@@ -1,4 +1,4 @@
-//! Using: recorded first, or not at all.
+//! Uses are recorded first, or do not happen.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn a_use_is_on_the_record_before_the_operation_and_its_end_after() {
         (of, outcome, code.as_deref(), millis),
         (begun, UseOutcome::Failed, Some("env/absent"), 12_345)
     );
-    // A guard that is dropped ends as abandoned.
+    // A dropped guard ends as abandoned.
     drop(using(&world.trail, &capability, HOME).unwrap());
     assert!(matches!(world.last(), LedgerEvent::CapabilityUseEnded { outcome: UseOutcome::Abandoned, .. }));
 }
@@ -58,11 +58,11 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
         "use/not-covered"
     );
     refused("use/not-covered");
-    // Budget: two fit, and a refusal does not count.
+    // Budget: two uses fit, and a refusal does not count.
     assert_eq!((once(&capability), once(&capability)), (Ok(()), Ok(())));
     assert_eq!(once(&capability), Err("use/over-budget"));
     refused("use/over-budget");
-    // Expired: at the moment itself, not before.
+    // Expired: at the time itself, not before.
     let request = Request {
         plugin: PluginName::new("brief").unwrap(),
         workflow: &workflow,
@@ -82,7 +82,7 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
     assert_eq!(once(&third), Err("use/revoked"));
     refused("use/revoked");
     assert_eq!(once(&fourth), Ok(()));
-    // A ledger of its own.
+    // Another ledger.
     let elsewhere = plugward_ledger::TestDirectory::new();
     let ledger = elsewhere
         .open(LedgerId::from_bytes([1; 16]), Hand::new().clock(), Durability::Off, folds())
@@ -90,13 +90,13 @@ fn every_refusal_is_recorded_and_its_near_miss_is_granted() {
         .ledger;
     let foreign = Trail::open(ledger, TrailRules { scrub: Box::new(plugward_capability::NoScrub) }).unwrap();
     assert_eq!(using(&foreign, &fourth, HOME).unwrap_err(), "use/foreign-ledger");
-    // Closed; opened again under the same id it is another workflow.
+    // Closed. Opened again under the same id it is another workflow.
     world.trail.close_workflow(workflow, UseOutcome::Ok).unwrap();
     assert_eq!(once(&fourth), Err("use/workflow-closed"));
     refused("use/workflow-closed");
     let again = world.workflow(&budgets);
     let fresh = world.ask(&again, "third", env()).unwrap();
-    // Taking the old one back does not take the new one of the same number.
+    // Revoking the old capability does not revoke the new one with the same serial.
     let old = world.trail.revoke(&capability.key(), "me", "late").unwrap_err();
     assert_eq!((capability.key().serial(), fresh.key().serial(), old.code()), (1, 1, "trail/no-such-grant"));
     assert_eq!(once(&fourth), Err("use/workflow-closed"));
@@ -111,12 +111,12 @@ fn a_capability_whose_record_is_not_in_the_ledger_is_unknown() {
     let opened = world.directory.read("ledger.jsonl").unwrap();
     assert!(opened.len() > before.len());
     let capability = world.ask(&workflow, "acme", env()).unwrap();
-    // The ledger as it was before the mint.
+    // The ledger before the grant.
     let directory = plugward_ledger::TestDirectory::new();
     directory.write("ledger.jsonl", &opened);
     let earlier = World::on(directory, Hand::new(), plugward_capability::RawWithNetwork::Refuse);
     assert_eq!(using(&earlier.trail, &capability, HOME).unwrap_err(), "use/unknown-serial");
-    // The same serial, minted there for another plugin, is not it either.
+    // The same serial, granted to another plugin, does not match either.
     let other = earlier
         .trail
         .open_workflow(WorkflowId::new("wf-7").unwrap(), &Budgets::otherwise(BudgetLimit::NONE))
@@ -134,7 +134,7 @@ fn an_append_that_fails_grants_no_use() {
     for fault in [WriteFault::Refused, WriteFault::Short(9), WriteFault::Stuck(9)] {
         world.directory.fail_write(world.directory.writes(), fault);
         assert_eq!(world.trail.try_use(&capability, HOME).unwrap_err().code(), "ledger/append");
-        // Such a failure does not poison: nothing began.
+        // This failure does not poison the trail, because nothing began.
         using(&world.trail, &capability, HOME).unwrap().end(UseOutcome::Ok, None).unwrap();
     }
 }
@@ -190,7 +190,7 @@ fn units_are_those_of_the_operation() {
     let free = World::new();
     let workflow = free.free();
     let capability = free.ask(&workflow, "acme", LlmScope::new(&["openai/gpt-5"]).unwrap()).unwrap();
-    // A number that the record has no form for is no use.
+    // A number that the format does not allow is not a use.
     let error =
         free.trail.try_use(&capability, LlmOp::Ask { model: "openai/gpt-5", tokens: u64::MAX }).unwrap_err();
     assert_eq!(error.code(), "ledger/value");

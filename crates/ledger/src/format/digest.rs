@@ -3,56 +3,10 @@
 use core::fmt;
 use core::str::FromStr;
 
+use plugward_types::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{LedgerError, LedgerErrorKind};
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
-pub(crate) fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            out.push(HEX.get(usize::from(nibble)).copied().unwrap_or(b'?'));
-        }
-    }
-}
-
-fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    let mut text = Vec::with_capacity(bytes.len().saturating_mul(2));
-    push_hex(&mut text, bytes);
-    f.write_str(core::str::from_utf8(&text).unwrap_or("?"))
-}
-
-pub(crate) fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    if text.len() != N.saturating_mul(2) {
-        return None;
-    }
-    let mut bytes = [0; N];
-    let mut bad = 0;
-    for (slot, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        for digit in pair {
-            let nibble = NIBBLES.get(usize::from(*digit)).copied().unwrap_or(16);
-            bad |= nibble;
-            *slot = (*slot << 4) | (nibble & 15);
-        }
-    }
-    (bad < 16).then_some(bytes)
-}
-
-/// The value of each lowercase hex digit, and 16 for all other bytes. A table without branches, because
-/// verification parses a digest per line.
-const NIBBLES: [u8; 256] = {
-    let mut table = [16; 256];
-    let mut value: u8 = 0;
-    while value < 16 {
-        #[expect(clippy::indexing_slicing, reason = "16 digits and 256 places, checked when it is compiled")]
-        {
-            table[HEX[value as usize] as usize] = value;
-        }
-        value = value.saturating_add(1);
-    }
-    table
-};
 
 /// A SHA-256 digest, written as 64 lowercase hex digits.
 ///
@@ -97,7 +51,7 @@ impl LedgerDigest {
 
 impl fmt::Display for LedgerDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(f, &self.0)
+        f.write_str(&hex::encode(&self.0))
     }
 }
 
@@ -111,7 +65,7 @@ impl FromStr for LedgerDigest {
     type Err = LedgerError;
 
     fn from_str(text: &str) -> Result<Self, LedgerError> {
-        parse_hex(text).map(Self).ok_or_else(|| {
+        hex::decode_array(text).map(Self).ok_or_else(|| {
             LedgerError::new(LedgerErrorKind::Text { what: "digest", expected: "64 lowercase hex digits" })
         })
     }
@@ -139,7 +93,7 @@ impl LedgerId {
 
 impl fmt::Display for LedgerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(f, &self.0)
+        f.write_str(&hex::encode(&self.0))
     }
 }
 
@@ -153,7 +107,7 @@ impl FromStr for LedgerId {
     type Err = LedgerError;
 
     fn from_str(text: &str) -> Result<Self, LedgerError> {
-        parse_hex(text).map(Self).ok_or_else(|| {
+        hex::decode_array(text).map(Self).ok_or_else(|| {
             LedgerError::new(LedgerErrorKind::Text { what: "ledger id", expected: "32 lowercase hex digits" })
         })
     }

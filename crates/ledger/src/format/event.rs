@@ -3,7 +3,7 @@
 use crate::format::digest::{LedgerDigest, LedgerId};
 use crate::format::field::{Field, object, words};
 use crate::format::json::{JsonFault, Reader, Writer};
-use crate::format::time::Timestamp;
+use crate::format::time::LedgerTime;
 use crate::format::value::RecordValue;
 
 words! {
@@ -253,7 +253,7 @@ events! {
         /// The digest of the scope's canonical form.
         scope_digest: LedgerDigest = "scope_digest",
         /// When it expires.
-        expires: Option<Timestamp> = "expires",
+        expires: Option<LedgerTime> = "expires",
         /// The bundle that it belongs to.
         bundle: Option<LedgerDigest> = "bundle",
         /// A conflict that the host chose to accept.

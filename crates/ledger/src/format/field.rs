@@ -1,8 +1,10 @@
 //! The text forms of the types that the fields of a record have.
 
-use crate::format::digest::{LedgerDigest, LedgerId, push_hex};
+use plugward_types::hex;
+
+use crate::format::digest::{LedgerDigest, LedgerId};
 use crate::format::json::{JsonFault, Reader, Writer};
-use crate::format::time::Timestamp;
+use crate::format::time::LedgerTime;
 
 /// The longest text that is stored in full, in bytes. Longer ones would crowd out other records.
 const MAX_TEXT: usize = 1_024;
@@ -89,30 +91,30 @@ fn is_shortened(text: &str) -> bool {
 impl Field for LedgerDigest {
     fn write(&self, writer: &mut Writer) {
         writer.raw("\"");
-        push_hex(&mut writer.out, self.as_bytes());
+        hex::push(&mut writer.out, self.as_bytes());
         writer.raw("\"");
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
         let fault = reader.fault("64 lowercase hex digits");
-        crate::format::digest::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
+        hex::decode_array(&reader.string()?).map(Self::from_bytes).ok_or(fault)
     }
 }
 
 impl Field for LedgerId {
     fn write(&self, writer: &mut Writer) {
         writer.raw("\"");
-        push_hex(&mut writer.out, self.as_bytes());
+        hex::push(&mut writer.out, self.as_bytes());
         writer.raw("\"");
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonFault> {
         let fault = reader.fault("32 lowercase hex digits");
-        crate::format::digest::parse_hex(&reader.string()?).map(Self::from_bytes).ok_or(fault)
+        hex::decode_array(&reader.string()?).map(Self::from_bytes).ok_or(fault)
     }
 }
 
-impl Field for Timestamp {
+impl Field for LedgerTime {
     fn write(&self, writer: &mut Writer) {
         writer.raw("\"");
         self.push(&mut writer.out);

@@ -89,7 +89,7 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
                     // All of them are in the basic multilingual plane, so one escape is enough.
                     let code = u32::from(c).to_be_bytes();
                     out.extend_from_slice(b"\\u");
-                    crate::format::digest::push_hex(out, code.get(2..).unwrap_or(&[]));
+                    plugward_types::hex::push(out, code.get(2..).unwrap_or(&[]));
                 }
                 c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }

@@ -1,10 +1,12 @@
 //! Records: single lines of a ledger.
 
+use plugward_types::hex;
+
 use crate::error::{ChainFault, LedgerError, LedgerErrorKind};
-use crate::format::digest::{LedgerDigest, parse_hex};
+use crate::format::digest::LedgerDigest;
 use crate::format::event::LedgerEvent;
 use crate::format::json::{JsonFault, Reader, Writer, is_object};
-use crate::format::time::Timestamp;
+use crate::format::time::LedgerTime;
 use crate::format::value::RecordValue;
 
 /// The format version `v` that this crate writes.
@@ -19,7 +21,7 @@ pub(crate) const MAX_LINE: usize = 96 * 1024;
 pub struct LedgerRecord {
     version: u64,
     seq: u64,
-    ts: Timestamp,
+    ts: LedgerTime,
     prev: LedgerDigest,
     body: Body,
 }
@@ -31,7 +33,7 @@ enum Body {
 }
 
 impl LedgerRecord {
-    pub(crate) const fn new(seq: u64, ts: Timestamp, prev: LedgerDigest, event: LedgerEvent) -> Self {
+    pub(crate) const fn new(seq: u64, ts: LedgerTime, prev: LedgerDigest, event: LedgerEvent) -> Self {
         Self { version: FORMAT, seq, ts, prev, body: Body::Known(event) }
     }
 
@@ -49,7 +51,7 @@ impl LedgerRecord {
 
     /// Returns the timestamp of the record.
     #[must_use]
-    pub const fn ts(&self) -> Timestamp {
+    pub const fn ts(&self) -> LedgerTime {
         self.ts
     }
 
@@ -185,7 +187,7 @@ impl LinePosition {
         let rest = rest.strip_prefix(b",\"ts\":\"")?;
         let rest = rest.get(memchr::memchr(b'"', rest)?..)?;
         let prev = rest.strip_prefix(b"\",\"prev\":\"")?.get(..64)?;
-        let prev = parse_hex(core::str::from_utf8(prev).ok()?)?;
+        let prev = hex::decode_array(core::str::from_utf8(prev).ok()?)?;
         Some(Self { seq, prev: LedgerDigest::from_bytes(prev) })
     }
 }

@@ -14,7 +14,7 @@ use crate::chain::checkpoint::Checkpoint;
 use crate::error::{LedgerError, LedgerErrorKind};
 use crate::format::digest::{LedgerDigest, LedgerId};
 use crate::format::event::LedgerEvent;
-use crate::format::time::{Clock, Timestamp};
+use crate::format::time::{Clock, LedgerTime};
 use crate::ledger::fold::Folds;
 use crate::ledger::state::Core;
 use crate::storage::Medium;
@@ -40,11 +40,11 @@ pub enum Durability {
 pub struct Receipt {
     first_seq: u64,
     head: LedgerDigest,
-    ts: Timestamp,
+    ts: LedgerTime,
 }
 
 impl Receipt {
-    pub(crate) const fn new(first_seq: u64, head: LedgerDigest, ts: Timestamp) -> Self {
+    pub(crate) const fn new(first_seq: u64, head: LedgerDigest, ts: LedgerTime) -> Self {
         Self { first_seq, head, ts }
     }
 
@@ -62,7 +62,7 @@ impl Receipt {
 
     /// Returns the timestamp that all records of the append share.
     #[must_use]
-    pub const fn ts(&self) -> Timestamp {
+    pub const fn ts(&self) -> LedgerTime {
         self.ts
     }
 }
@@ -98,7 +98,7 @@ pub struct LedgerView<'a> {
     /// The folds, with the records of all processes.
     pub folds: &'a Folds,
     /// The timestamp that the records of this append will have.
-    pub now: Timestamp,
+    pub now: LedgerTime,
 }
 
 /// The result of [`Ledger::append_if`].
@@ -123,9 +123,9 @@ pub struct AppendDecision<T> {
 /// # Examples
 ///
 /// ```
-/// use plugward_ledger::{LedgerEvent, Folds, Ledger, LedgerId, Timestamp};
+/// use plugward_ledger::{LedgerEvent, Folds, Ledger, LedgerId, LedgerTime};
 ///
-/// let clock = || Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap();
+/// let clock = || LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap();
 /// let ledger = Ledger::in_memory(LedgerId::from_bytes([7; 16]), Box::new(clock), Folds::none())?;
 /// let decided = ledger.append_if(|view| {
 ///     let event = LedgerEvent::ExceptionUsed { setting: "pins.on_store_error".into(), reason: "unreadable".into() };

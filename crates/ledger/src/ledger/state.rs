@@ -8,7 +8,7 @@ use crate::format::event::LedgerEvent;
 use crate::format::field::Field as _;
 use crate::format::json::Writer;
 use crate::format::record::{FORMAT, LedgerRecord, settled};
-use crate::format::time::{Clock, Timestamp};
+use crate::format::time::{Clock, LedgerTime};
 use crate::format::value::RecordValue;
 use crate::ledger::fold::Folds;
 use crate::ledger::{Durability, Receipt};
@@ -157,7 +157,7 @@ impl Core {
     /// Decides and appends under the file lock. `f` sees the records that other processes appended.
     pub(crate) fn transact<T>(
         &mut self,
-        f: impl FnOnce(&Folds, Timestamp) -> (Vec<LedgerEvent>, T),
+        f: impl FnOnce(&Folds, LedgerTime) -> (Vec<LedgerEvent>, T),
     ) -> Result<(T, Option<Receipt>), LedgerError> {
         self.catch_up()?;
         self.write_anchor()?;
@@ -209,7 +209,7 @@ impl Core {
         (writer.fault.is_none() && writer.out.len() <= MAX_STATE).then_some(state)
     }
 
-    fn render(&mut self, events: Vec<LedgerEvent>, now: Timestamp) -> Result<Batch, LedgerError> {
+    fn render(&mut self, events: Vec<LedgerEvent>, now: LedgerTime) -> Result<Batch, LedgerError> {
         if events.len() > MAX_EVENTS {
             let kind = LedgerErrorKind::TooLong { bytes: events.len(), limit: MAX_EVENTS };
             return Err(LedgerError::new(kind));
@@ -231,7 +231,11 @@ impl Core {
     }
 
     /// Writes the events in one piece, all or none, after a checkpoint if one is due.
-    pub(crate) fn write(&mut self, events: Vec<LedgerEvent>, now: Timestamp) -> Result<Receipt, LedgerError> {
+    pub(crate) fn write(
+        &mut self,
+        events: Vec<LedgerEvent>,
+        now: LedgerTime,
+    ) -> Result<Receipt, LedgerError> {
         let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
         let batch = self.render(events, now)?;
         let written = self.medium.append(&self.buffer);
@@ -344,7 +348,7 @@ impl Core {
     }
 
     /// Renames the live file to its segment name and starts a new one.
-    fn rotate(&mut self, now: Timestamp) -> Result<(), LedgerError> {
+    fn rotate(&mut self, now: LedgerTime) -> Result<(), LedgerError> {
         let doing = |error| LedgerError::io("start a new segment of the ledger", error);
         let id = self.chain.id().ok_or(LedgerError::new(LedgerErrorKind::Stopped))?;
         self.sync()?;

@@ -44,7 +44,7 @@ pub(crate) enum SyncMode {
     Unsynced,
 }
 
-/// A directory with the files of one ledger. All methods except `hold` and those that open it are called
+/// A directory with the files of one ledger. All methods except `lock` and those that open it are called
 /// under the file lock.
 pub(crate) trait Medium: Send {
     fn lock(&mut self) -> Result<(), LedgerError>;

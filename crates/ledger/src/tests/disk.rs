@@ -1,4 +1,4 @@
-//! Real files.
+//! Ledgers in real files.
 #![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "the tests play the other programs that touch the files")]
 
@@ -113,12 +113,12 @@ fn what_is_done_to_the_file_under_a_handle_is_seen() {
     append(&ledger, 0..3);
     let bytes = fs::read(&live).unwrap();
     let code = |ledger: &Ledger| ledger.append(&[note(9)]).unwrap_err().code();
-    // Cut.
+    // Truncated.
     fs::OpenOptions::new().write(true).open(&live).unwrap().set_len(10).unwrap();
     assert_eq!(code(&ledger), "ledger/broken");
     fs::write(&live, &bytes).unwrap();
     append(&ledger, 3..4);
-    // A second link, other rights.
+    // A second hard link, other permissions.
     fs::hard_link(&live, directory.path().join("link")).unwrap();
     assert_eq!(code(&ledger), "ledger/not-ours");
     fs::remove_file(directory.path().join("link")).unwrap();
@@ -128,7 +128,7 @@ fn what_is_done_to_the_file_under_a_handle_is_seen() {
     assert_eq!(code(&ledger), "ledger/other-ledger");
     fs::rename(directory.path().join("moved"), &live).unwrap();
     append(&ledger, 5..6);
-    // A torn tail that a crash of another process left.
+    // A torn tail left by a crash of another process.
     let mut file = fs::OpenOptions::new().append(true).open(&live).unwrap();
     std::io::Write::write_all(&mut file, b"{\"v\":1,\"seq\":7,\"ts\":\"2026-1").unwrap();
     append(&ledger, 6..7);
@@ -147,7 +147,7 @@ fn a_lock_file_that_was_removed_holds_nobody() {
     let (one, two) = (open_dir(&dir).unwrap().ledger, open_dir(&dir).unwrap().ledger);
     append(&one, 0..2);
     fs::remove_file(directory.path().join("ledger.lock")).unwrap();
-    // Each finds the new one, and they take turns on it.
+    // Each process detects the new lock file, and they take turns on it.
     append(&one, 2..4);
     append(&two, 4..6);
     let held = fs::File::open(directory.path().join("ledger.lock")).unwrap();

@@ -1,4 +1,4 @@
-//! Writes that fail.
+//! Failing writes.
 
 use crate::tests::{append, clock, counted, filled, group, live, note, open, whole};
 use crate::{Durability, Folds, LedgerEvent, TestDirectory, WriteFault};
@@ -51,7 +51,7 @@ fn after_a_failed_sync_the_handle_stops() {
     assert_eq!(live(&directory), before);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/stopped");
     assert_eq!(ledger.checkpoint().unwrap_err().code(), "ledger/stopped");
-    // A new handle goes on.
+    // A new handle works.
     append(&open(&directory).unwrap().ledger, 0..1);
     whole(&live(&directory));
 }
@@ -61,7 +61,7 @@ fn each_durability_syncs_when_it_says() {
     let synced = |durability, events: &[LedgerEvent]| {
         let directory = TestDirectory::new();
         let ledger = directory.open(crate::tests::ID, clock(), durability, Folds::none()).unwrap().ledger;
-        // The fault strikes only if the append syncs.
+        // The fault only occurs if the append syncs.
         for event in events.iter().take(events.len() - 1) {
             ledger.append(std::slice::from_ref(event)).unwrap();
         }
@@ -85,7 +85,7 @@ fn a_checkpoint_file_that_cannot_be_replaced_is_said_and_tried_again() {
     let directory = filled(255);
     let ledger = open(&directory).unwrap().ledger;
     directory.fail_anchor(2);
-    // The record went in, but its caller must not act: the ledger could not keep what it promises.
+    // The record was written, but its caller must not act: the ledger could not keep its guarantee.
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/io");
     let before = live(&directory);
     assert_eq!(ledger.append(&[note(1)]).unwrap_err().code(), "ledger/io");

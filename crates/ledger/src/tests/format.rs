@@ -1,4 +1,4 @@
-//! The bytes of a record.
+//! The canonical form of records.
 
 use proptest::prelude::*;
 
@@ -7,14 +7,14 @@ use crate::format::json::is_object;
 use crate::format::record::settled;
 use crate::tests::samples::samples;
 use crate::{
-    CODES, ChainFault, Checkpoint, LedgerDigest, LedgerError, LedgerEvent, LedgerRecord, RecordValue,
-    Timestamp,
+    CODES, ChainFault, Checkpoint, LedgerDigest, LedgerError, LedgerEvent, LedgerRecord, LedgerTime,
+    RecordValue,
 };
 
 fn record(event: LedgerEvent) -> LedgerRecord {
     LedgerRecord::new(
         41,
-        Timestamp::from_unix_micros(1_795_297_683_123_456).unwrap(),
+        LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap(),
         LedgerDigest::ZERO,
         event,
     )
@@ -81,10 +81,10 @@ fn a_long_text_keeps_its_start_and_its_sum_and_is_shortened_once() {
     let expected = format!("{}…sha256:{}", &long[..960], LedgerDigest::of(long.as_bytes()));
     assert_eq!(shorten(&long), expected);
     assert_eq!(shorten(&expected), expected);
-    // The cut falls on the start of a character: 959 bytes, then one of two.
+    // The text is cut at the start of a character: 959 bytes, then a character of two.
     let wide = format!("{}{}", "x".repeat(959), "é".repeat(100));
     assert_eq!(shorten(&wide), format!("{}…sha256:{}", &wide[..959], LedgerDigest::of(wide.as_bytes())));
-    // Whoever writes the mark into a long text gains nothing.
+    // A long text that contains the mark is shortened all the same.
     let forged = format!("{}…sha256:{}", "x".repeat(961), LedgerDigest::ZERO);
     assert!(shorten(&forged).ends_with(&LedgerDigest::of(forged.as_bytes()).to_string()));
 }
@@ -201,11 +201,11 @@ fn moments_are_those_of_the_calendar() {
         (4_107_542_400_000_000, "2100-03-01T00:00:00.000000Z"),
         (253_402_300_799_999_999, "9999-12-31T23:59:59.999999Z"),
     ] {
-        let moment = Timestamp::from_unix_micros(micros).unwrap();
+        let moment = LedgerTime::from_unix_micros(micros).unwrap();
         assert_eq!(moment.to_string(), text);
-        assert_eq!(text.parse::<Timestamp>().unwrap(), moment);
+        assert_eq!(text.parse::<LedgerTime>().unwrap(), moment);
     }
-    assert_eq!(Timestamp::from_unix_micros(253_402_300_800_000_000), None);
+    assert_eq!(LedgerTime::from_unix_micros(253_402_300_800_000_000), None);
     for bad in [
         "2100-02-29T00:00:00.000000Z",
         "1969-12-31T23:59:59.999999Z",
@@ -215,7 +215,7 @@ fn moments_are_those_of_the_calendar() {
         "2026-11-21 21:48:03.000000Z",
         "2026-11-21T21:48:03.00000Z",
     ] {
-        assert_eq!(bad.parse::<Timestamp>().unwrap_err().code(), "ledger/text", "{bad}");
+        assert_eq!(bad.parse::<LedgerTime>().unwrap_err().code(), "ledger/text", "{bad}");
     }
 }
 
@@ -308,7 +308,7 @@ proptest! {
             prop_assert_eq!(*lf, b'\n');
             prop_assert!(!body.contains(&b'\n'));
             prop_assert_eq!(LedgerRecord::parse(body).unwrap(), record(event));
-            // Another reader of JSON sees the same type, and the keys in the same order once.
+            // `serde_json` reads the same type, and the same keys in the same order, each once.
             let other: serde_json::Value = serde_json::from_slice(body).unwrap();
             prop_assert_eq!(other["seq"].as_u64(), Some(41));
             prop_assert!(is_object(body));
@@ -321,7 +321,7 @@ proptest! {
         let other: serde_json::Value = serde_json::from_str(&text).unwrap();
         let canonical = text.is_ascii();
         if canonical && !text.contains("\\u00") {
-            // That reader keeps objects sorted too, and escapes fewer characters.
+            // `serde_json` sorts objects too, and escapes fewer characters.
             prop_assert_eq!(other.to_string(), text.clone());
         }
         let mut reader = crate::format::json::Reader::new(&text);
@@ -336,7 +336,8 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let other = serde_json::from_slice::<serde_json::Value>(&bytes);
-        // A number that no double holds is JSON all the same: that reader keeps doubles, and refuses the exponent.
+        // A number that no double can represent is still JSON. `serde_json` stores doubles, and rejects the
+        // exponent.
         if other.as_ref().is_err_and(|fault| fault.to_string().starts_with("number out of range")) {
             return Ok(());
         }
@@ -351,7 +352,7 @@ proptest! {
 
     #[test]
     fn moments_render_and_parse(micros in 0..253_402_300_800_000_000_u64) {
-        let moment = Timestamp::from_unix_micros(micros).unwrap();
-        prop_assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
+        let moment = LedgerTime::from_unix_micros(micros).unwrap();
+        prop_assert_eq!(moment.to_string().parse::<LedgerTime>().unwrap(), moment);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests that need the ledger's directory in memory, or its private parts.
+//! Tests that need private items, or the directory in memory.
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
 
 mod disk;
@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     ChainCheck, ChainVerification, ChainVerifier, Checkpoint, Clock, Durability, Fold, Folds, Ledger,
-    LedgerError, LedgerEvent, LedgerId, LedgerRecord, RecordValue, TestDirectory, Timestamp, VerifyPlan,
+    LedgerError, LedgerEvent, LedgerId, LedgerRecord, LedgerTime, RecordValue, TestDirectory, VerifyPlan,
 };
 
 pub(crate) const ID: LedgerId = LedgerId::from_bytes([0xab; 16]);
 
-/// A clock that moves by one second each time it is asked.
+/// A clock that advances by one second per reading.
 pub(crate) fn clock() -> Box<dyn Clock> {
     let next = Arc::new(AtomicU64::new(1_795_297_683_123_456));
-    Box::new(move || Timestamp::from_unix_micros(next.fetch_add(1_000_000, Ordering::Relaxed)).unwrap())
+    Box::new(move || LedgerTime::from_unix_micros(next.fetch_add(1_000_000, Ordering::Relaxed)).unwrap())
 }
 
 pub(crate) fn note(number: u64) -> LedgerEvent {
@@ -38,7 +38,7 @@ pub(crate) fn open(directory: &TestDirectory) -> Result<crate::OpenedLedger, Led
     directory.open(ID, clock(), Durability::Off, Folds::none().with(Counter::default()))
 }
 
-/// A directory with a ledger of `count` notes behind its first record.
+/// A directory with a ledger that has `count` notes after its first record.
 pub(crate) fn filled(count: u64) -> TestDirectory {
     let directory = TestDirectory::new();
     let ledger = open(&directory).unwrap().ledger;
@@ -60,7 +60,7 @@ pub(crate) fn verify_bytes(bytes: &[u8], against: &[Checkpoint]) -> ChainVerific
     let plan = against.iter().cloned().fold(VerifyPlan::new(), VerifyPlan::against);
     let mut verifier = ChainVerifier::new(plan.folds(Folds::none().with(Counter::default())));
     verifier.begin("ledger.jsonl");
-    // Odd pieces, so that lines are cut anywhere.
+    // Pieces of an odd size, so that lines are split anywhere.
     for piece in bytes.chunks(977) {
         verifier.feed(piece, &mut |_, _| ());
     }
@@ -74,7 +74,7 @@ pub(crate) fn whole(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Counts notes, and remembers the last one.
+/// Counts notes, and stores the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     pub(crate) notes: u64,

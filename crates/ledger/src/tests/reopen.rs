@@ -1,4 +1,4 @@
-//! What is found at an open, and what becomes of it.
+//! Opening damaged ledgers, and recovery.
 
 use proptest::prelude::*;
 
@@ -95,12 +95,12 @@ fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
         copy.write("ledger.jsonl", &changed);
         let error = open(&copy).unwrap_err();
         assert_eq!(error.code(), "ledger/broken");
-        // Nothing was appended, cut or set aside.
+        // Nothing was appended, truncated or set aside.
         assert_eq!(live(&copy), changed);
         assert_eq!(copy.names(), ["ledger.jsonl"]);
         error.to_string()
     };
-    // No JSON any more, in the middle.
+    // A line in the middle that is not JSON.
     let mut changed = bytes.clone();
     changed[starts[3]] = b'x';
     assert_eq!(refuse(changed), "ledger.jsonl:4 is not record 3 of the ledger: not a JSON object");
@@ -111,10 +111,10 @@ fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
         refuse(changed),
         "ledger.jsonl:5 is not record 4 of the ledger: prev is not the SHA-256 of the line before"
     );
-    // A line that is gone.
+    // A missing line.
     let changed = [&bytes[..starts[2]], &bytes[starts[3]..]].concat();
     assert_eq!(refuse(changed), "ledger.jsonl:3 is not record 2 of the ledger: seq is 3");
-    // A whole last line with another prev is no torn tail.
+    // A complete last line with another prev is not a torn tail.
     let mut changed = bytes.clone();
     let at = starts[6] + 60;
     changed[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
@@ -122,7 +122,7 @@ fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
         refuse(changed),
         "ledger.jsonl:7 is not record 6 of the ledger: prev is not the SHA-256 of the line before"
     );
-    // A last line that is an object, and no record.
+    // A last line that is an object, but not a record.
     let changed = [&bytes[..], b"{}\n"].concat();
     assert_eq!(
         refuse(changed),
@@ -132,7 +132,8 @@ fn a_damaged_line_since_the_last_checkpoint_is_refused_and_located() {
 
 #[test]
 fn a_file_whose_first_records_were_removed_is_refused() {
-    // With and without a checkpoint behind the cut: neither may be opened, and then fail at the first append.
+    // With and without a checkpoint after the removed part: neither may be opened and then fail at the first
+    // append.
     let plain = filled(6);
     let anchored = filled(6);
     let _made = open(&anchored).unwrap().ledger.checkpoint().unwrap();
@@ -164,7 +165,7 @@ fn records_of_a_newer_format_are_never_appended_to() {
     assert_eq!(open(&directory).unwrap_err().code(), "ledger/version");
     // It can still be read.
     assert_eq!(whole(&live(&directory)), 4);
-    // A handle that was open sees that the file is another one.
+    // An open handle detects that the file is another one.
     assert_eq!(ledger.append(&[crate::tests::note(1)]).unwrap_err().code(), "ledger/other-ledger");
 }
 
@@ -207,13 +208,13 @@ fn a_line_that_was_changed_anywhere_before_the_last_checkpoint_is_refused_and_lo
         let at = starts[line] + 100;
         changed[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
         refuse(changed);
-        // A line that is gone, and one that stands there twice.
+        // A missing line, and a duplicate one.
         let gone = refuse([&bytes[..starts[line]], &bytes[starts[line + 1]..]].concat());
-        // The checkpoint at 768 is what the open begins with, so a gap right before it shows as its `prev`.
+        // The open begins at the checkpoint at 768, so a gap right before it is detected by its `prev`.
         let seen = if line == 767 { "prev is not the SHA-256 of the line before" } else { "seq is" };
         assert!(gone.contains(seen), "{gone}");
         refuse([&bytes[..starts[line + 1]], &bytes[starts[line]..]].concat());
-        // Its number and its sum may be right: what follows still shows it.
+        // Number and digest can be right, but the lines after it detect the change.
         let own = String::from_utf8(bytes[starts[line]..starts[line + 1]].to_vec()).unwrap();
         let other = own.replace("\"type\":\"exception_used\"", "\"type\":\"exception_us3d\"");
         if other != own {
@@ -228,7 +229,7 @@ fn a_line_that_was_changed_anywhere_before_the_last_checkpoint_is_refused_and_lo
     assert!(open(&directory).is_ok());
 }
 
-/// A ledger of which the checkpoint file covers all records, with and without a checkpoint record among them.
+/// A ledger whose records the checkpoint file covers, with and without a checkpoint record among them.
 fn anchored(count: u64) -> TestDirectory {
     let directory = filled(count);
     let made = open(&directory).unwrap().ledger.anchor().unwrap();
@@ -274,7 +275,7 @@ fn records_that_the_checkpoint_file_covers_must_be_there() {
             Some(&bytes[..starts[lines - 1]]),
             &format!("it has {} records, but ledger.checkpoint covers {lines}", lines - 1),
         );
-        // The last line has no successor whose `prev` would show it.
+        // The last line has no successor whose `prev` would detect a change.
         let mut changed = bytes.clone();
         let at = bytes.len() - 5;
         changed[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
@@ -290,7 +291,7 @@ fn records_that_the_checkpoint_file_covers_must_be_there() {
             let told = open_with(Some(&bytes), Some(damaged)).unwrap_err();
             assert!(told.contains("ledger.checkpoint is damaged (ledger/lost)"), "{told}");
         }
-        // What is not covered may be lost to a crash, and an older file or none is no fault.
+        // A crash may remove uncovered records, and an older or missing checkpoint file is not an error.
         assert!(open_with(Some(&bytes), Some(&anchor)).unwrap().is_none());
         assert!(open_with(Some(&bytes), None).unwrap().is_none());
         assert!(open_with(Some(&bytes[..starts[3]]), None).unwrap().is_none());
@@ -385,15 +386,15 @@ fn a_recovery_that_a_crash_broke_off_is_finished() {
     let short: String = crate::LedgerDigest::of(torn).to_string().chars().take(8).collect();
     let name = format!("ledger.torn-{}-{short}", bytes.len());
     let part = format!("{name}.part");
-    // After the copy, before the cut: the tail is still there.
+    // After the copy, before the truncation: the tail is still there.
     let a = TestDirectory::new();
     a.write("ledger.jsonl", &[&bytes[..], torn].concat());
     a.write(&part, &torn[..4]);
-    // After the cut, before the record.
+    // After the truncation, before the record.
     let b = TestDirectory::new();
     b.write("ledger.jsonl", &bytes);
     b.write(&part, torn);
-    // After the record, before the copy got its name.
+    // After the record, before the copy was renamed.
     let c = TestDirectory::new();
     c.write("ledger.jsonl", &[&bytes[..], torn].concat());
     open(&c).unwrap();
@@ -436,7 +437,7 @@ fn two_handles_append_in_turn_and_see_each_other() {
     }
     assert_eq!((counted(&one), counted(&two)), (600, 600));
     whole(&live(&directory));
-    // A tail that the other one left behind in a crash is set aside by the next append.
+    // A torn tail left by a crash of the other process is set aside by the next append.
     let bytes = live(&directory);
     let directory = TestDirectory::new();
     directory.write("ledger.jsonl", &bytes);
@@ -469,7 +470,7 @@ proptest! {
                 1 => { ledger.append(&vec![crate::tests::note(9); count]).unwrap(); }
                 2 => { ledger.close().unwrap(); }
                 _ => {
-                    // A crash: some of the last line is not there.
+                    // A crash: a part of the last line is missing.
                     append(&ledger, 0..1);
                     let bytes = live(&directory);
                     let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -1,10 +1,10 @@
 //! One record of each type.
 
 use crate::{
-    BudgetLine, LedgerDigest, LedgerEvent, LoadVerdict, PluginDecision, RecordValue, Timestamp, UseOutcome,
+    BudgetLine, LedgerDigest, LedgerEvent, LedgerTime, LoadVerdict, PluginDecision, RecordValue, UseOutcome,
 };
 
-/// Fills every text with `text`, every number with `number`; the options are there or not.
+/// Fills every text with `text` and every number with `number`, with or without the optional fields.
 #[expect(clippy::too_many_lines, reason = "one entry for each type of the format")]
 pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<LedgerEvent> {
     let t = || text.to_owned();
@@ -71,7 +71,7 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
             serial: number,
             scope_digest: scope.digest(),
             scope,
-            expires: with().then(|| Timestamp::from_unix_micros(number % 1_000_000_007).unwrap()),
+            expires: with().then(|| LedgerTime::from_unix_micros(number % 1_000_000_007).unwrap()),
             bundle: with().then_some(sum),
             warning: some(),
         },

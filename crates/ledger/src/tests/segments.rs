@@ -1,4 +1,4 @@
-//! A ledger of more than one file.
+//! Ledgers with several segments.
 
 use crate::tests::{append, clock, counted, filled, live, note, open};
 use crate::{
@@ -50,7 +50,7 @@ fn segments_go_on_with_the_same_chain() {
         "{:?}",
         verified.check
     );
-    // Each segment's name says which records it has.
+    // The name of each segment has the numbers of its records.
     let (first, last) = crate::ledger::state::segment_range(&names[1]).unwrap();
     let lines = directory.read(&names[1]).unwrap().split_inclusive(|byte| *byte == b'\n').count();
     assert_eq!(last - first + 1, lines as u64);
@@ -80,7 +80,7 @@ fn a_crash_between_two_renames_is_undone() {
     let directory = segmented(60);
     let names = files(&directory);
     let last = &names[names.len() - 2];
-    // The live file got its segment name, and the new one did not take its place.
+    // The live file was renamed to a segment, and the new one did not replace it.
     let crashed = TestDirectory::new();
     for name in names.iter().filter(|name| *name != "ledger.jsonl") {
         crashed.write(name, &directory.read(name).unwrap());
@@ -127,12 +127,12 @@ fn a_live_file_without_one_record_goes_on_from_the_last_segment() {
 #[test]
 fn counters_are_replayed_from_older_segments() {
     let directory = segmented(60);
-    // A program without folds goes on: its checkpoints have no counters.
+    // A program without folds continues: its checkpoints have no counters.
     let plain = directory.open(crate::tests::ID, clock(), Durability::Off, Folds::none()).unwrap().ledger;
     plain.set_segment_bytes(10_000);
     append(&plain, 60..200);
     assert_eq!(counted(&open(&directory).unwrap().ledger), 200);
-    // With the records gone that they come from, they cannot be had.
+    // Without the records that they come from, the counters cannot be computed.
     let late = TestDirectory::new();
     late.write("ledger.jsonl", &live(&directory));
     assert_eq!(open(&late).unwrap_err().code(), "ledger/broken");
@@ -158,7 +158,7 @@ fn older_segments_may_be_gone_if_someone_says_so() {
         root(check(VerifyPlan::new().from(first))),
         root(verify_files(&directory, &names, VerifyPlan::new()).check)
     );
-    // A segment missing in the middle, or twice, does not pass.
+    // A segment that is missing in the middle, or there twice, is detected.
     let gap = [names[0].clone(), names[2].clone()];
     assert!(matches!(
         verify_files(&directory, &gap, VerifyPlan::new()).check,
@@ -166,7 +166,7 @@ fn older_segments_may_be_gone_if_someone_says_so() {
     ));
     let twice = [names[0].clone(), names[0].clone()];
     assert!(matches!(verify_files(&directory, &twice, VerifyPlan::new()).check, ChainCheck::Broken { .. }));
-    // Nor does one that is torn, with others behind it.
+    // So is a torn one with others after it.
     let bytes = directory.read(&names[0]).unwrap();
     directory.write(&names[0], &bytes[..bytes.len() - 5]);
     let broken = verify_files(&directory, &names, VerifyPlan::new()).check;

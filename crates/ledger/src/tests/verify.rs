@@ -1,4 +1,4 @@
-//! What verify finds.
+//! Results of verification.
 
 use crate::tests::{append, clock, filled, live, note, open, verify_bytes};
 use crate::{
@@ -77,7 +77,7 @@ fn a_cut_at_the_end_shows_against_a_checkpoint_only() {
         verify_bytes(&cut, std::slice::from_ref(&anchor)).check,
         ChainCheck::Truncated { checkpoint: anchor.clone(), have: 200 }
     );
-    // One line less than it covers is enough; exactly what it covers fits.
+    // One line less than the checkpoint covers is detected; exactly as many match.
     let have = |count: usize| verify_bytes(&lines[..count].concat(), std::slice::from_ref(&anchor)).check;
     assert!(matches!(have(255), ChainCheck::Truncated { have: 255, .. }));
     assert!(matches!(have(256), ChainCheck::Whole { .. }));
@@ -90,7 +90,7 @@ fn a_ledger_that_was_written_anew_shows_against_a_checkpoint() {
     append(&open(&directory).unwrap().ledger, 1..301);
     let verified = verify_bytes(&live(&directory), std::slice::from_ref(&anchor));
     assert_eq!(verified.check, ChainCheck::Diverged { checkpoint: anchor.clone() });
-    // A checkpoint of another ledger never fits, whatever its size.
+    // A checkpoint of another ledger never matches, whatever its size.
     for size in [1, 256, 100_000] {
         let other = Checkpoint::new(LedgerId::from_bytes([1; 16]), size, anchor.root());
         assert_eq!(
@@ -98,7 +98,7 @@ fn a_ledger_that_was_written_anew_shows_against_a_checkpoint() {
             ChainCheck::Diverged { checkpoint: other }
         );
     }
-    // One of no lines says nothing.
+    // A checkpoint of no lines proves nothing.
     let empty = Checkpoint::new(crate::tests::ID, 0, LedgerDigest::of(b""));
     assert_eq!(verify_bytes(&live(&directory), std::slice::from_ref(&empty)).unchecked, [empty]);
 }

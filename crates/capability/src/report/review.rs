@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_ledger::{BudgetLine, LedgerEvent, LedgerRecord, Timestamp};
+use plugward_ledger::{BudgetLine, LedgerEvent, LedgerRecord, LedgerTime};
 
-use crate::budget::{CounterScope, above, deciding};
+use crate::trail::budget::{CounterScope, above, deciding};
 
 /// The codes of findings: records that a trail would not have written.
 pub const FINDINGS: &[(&str, &str)] = &[
@@ -90,7 +90,7 @@ pub struct Review {
 struct GrantRecord {
     plugin: String,
     kind: String,
-    expires: Option<Timestamp>,
+    expires: Option<LedgerTime>,
     revoked: bool,
 }
 
@@ -104,14 +104,14 @@ struct WorkflowState {
 /// A review in progress, which takes records one after another.
 #[derive(Debug, Default)]
 #[must_use]
-pub struct Reviewer {
+pub(crate) struct Reviewer {
     review: Review,
     /// The last opening of each workflow id.
     works: BTreeMap<String, WorkflowState>,
     /// Uses without an end, by the `seq` of their record.
     open_uses: BTreeMap<u64, (TallyKey, u64)>,
     ended: BTreeSet<u64>,
-    last: Option<(u64, Timestamp)>,
+    last: Option<(u64, LedgerTime)>,
     first: Option<u64>,
 }
 
@@ -156,7 +156,7 @@ impl Reviewer {
     }
 
     /// Adds a record.
-    pub fn apply(&mut self, record: &LedgerRecord) {
+    pub(crate) fn apply(&mut self, record: &LedgerRecord) {
         self.first.get_or_insert(record.seq());
         if self.last.is_some_and(|(_, last)| record.ts() < last) {
             self.found(
@@ -336,7 +336,7 @@ impl Reviewer {
 
     /// Returns the review after the last record.
     #[must_use]
-    pub fn finish(mut self) -> Review {
+    pub(crate) fn finish(mut self) -> Review {
         for (seq, (key, serial)) in core::mem::take(&mut self.open_uses) {
             self.review.notes.push(ReviewItem {
                 code: "use-not-ended",

@@ -2,11 +2,11 @@
 
 use plugward_ledger::RecordValue;
 
-use crate::kind::sealed::Build as _;
-use crate::kind::{CapabilityKind, Scope as _};
 use crate::kinds::env::{EnvReadCapability, EnvScope};
 use crate::kinds::fs::{FsReadWriteCapability, FsScope};
 use crate::kinds::git::{GitLocalOpsCapability, GitScope};
+use crate::kinds::kind::sealed::Build as _;
+use crate::kinds::kind::{CapabilityKind, Scope as _};
 use crate::kinds::llm::{LlmAccessCapability, LlmScope};
 use crate::kinds::module::{HostModuleCapability, ModuleScope};
 use crate::kinds::net::{NetConnectCapability, NetScope};

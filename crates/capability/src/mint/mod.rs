@@ -1,15 +1,17 @@
 //! The mint, which alone creates capabilities.
 
+pub(crate) mod bundle;
+
 use core::fmt;
 use core::time::Duration;
 
-use plugward_ledger::{LedgerDigest, LedgerEvent, LedgerId, RecordValue, Timestamp};
+use plugward_ledger::{LedgerDigest, LedgerEvent, LedgerId, LedgerTime, RecordValue};
 
-use crate::bundle::{AnyScope, CapabilityBundle};
 use crate::error::{M_BUNDLE, M_CLOSED, M_LIFETIME, Row, TrailError};
-use crate::fold::{GrantState, TrailFold};
-use crate::kind::{CapabilityKind, Scope};
+use crate::kinds::kind::{CapabilityKind, Scope};
+use crate::mint::bundle::{AnyScope, CapabilityBundle};
 use crate::name::{PluginName, WorkflowId};
+use crate::trail::fold::{GrantState, TrailFold};
 use crate::trail::{Trail, Workflow};
 
 /// The part of a capability that only this module can create.
@@ -18,7 +20,7 @@ use crate::trail::{Trail, Workflow};
 pub struct Grant {
     key: GrantKey,
     plugin: PluginName,
-    expires: Option<Timestamp>,
+    expires: Option<LedgerTime>,
 }
 
 /// The key of a capability: its ledger, its workflow, and its number in the workflow.
@@ -189,7 +191,7 @@ struct MintRequest {
     plugin: String,
     kind: CapabilityKind,
     scope: RecordValue,
-    expires: Option<Timestamp>,
+    expires: Option<LedgerTime>,
     bundle: Option<LedgerDigest>,
 }
 
@@ -209,7 +211,7 @@ impl MintRequest {
     }
 }
 
-fn end_of(lifetime: Lifetime, now: Timestamp) -> Result<Option<Timestamp>, Row> {
+fn end_of(lifetime: Lifetime, now: LedgerTime) -> Result<Option<LedgerTime>, Row> {
     match lifetime {
         Lifetime::Workflow => Ok(None),
         Lifetime::For(duration) if duration.is_zero() => Err(M_LIFETIME),
@@ -410,7 +412,7 @@ fn bundle_digest(plugin: &PluginName, members: &[(CapabilityKind, RecordValue)])
 }
 
 /// Creates a grant. The fence checks that nothing else does.
-const fn grant(key: GrantKey, plugin: PluginName, expires: Option<Timestamp>) -> Grant {
+const fn grant(key: GrantKey, plugin: PluginName, expires: Option<LedgerTime>) -> Grant {
     Grant { key, plugin, expires }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use plugward_ledger::{
-    ChainVerification, LedgerError, LedgerEvent, LedgerFiles, LedgerRecord, Timestamp, VerifyPlan,
+    ChainVerification, LedgerError, LedgerEvent, LedgerFiles, LedgerRecord, LedgerTime, VerifyPlan,
 };
 
 /// A filter for records. An empty filter matches all.
@@ -17,7 +17,7 @@ pub struct ShowQuery<'a> {
     /// Only records of this type.
     pub type_name: Option<&'a str>,
     /// Only records from this time on.
-    pub since: Option<Timestamp>,
+    pub since: Option<LedgerTime>,
     /// Only this many records, the last ones.
     pub last: Option<usize>,
 }

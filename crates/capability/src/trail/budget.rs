@@ -2,7 +2,7 @@
 
 use plugward_ledger::BudgetLine;
 
-use crate::kind::CapabilityKind;
+use crate::kinds::kind::CapabilityKind;
 use crate::name::PluginName;
 
 /// A limit on the use of capabilities. A number that is `None` does not limit.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use plugward_ledger::{BudgetLine, Fold, LedgerEvent, LedgerRecord, RecordValue, Timestamp};
+use plugward_ledger::{BudgetLine, Fold, LedgerEvent, LedgerRecord, LedgerTime, RecordValue};
 
-use crate::budget::{CounterScope, above, deciding};
 use crate::error::{
     M_BUDGET, M_CLOSED, M_CONFLICT, Row, U_BUDGET, U_CLOSED, U_EXPIRED, U_REVOKED, U_UNKNOWN,
 };
-use crate::kind::CapabilityKind;
+use crate::kinds::kind::CapabilityKind;
 use crate::mint::RawWithNetwork;
+use crate::trail::budget::{CounterScope, above, deciding};
 
 /// A granted capability.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct GrantState {
     pub(crate) kind: String,
     /// The `seq` of its record.
     pub(crate) at: u64,
-    pub(crate) expires: Option<Timestamp>,
+    pub(crate) expires: Option<LedgerTime>,
     pub(crate) revoked: bool,
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct UseRequest<'a> {
     pub(crate) kind: &'a str,
     pub(crate) covered: ScopeMatch,
     pub(crate) units: u64,
-    pub(crate) now: Timestamp,
+    pub(crate) now: LedgerTime,
 }
 
 /// Whether the scope includes the operation.
@@ -307,7 +307,7 @@ impl OpenWorkflow {
             let [serial, at, expires, RecordValue::Flag(revoked)] = rest else { return None };
             let expires = match expires.as_list()? {
                 [] => None,
-                [end] => Some(end.as_text()?.parse::<Timestamp>().ok()?),
+                [end] => Some(end.as_text()?.parse::<LedgerTime>().ok()?),
                 _ => return None,
             };
             let minted = GrantState { plugin, kind, at: at.as_number()?, expires, revoked: *revoked };

@@ -1,9 +1,9 @@
 //! Operations in a git repository, and the commands that perform them.
 
 use crate::error::{MESSAGE, NOT_BEGUN, PATHS, REVISION, ScopeError};
-use crate::kind::{Capability as _, Operation};
 use crate::kinds::fs::ScopeDirectory;
 use crate::kinds::git::{GitLocalOpsCapability, check_branch};
+use crate::kinds::kind::{Capability as _, Operation};
 use crate::trail::UseGuard;
 
 /// An operation in a git repository. There is no value for push, fetch, pull, clone, remote, submodule or

@@ -1,18 +1,24 @@
 //! The trail, which records each use of a capability before it happens.
 
+pub(crate) mod budget;
+pub(crate) mod fold;
+pub(crate) mod scrub;
+
 use core::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plugward_ledger::{AppendDecision, Folds, Ledger, LedgerEvent, LedgerId, Receipt, Timestamp, UseOutcome};
+use plugward_ledger::{
+    AppendDecision, Folds, Ledger, LedgerEvent, LedgerId, LedgerTime, Receipt, UseOutcome,
+};
 
-use crate::budget::Budgets;
 use crate::error::{Row, TrailError, TrailErrorKind, U_FOREIGN, U_TEST};
-use crate::fold::{GrantState, ScopeMatch, TrailFold, UseRequest};
-use crate::kind::{Capability, Operation as _};
+use crate::kinds::kind::{Capability, Operation as _};
 use crate::mint::GrantKey;
 use crate::name::{PluginName, WorkflowId};
-use crate::scrub::Scrub;
+use crate::trail::budget::Budgets;
+use crate::trail::fold::{GrantState, ScopeMatch, TrailFold, UseRequest};
+use crate::trail::scrub::Scrub;
 
 /// Returns the folds with which a ledger must be opened for a trail.
 pub fn folds() -> Folds {
@@ -116,7 +122,7 @@ pub struct UseGuard<'t> {
     op: &'static str,
     detail: String,
     begun: u64,
-    since: Timestamp,
+    since: LedgerTime,
     ended: EndState,
 }
 
@@ -158,7 +164,7 @@ impl Trail {
 
     /// Returns the id of the ledger.
     #[must_use]
-    pub fn ledger_id(&self) -> LedgerId {
+    pub(crate) fn ledger_id(&self) -> LedgerId {
         self.0.id
     }
 
@@ -170,7 +176,7 @@ impl Trail {
 
     pub(crate) fn append_if<T>(
         &self,
-        f: impl FnOnce(&TrailFold, Timestamp) -> (Vec<LedgerEvent>, T),
+        f: impl FnOnce(&TrailFold, LedgerTime) -> (Vec<LedgerEvent>, T),
     ) -> Result<AppendDecision<T>, TrailError> {
         if self.0.poisoned.load(Ordering::Acquire) {
             return Err(TrailError::new(TrailErrorKind::Poisoned));
@@ -241,7 +247,7 @@ impl Trail {
     /// `trail/poisoned`, and those of the ledger. After an error nothing was granted.
     #[expect(clippy::needless_pass_by_value, reason = "an operation is small, and requested once")]
     pub fn try_use<C: Capability>(&self, capability: &C, op: C::Op<'_>) -> Result<UseCheck<'_>, TrailError> {
-        let grant = crate::kind::sealed::Granted::grant(capability);
+        let grant = crate::kinds::kind::sealed::Granted::grant(capability);
         let key = grant.key();
         let covered = if capability.covers(&op) { ScopeMatch::Inside } else { ScopeMatch::Outside };
         let (name, detail) = (op.name(), op.detail());

@@ -162,13 +162,13 @@ pub trait Operation: sealed::Op {
 /// and readers find them.
 macro_rules! common {
     ($capability:ident, $scope:ident, $op:ident, $kind:ident) => {
-        impl $crate::kind::sealed::Granted for $capability {
+        impl $crate::kinds::kind::sealed::Granted for $capability {
             fn grant(&self) -> &$crate::mint::Grant {
                 &self.grant
             }
         }
 
-        impl $crate::kind::sealed::Op for $op<'_> {}
+        impl $crate::kinds::kind::sealed::Op for $op<'_> {}
 
         impl $crate::Scope for $scope {
             type Capability = $capability;

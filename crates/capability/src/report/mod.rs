@@ -1,12 +1,15 @@
 //! The reports that the command line prints for a ledger.
 
+pub(crate) mod listing;
+pub(crate) mod review;
+
 use plugward_ledger::{
     ChainCheck, ChainVerification, Checkpoint, LedgerDigest, LedgerError, LedgerFiles, RecordValue,
     VerifyPlan,
 };
 
-use crate::budget::deciding;
-use crate::review::{Review, ReviewItem, Reviewer, TallyKey};
+use crate::report::review::{Review, ReviewItem, Reviewer, Tally, TallyKey};
+use crate::trail::budget::{BudgetLimit, deciding};
 use crate::trail::folds;
 
 /// The result of a full verification: the chain, the checkpoints, and the review of grants and uses.
@@ -205,9 +208,9 @@ pub struct BudgetRow {
     /// The workflow, plugin and kind.
     pub key: TallyKey,
     /// The counters.
-    pub tally: crate::review::Tally,
+    pub tally: Tally,
     /// The applicable limit.
-    pub limit: crate::budget::BudgetLimit,
+    pub limit: BudgetLimit,
     /// The remaining grants, uses and units; `None` if unlimited.
     pub left: [Option<u64>; 3],
 }
