@@ -1,10 +1,11 @@
-//! Measures redaction: `bench`, or `bench --kingfisher PROGRAM --betterleaks PROGRAM [--size MB]`; and `bench --write
-//! FOLDER` writes the corpus alone.
+//! Measures redaction: `bench`, or `bench --kingfisher PROGRAM --betterleaks PROGRAM [--size MB]`. `bench
+//! --write DIRECTORY` only writes the corpus.
 //!
-//! A corpus is made from a seed, written to a temporary folder, and read by this crate and by each peer in processes of
-//! their own, one thread each. Printed: megabytes for a second of processor time, recall, and lines that were hit without
-//! a planted secret. A peer that is not given or cannot be started is printed as not measured. Last come the ratios that
-//! the design asks for; with `--gate` the exit code is 1 if one is missed.
+//! A corpus is generated from a seed, written to a temporary directory, and scanned by this crate and by each
+//! peer in separate processes with one thread each. The program prints megabytes per second of processor
+//! time, recall, and lines reported without a planted secret. A peer that is not given or cannot be started
+//! is printed as not measured. The last lines are the ratios that the design requires. With `--gate` the exit
+//! code is 1 if one is missed.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -27,7 +28,7 @@ use plugward_redact::{Firewall, Raw, RuleSelection, Settings, ViewMode};
 type Lines = BTreeSet<(usize, usize)>;
 
 const SEED: u64 = 20_260_301;
-/// The text is cut into files, as tool output is.
+/// The text is split into files, like tool output.
 const FILES: usize = 13;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -55,7 +56,7 @@ fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     args.get(place + 1).map(String::as_str)
 }
 
-/// Scans files, and prints file and lines of each finding.
+/// Scans files, and prints the file and lines of each finding.
 fn own(views: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     let views = if views == "decode" { ViewMode::Decode } else { ViewMode::Plain };
     let firewall = Firewall::new(RuleSelection::all(), Settings { views, ..Settings::reference() })?;
@@ -74,7 +75,7 @@ fn children_time() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let rest = stat.rsplit(')').next().unwrap_or_default();
     let fields: Vec<f64> = rest.split_whitespace().filter_map(|field| field.parse().ok()).collect();
-    // User and system time of children, in ticks of 10 ms; the state letter is no number.
+    // User and system time of children, in ticks of 10 ms. The state letter is not a number.
     (fields.get(12).copied().unwrap_or(0.0) + fields.get(13).copied().unwrap_or(0.0)) / 100.0
 }
 
@@ -140,7 +141,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints a figure beside what is asked for; tells whether it is missed. What was not measured misses nothing.
+/// Prints a figure next to its target. Returns `true` if the target was measured and missed.
 fn asked(name: &str, figure: Option<f64>, least: f64) -> bool {
     match figure {
         None => println!("{name}: not measured (asked for: {least})"),
@@ -153,14 +154,14 @@ fn shapes(planted: &Corpus) -> usize {
     planted.places.iter().map(|place| place.shape).collect::<BTreeSet<_>>().len()
 }
 
-/// Writes the corpus as files that end at line ends; gives the first line of each.
+/// Writes the corpus as files that end at line ends. Returns the first line of each.
 fn write(planted: &Corpus, folder: &Path) -> Result<(Vec<PathBuf>, Vec<usize>), Box<dyn Error>> {
     let (mut files, mut starts) = (Vec::new(), Vec::new());
     let (mut from, mut line) = (0, 1);
     for index in 0..FILES {
         let goal = planted.text.len() * (index + 1) / FILES;
         let mut until = goal;
-        // A file ends behind an empty line, where nothing is planted across.
+        // A file ends after an empty line, which no planted secret crosses.
         while until < planted.text.len() && planted.text.get(until - 1..until + 1) != Some(b"\n\n") {
             until += 1;
         }
@@ -252,7 +253,7 @@ fn betterleaks(program: &str, folder: &Path, depth: &str) -> Result<Measured, Bo
     Ok(Measured { seconds, lines: Some(lines), kinds: BTreeMap::new() })
 }
 
-/// Adds the lines of a peer's finding; the file's number stands in its name.
+/// Adds the lines of a peer's finding. The number of the file is in its name.
 fn add(lines: &mut Lines, path: Option<&str>, from: Option<u64>, until: Option<u64>) {
     let file = path.and_then(|path| path.rsplit("output").next()?.get(..2)?.parse::<usize>().ok());
     if let (Some(file), Some(from), Some(until)) = (file, from, until) {
@@ -282,14 +283,14 @@ fn peer(
     None
 }
 
-/// Gives file and lines of a planted secret.
+/// Returns the file and lines of a planted secret.
 fn place(lines: &Range<usize>, starts: &[usize]) -> (usize, Range<usize>) {
     let file = starts.partition_point(|start| *start <= lines.start).saturating_sub(1);
     let base = starts.get(file).copied().unwrap_or(1);
     (file, lines.start - base + 1..lines.end - base + 1)
 }
 
-/// Prints a line of the table; gives recall in percent and the count of false lines.
+/// Prints a line of the table. Returns recall in percent and the number of false lines.
 fn row(name: &str, planted: &Corpus, starts: &[usize], measured: &Measured, size: usize) -> (f64, usize) {
     let speed = size as f64 / 1e6 / measured.seconds.max(0.01);
     let Some(lines) = &measured.lines else {
@@ -322,7 +323,7 @@ fn row(name: &str, planted: &Corpus, starts: &[usize], measured: &Measured, size
     (share(all, planted.places.len()), rest.len())
 }
 
-/// Prints the shapes of which less than all were found.
+/// Prints the shapes that were not all found.
 fn by_shape(planted: &Corpus, starts: &[usize], measured: &Measured) {
     let mut counts: BTreeMap<&str, (usize, usize, BTreeSet<&str>)> = BTreeMap::new();
     for secret in &planted.places {

@@ -1,4 +1,4 @@
-//! Standard input to standard output, with secrets taken out; the findings go to standard error.
+//! Copies standard input to standard output without secrets, and prints the findings to standard error.
 
 use std::io::{Read as _, Write as _};
 

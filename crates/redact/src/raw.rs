@@ -52,7 +52,7 @@ impl Wipe for Vec<u8> {
 /// prints `Raw(..)`. Its bytes are overwritten when it is dropped. Copies that the caller made before are
 /// not.
 ///
-/// # ExampleMode
+/// # Examples
 ///
 /// ```
 /// use plugward_redact::{Raw, on_this_machine};

@@ -1,7 +1,7 @@
-//! What is left of found values in the memory of a process, and how much memory a stream takes.
+//! How much of the found values remains in the memory of a process, and how much memory a stream needs.
 //!
-//! A program of its own without the test harness: it starts itself again for each case, since it reads its own memory
-//! and its own high-water mark. Linux alone tells both; elsewhere it says so and ends.
+//! A program without the test harness. It starts itself again for each case, because it reads its own memory
+//! and its own high-water mark. Only Linux provides both; on other systems it prints that and ends.
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
@@ -29,15 +29,15 @@ use plant::{MAKERS, Rng};
 use plant_encode::{base64, hex};
 use plugward_redact::{CustomAction, CustomRule, Firewall, KnownSecrets, Raw, RuleSelection, Settings};
 
-/// What is looked for is kept under this mask, so that looking for it does not put it there.
+/// Searched values are stored under this mask, so that searching for them does not put them into memory.
 const MASK: u8 = 0xa5;
-/// Pieces of this length are looked for.
+/// The length of the searched pieces.
 const PIECE: usize = 12;
-/// So much of a text a stream is given at a time.
+/// The number of bytes passed to a stream at a time.
 const CHUNK: usize = 64 * 1024;
-/// A stream may take so many bytes more than were taken when it had put out its first block.
+/// The number of bytes by which a stream's memory may grow after its first block.
 const MORE: usize = 2 * 1024 * 1024;
-/// So much of each text streams through.
+/// The number of bytes streamed of each text.
 const STREAMED: usize = 2 * 1024 * 1024;
 
 fn main() {
@@ -57,7 +57,7 @@ fn main() {
     assert_eq!(failed, 0, "cases that failed");
 }
 
-/// Starts this program for one case; gives what it printed.
+/// Starts this program for one case, and returns its output.
 fn start(how: &str, case: &Path) -> (bool, String) {
     let out =
         Command::new(std::env::current_exe().unwrap()).args(["--child", how]).arg(case).output().unwrap();
@@ -71,7 +71,7 @@ fn child(how: &str, case: &Path) {
 
 // What is left.
 
-/// Every kind in every way that has buffers of its own; gives the number of failed cases.
+/// Tests every kind in every notation that has its own buffers. Returns the number of failed cases.
 fn wiped(folder: &Path) -> usize {
     let (mut failed, mut cases) = (0, 0);
     for (name, write) in WAYS {
@@ -90,7 +90,7 @@ fn wiped(folder: &Path) -> usize {
             }
         }
         if *name == "plain" {
-            // Where the text is kept, all of it is found: the search can fail.
+            // If the text is kept, all of it must be found, which proves that the search works.
             let (good, said) = start("kept", &case);
             let all = fs::metadata(case.with_extension("pieces")).unwrap().len() / PIECE as u64;
             assert!(!good && said.contains(&format!("{all} of {all} pieces are left")), "{said}");
@@ -102,13 +102,13 @@ fn wiped(folder: &Path) -> usize {
 
 type Write = fn(&str) -> Vec<u8>;
 
-/// Ways to hand a text over. What every text goes through comes first.
+/// Ways to pass a text. The first is common to all.
 const HOWS: &[&str] = &["once", "settled", "known", "stream", "withheld"];
 
-/// A wrap is undone for kinds with a literal of their own: of the others the second line stays, as it should.
+/// A wrap is undone only for kinds with a literal of their own. For the others the second line is kept.
 const WRAPPED: &[&str] = &["anthropic", "openai project", "github fine", "digital ocean", "sendgrid"];
 
-/// Ways of writing that go through each view.
+/// Notations that go through each view.
 const WAYS: &[(&str, Write)] = &[
     ("plain", |text| text.as_bytes().to_vec()),
     ("json", |text| serde_json::to_vec(&serde_json::json!({ "out": text })).unwrap()),
@@ -161,7 +161,8 @@ fn dump(text: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A text with every kind of secret, or those of some shapes, and the masked pieces of them that must not be left.
+/// Returns a text with every kind of secret, or those of some shapes, and the masked pieces that must not
+/// remain.
 fn planted(write: Write, shapes: &[&str]) -> (Vec<u8>, Vec<u8>) {
     let (mut text, mut pieces) = (b"a log begins\n".to_vec(), Vec::new());
     let wanted = |shape: &str| shapes.is_empty() || shapes.contains(&shape);
@@ -171,14 +172,14 @@ fn planted(write: Write, shapes: &[&str]) -> (Vec<u8>, Vec<u8>) {
         text.extend_from_slice(b"\na line between, with nothing in it\n");
         for start in (0..planted.secret.len().saturating_sub(PIECE)).step_by(PIECE) {
             let piece = &planted.secret.as_bytes()[start..start + PIECE];
-            // Armor and the heads of tokens stand in the program itself.
+            // Armor and the headers of tokens are in the program itself.
             let mixed = piece.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2;
             if mixed && !piece.contains(&b'-') && !piece.starts_with(b"eyJ") {
                 pieces.extend(piece.iter().map(|byte| byte ^ MASK));
             }
         }
     }
-    // What a view held is no longer than a text may be: more than a block, so that blocks overlap.
+    // A view can be as long as a text, so use more than a block, and blocks overlap.
     let filler = b"2026-01-01T00:00:00Z INFO worker finished job in 12 ms\n".repeat(3000);
     text.extend(filler);
     (text, pieces)
@@ -225,7 +226,7 @@ fn look_for_left_overs(how: &str, case: &Path) {
                     stream.settle(&mut out);
                 }
             }
-            // The chunk is the test's own.
+            // The chunk belongs to the test.
             chunk.fill(0);
             let found = stream.finish(&mut out);
             assert!(!found.is_empty() || how == "settled");
@@ -242,21 +243,21 @@ fn look_for_left_overs(how: &str, case: &Path) {
     );
 }
 
-/// Reads a text without a copy of it that stays: of the size that the file has.
+/// Reads a text into a buffer of the file's size, so that no copy remains.
 fn read_text(case: &Path) -> String {
     let bytes = fs::read(case).unwrap();
     String::from_utf8(bytes).unwrap_or_else(|error| {
-        // Bytes that are no UTF-8 become a letter each, in place.
+        // Bytes outside UTF-8 become a letter each, in place.
         let mut bytes = error.into_bytes();
         bytes.iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
         String::from_utf8(bytes).unwrap()
     })
 }
 
-/// Counts the pieces that stand anywhere in the memory of this process.
+/// Counts the pieces that are anywhere in the memory of this process.
 fn left_over(pieces: &[u8]) -> usize {
     let pieces: Vec<&[u8]> = pieces.chunks_exact(PIECE).collect();
-    // By the first two bytes, masked: most places are passed by that alone.
+    // The first two masked bytes rule out most offsets.
     let mut heads = vec![Vec::new(); 1 << 16];
     for (index, piece) in pieces.iter().enumerate() {
         heads[usize::from(piece[0]) << 8 | usize::from(piece[1])].push(index);
@@ -290,10 +291,10 @@ fn left_over(pieces: &[u8]) -> usize {
                     }
                 }
             }
-            // Else what was found would be found again in the window.
+            // Otherwise a piece that was found would be found again in the window.
             window.fill(0);
             core::hint::black_box(&mut window);
-            // Windows overlap by what a piece may lie across.
+            // Windows overlap by the length of a piece.
             from += if size == window.len() { (size - PIECE) as u64 } else { size as u64 };
         }
     }
@@ -314,14 +315,14 @@ fn bounded(folder: &Path) -> usize {
     failed
 }
 
-/// Streams a text over and over, and tells by how much the high-water mark of this process rose.
+/// Streams a text repeatedly, and returns the growth of the high-water mark of this process.
 fn stream_memory(case: &Path) {
     let firewall = Firewall::new(RuleSelection::all(), Settings::reference()).unwrap();
     let text = fs::read(case).unwrap();
     let mut out = Vec::with_capacity(CHUNK * 4);
     let mut stream = firewall.stream();
     let (mut pushed, mut put_out) = (0, 0);
-    // The first block of a quiet text, so that what every stream needs is there.
+    // The first block is harmless text, which allocates what every stream needs.
     let quiet = b"a quiet line of a log\n".repeat(10_000);
     stream.push(&quiet, &mut out);
     assert!(!out.is_empty());
@@ -348,7 +349,7 @@ fn status(field: &str) -> usize {
     line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
 }
 
-/// Texts that make views, hits and maps large, about half a megabyte each.
+/// Texts that make views, matches and maps large, about half a megabyte each.
 fn texts() -> Vec<(&'static str, Vec<u8>)> {
     let mut rng = Rng::new(77);
     let fill = |mut unit: Box<dyn FnMut(&mut Rng) -> String>, rng: &mut Rng| {

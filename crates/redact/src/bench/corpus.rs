@@ -15,7 +15,7 @@ pub struct Place {
     pub shape: &'static str,
     /// Kind in the table of this crate.
     pub kind: &'static str,
-    /// How it is encoded; `plain` where it is not.
+    /// The encoding, or `plain`.
     pub encoding: &'static str,
     /// Lines in the text, from 1.
     pub lines: Range<usize>,
@@ -27,7 +27,7 @@ pub struct Place {
 pub struct Corpus {
     /// The text.
     pub text: Vec<u8>,
-    /// What is planted in it.
+    /// The planted secrets.
     pub places: Vec<Place>,
 }
 
@@ -464,7 +464,7 @@ impl Make {
     }
 }
 
-/// Ways to write a planted text, and how often of 17.
+/// The notations of a planted text, and how often each occurs out of 17.
 fn encoding(index: usize) -> &'static str {
     match index % 17 {
         12 => "json",
@@ -490,7 +490,7 @@ fn encode(text: &str, encoding: &str) -> String {
     }
 }
 
-/// Makes a text of about `size` bytes with 17 secrets of each shape: 12 as they are, 5 encoded.
+/// Generates a text of about `size` bytes with 17 secrets of each shape: 12 in plain text, 5 encoded.
 #[must_use]
 pub fn corpus(seed: u64, size: usize) -> Corpus {
     let count = MAKERS.len() * 17;
@@ -520,7 +520,7 @@ pub fn corpus(seed: u64, size: usize) -> Corpus {
 /// Returns the lines of the raw text that have findings, from the offsets in the output.
 #[must_use]
 pub fn found_lines(raw: &[u8], findings: &[SecretFinding]) -> Vec<Range<usize>> {
-    // Markers may be longer than what stood there: the raw text is counted on its own.
+    // A marker can be longer than the value, so lines are counted in the raw text.
     let (mut raw_at, mut out_at) = (0_usize, 0_usize);
     let (mut line, mut counted) = (1, 0);
     let mut lines = Vec::with_capacity(findings.len());

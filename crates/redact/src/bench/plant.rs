@@ -1,8 +1,8 @@
-//! Secrets of every kind, made from a seed: none is, or ever was, a live one.
+//! Secrets of every kind, generated from a seed. None is or was a live one.
 
 use super::plant_encode::{base64, base64_url, bech32, check_digits, hex};
 
-/// A small generator of numbers (xorshift64*), the same on every machine.
+/// A small random number generator (xorshift64*) with the same sequence on every machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng(u64);
 
@@ -42,14 +42,14 @@ impl Rng {
     }
 }
 
-/// A secret with what must stand around it to be known as one.
+/// A secret with the context that identifies it.
 #[derive(Debug, Clone)]
 pub(crate) struct Planted {
-    /// What stands before the secret.
+    /// The text before the secret.
     pub(crate) before: String,
-    /// What must not be seen afterwards.
+    /// The text that must not remain.
     pub(crate) secret: String,
-    /// What stands after it.
+    /// The text after the secret.
     pub(crate) after: String,
 }
 
@@ -61,7 +61,7 @@ impl Planted {
     }
 }
 
-/// A maker of secrets of one shape: name of the shape, kind, and how it is made.
+/// A generator of secrets of one shape: name, kind and function.
 pub(crate) type Maker = (&'static str, &'static str, fn(&mut Rng) -> Planted);
 
 fn bare(secret: String) -> Planted {
@@ -108,7 +108,7 @@ fn jwt(rng: &mut Rng) -> Planted {
     bare(format!("{head}.{body}.{}", rng.text(U64, 43)))
 }
 
-/// Every shape that the generator can make.
+/// All shapes that can be generated.
 pub(crate) const MAKERS: &[Maker] = &[
     ("aws access key id", "aws-key-id", |r| {
         bare(format!(

@@ -54,7 +54,7 @@ pub(crate) fn check_digits(text: &str) -> String {
     digits.into_iter().rev().collect()
 }
 
-/// Makes a bech32 text in capitals: human part, `1`, 52 digits, six check digits.
+/// Encodes as uppercase bech32: human-readable part, `1`, 52 digits, six check digits.
 #[must_use]
 pub(crate) fn bech32(human: &str, digit: &mut dyn FnMut() -> usize) -> String {
     let data: Vec<u32> = (0..52).map(|_| u32::try_from(digit() % 32).unwrap_or(0)).collect();

@@ -32,7 +32,7 @@ static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Removes secrets from text. The only type that creates a [`Redacted`].
 ///
-/// # ExampleMode
+/// # Examples
 ///
 /// ```
 /// use plugward_redact::{Firewall, Raw, RuleSelection, Settings};
@@ -112,10 +112,11 @@ impl Firewall {
     ///
     /// # Guarantees
     ///
-    /// The findings are those of `redact_bytes`, in the same order, but [`SecretFinding::at`], [`SecretFinding::line`] and
-    /// [`SecretFinding::column`] refer to the input: `at` is the range of the bytes that would be removed.
+    /// The findings are those of `redact_bytes`, in the same order, but [`SecretFinding::at`],
+    /// [`SecretFinding::line`] and [`SecretFinding::column`] refer to the input: `at` is the range of the bytes
+    /// that would be removed.
     ///
-    /// # ExampleMode
+    /// # Examples
     ///
     /// ```
     /// use plugward_redact::{Firewall, RuleSelection, Settings};

@@ -27,7 +27,7 @@ const SMALL: usize = 16 * 1024;
 /// written. The stream keeps at most 192 KiB of text, and up to eight times that while it undoes encodings.
 /// Its buffer is wiped when it is dropped.
 ///
-/// # ExampleMode
+/// # Examples
 ///
 /// ```
 /// use plugward_redact::{Firewall, RuleSelection, Settings};

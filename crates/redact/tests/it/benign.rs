@@ -1,4 +1,4 @@
-//! What must come out byte for byte.
+//! Text that must not be changed.
 
 use crate::common::untouched;
 
@@ -30,7 +30,7 @@ fn ids() {
     untouched("0x742d35Cc6634C0532925a3b844Bc454e4438f44e QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG\n");
 }
 
-/// What a list is gone on with says where to read on, not who may: APIs print it in every answer.
+/// Pagination tokens are public: they name a position, and APIs print them in every answer.
 #[test]
 fn tokens_of_pages() {
     let token = "CAUQAA7x9Kd2mVbR4tYw0PzLqHs3NfEj";
@@ -56,7 +56,7 @@ fn tokens_of_pages() {
         untouched(&format!("GET https://api.acme.dev/v1/items?size=50&{name}={token} 200\n"));
         untouched(&format!("<{name}>{token}</{name}>\n"));
     }
-    // These let somebody in, the last as long as a session is open: they are no tokens of pages.
+    // These grant access, the last one for the length of a session, and are not pagination tokens.
     for name in ["refresh_token", "accessToken", "session_token", "homeToken", "csrf_token", "text_token"] {
         let (out, kinds) = crate::common::check(&format!("{name} = \"{token}\"\n"));
         assert!(!out.contains(token) && kinds.len() == 1, "{out}");

@@ -1,12 +1,12 @@
-//! Each secret in each place where tool output holds one: code, logs, URLs, headers, configuration and key files.
+//! Each secret in each context that tool output has: code, logs, URLs, headers, configuration and key files.
 
 use crate::common::{bytes, gone};
 use crate::plant::{MAKERS, Rng};
 
-/// Name of the place, and what stands before and after the secret.
+/// The name of a context, and the text before and after the secret.
 type Carrier = (&'static str, &'static str, &'static str);
 
-/// Places for a value that carries its own literal.
+/// Contexts for a value with a literal of its own.
 const PLACES: &[Carrier] = &[
     ("rust", "    let client = Client::new(\"", "\"); // made by hand\n"),
     ("javascript", "const client=new Client({key:'", "',retries:3});\n"),
@@ -55,7 +55,7 @@ const PLACES: &[Carrier] = &[
     ("end of text", "x ", ""),
 ];
 
-/// Prefixes of a line, for secrets that stand with the words that tell of them.
+/// Line prefixes, for secrets next to the words that identify them.
 const LINES: &[&str] =
     &["", "  ", "\t", "+", "- ", "# ", "// ", "> ", "12: ", "web-1  | ", "2026-03-01T10:00:00Z INFO "];
 
@@ -93,7 +93,7 @@ fn keyed_secrets_are_found_behind_every_prefix_of_a_line() {
             let planted = make(&mut Rng::new(914));
             let text: String =
                 planted.text().split_inclusive('\n').map(|line| format!("{prefix}{line}")).collect();
-            // Behind `- ` each line is an item of a list.
+            // After `- ` each line is a list item.
             if *name == "k8s secret" && *prefix == "- " {
                 continue;
             }
@@ -110,7 +110,7 @@ fn keyed_secrets_are_found_behind_every_prefix_of_a_line() {
     assert!(failed.is_empty(), "{} missed:\n{}", failed.len(), failed.join(""));
 }
 
-/// Ways in which a name is given a value, beside those of [`PLACES`].
+/// Ways to assign a value to a name, in addition to those of [`PLACES`].
 const GIVEN: &[Carrier] = &[
     ("table", "| password | ", " |\n"),
     ("strong name", "- **password**: `", "`\n"),
@@ -155,7 +155,7 @@ fn a_secret_beside_its_key_id_needs_no_name() {
         assert_eq!(found.len(), 2, "{between:?}: {}", String::from_utf8_lossy(&out));
         gone(secret.as_bytes(), &out, between);
     }
-    // Forty digits of hex are a commit.
+    // Forty hex digits are a commit id.
     let id =
         MAKERS.iter().find(|(name, ..)| *name == "aws access key id").unwrap().2(&mut Rng::new(5)).secret;
     let (_, found) = bytes(format!("x,{id},5a248a8f0e1d2c3b4a5968778695a4b3c2d1e0f9\n").as_bytes());
@@ -187,7 +187,7 @@ fn values_of_a_kubernetes_secret_are_found_behind_prefixes_in_either_order() {
     }
 }
 
-/// What shows nothing and may stand anywhere: colors, links, invisible characters.
+/// Bytes that are not displayed and can be anywhere: colors, links, invisible characters.
 const HIDDEN: &[&str] =
     &["\x1b[31m", "\x1b[m\x1b[K", "\u{200b}", "\u{ad}", "\u{2060}", "\x1b]8;;https://acme.dev\x1b\\", "\0"];
 
@@ -261,7 +261,8 @@ fn the_padding_of_a_run_takes_no_word_of_the_next_line() {
                 format!("{:size$}{}", "", planted.text(), size = usize::try_from(size).unwrap() - 40)
                     .as_bytes(),
             );
-            // As wide as mail wraps its lines, one run in four may as well be wrapped: that is not told apart.
+            // At the width of mail lines, one run in four looks wrapped by chance. The two cannot be told
+            // apart.
             if (74..79).contains(&(before.len() + run.len())) {
                 continue;
             }

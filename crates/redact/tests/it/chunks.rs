@@ -1,4 +1,4 @@
-//! The way a text is cut into chunks changes no byte.
+//! The output does not depend on how a text is cut into chunks.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn every_cut_of_short_texts() {
     }
 }
 
-/// A text of several blocks with a secret at each given place.
+/// A text of several blocks with a secret at each given offset.
 pub(crate) fn long_text(seed: u64, size: usize) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut text = Vec::new();

@@ -1,10 +1,10 @@
-//! The classes of ways in which a secret is written.
+//! The classes of notation for a secret.
 
 use std::io::Write as _;
 
 use crate::plant_encode::{base64, base64_url, hex};
 
-/// Name of the class, and how a text is written in it.
+/// The name of a class, and how a text is written in it.
 pub(crate) type Encode = (&'static str, fn(&str) -> Vec<u8>);
 
 fn each(text: &str, form: impl Fn(u8) -> String) -> Vec<u8> {
@@ -63,7 +63,7 @@ fn dump(text: &[u8]) -> String {
     out
 }
 
-/// Encodings that every kind is found behind.
+/// Encodings under which every kind is found.
 pub(crate) const ALL: &[Encode] = &[
     ("plain", |t| t.as_bytes().to_vec()),
     ("json string", |t| format!("{{\"out\":\"{}\"}}", json(t)).into_bytes()),
@@ -151,7 +151,7 @@ pub(crate) const ALL: &[Encode] = &[
     ("quoted-printable", |t| t.replace('=', "=3D").into_bytes()),
 ];
 
-/// Encodings that kinds with a literal of their own are found behind.
+/// Encodings under which kinds with a literal of their own are found.
 pub(crate) const PREFIXED: &[Encode] = &[
     ("reversed", |t| t.bytes().rev().collect()),
     ("wrapped", |t| wrapped(t, t.len() / 2 + 1).into_bytes()),

@@ -1,4 +1,4 @@
-//! Each secret behind each encoding.
+//! Each secret in each encoding.
 
 use crate::classes::{ALL, Encode, PREFIXED};
 use crate::common::{bytes, gone};
@@ -20,10 +20,10 @@ const CARRIED: &[&str] = &[
     "jwt",
 ];
 
-/// Shapes whose literal has three bytes: they are not looked for backwards.
+/// Shapes whose literal has three bytes, which are not searched for in reverse.
 const SHORT: &[&str] = &["other sk", "hugging face", "sendgrid", "airtable", "crates.io"];
 
-/// Its shape holds `$`, which is in no run: neither turned nor wrapped it is found.
+/// Its shape contains `$`, which ends a run, so it is found neither reversed nor wrapped.
 const SIGNS: &str = "braintree";
 
 fn run(encodings: &[Encode], wanted: impl Fn(&str, &str) -> bool) {

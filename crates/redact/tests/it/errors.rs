@@ -1,4 +1,4 @@
-//! Rules that could never fire are errors.
+//! Rules that could never match are errors.
 
 use plugward_redact::{CODES, CustomAction, CustomRule, Firewall, Raw, RedactError, RuleSelection, Settings};
 
@@ -43,7 +43,7 @@ fn custom_rules_redact_note_and_withhold() {
     assert_eq!((withheld.as_str(), withheld.findings()[0].code()), ("[REDACTED:ticket]", "redact/withheld"));
 }
 
-/// Every code that this crate emits, brought about; the list holds these and no other.
+/// Every code that this crate emits is triggered once, and the list has no other.
 #[test]
 fn the_list_of_codes_is_what_is_emitted() {
     use crate::plant::{MAKERS, Rng};
@@ -99,7 +99,7 @@ fn the_list_of_codes_is_what_is_emitted() {
     assert_eq!(emitted, named.into_iter().collect());
 }
 
-/// Nothing that holds text prints it: not the raw text, not the stream, not what was learned, not an error.
+/// No type that contains text prints it: raw text, streams, known secrets, errors.
 #[test]
 fn nothing_that_holds_a_value_prints_it() {
     use plugward_redact::KnownSecrets;

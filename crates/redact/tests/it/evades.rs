@@ -1,4 +1,5 @@
-//! Known misses. The day one of these is found, its test says so, and the list of the front page loses a word.
+//! Known false negatives. If one of these is found, its test fails, and the list in the README must be
+//! updated.
 
 use crate::common::untouched;
 use crate::plant::{MAKERS, Rng};
@@ -104,7 +105,7 @@ fn evades_shape_with_signs_backwards() {
 
 #[test]
 fn evades_account_key_without_a_name() {
-    // The keys of a storage account before 2021 carry no mark; in a list they have no telling name either.
+    // Keys of storage accounts from before 2021 have no mark, and in a list they have no name either.
     let text = Rng::new(3).text("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 86);
     untouched(&format!("[{{\"keyName\": \"key1\", \"value\": \"{text}==\"}}]\n"));
 }

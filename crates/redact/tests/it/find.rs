@@ -1,4 +1,4 @@
-//! Findings without an output are those of the output, and count in the input.
+//! `Firewall::find` reports the findings of `redact_bytes`, with offsets in the input.
 
 use plugward_redact::{
     CustomAction, CustomRule, EntropyMode, ExampleMode, Firewall, Raw, RedactAction, RuleSelection,
@@ -10,7 +10,7 @@ use crate::chunks::long_text;
 use crate::common::FIREWALL;
 use crate::plant::{MAKERS, Rng};
 
-/// Where a finding is, and all else that it says.
+/// Splits a finding into its range and everything else.
 fn split(found: &SecretFinding) -> (core::ops::Range<usize>, impl PartialEq + core::fmt::Debug + use<>) {
     let rest =
         (found.kind.clone(), found.raw_len, found.via, found.checksum, found.action, found.pointer.clone());
@@ -38,7 +38,8 @@ fn check(firewall: &Firewall, text: &[u8]) -> Result<Vec<SecretFinding>, TestCas
         } else {
             prop_assert_eq!(&text[at.clone()], &output.as_ref()[out_at.clone()]);
         }
-        // What is between two findings is the same in both, but for color sequences that stay behind a marker.
+        // The text between two findings is equal in both, except for color sequences that are kept after a
+        // marker.
         let between = &output.as_ref()[written..out_at.start];
         prop_assert!(between.ends_with(&text[read..at.start]), "{own:?}");
         let before = &text[..at.start];

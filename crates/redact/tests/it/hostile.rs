@@ -1,4 +1,4 @@
-//! Input that is made to cost time, memory or a wrong cut.
+//! Input designed to cost time or memory, or to cause a wrong cut.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use crate::common::{bytes, check};
 use crate::plant::{MAKERS, Rng};
 use crate::plant_encode::base64;
 
-/// Each of these is a megabyte of what one matcher or view has to look at most often.
+/// A megabyte each of the input that is the most expensive for one matcher or view.
 fn adversaries() -> Vec<(&'static str, Vec<u8>)> {
     let fill = |unit: &str| unit.as_bytes().iter().copied().cycle().take(1 << 20).collect::<Vec<u8>>();
     let nested = (0..12).fold("x".to_owned(), |text, _| base64(text.repeat(4).as_bytes()));
@@ -42,7 +42,7 @@ fn adversaries() -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn every_adversary_is_worked_off() {
-    // A hang is what this would show; the whole takes seconds.
+    // This test would hang on a regression; normally it takes seconds.
     for (name, text) in adversaries() {
         let (once, _) = bytes(&text);
         assert!(!once.is_empty(), "{name}");
@@ -88,7 +88,7 @@ fn log_of(size: usize) -> Vec<u8> {
 fn a_secret_anywhere_in_a_long_compressed_text_takes_the_run_out() {
     for name in ["anthropic", "rsa key", "k8s secret json", "ini file"] {
         let make = MAKERS.iter().find(|(own, ..)| *own == name).unwrap().2;
-        // The text is looked into in windows: at their borders, and around what is read twice.
+        // The text is scanned in windows: plant secrets at their borders, and in the overlap.
         for place in [0_usize, 20_000, 128 << 10, 184 << 10, 256 << 10, 312 << 10, 399_000] {
             for shift in [0, 60, 700] {
                 let planted = format!("\n{}\n", make(&mut Rng::new(8)).text());
@@ -102,7 +102,7 @@ fn a_secret_anywhere_in_a_long_compressed_text_takes_the_run_out() {
                 assert_eq!(kinds.len(), 1, "{name} at {at}: {kinds:?}");
                 assert!(out.starts_with("head\n") && out.ends_with("]\ntail\n"), "{name} at {at}");
                 assert!(!kinds.contains(&"unscanned".to_owned()), "{name} at {at}: it was looked into");
-                // A longer run is cut around its hits; what is left of it inflates no more.
+                // A longer run is removed around its matches only, and the rest no longer inflates.
                 assert!(out.len() < run.len() / 2 || run.len() > 16 * 1024, "{name} at {at}");
             }
         }
@@ -114,14 +114,14 @@ fn a_secret_anywhere_in_a_long_compressed_text_takes_the_run_out() {
 
 #[test]
 fn a_text_of_nothing_but_secrets_is_worked_off() {
-    // What is found is remembered for repeats: adding one must not cost what all of them cost.
+    // Removed values are stored to find repeats: adding one must not cost as much as all of them.
     let mut rng = Rng::new(5);
     let mut text = String::new();
     for _ in 0..20_000 {
         text.push_str(&format!("password=\"{}!7a\"\n", rng.text("abcdefghKLMNOP23456", 11)));
     }
     let (_, found) = bytes(text.as_bytes());
-    // A few of them repeat themselves too much to tell.
+    // A few of the values have too little entropy to be stored.
     assert!(found.len() > 19_500, "{}", found.len());
 }
 

@@ -1,4 +1,4 @@
-//! JSON in, JSON out.
+//! Redaction of JSON values.
 
 use plugward_redact::{KnownSecrets, Output, OutputContent, Raw, ToolStatus};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn every_kind_is_found_in_a_leaf_and_in_a_name() {
         if planted.before.is_empty() {
             let (value, found) = check(json!({"a": [{planted.text(): {"x": planted.text()}}]}));
             assert!(!value.to_string().contains(&planted.secret), "{name}: {value}");
-            // The pointer is made of names, and a name may be the secret: it is that of the result.
+            // The pointer consists of names, and a name can be the secret, so it is that of the result.
             assert!(found.len() >= 2, "{name}: {found:?}");
             for (pointer, _) in &found {
                 assert!(value.pointer(pointer).is_some(), "{name}: {pointer} is not in the result");

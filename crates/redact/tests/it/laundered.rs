@@ -1,4 +1,4 @@
-//! Values that were found before a transform, behind what the transform made of them.
+//! Values that were found before a transform are found again in its output.
 
 use plugward_redact::{KnownSecrets, Raw};
 
@@ -33,7 +33,7 @@ const LAUNDERS: &[Launder] = &[
     ("zero width between", |v| v.chars().flat_map(|c| [c, '\u{200b}']).collect()),
 ];
 
-/// Redacts what a transform made of the value of `text`.
+/// Redacts the output of a transform of the value of `text`.
 fn transformed(text: &str, after: &str) -> (String, usize) {
     let mut known = KnownSecrets::new();
     FIREWALL.remember_text(&Raw::new(text.to_owned()), &mut known);
@@ -46,7 +46,7 @@ fn transformed(text: &str, after: &str) -> (String, usize) {
 #[test]
 fn every_kind_is_found_behind_every_transform_and_the_caller_is_told() {
     for (name, kind, make) in MAKERS {
-        // Blocks of several lines are found by their own armor; one value is what a transform spells.
+        // Blocks of several lines are found by their armor; a transform spells one value.
         if *kind == "pem" {
             continue;
         }
@@ -54,7 +54,7 @@ fn every_kind_is_found_behind_every_transform_and_the_caller_is_told() {
             let planted = make(&mut Rng::new(77));
             let spelled = transform(&planted.secret);
             let (out, told) = transformed(&planted.text(), &format!("the tool said {spelled} today\n"));
-            // A value that carries its own literal is no news where it stands as it stood.
+            // A value with a literal of its own is not laundered if it is unchanged.
             let bare = spelled == planted.secret && planted.before.is_empty();
             assert!(told > 0 || bare, "{name} / {launder}: {out:?} from {spelled:?}");
             assert!(

@@ -1,4 +1,4 @@
-//! What goes in, what comes out.
+//! Redaction of whole texts, through the public API.
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,

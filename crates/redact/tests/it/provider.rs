@@ -1,4 +1,4 @@
-//! Both links of the chain to a model, each alone.
+//! Both parts of the path to a model, tested separately.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use plugward_redact::{
     Transport, TransportError, TransportErrorKind,
 };
 
-/// Records what it is handed, and replies with a secret.
+/// Records its requests, and replies with a secret.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<String>>>);
 
@@ -19,7 +19,7 @@ impl Transport for Recorder {
     }
 }
 
-/// Of the shape of ADR-004's regression test: 26 letters behind the prefix.
+/// A key like that of ADR-004's regression test: 26 letters after the prefix.
 fn secret() -> String {
     format!("sk-ant-{}abcdefghijklmnopqrstuvwxyz", "api03-")
 }

@@ -1,4 +1,4 @@
-//! Each shape planted, and near misses.
+//! Each shape planted, with near misses.
 
 use crate::common::{check, gone, untouched};
 use crate::plant::{MAKERS, Rng};
@@ -74,7 +74,7 @@ fn a_value_that_was_cut_out_is_cut_out_where_it_stands_again() {
         "DB_PASSWORD=tR4-qu!ckBr0wn\nconnecting as app with tR4-qu!ckBr0wn (try 2), [tR4-qu!ckBr0wn]\n";
     let out = "DB_PASSWORD=[REDACTED:generic]\nconnecting as app with [REDACTED:generic] (try 2), [[REDACTED:generic]]\n";
     assert_eq!(check(text), (out.to_owned(), vec!["generic".to_owned(); 3]));
-    // Before it was told of, it is a bare word; and a short one stays one.
+    // Before its name occurs the value is a bare word, and a short value stays one.
     let early = "tR4-qu!ckBr0wn\npassword=tR4-qu!ckBr0wn\n";
     assert_eq!(check(early).0, "tR4-qu!ckBr0wn\npassword=[REDACTED:generic]\n");
     let short = "password=aB3!xYz9\nagain aB3!xYz9\n";

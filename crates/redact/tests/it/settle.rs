@@ -1,4 +1,4 @@
-//! Somebody who watches a stream sees its lines: what is held, and that it changes no byte.
+//! A reader who watches a stream sees complete lines, and settling changes no byte.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::classes::{ALL, PREFIXED};
 use crate::common::{FIREWALL, bytes};
 use crate::plant::{MAKERS, Rng};
 
-/// Pushes chunks, settles after each; gives the output, the findings and the most bytes that were held after a chunk.
+/// Pushes chunks and settles after each. Returns the output, the findings and the maximum of held bytes.
 fn watched(chunks: &[&[u8]]) -> (Vec<u8>, Vec<plugward_redact::SecretFinding>, usize) {
     let mut stream = FIREWALL.stream();
     let (mut out, mut pushed, mut held) = (Vec::new(), 0, 0);
@@ -76,7 +76,7 @@ fn after_a_quiet_line_in_utf16_nothing_is_held() {
             let (out, found, held) = watched(&whole);
             assert!(out == lines.concat());
             assert_eq!((found.len(), held), (0, 0));
-            // In pieces as a pipe gives them, what is held is a line and the piece.
+            // In pieces as from a pipe, at most a line and the piece are held.
             let text = lines.concat();
             for size in [1, 7, 64] {
                 let pieces: Vec<&[u8]> = text[..8192].chunks(size).collect();
@@ -146,7 +146,7 @@ fn a_key_behind_the_prefix_of_a_log_is_held_and_gone() {
             out.starts_with(&format!("{prefix}before\n")) && out.ends_with(&format!("{prefix}after\n")),
             "{out}"
         );
-        // Before its end has come nothing of it is out.
+        // Nothing of it is written before its end has arrived.
         let mut stream = FIREWALL.stream();
         let mut early = Vec::new();
         for line in &lines[..lines.len() - 2] {
@@ -203,7 +203,7 @@ fn a_line_that_may_go_on_is_held_until_the_next_one() {
     assert!(step("---\n").ends_with("data:\n  a: 1\n---\n"));
 }
 
-/// Benign lines and secrets in every class, as a tool may print them one after the other.
+/// Harmless lines and secrets in every class, one after the other.
 fn mixed(seed: u64, pieces: usize) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! What does not compile, each beside a twin that compiles and differs in one line.
+//! Code that must not compile, each next to a twin that compiles and differs in one line.
 
 #[test]
 fn raw_text_goes_nowhere() {
@@ -7,7 +7,7 @@ fn raw_text_goes_nowhere() {
     cases.compile_fail("tests/ui/*_no.rs");
 }
 
-/// A twin differs in the one line that is wrong: else the wrong thing may be what does not compile.
+/// A twin differs only in the wrong line. Otherwise another error could be the reason.
 #[test]
 fn twins_differ_in_exactly_one_line() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
