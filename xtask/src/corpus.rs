@@ -1,5 +1,5 @@
-//! The packages of the scan benchmark: fetched by exact version, held to a digest, unpacked to an ignored folder.
-#![expect(clippy::disallowed_types, reason = "folders of the repository")]
+//! Fetches the packages of the scan benchmark by exact version, checks their digests and unpacks them to an ignored directory.
+#![expect(clippy::disallowed_types, reason = "directories of the repository")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::Outcome;
 use crate::metadata::{root, text};
 
 const LOCK: &str = "benches/corpus.lock";
-/// What is unpacked of a tarball.
-const ENDINGS: &[&str] = &["*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.mts", "*.cts", "*.tsx"];
+/// The files that are unpacked from a tarball.
+const PATTERNS: &[&str] = &["*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.mts", "*.cts", "*.tsx"];
 
-/// One line of the lock.
+/// A line of the lock.
 pub(crate) struct Package {
     pub(crate) group: String,
     pub(crate) name: String,
@@ -24,15 +24,15 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// The folder that it is unpacked to.
-    pub(crate) fn folder(&self) -> PathBuf {
+    /// Returns the directory that it is unpacked to.
+    pub(crate) fn directory(&self) -> PathBuf {
         let name = self.name.trim_start_matches('@').replace('/', "-");
-        folder().join(&self.group).join(format!("{name}-{}", self.version))
+        directory().join(&self.group).join(format!("{name}-{}", self.version))
     }
 }
 
-/// The folder of the corpus.
-pub(crate) fn folder() -> PathBuf {
+/// Returns the directory of the corpus.
+pub(crate) fn directory() -> PathBuf {
     root().join("benches/corpus")
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
         .collect()
 }
 
-/// Fetches what is not there yet. A package that cannot be had is an error of its own; the others are fetched.
+/// Fetches the missing packages. A package that cannot be fetched is an error; the others are still fetched.
 pub(crate) fn fetch(only: Option<&str>) -> Result<Outcome> {
     let wanted = |package: &Package| {
         only.is_none_or(|only| package.name.contains(only) || package.group.contains(only))
@@ -62,7 +62,7 @@ pub(crate) fn fetch(only: Option<&str>) -> Result<Outcome> {
     let mut wrong = Vec::new();
     let mut fresh = 0_usize;
     for package in &packages {
-        if package.folder().is_dir() {
+        if package.directory().is_dir() {
             continue;
         }
         match unpack(package) {
@@ -74,15 +74,15 @@ pub(crate) fn fetch(only: Option<&str>) -> Result<Outcome> {
     Ok(Outcome { looked_at, wrong })
 }
 
-#[expect(clippy::disallowed_methods, reason = "this task writes an ignored folder of the repository")]
+#[expect(clippy::disallowed_methods, reason = "this task writes an ignored directory of the repository")]
 fn unpack(package: &Package) -> Result<()> {
-    let target = package.folder();
-    let work = folder().join("partial");
+    let target = package.directory();
+    let work = directory().join("partial");
     if work.exists() {
-        std::fs::remove_dir_all(&work).context("remove what an earlier run left")?;
+        std::fs::remove_dir_all(&work).context("remove the files of an earlier run")?;
     }
     let files = work.join("files");
-    std::fs::create_dir_all(&files).context("make the folder")?;
+    std::fs::create_dir_all(&files).context("create the directory")?;
     let spec = format!("{}@{}", package.name, package.version);
     run(Command::new("npm").args(["pack", &spec, "--ignore-scripts", "--silent"]).current_dir(&work))?;
     let tarball = tarball(&work)?;
@@ -92,31 +92,31 @@ fn unpack(package: &Package) -> Result<()> {
         write!(digest, "{byte:02x}").context("write a digest")?;
     }
     if digest != package.digest {
-        bail!("the tarball has SHA-512 {digest}, the lock says {}", package.digest);
+        bail!("the tarball has SHA-512 {digest}, expected {}", package.digest);
     }
     let mut tar = Command::new("tar");
     tar.arg("-xzf").arg(&tarball).arg("-C").arg(&files);
-    tar.args(["--no-same-owner", "--wildcards", "--ignore-case"]).args(ENDINGS);
-    // tar answers 2 where one of the endings does not occur; what was unpacked shows itself.
+    tar.args(["--no-same-owner", "--wildcards", "--ignore-case"]).args(PATTERNS);
+    // tar exits with 2 if one of the patterns matches nothing, so the unpacked files are checked instead.
     let output = tar.output().context("start tar")?;
-    if std::fs::read_dir(&files).context("list what was unpacked")?.next().is_none() {
+    if std::fs::read_dir(&files).context("list the unpacked files")?.next().is_none() {
         bail!("nothing was unpacked: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let parent = target.parent().context("the folder has a parent")?;
-    std::fs::create_dir_all(parent).context("make the folder")?;
-    std::fs::rename(&files, &target).context("move the files to their place")?;
+    let parent = target.parent().context("the directory has no parent")?;
+    std::fs::create_dir_all(parent).context("create the directory")?;
+    std::fs::rename(&files, &target).context("move the files")?;
     std::fs::remove_dir_all(&work).context("remove the tarball")
 }
 
-#[expect(clippy::disallowed_methods, reason = "this task lists an ignored folder of the repository")]
+#[expect(clippy::disallowed_methods, reason = "this task lists an ignored directory of the repository")]
 fn tarball(work: &Path) -> Result<PathBuf> {
-    for entry in std::fs::read_dir(work).context("list the folder")? {
-        let path = entry.context("list the folder")?.path();
-        if path.extension().is_some_and(|ending| ending == "tgz") {
+    for entry in std::fs::read_dir(work).context("list the directory")? {
+        let path = entry.context("list the directory")?.path();
+        if path.extension().is_some_and(|extension| extension == "tgz") {
             return Ok(path);
         }
     }
-    bail!("npm gave no tarball")
+    bail!("npm wrote no tarball")
 }
 
 fn run(command: &mut Command) -> Result<()> {

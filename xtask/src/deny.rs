@@ -1,4 +1,4 @@
-//! deny.toml, for a machine without cargo-deny: licences, doubles, bans, sources; and the rust-version of each crate.
+//! Checks deny.toml on a machine without cargo-deny: licenses, duplicates, bans and sources, and the rust-version of each dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,18 +25,18 @@ pub(crate) fn check() -> Result<Outcome> {
             wrong.push(format!("{} {} comes from {}", package.name(), package.version(), package.source()));
         }
         if numbers(package.rust_version()) > numbers(&limit) {
-            let (name, version, asked) = (package.name(), package.version(), package.rust_version());
-            wrong.push(format!("{name} {version} asks for Rust {asked}; the workspace promises {limit}"));
+            let (name, version, required) = (package.name(), package.version(), package.rust_version());
+            wrong.push(format!("{name} {version} requires Rust {required}; the workspace supports {limit}"));
         }
     }
     let skipped = names(&deny, &["bans", "skip"]);
     for (name, found) in versions.iter().filter(|(_, found)| found.len() > 1) {
         if !skipped.contains(*name) {
-            wrong.push(format!("{name} is there in {} versions: {found:?}", found.len()));
+            wrong.push(format!("{name} has {} versions: {found:?}", found.len()));
         }
     }
     for name in skipped.iter().filter(|name| versions.get(name.as_str()).is_none_or(|v| v.len() < 2)) {
-        wrong.push(format!("deny.toml skips {name}, which is not there twice"));
+        wrong.push(format!("deny.toml skips {name}, which has one version"));
     }
     for ban in names(&deny, &["bans", "deny"]) {
         let (name, below) = ban.split_once("@<").unwrap_or((&ban, ""));
@@ -49,7 +49,7 @@ pub(crate) fn check() -> Result<Outcome> {
     Ok(Outcome { looked_at: format!("deny: {count} dependencies"), wrong })
 }
 
-/// What one crate may have besides the list.
+/// Returns the licenses that deny.toml allows for one crate only.
 fn exceptions(deny: &toml::Table, name: &str) -> BTreeSet<String> {
     let of = |entry: &&toml::Value| entry.get("crate").and_then(toml::Value::as_str) == Some(name);
     let allow = |entry: &toml::Value| {
@@ -64,10 +64,10 @@ fn license(package: &Package<'_>, allowed: &BTreeSet<String>, wrong: &mut Vec<St
     let text = package.license().replace('/', " OR ");
     let (name, version) = (package.name(), package.version());
     match Expression::parse(&text) {
-        Err(error) => wrong.push(format!("{name} {version}: licence `{text}`: {}", error.reason)),
+        Err(error) => wrong.push(format!("{name} {version}: license `{text}`: {}", error.reason)),
         Ok(expression) => {
             if !expression.evaluate(|req: &LicenseReq| allowed.contains(&req.to_string())) {
-                wrong.push(format!("{name} {version}: licence `{text}` is not on the list of deny.toml"));
+                wrong.push(format!("{name} {version}: deny.toml does not allow the license `{text}`"));
             }
         }
     }
@@ -75,8 +75,8 @@ fn license(package: &Package<'_>, allowed: &BTreeSet<String>, wrong: &mut Vec<St
 
 fn at<'a>(table: &'a toml::Table, path: &[&str]) -> &'a [toml::Value] {
     let mut here = table;
-    let Some((last, folders)) = path.split_last() else { return &[] };
-    for key in folders {
+    let Some((last, parents)) = path.split_last() else { return &[] };
+    for key in parents {
         let Some(next) = here.get(*key).and_then(toml::Value::as_table) else { return &[] };
         here = next;
     }

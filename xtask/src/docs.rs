@@ -1,4 +1,4 @@
-//! docs/rules.md, written from what the program itself says of its codes and rules.
+//! Writes docs/rules.md from the lists that the program and the fence print.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -12,15 +12,15 @@ use crate::attacks;
 use crate::metadata::{root, text};
 
 const FILE: &str = "docs/rules.md";
-const HEAD: &str = "# Codes and rules\n\nWritten by `cargo xtask docs` from `plugward codes --format json`, the list of known misses and the fence's own lists; edit the sources, not this file.\n";
-/// What the rules are known to miss; the scanner's tests run each entry.
+const HEAD: &str = "# Codes and rules\n\nWritten by `cargo xtask docs` from `plugward codes --format json`, the list of known false negatives and the lists of the fence; edit the sources, not this file.\n";
+/// The known false negatives of the rules; the scanner's tests run each entry.
 const MISSES: &str = "crates/scanner/tests/data/evades.toml";
-const MISSES_HEAD: &str = "\n## Known misses\n\nEach row is a test that shows that the rule still does not see it, while it finds the same thing said openly. \
-                           \"Found instead\" is what else is reported, in the profile `general`. Beyond these rows the scanner sees no value that is known only at run time, \
-                           nothing that is encrypted, no flow through functions, classes and files but of constants, and no language without a lens.\n\n\
-                           | rule | class | what is missed | found instead |\n|---|---|---|---|\n";
+const MISSES_HEAD: &str = "\n## Known false negatives\n\nEach row is a test: the rule does not report this form, and reports the same thing written plainly. \
+                           \"Found instead\" lists the other rules that report it, in the profile `general`. The scanner also does not see values that are known only at run time, \
+                           encrypted content, flows through functions, classes and files except of constants, and languages that it has no reader for.\n\n\
+                           | rule | class | not reported | found instead |\n|---|---|---|---|\n";
 
-/// Writes the file, or compares it with what would be written.
+/// Writes the generated documents, or compares them with the files.
 pub(crate) fn run(mode: Mode) -> Result<Outcome> {
     let mut fresh = render(&codes()?)?;
     fresh.push_str(&misses(&text(MISSES)?)?);
@@ -31,7 +31,7 @@ pub(crate) fn run(mode: Mode) -> Result<Outcome> {
         match mode {
             Mode::Write => write(file, fresh.as_bytes())?,
             Mode::Check if text(file)? != *fresh => {
-                wrong.push(format!("{file} is not current: cargo xtask docs"));
+                wrong.push(format!("{file} is not current: run `cargo xtask docs`"));
             }
             Mode::Check => {}
         }
@@ -40,7 +40,7 @@ pub(crate) fn run(mode: Mode) -> Result<Outcome> {
     Ok(Outcome { looked_at: format!("docs: {}", looked_at.join(", ")), wrong })
 }
 
-/// What to do with the file.
+/// The use of the rendered documents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Mode {
     Write,
@@ -66,10 +66,10 @@ fn codes() -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("read the output of plugward codes")
 }
 
-/// What the last column of the rules is.
+/// The explanation of the last column in the table of rules.
 const RULES_NOTE: &str = "
-Precision: how many of the findings of a rule in real plugins, looked at one by one, are an attack or worth asking about
-(`benches/field-labels.tsv`, plugins of the tune split, notes included). `–` is not measured.
+Precision is the share of a rule's findings in published plugins that a reviewer labeled as an attack or as worth asking about
+(`benches/field-labels.tsv`, plugins of the tune split, notes included). `–` means not measured.
 ";
 
 fn render(json: &Value) -> Result<String> {
@@ -79,7 +79,7 @@ fn render(json: &Value) -> Result<String> {
     let parts = [
         ("reason", "Codes of reasons and notices"),
         ("rule", "Scanner rules"),
-        ("secret", "Secrets that redact cuts out"),
+        ("secret", "Secrets that redact removes"),
     ];
     for (kind, title) in parts {
         let is_rule = kind == "rule";
@@ -101,10 +101,11 @@ fn render(json: &Value) -> Result<String> {
     Ok(out)
 }
 
-/// The table of what is known to be missed.
+/// Renders the table of known false negatives.
 fn misses(text: &str) -> Result<String> {
     let table: toml::Value = toml::from_str(text).with_context(|| format!("read {MISSES}"))?;
-    let entries = table.get("miss").and_then(toml::Value::as_array).context("the list of misses is empty")?;
+    let entries =
+        table.get("miss").and_then(toml::Value::as_array).with_context(|| format!("{MISSES}: no entries"))?;
     let mut out = MISSES_HEAD.to_owned();
     for entry in entries {
         let cell = |key: &str| entry.get(key).and_then(toml::Value::as_str).unwrap_or_default();
@@ -118,7 +119,7 @@ fn misses(text: &str) -> Result<String> {
     Ok(out)
 }
 
-/// The rules of the fence, and what it is known not to see; its tests hold both.
+/// Renders the rules and the blind spots of the fence. Its tests check both lists.
 fn fence() -> Result<String> {
     let mut out = "\n## Fence rules\n\n| rule | name | help |\n|---|---|---|\n".to_owned();
     for rule in LintRule::ALL {

@@ -1,4 +1,4 @@
-//! This repository's own checks: `cargo xtask layers`, `deny`, `docs`, `fence`, `threats`; and `sizes`, `corpus`, `bench` and `field`.
+//! Tasks of this repository: checks (`layers`, `deny`, `docs`, `fence`, `threats`, `words`) and measurements (`sizes`, `corpus`, `bench`, `field`).
 
 mod attacks;
 mod bench;
@@ -10,12 +10,15 @@ mod layers;
 mod metadata;
 mod sizes;
 mod threats;
+mod words;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Checks of the repository. Each prints what it looked at, and exits 1 with a line for each thing that is wrong.
+/// Checks and measurements of this repository
+///
+/// A check prints a line for each error and a summary. It exits with 1 if there is an error, and with 2 if it cannot run.
 #[derive(Debug, Parser)]
 #[command(name = "xtask")]
 struct Args {
@@ -25,38 +28,44 @@ struct Args {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Task {
-    /// Compares the dependencies of each crate with [workspace.metadata.layers] and [workspace.metadata.rows].
+    /// Compare the dependencies of each crate with the tables in Cargo.toml
+    ///
+    /// The tables are [workspace.metadata.layers] and [workspace.metadata.rows].
     Layers,
-    /// Compares licences, versions, bans, sources and rust-versions of all dependencies with deny.toml.
+    /// Compare licenses, versions and sources of all dependencies with deny.toml
     Deny,
-    /// Writes docs/rules.md and docs/attacks.md.
+    /// Write docs/rules.md and docs/attacks.md
     Docs {
-        /// Compare only.
+        /// Compare the files and write nothing
         #[arg(long)]
         check: bool,
     },
-    /// Runs the fence over this workspace; arguments after `--` are its own.
+    /// Run the fence over this workspace
     Fence {
-        /// Arguments of `cargo plugward-fence`.
+        /// Arguments of `cargo plugward-fence`, after `--`
         #[arg(last = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Prints lines of source per crate next to the budgets in Cargo.toml; reports only.
+    /// Print lines of source per crate next to the budgets in Cargo.toml
     Sizes,
-    /// Looks up each test that THREAT-MODEL.md names.
+    /// Check that each test in THREAT-MODEL.md exists
     Threats,
-    /// Fetches the packages of benches/corpus.lock and unpacks their JavaScript and TypeScript files.
+    /// Check the words of documents, comments, messages and rule texts
+    ///
+    /// The list is xtask/words.tsv. A use that has to stay, such as a quote, is listed in xtask/words-allow.tsv.
+    Words,
+    /// Fetch the packages of benches/corpus.lock and unpack their scripts
     Corpus {
-        /// Only packages whose name or group holds this.
+        /// Fetch only packages whose name or group contains this text
         #[arg(long)]
         only: Option<String>,
     },
-    /// Measures a crate beside its peers.
+    /// Measure a crate next to comparable programs
     Bench {
         #[command(subcommand)]
-        what: bench::Bench,
+        task: bench::Bench,
     },
-    /// Runs the scanner on public plugin repositories and measures its findings.
+    /// Run the scanner on public plugin repositories and measure its findings
     Field {
         #[command(subcommand)]
         task: field::Field,
@@ -72,24 +81,25 @@ fn main() -> ExitCode {
         Task::Fence { arguments } => return fence(arguments),
         Task::Sizes => sizes::print(),
         Task::Threats => threats::check(),
+        Task::Words => words::check(),
         Task::Corpus { only } => corpus::fetch(only.as_deref()),
         Task::Field { task } => field::run(&task),
-        Task::Bench { what } => return done(bench::run(&what)),
+        Task::Bench { task } => return finish(bench::run(&task)),
     };
-    done(outcome.map(Outcome::print))
+    finish(outcome.map(Outcome::print))
 }
 
-/// Prints what kept a task from being done.
-fn done(outcome: anyhow::Result<ExitCode>) -> ExitCode {
+/// Prints the error of a task that could not run.
+fn finish(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         say(&format!("error: {error:#}"));
         ExitCode::from(2)
     })
 }
 
-/// The fence prints and decides by itself; its planted cases run first.
+/// Runs the fence, which prints its own findings and returns its own exit code.
 fn fence(arguments: Vec<std::ffi::OsString>) -> ExitCode {
-    #[expect(clippy::disallowed_methods, reason = "exceptions of the fence expire by the day")]
+    #[expect(clippy::disallowed_methods, reason = "exceptions of the fence have an expiry date")]
     let now = std::time::SystemTime::now();
     let seconds = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut streams = plugward_fence::Streams {
@@ -100,8 +110,9 @@ fn fence(arguments: Vec<std::ffi::OsString>) -> ExitCode {
     ExitCode::from(plugward_fence::command(arguments, &mut streams))
 }
 
-/// What a check saw, and what is wrong.
+/// The result of a check.
 struct Outcome {
+    /// The subject of the check with its counts, printed last.
     looked_at: String,
     wrong: Vec<String>,
 }
@@ -111,7 +122,8 @@ impl Outcome {
         for line in &self.wrong {
             say(&format!("error: {line}"));
         }
-        say(&format!("{}: {} wrong", self.looked_at, self.wrong.len()));
+        let noun = if self.wrong.len() == 1 { "error" } else { "errors" };
+        say(&format!("{}: {} {noun}", self.looked_at, self.wrong.len()));
         if self.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo metadata`, as far as the checks need it.
+//! The parts of `cargo metadata` that the checks use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -6,13 +6,13 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-/// What `cargo metadata` says of the workspace.
+/// The output of `cargo metadata` for this workspace.
 pub(crate) struct Metadata {
     json: Value,
 }
 
 impl Metadata {
-    /// Asks cargo.
+    /// Runs `cargo metadata`.
     pub(crate) fn read() -> Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "this program starts cargo and nothing else")]
         let (cargo, output) = {
@@ -30,19 +30,19 @@ impl Metadata {
         Ok(Self { json: serde_json::from_slice(&output.stdout).context("read cargo metadata")? })
     }
 
-    /// All packages, of the workspace and from outside.
+    /// Returns all packages, those of the workspace and its dependencies.
     pub(crate) fn packages(&self) -> impl Iterator<Item = Package<'_>> {
         array(&self.json, "packages").iter().map(Package)
     }
 
-    /// The packages of the workspace.
+    /// Returns the packages of the workspace.
     pub(crate) fn members(&self) -> impl Iterator<Item = Package<'_>> {
         let members: BTreeSet<&str> =
             array(&self.json, "workspace_members").iter().filter_map(Value::as_str).collect();
         self.packages().filter(move |package| members.contains(package.id()))
     }
 
-    /// `[workspace.metadata.<key>]`.
+    /// Returns the lists in `[workspace.metadata.<key>]`, by name.
     pub(crate) fn workspace(&self, key: &str) -> Result<BTreeMap<String, BTreeSet<String>>> {
         let table = self
             .json
@@ -57,10 +57,8 @@ impl Metadata {
             })
             .collect())
     }
-}
 
-impl Metadata {
-    /// `[workspace.metadata.<key>]` as numbers by name.
+    /// Returns the numbers in `[workspace.metadata.<key>]`, by name.
     pub(crate) fn numbers(&self, key: &str) -> Result<BTreeMap<String, u64>> {
         let table = self
             .json
@@ -69,9 +67,7 @@ impl Metadata {
             .with_context(|| format!("Cargo.toml has no [workspace.metadata.{key}]"))?;
         Ok(table.iter().filter_map(|(name, number)| Some((name.clone(), number.as_u64()?))).collect())
     }
-}
 
-impl Metadata {
     /// Returns the directory that cargo builds in.
     pub(crate) fn target_directory(&self) -> Result<&str> {
         let directory = self.json.get("target_directory").and_then(Value::as_str);
@@ -79,12 +75,12 @@ impl Metadata {
     }
 }
 
-/// The packages that a package needs to be built on this platform with default features, dev-dependencies left out.
+/// Returns the dependencies of a package on this platform with default features, without dev-dependencies.
 pub(crate) fn closure(package: &Package<'_>) -> BTreeSet<String> {
     tree(package.name()).into_iter().filter(|name| name != package.name()).collect()
 }
 
-/// `cargo tree` in its default form for this platform: normal and build edges, default features.
+/// Returns the names that `cargo tree` prints: normal and build edges, default features.
 fn tree(package: &str) -> BTreeSet<String> {
     #[expect(clippy::disallowed_methods, reason = "this program starts cargo and nothing else")]
     let output = Command::new("cargo")
@@ -106,7 +102,7 @@ fn tree(package: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// The folder of the workspace.
+/// Returns the directory of the workspace.
 pub(crate) fn root() -> &'static std::path::Path {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
@@ -123,7 +119,7 @@ fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// One package.
+/// A package in the output of `cargo metadata`.
 pub(crate) struct Package<'a>(&'a Value);
 
 impl<'a> Package<'a> {
@@ -151,23 +147,23 @@ impl<'a> Package<'a> {
         self.str("rust_version")
     }
 
-    /// Where it comes from; empty for a package of the workspace.
+    /// Returns the source that cargo fetches it from; empty for a package of the workspace.
     pub(crate) fn source(&self) -> &'a str {
         self.str("source")
     }
 
-    /// The full path of the crate's directory.
+    /// Returns the absolute path of its directory.
     pub(crate) fn directory(&self) -> &'a str {
         self.str("manifest_path").trim_end_matches("Cargo.toml")
     }
 
-    /// The folder's name: the crate's name in DESIGN's table.
-    pub(crate) fn folder(&self) -> &'a str {
+    /// Returns the name of its directory, which is its row in the tables of Cargo.toml.
+    pub(crate) fn directory_name(&self) -> &'a str {
         let mut parts = self.str("manifest_path").rsplit(['/', '\\']);
         parts.nth(1).unwrap_or_default()
     }
 
-    /// Names of its normal and build dependencies.
+    /// Returns the names of its normal and build dependencies.
     pub(crate) fn edges(&self) -> BTreeSet<&'a str> {
         array(self.0, "dependencies")
             .iter()

@@ -1,4 +1,4 @@
-//! Lines of source per crate, next to the budgets in the root Cargo.toml. It reports, and never fails.
+//! Counts lines of source per crate and prints them next to the budgets in the root Cargo.toml. It never fails.
 #![expect(clippy::disallowed_methods, reason = "reads this repository's own files")]
 
 use std::fs;
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use crate::metadata::Metadata;
 use crate::{Outcome, say};
 
-/// Prints a row for each crate; one that is over its budget says by how much.
+/// Prints a row for each crate, with the lines that exceed its budget.
 pub(crate) fn print() -> Result<Outcome> {
     let metadata = Metadata::read()?;
     let budgets = metadata.numbers("sizes")?;

@@ -1,5 +1,5 @@
-//! `plugward check` of unchanged plugins, next to a program that only reads and hashes the same bytes.
-#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a bench makes its own files")]
+//! Measures `plugward check` of unchanged plugins, next to a program that only reads and hashes the same bytes.
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a benchmark creates its own files")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,22 @@ use super::process::median;
 use crate::metadata::root;
 use crate::{Outcome, say};
 
-/// How to measure.
+/// Options of `bench check`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
-    /// Runs of each program, after one that is not counted; the median is printed.
+    /// Measured runs of each program; the median is printed
     #[arg(long, default_value_t = 9)]
     runs: usize,
-    /// The number of plugins.
+    /// Number of plugins
     #[arg(long, default_value_t = 1000)]
     plugins: usize,
-    /// Read and hash every file of this directory, and nothing else: the peer.
+    /// Only read and hash every file of this directory
     #[arg(long, hide = true, value_name = "DIR")]
     hash: Option<PathBuf>,
 }
 
-/// The most that a check may take, in hundredths of the peer's time.
+/// The longest time that a check may take, in hundredths of the time to read and hash. Hashing is the floor of
+/// every check, and half as much again is what the gates may add.
 const MOST: u128 = 150;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         command.args(["bench", "check", "--hash"]).arg(&plugins);
         command
     };
-    // The first check pins all plugins; what is measured is the second and later ones.
+    // The first check pins all plugins and is not measured.
     let (hashed, _) = median(args.runs, peer)?;
     let (checked, said) = median(args.runs, check)?;
     let hundredths = checked.wall.as_micros().saturating_mul(100).checked_div(hashed.wall.as_micros().max(1));
@@ -80,14 +81,14 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     ));
     let ratio = format!("{}.{:02} x", hundredths / 100, hundredths % 100);
     let wrong = if hundredths > MOST {
-        vec![format!("{ratio} the time of reading and hashing, at most 1.50 x is wanted")]
+        vec![format!("{ratio} the time of reading and hashing, the goal is at most 1.50 x")]
     } else {
         Vec::new()
     };
     Ok(Outcome { looked_at: format!("check of unchanged plugins: {ratio}"), wrong })
 }
 
-/// Writes plugins of about the size that public ones have: a manifest, a hook, skills with some text. Returns the bytes.
+/// Writes plugins of the usual size: a manifest, a hook and skills with some text. Returns the bytes written.
 fn make(dir: &Path, plugins: usize) -> Result<usize> {
     let mut bytes = 0_usize;
     let mut put = |path: PathBuf, text: &str| -> Result<()> {

@@ -1,8 +1,8 @@
-//! The fence over the sources of the local registry cache, beside ast-grep with one comparable rule.
+//! Measures the fence on the sources of the local registry cache, next to ast-grep with one comparable rule.
 #![expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
-    reason = "a bench lays files out, starts what it measures and takes the time"
+    reason = "a benchmark writes files, starts programs and measures time"
 )]
 
 use std::ffi::OsString;
@@ -15,46 +15,46 @@ use anyhow::{Context as _, Result, bail};
 use crate::Outcome;
 use crate::metadata::root;
 
-/// How much Rust is looked at.
+/// The size of the measured Rust sources.
 const BYTES: u64 = 50_000_000;
-/// Each figure is the middle of so many runs.
+/// The number of runs; each figure is their median.
 const RUNS: usize = 5;
-/// What is asked of the three figures.
+/// The goals. A fence slower than this would not be run before each commit.
 const MOST_ALONE: Duration = Duration::from_millis(300);
 const MOST_KILOBYTES: u64 = 100 * 1024;
 const MOST_OF_PEER: f64 = 1.0;
-/// The peer's rule: a literal of a type whose name ends as those of capabilities do.
+/// The rule for ast-grep: a literal of a type whose name ends with `Capability`.
 const RULE: &str = "id: made-by-literal\nlanguage: rust\nrule:\n  kind: struct_expression\n  has: { field: name, \
     regex: \"Capability$\" }\n";
 
-/// Where the parts come from.
+/// Options of `bench fence`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
-    /// A folder of crate sources, one folder a crate [the registry cache of this cargo]
+    /// Directory of crate sources, one directory per crate [default: the registry cache of cargo]
     #[arg(long)]
     sources: Option<PathBuf>,
-    /// The peer's program [ast-grep, if it is on the path]
+    /// The program ast-grep [default: found on PATH, or not measured]
     #[arg(long)]
     peer: Option<PathBuf>,
 }
 
-/// What one run took.
+/// The resources that a run used.
 #[derive(Debug, Clone, Copy)]
-struct Took {
+struct Resources {
     wall: Duration,
     cpu: Duration,
     kilobytes: u64,
 }
 
-/// Builds the fence, lays the corpus out and measures.
+/// Builds the fence, writes the corpus and measures.
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let fence = built()?;
-    // Beside the profile's folder, in cargo's own target directory: no check of this workspace looks there.
+    // In the target directory, so that no check of this workspace reads the corpus.
     let target = fence.ancestors().nth(2).context("a program in the target directory")?;
     let place = target.join("bench-fence");
     let corpus = Corpus::lay_out(&sources(args)?, &place)?;
     say(&format!(
-        "{} cores, load {}; {} crates, {} files, {:.1} MB of Rust, each figure the middle of {RUNS}",
+        "{} cores, load {}; {} crates, {} files, {:.1} MB of Rust, medians of {RUNS} runs",
         std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
         load(),
         corpus.crates,
@@ -70,15 +70,18 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let alone = middle(&mut || plain(&[]))?;
     line("no crate sees the capability crate", alone, &format!("at most {MOST_ALONE:?}"));
     if alone.wall > MOST_ALONE {
-        wrong.push(format!("{:?} where no crate sees the capability crate", alone.wall));
+        wrong.push(format!(
+            "{:?} if no crate sees the capability crate, the goal is {MOST_ALONE:?}",
+            alone.wall
+        ));
     }
     let all = middle(&mut || plain(&["--assume-all-dependents"]))?;
     line("every crate counts as one that sees it", all, &format!("at most {} MiB", MOST_KILOBYTES / 1024));
     if all.kilobytes > MOST_KILOBYTES {
-        wrong.push(format!("{} kB at the peak", all.kilobytes));
+        wrong.push(format!("{} kB of memory, the goal is {MOST_KILOBYTES} kB", all.kilobytes));
     }
     match peer(args) {
-        None => say("ast-grep                                  not measured: it is not there"),
+        None => say("ast-grep                                  not measured: not found"),
         Some((program, version)) => {
             let rule = place.join("rule.yml");
             write(&rule, RULE)?;
@@ -89,19 +92,19 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             })?;
             let ratio = all.cpu.as_secs_f64() / scan.cpu.as_secs_f64().max(f64::MIN_POSITIVE);
             line(&format!("{version}, one rule"), scan, "");
-            say(&format!("processor time over the peer's: {ratio:.2}, at most {MOST_OF_PEER:.2}"));
+            say(&format!("processor time relative to ast-grep: {ratio:.2}, at most {MOST_OF_PEER:.2}"));
             if ratio > MOST_OF_PEER {
-                wrong.push(format!("{ratio:.2} of the peer's processor time"));
+                wrong.push(format!("{ratio:.2} of the processor time of ast-grep"));
             }
         }
     }
     Ok(Outcome { looked_at: format!("bench fence: {} files", corpus.files), wrong })
 }
 
-fn line(what: &str, took: Took, wanted: &str) {
+fn line(label: &str, took: Resources, wanted: &str) {
     let (wall, cpu) = (took.wall.as_secs_f64(), took.cpu.as_secs_f64());
     let mebibytes = as_f64(took.kilobytes) / 1024.0;
-    say(&format!("{what:<41} {wall:>7.2} s wall {cpu:>7.2} s processor {mebibytes:>7.1} MiB  {wanted}"));
+    say(&format!("{label:<41} {wall:>7.2} s wall {cpu:>7.2} s processor {mebibytes:>7.1} MiB  {wanted}"));
 }
 
 #[expect(clippy::print_stdout, reason = "a command's own output")]
@@ -109,7 +112,7 @@ fn say(line: &str) {
     println!("{line}");
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+#[expect(clippy::cast_precision_loss, reason = "printed figures need no more digits")]
 const fn as_f64(value: u64) -> f64 {
     value as f64
 }
@@ -117,8 +120,7 @@ const fn as_f64(value: u64) -> f64 {
 /// Files with their length.
 type Files = Vec<(PathBuf, u64)>;
 
-/// The packages of a workspace that is made of crate sources: a manifest of its own for each, so that no
-/// dependency has to be there.
+/// A workspace made of crate sources. Each crate gets a new manifest, so that no dependency is needed.
 struct Corpus {
     crates: usize,
     files: usize,
@@ -128,33 +130,33 @@ struct Corpus {
 impl Corpus {
     fn lay_out(sources: &Path, place: &Path) -> Result<Self> {
         if place.exists() {
-            std::fs::remove_dir_all(place).context("empty the folder of the bench")?;
+            std::fs::remove_dir_all(place).context("remove the corpus of an earlier run")?;
         }
         let mut crates: Vec<(u64, PathBuf, Files)> = Vec::new();
-        for folder in entries(sources)? {
+        for directory in entries(sources)? {
             let mut files = Files::new();
-            rust_files(&folder, &mut files)?;
+            rust_files(&directory, &mut files)?;
             files.sort();
             let bytes = files.iter().map(|(_, bytes)| *bytes).sum();
             if bytes > 0 {
-                crates.push((bytes, folder, files));
+                crates.push((bytes, directory, files));
             }
         }
-        // The small ones first: many files of many crates, as a large workspace has them.
+        // Small crates first: a large workspace consists of many small crates.
         crates.sort();
         let mut corpus = Self { crates: 0, files: 0, bytes: 0 };
-        for (bytes, folder, files) in &crates {
+        for (bytes, directory, files) in &crates {
             if corpus.bytes.saturating_add(*bytes) > BYTES {
                 continue;
             }
             let name = format!("crate-{:04}", corpus.crates);
             let own = place.join(&name);
             for (file, _) in files {
-                let inside = file.strip_prefix(folder).context("a file of the crate")?;
+                let inside = file.strip_prefix(directory).context("a file of the crate")?;
                 copy(file, &own.join(inside))?;
             }
             let usual = own.join("src/lib.rs").exists();
-            let first = files.first().and_then(|(file, _)| file.strip_prefix(folder).ok());
+            let first = files.first().and_then(|(file, _)| file.strip_prefix(directory).ok());
             let lib = if usual { Path::new("src/lib.rs") } else { first.unwrap_or(Path::new("src/lib.rs")) };
             let manifest = format!("{}[lib]\npath = {:?}\n", package(&name), lib.to_string_lossy());
             write(&own.join("Cargo.toml"), &manifest)?;
@@ -163,7 +165,7 @@ impl Corpus {
             corpus.bytes = corpus.bytes.saturating_add(*bytes);
         }
         if corpus.bytes < BYTES / 2 {
-            bail!("{} holds only {} bytes of Rust", sources.display(), corpus.bytes);
+            bail!("{} contains only {} bytes of Rust", sources.display(), corpus.bytes);
         }
         write(&place.join("caps/Cargo.toml"), &package("caps"))?;
         let caps = "pub struct NetCapability { host: String }\nimpl NetCapability {\n    \
@@ -180,28 +182,29 @@ fn package(name: &str) -> String {
     format!("[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2021\"\n")
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let listed = std::fs::read_dir(folder).with_context(|| format!("list {}", folder.display()))?;
+fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+    let listed = std::fs::read_dir(directory).with_context(|| format!("list {}", directory.display()))?;
     let mut found = Vec::new();
     for entry in listed {
-        found.push(entry.with_context(|| format!("list {}", folder.display()))?.path());
+        found.push(entry.with_context(|| format!("list {}", directory.display()))?.path());
     }
     found.sort();
     Ok(found)
 }
 
-fn rust_files(folder: &Path, found: &mut Files) -> Result<()> {
-    if !folder.is_dir() {
+fn rust_files(directory: &Path, found: &mut Files) -> Result<()> {
+    if !directory.is_dir() {
         return Ok(());
     }
-    for path in entries(folder)? {
+    for path in entries(directory)? {
         if path.is_symlink() {
             continue;
         }
         if path.is_dir() {
             rust_files(&path, found)?;
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            let bytes = path.metadata().with_context(|| format!("look at {}", path.display()))?.len();
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let bytes =
+                path.metadata().with_context(|| format!("read the metadata of {}", path.display()))?.len();
             found.push((path, bytes));
         }
     }
@@ -209,21 +212,21 @@ fn rust_files(folder: &Path, found: &mut Files) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
     }
     std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    if let Some(folder) = to.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    if let Some(directory) = to.parent() {
+        std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
     }
     std::fs::copy(from, to).with_context(|| format!("copy {}", from.display()))?;
     Ok(())
 }
 
-/// The folder of unpacked crates: the one that was given, or the largest of the registry cache.
+/// Returns the directory of crate sources: the given one, or the largest in the registry cache.
 fn sources(args: &Args) -> Result<PathBuf> {
     if let Some(given) = &args.sources {
         return Ok(given.clone());
@@ -240,7 +243,7 @@ fn sources(args: &Args) -> Result<PathBuf> {
     Ok(largest.1)
 }
 
-/// Builds the fence as it is given away, and gives its program.
+/// Builds the fence in release mode and returns the path of the program.
 fn built() -> Result<PathBuf> {
     let output = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--locked", "-p", "plugward-fence", "--message-format=json"])
@@ -267,14 +270,14 @@ fn peer(args: &Args) -> Option<(OsString, String)> {
     text.starts_with("ast-grep").then_some((program, text))
 }
 
-/// Runs a command once to warm the page cache, then some times, and gives the middle of each figure.
-fn middle(make: &mut dyn FnMut() -> Command) -> Result<Took> {
+/// Runs a command once to warm the page cache, then `RUNS` times. Returns the median of each figure.
+fn middle(make: &mut dyn FnMut() -> Command) -> Result<Resources> {
     once(&mut make())?;
     let mut all = Vec::new();
     for _ in 0..RUNS {
         all.push(once(&mut make())?);
     }
-    Ok(Took {
+    Ok(Resources {
         wall: middle_of(all.iter().map(|took| took.wall).collect()),
         cpu: middle_of(all.iter().map(|took| took.cpu).collect()),
         kilobytes: middle_of(all.iter().map(|took| took.kilobytes).collect()),
@@ -286,7 +289,7 @@ fn middle_of<T: Ord + Copy + Default>(mut values: Vec<T>) -> T {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-fn once(command: &mut Command) -> Result<Took> {
+fn once(command: &mut Command) -> Result<Resources> {
     let before = children()?;
     let start = Instant::now();
     let mut child = command
@@ -304,21 +307,21 @@ fn once(command: &mut Command) -> Result<Took> {
         std::thread::sleep(Duration::from_millis(2));
     };
     let wall = start.elapsed();
-    // 1: findings, of the fence and of the peer alike.
+    // The fence and ast-grep exit with 1 if they have findings.
     if !matches!(status.code(), Some(0 | 1)) {
         bail!("{}: {status}", command.get_program().display());
     }
-    Ok(Took { wall, cpu: children()?.saturating_sub(before), kilobytes })
+    Ok(Resources { wall, cpu: children()?.saturating_sub(before), kilobytes })
 }
 
-/// The most memory that a process has held so far; 0 once it is gone.
+/// Returns the peak memory of a process so far; 0 if it has ended.
 fn peak(id: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Processor time of the children that have ended, in ticks of 10 ms.
+/// Returns the processor time of the child processes that have ended. The kernel counts it in ticks of 10 ms.
 fn children() -> Result<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("read /proc/self/stat")?;
     let fields = stat.rsplit(')').next().unwrap_or_default();
@@ -327,7 +330,7 @@ fn children() -> Result<Duration> {
     Ok(Duration::from_millis(ticks.saturating_mul(10)))
 }
 
-/// The load of the last minute, and a word where it is above the number of cores.
+/// Returns the load of the last minute, marked if it exceeds the number of cores.
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = text.split_whitespace().next().unwrap_or("unknown").to_owned();

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the measurements that a page of the design asks for, each against its peers in one run.
+//! `cargo xtask bench`: measures a crate and comparable programs in one run.
 
 mod check;
 mod fence;
@@ -9,19 +9,19 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// What is measured.
+/// The measurements.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Bench {
-    /// A check of unchanged plugins, beside a program that only reads and hashes the same bytes.
+    /// Check unchanged plugins, next to a program that only reads and hashes
     Check(check::Args),
-    /// The fence over 50 MB of Rust of the local registry cache, beside ast-grep.
+    /// Run the fence over 50 MB of Rust from the registry cache, next to ast-grep
     Fence(fence::Args),
-    /// Redaction of 100 MB of tool output with planted secrets, beside kingfisher and betterleaks.
+    /// Redact 100 MB with planted secrets, next to kingfisher and betterleaks
     Redact(redact::Args),
 }
 
-pub(crate) fn run(what: &Bench) -> anyhow::Result<ExitCode> {
-    match what {
+pub(crate) fn run(bench: &Bench) -> anyhow::Result<ExitCode> {
+    match bench {
         Bench::Check(args) => Ok(check::run(args)?.print()),
         Bench::Fence(args) => Ok(fence::run(args)?.print()),
         Bench::Redact(args) => redact::run(args),

@@ -1,28 +1,28 @@
-//! Starts the measurement that lives beside the generator of its corpus, in `crates/redact/examples/bench.rs`.
+//! Runs `crates/redact/examples/bench.rs`, which is next to the generator of its corpus.
 
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 
-/// Peers, and the size of the corpus.
+/// Options of `bench redact`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
-    /// The program `kingfisher`; found on PATH where it is not given, else not measured.
+    /// The program `kingfisher` [default: found on PATH, or not measured]
     #[arg(long, value_name = "PROGRAM")]
     kingfisher: Option<String>,
-    /// The program `betterleaks`; found on PATH where it is not given, else not measured.
+    /// The program `betterleaks` [default: found on PATH, or not measured]
     #[arg(long, value_name = "PROGRAM")]
     betterleaks: Option<String>,
-    /// Megabytes of corpus.
+    /// Size of the corpus in megabytes
     #[arg(long, value_name = "MB", default_value_t = 100)]
     size: u32,
-    /// Exit 1 if a figure that the page asks for is missed.
+    /// Exit with 1 if a goal is missed
     #[arg(long)]
     gate: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    #[expect(clippy::disallowed_methods, reason = "the measurement is a program of its own")]
+    #[expect(clippy::disallowed_methods, reason = "the measurement is a separate program")]
     let mut command = Command::new("cargo");
     command
         .args(["run", "--release", "--package", "plugward-redact", "--features", "_bench"])
