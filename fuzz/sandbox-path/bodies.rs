@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
 use plugward_sandbox_path::{
-    FileKind, HardLinks, Jail, Missing, Mounts, Names, OpenError, Over, Parents, PathEscape, Perm, Policy,
-    RelPath, SandboxedPath, WalkLimits,
+    FileKind, HardLinks, Jail, MissingFile, Mounts, Names, OpenError, Parents, PathEscape, Perm, Policy,
+    RelPath, RenameMode, SandboxedPath, WalkLimits,
 };
 
 const OUTSIDE: &[u8] = b"outside";
@@ -133,7 +133,7 @@ impl World {
             }
             b"c" => made(self.jail.create_new(path, file).map(drop), FileKind::File, self),
             b"w" => made(self.jail.replace(path, second, file).map(|_| ()), FileKind::File, self),
-            b"a" => made(self.jail.append(path, Missing::Create(file)).map(drop), FileKind::File, self),
+            b"a" => made(self.jail.append(path, MissingFile::Create(file)).map(drop), FileKind::File, self),
             b"d" => made(self.jail.create_dir(path, Perm::PRIVATE_DIRECTORY), FileKind::Directory, self),
             b"x" | b"y" | b"t" => {
                 let done = match verb {
@@ -150,7 +150,7 @@ impl World {
                 }
             }
             b"n" | b"o" => {
-                let over = if verb == b"n" { Over::Refuse } else { Over::Replace };
+                let over = if verb == b"n" { RenameMode::Refuse } else { RenameMode::Replace };
                 match self.jail.rename(path, second, over) {
                     Ok(()) => {
                         let to = RelPath::parse(second, &policy).unwrap().as_bytes().to_vec();

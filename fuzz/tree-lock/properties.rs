@@ -1,6 +1,6 @@
 //! What must hold for any bytes. The fuzz targets call this, and so does the test that replays the corpus.
 
-use plugward_tree_lock::{JsonLock, Lock, LockFile, MinisignVerifier, TreeList};
+use plugward_tree_lock::{AnyLockFile, JsonLock, LockFile, MinisignVerifier, TreeList};
 use plugward_types::TreeDigest;
 
 /// PLUGINS.lock: what is read renders, and reads again as the same; what is not has a place inside the text.
@@ -11,7 +11,7 @@ pub(crate) fn lock(bytes: &[u8]) {
             assert_eq!(LockFile::parse(text.as_bytes()).as_ref(), Ok(&file));
             assert!(file.entries().all(|(_, entry)| !entry.tree.is_empty()));
             if bytes.first() != Some(&b'{') {
-                assert_eq!(Lock::parse(bytes), Ok(Lock::Plugins(file)));
+                assert_eq!(AnyLockFile::parse(bytes), Ok(AnyLockFile::Plugins(file)));
             }
         }
         Err(error) => {

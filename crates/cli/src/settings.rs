@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::hook_events::RawOutput;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
-use plugward_loader::tree_lock::Limits;
+use plugward_loader::tree_lock::TreeLimits;
 use plugward_loader::{
     ApprovalRule, HostSuppression, ParseError, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
 };
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) profile: Option<Profile>,
     pub(crate) packages: Vec<String>,
     /// How much of a plugin's folder is read.
-    pub(crate) tree: Limits,
+    pub(crate) tree: TreeLimits,
     /// Which hooks see text before the secret scan.
     pub(crate) raw: RawOutput,
     /// Hooks of plugins that see it nevertheless.
@@ -109,8 +109,8 @@ struct LimitsTable {
 
 impl LimitsTable {
     /// Puts what is said over what held before.
-    fn over(self, before: Limits) -> Limits {
-        Limits {
+    fn over(self, before: TreeLimits) -> TreeLimits {
+        TreeLimits {
             entries: self.tree_files.unwrap_or(before.entries),
             bytes: self.tree_bytes.unwrap_or(before.bytes),
             file_bytes: self.file_bytes.unwrap_or(before.file_bytes),
@@ -248,7 +248,7 @@ impl Settings {
             scan_ask: ScanAsk::Ask,
             profile: None,
             packages: Vec::new(),
-            tree: Limits::standard(),
+            tree: TreeLimits::standard(),
             raw: RawOutput::ManagedAndUser,
             raw_grants: Vec::new(),
             rules: Vec::new(),

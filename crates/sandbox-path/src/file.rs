@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use crate::error::{Fail, OpenErrorKind};
+use crate::error::{OpenErrorKind, OperationError};
 use crate::imp;
 use crate::meta::Metadata;
 
@@ -82,7 +82,7 @@ impl SandboxedFile {
     }
 
     /// Reads the whole file, and refuses it at one byte more than `limit`.
-    pub(crate) fn read_all(&self, limit: u64) -> Result<Vec<u8>, Fail> {
+    pub(crate) fn read_all(&self, limit: u64) -> Result<Vec<u8>, OperationError> {
         let room = self.opened.len().min(limit).saturating_add(1);
         // The length in the metadata is a hint: a sparse file of many gigabytes must not reserve that much memory.
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(1 << 20);
@@ -98,7 +98,7 @@ impl SandboxedFile {
                 Ok(0) => return Ok(bytes),
                 Ok(_) if bytes.len() > cap => return Err(OpenErrorKind::TooLarge { limit }.into()),
                 Ok(_) => {}
-                Err(no) => return Err(no.into()),
+                Err(error) => return Err(error.into()),
             }
         }
     }

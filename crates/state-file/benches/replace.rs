@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use criterion::{Criterion, criterion_group, criterion_main};
-use plugward_state_file::{LastGood, Owner, StateFile};
+use plugward_state_file::{Backup, Owner, StateFile};
 
 const WAIT: Duration = Duration::from_secs(60);
 
@@ -60,9 +60,9 @@ fn replace(c: &mut Criterion) {
         let file = atomicwrites::AtomicFile::new(path, atomicwrites::OverwriteBehavior::AllowOverwrite);
         b.iter(|| file.write(|file| file.write_all(&bytes)).unwrap());
     });
-    for (name, keep) in [("ours, one file", LastGood::No), ("ours, with the last good copy", LastGood::Yes)] {
+    for (name, keep) in [("ours, one file", Backup::None), ("ours, with the last good copy", Backup::Keep)] {
         let file = StateFile::at(&dir, "ours.toml", 8 << 20, owner, keep).unwrap();
-        group.bench_function(name, |b| b.iter(|| file.hold(WAIT).unwrap().replace(&bytes).unwrap()));
+        group.bench_function(name, |b| b.iter(|| file.lock(WAIT).unwrap().replace(&bytes).unwrap()));
     }
     group.finish();
 }
@@ -75,8 +75,8 @@ fn in_turn(_: &mut Criterion) {
     let handle = File::open(home.path()).unwrap();
     let owner = Owner::uid(rustix::process::geteuid().as_raw());
     let bytes = vec![b'x'; 230_000];
-    let one = StateFile::at(&dir, "one.toml", 8 << 20, owner, LastGood::No).unwrap();
-    let two = StateFile::at(&dir, "two.toml", 8 << 20, owner, LastGood::Yes).unwrap();
+    let one = StateFile::at(&dir, "one.toml", 8 << 20, owner, Backup::None).unwrap();
+    let two = StateFile::at(&dir, "two.toml", 8 << 20, owner, Backup::Keep).unwrap();
     let peer = || {
         let mut file = atomic_write_file::AtomicWriteFile::open(home.path().join("awf")).unwrap();
         file.write_all(&bytes).unwrap();
@@ -85,8 +85,8 @@ fn in_turn(_: &mut Criterion) {
     let jobs: [(&str, &dyn Fn()); 4] = [
         ("atomic-write-file, one file", &peer),
         ("floor, one file", &|| floor(home.path(), &handle, &bytes, "floor")),
-        ("ours, one file", &|| one.hold(WAIT).unwrap().replace(&bytes).unwrap()),
-        ("ours, with the last good copy", &|| two.hold(WAIT).unwrap().replace(&bytes).unwrap()),
+        ("ours, one file", &|| one.lock(WAIT).unwrap().replace(&bytes).unwrap()),
+        ("ours, with the last good copy", &|| two.lock(WAIT).unwrap().replace(&bytes).unwrap()),
     ];
     let mut taken = vec![Vec::with_capacity(ROUNDS); jobs.len()];
     for _ in 0..ROUNDS {
@@ -115,8 +115,8 @@ fn read(c: &mut Criterion) {
     let home = tempfile::tempdir().unwrap();
     let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).unwrap();
     let owner = Owner::uid(rustix::process::geteuid().as_raw());
-    let file = StateFile::at(&dir, "ours.toml", 8 << 20, owner, LastGood::Yes).unwrap();
-    file.hold(WAIT).unwrap().replace(&vec![b'x'; 230_000]).unwrap();
+    let file = StateFile::at(&dir, "ours.toml", 8 << 20, owner, Backup::Keep).unwrap();
+    file.lock(WAIT).unwrap().replace(&vec![b'x'; 230_000]).unwrap();
     let mut group = c.benchmark_group("read 230 kB");
     group.bench_function("std::fs::read", |b| {
         b.iter(|| std::fs::read(home.path().join("ours.toml")).unwrap());

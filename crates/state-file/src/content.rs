@@ -6,18 +6,18 @@ use crate::StateError;
 
 /// The bytes of a file, with warnings about it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Content {
+pub struct StateContents {
     bytes: Vec<u8>,
-    notices: Vec<Notice>,
+    warnings: Vec<StateWarning>,
 }
 
-impl Content {
-    pub(crate) const fn new(bytes: Vec<u8>, notices: Vec<Notice>) -> Self {
-        Self { bytes, notices }
+impl StateContents {
+    pub(crate) const fn new(bytes: Vec<u8>, warnings: Vec<StateWarning>) -> Self {
+        Self { bytes, warnings }
     }
 
-    pub(crate) fn with(mut self, more: Vec<Notice>) -> Self {
-        self.notices.extend(more);
+    pub(crate) fn with(mut self, more: Vec<StateWarning>) -> Self {
+        self.warnings.extend(more);
         self
     }
 
@@ -35,16 +35,16 @@ impl Content {
 
     /// Returns the warnings for the user.
     #[must_use]
-    pub fn notices(&self) -> &[Notice] {
-        &self.notices
+    pub fn warnings(&self) -> &[StateWarning] {
+        &self.warnings
     }
 }
 
-impl fmt::Debug for Content {
+impl fmt::Debug for StateContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Content")
             .field("len", &self.bytes.len())
-            .field("notices", &self.notices)
+            .field("warnings", &self.warnings)
             .finish_non_exhaustive()
     }
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for Content {
 /// A remark about a file that the user should see and that does not stop the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum StateWarning {
     /// The group can write the file. The next write removes that permission.
     GroupWritable {
         /// The file.
@@ -62,7 +62,7 @@ pub enum Notice {
     DirectoryGroupWritable,
 }
 
-impl Notice {
+impl StateWarning {
     /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -89,20 +89,20 @@ pub enum Recovered {
     /// Neither the file nor a backup exists.
     Absent,
     /// The file itself.
-    Main(Content),
+    Main(StateContents),
     /// The backup, because the file cannot be used.
-    LastGood {
+    Backup {
         /// The contents of the backup.
-        content: Content,
+        content: StateContents,
         /// The fault of the file.
-        fault: Fault,
+        fault: CopyFault,
     },
 }
 
 /// The reason why the file or its backup cannot be used.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum CopyFault {
     /// It does not exist.
     Missing,
     /// It was read, and the caller rejects its bytes.
@@ -111,7 +111,7 @@ pub enum Fault {
     Unreadable(StateError),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for CopyFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("missing"),

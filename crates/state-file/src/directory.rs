@@ -9,11 +9,11 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::content::{Content, Notice};
-use crate::error::{NotOurs, StateError, StateErrorKind};
+use crate::content::{StateContents, StateWarning};
+use crate::error::{StateError, StateErrorKind, TrustFault};
 use crate::names::is_plain;
 use crate::owner::Owner;
-use crate::protocol::{Steps, Synced};
+use crate::replace::{Steps, Synced};
 
 /// Opens a directory inside another one, and creates it with its parents if they do not exist.
 ///
@@ -35,7 +35,7 @@ pub fn make_directory(base: &Dir, path: &str) -> Result<Dir, StateError> {
         match here.create_dir_with(part, &builder) {
             Ok(()) => {}
             Err(source) if source.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(unwritable(StateError::io("make", part, source))),
+            Err(source) => return Err(unwritable(StateError::io("create", part, source))),
         }
         here = here.open_dir(part).map_err(|source| StateError::io("open", part, source))?;
     }
@@ -52,39 +52,39 @@ pub(crate) fn check_directory(
     dir: &Dir,
     owner: Owner,
     doing: &'static str,
-) -> Result<Vec<Notice>, StateError> {
+) -> Result<Vec<StateWarning>, StateError> {
     let stat = fs::fstat(dir).map_err(|errno| StateError::io(doing, ".", errno.into()))?;
-    let not_ours = |what| Err(StateError::new(doing, ".", StateErrorKind::NotOurs(what)));
+    let not_ours = |what| Err(StateError::new(doing, ".", StateErrorKind::NotTrusted(what)));
     let mode = Mode::from_raw_mode(stat.st_mode);
     if !owner.trusts(stat.st_uid) {
-        return not_ours(NotOurs::DirectoryOwner { uid: stat.st_uid });
+        return not_ours(TrustFault::DirectoryOwner { uid: stat.st_uid });
     }
     // With the sticky bit, only the owner of a file can move or remove it.
     if mode.contains(Mode::SVTX) {
         return Ok(Vec::new());
     }
     if mode.contains(Mode::WOTH) {
-        return not_ours(NotOurs::DirectoryWritable);
+        return not_ours(TrustFault::DirectoryWritable);
     }
-    Ok(if mode.contains(Mode::WGRP) { vec![Notice::DirectoryGroupWritable] } else { Vec::new() })
+    Ok(if mode.contains(Mode::WGRP) { vec![StateWarning::DirectoryGroupWritable] } else { Vec::new() })
 }
 
 /// Checks that a file is regular, has one hard link, and cannot be written by other users.
-pub(crate) fn check_file(stat: &Stat, owner: Owner) -> Result<Mode, NotOurs> {
+pub(crate) fn check_file(stat: &Stat, owner: Owner) -> Result<Mode, TrustFault> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
-        FileType::Symlink => return Err(NotOurs::Link),
-        _ => return Err(NotOurs::Kind),
+        FileType::Symlink => return Err(TrustFault::Link),
+        _ => return Err(TrustFault::Kind),
     }
     let mode = Mode::from_raw_mode(stat.st_mode);
     // A file without a hard link was replaced after it was opened. Its contents are complete.
     if stat.st_nlink > 1 {
-        return Err(NotOurs::Links { count: count(stat.st_nlink) });
+        return Err(TrustFault::Links { count: count(stat.st_nlink) });
     }
     if !owner.trusts(stat.st_uid) {
-        return Err(NotOurs::Owner { uid: stat.st_uid });
+        return Err(TrustFault::Owner { uid: stat.st_uid });
     }
-    if mode.contains(Mode::WOTH) { Err(NotOurs::Writable) } else { Ok(mode) }
+    if mode.contains(Mode::WOTH) { Err(TrustFault::Writable) } else { Ok(mode) }
 }
 
 /// Widens a link count, whose type differs between platforms.
@@ -99,7 +99,7 @@ pub(crate) fn open_file(
     owner: Owner,
     write: OFlags,
 ) -> Result<Option<(File, Stat)>, StateError> {
-    let not_ours = |what| StateError::new("open", name, StateErrorKind::NotOurs(what));
+    let not_ours = |what| StateError::new("open", name, StateErrorKind::NotTrusted(what));
     // The check before the open gives symlinks, sockets and devices a clear error. Only the check of the open file
     // is free of races.
     let before = match fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -112,7 +112,7 @@ pub(crate) fn open_file(
     let file = match fs::openat(dir, name, flags, Mode::empty()) {
         Ok(fd) => fd,
         Err(Errno::NOENT) => return Ok(None),
-        Err(Errno::LOOP) => return Err(not_ours(NotOurs::Link)),
+        Err(Errno::LOOP) => return Err(not_ours(TrustFault::Link)),
         Err(errno) => return Err(StateError::io("open", name, errno.into())),
     };
     let stat = fs::fstat(&file).map_err(|errno| StateError::io("open", name, errno.into()))?;
@@ -126,7 +126,7 @@ pub(crate) fn read_file(
     name: &str,
     owner: Owner,
     cap: u64,
-) -> Result<Option<Content>, StateError> {
+) -> Result<Option<StateContents>, StateError> {
     let Some((file, stat)) = open_file(dir, name, owner, OFlags::RDONLY)? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.take(cap.saturating_add(1))
@@ -136,8 +136,9 @@ pub(crate) fn read_file(
         return Err(StateError::new("read", name, StateErrorKind::TooLarge { cap }));
     }
     let group = Mode::from_raw_mode(stat.st_mode).contains(Mode::WGRP);
-    let notices = if group { vec![Notice::GroupWritable { name: name.to_owned() }] } else { Vec::new() };
-    Ok(Some(Content::new(bytes, notices)))
+    let warnings =
+        if group { vec![StateWarning::GroupWritable { name: name.to_owned() }] } else { Vec::new() };
+    Ok(Some(StateContents::new(bytes, warnings)))
 }
 
 /// The directory, opened so that it can be synced.

@@ -82,7 +82,7 @@ impl StateError {
         match self.kind {
             StateErrorKind::Name => "state/name",
             StateErrorKind::TooLarge { .. } => "state/too-large",
-            StateErrorKind::NotOurs(_) => "state/not-ours",
+            StateErrorKind::NotTrusted(_) => "state/not-ours",
             StateErrorKind::Held { .. } => "state/held",
             StateErrorKind::NoLock => "state/no-lock",
             StateErrorKind::ReadOnly => "state/read-only",
@@ -99,7 +99,7 @@ impl StateError {
     pub fn help(&self) -> String {
         let name = &self.name;
         match &self.kind {
-            StateErrorKind::NotOurs(what) => what.help(name),
+            StateErrorKind::NotTrusted(what) => what.help(name),
             StateErrorKind::Held { pid: Some(pid) } => {
                 format!("wait for process {pid} or stop it, then try again")
             }
@@ -132,7 +132,7 @@ pub enum StateErrorKind {
     },
     /// Another user could have written the file or its directory.
     #[error("{0}")]
-    NotOurs(NotOurs),
+    NotTrusted(TrustFault),
     /// Another process had the lock until the wait ended.
     #[error("locked by another process")]
     Held {
@@ -155,12 +155,12 @@ pub enum StateErrorKind {
     #[error("replaced, but not synced")]
     NotSynced,
     /// Neither the file nor its backup can be used.
-    #[error("neither the file nor its backup can be used (file: {main}; backup: {last_good})")]
+    #[error("neither the file nor its backup can be used (file: {main}; backup: {backup})")]
     Damaged {
         /// The fault of the file.
         main: String,
         /// The fault of the backup.
-        last_good: String,
+        backup: String,
     },
     /// Another failure of the system.
     #[error("system error")]
@@ -170,7 +170,7 @@ pub enum StateErrorKind {
 /// The reason why a file is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum NotOurs {
+pub enum TrustFault {
     /// It is a symlink. Symlinks are never followed.
     #[error("it is a symbolic link")]
     Link,
@@ -203,7 +203,7 @@ pub enum NotOurs {
     DirectoryWritable,
 }
 
-impl NotOurs {
+impl TrustFault {
     fn help(&self, name: &str) -> String {
         match self {
             Self::Link => format!("replace the symlink {name} with a regular file"),

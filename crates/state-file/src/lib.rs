@@ -4,17 +4,14 @@ mod content;
 mod directory;
 mod error;
 mod file;
-mod hold;
+mod lock;
 mod names;
 mod owner;
-mod protocol;
-mod queue;
-#[cfg(test)]
-mod replay;
+mod replace;
 
-pub use content::{Content, Fault, Notice, Recovered};
+pub use content::{CopyFault, Recovered, StateContents, StateWarning};
 pub use directory::make_directory;
-pub use error::{CODES, NotOurs, StateError, StateErrorKind};
+pub use error::{CODES, StateError, StateErrorKind, TrustFault};
 pub use file::StateFile;
-pub use hold::Hold;
-pub use owner::{LastGood, Owner};
+pub use lock::FileLock;
+pub use owner::{Backup, Owner};

@@ -12,8 +12,8 @@ pub(crate) struct Names {
     pub(crate) lock: String,
     pub(crate) queue: String,
     pub(crate) temp: String,
-    pub(crate) last_good: String,
-    pub(crate) last_good_temp: String,
+    pub(crate) backup: String,
+    pub(crate) backup_temp: String,
 }
 
 impl Names {
@@ -26,8 +26,8 @@ impl Names {
             lock: format!("{name}.lock"),
             queue: format!("{name}.queue"),
             temp: format!(".{name}.tmp"),
-            last_good: format!("{name}.last-good"),
-            last_good_temp: format!(".{name}.last-good.tmp"),
+            backup: format!("{name}.last-good"),
+            backup_temp: format!(".{name}.last-good.tmp"),
         })
     }
 

@@ -22,9 +22,9 @@ impl Owner {
 /// Whether a backup is kept next to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a backup is kept or not")]
-pub enum LastGood {
+pub enum Backup {
     /// `NAME.last-good` gets the same bytes before the file does.
-    Yes,
+    Keep,
     /// No backup is kept.
-    No,
+    None,
 }

@@ -25,7 +25,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use merkle_hash::MerkleTree;
 use plugward_sandbox_path::{Jail, Policy};
-use plugward_tree_lock::{DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck};
+use plugward_tree_lock::{DigestCheck, DigestedTree, Excludes, TreeLimits, Snapshot, TreeCheck};
 use sha2::{Digest as _, Sha256};
 
 /// A directory of one shape, made by a fixed sequence: sizes spread over three powers of ten, as packages have them.
@@ -107,10 +107,10 @@ fn floor_kept(paths: &[PathBuf], jobs: usize) {
     black_box(all);
 }
 
-fn digested(directory: &Path, jobs: usize) -> Digested {
+fn digested(directory: &Path, jobs: usize) -> DigestedTree {
     let jail = Jail::open(directory, Policy::standard()).unwrap();
     let check =
-        Digested::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
+        DigestedTree::read(&jail, &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
     match check.unwrap() {
         DigestCheck::Digested(digested) => digested,
         DigestCheck::Refused(why) => panic!("{why}"),
@@ -120,7 +120,7 @@ fn digested(directory: &Path, jobs: usize) -> Digested {
 fn ours(directory: &Path, jobs: usize) -> Snapshot {
     let jail = Jail::open(directory, Policy::standard()).unwrap();
     let check =
-        Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
+        Snapshot::read(&jail, &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
     match check.unwrap() {
         TreeCheck::Read(snapshot) => snapshot,
         TreeCheck::Refused(why) => panic!("{why}"),

@@ -14,7 +14,7 @@
 use std::num::NonZeroUsize;
 
 use plugward_sandbox_path::{Jail, Policy};
-use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
+use plugward_tree_lock::{Excludes, TreeLimits, Snapshot, TreeCheck};
 
 /// What a read of `files` files of `size` bytes allocates.
 struct Measured {
@@ -35,7 +35,7 @@ fn measure(files: usize, size: usize) -> Measured {
     let mut read = None;
     let counts = allocation_counter::measure(|| {
         // One job, since the counts are those of the calling thread.
-        let check = Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
+        let check = Snapshot::read(&jail, &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::MIN);
         read = Some(check.unwrap());
     });
     let Some(TreeCheck::Read(tree)) = read else { panic!("refused") };

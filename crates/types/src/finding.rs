@@ -88,7 +88,7 @@ impl Span {
 /// A kind of obfuscation that was removed before a rule matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Disguise {
+pub enum Obfuscation {
     /// An encoded payload was decoded.
     Decode,
     /// The file has another encoding than UTF-8.
@@ -105,7 +105,7 @@ pub enum Disguise {
     Unicode,
 }
 
-impl Disguise {
+impl Obfuscation {
     /// Returns the name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -123,8 +123,8 @@ impl Disguise {
 
 /// A match of a rule in a file.
 ///
-/// The message and the snippet can contain text of the plugin and are already escaped. The path is not; escape it before
-/// you print it.
+/// The message and the snippet can contain text of the plugin and are already escaped. The path is not; escape it
+/// before you print it.
 ///
 /// # Guarantees
 /// Findings are ordered by path, line, column, rule and span, as in every report.
@@ -148,7 +148,7 @@ pub struct Finding {
     /// The risk, in one line.
     pub message: String,
     /// The obfuscations of the match, sorted and without duplicates.
-    pub how: Vec<Disguise>,
+    pub how: Vec<Obfuscation>,
     /// The line of the start, escaped and shortened to 120 characters.
     pub snippet: String,
     /// The SHA-256 digest of the file, or of the sorted digests if the match covers several files.

@@ -15,7 +15,7 @@ mod time;
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};
 pub use digest::{Digest, SurfaceDigest, TreeDigest};
 pub use error::{ParseError, ParseErrorKind};
-pub use finding::{Disguise, Finding, Severity, Span};
+pub use finding::{Finding, Obfuscation, Severity, Span};
 pub use id::PluginId;
 pub use key::{CalledName, HostName, InstalledId, PlacePath, PluginKey};
 pub use lines::{LineColumn, LineEnds, LineIndex, code_points};

@@ -5,10 +5,10 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::open::Want;
+use super::open::OpenFlags;
 use super::root::Root;
 use super::sys;
-use crate::guarantee::CaseFolding;
+use crate::jail::guarantee::CaseFolding;
 use crate::meta::FileKind;
 
 /// Calls `visit` with the name and kind of each entry, in the order of the file system, without `.` and `..`.
@@ -80,7 +80,9 @@ const PROBES: u32 = 64;
 
 /// Looks up entries of the directory in the other case, without writing.
 pub(crate) fn case_folding(root: &Root) -> CaseFolding {
-    let Ok(directory) = super::open::strict_directory(root, Want::LIST) else { return CaseFolding::Unknown };
+    let Ok(directory) = super::open::strict_directory(root, OpenFlags::LIST) else {
+        return CaseFolding::Unknown;
+    };
     let (mut answer, mut probes) = (CaseFolding::Unknown, 0_u32);
     let listed = entries(&directory, &mut Vec::new(), |name, _| {
         let other: Vec<u8> = name.iter().map(|byte| flip(*byte)).collect();

@@ -16,7 +16,7 @@ const STRICT: ResolveFlags =
 ///
 /// # Errors
 /// Any error that does not show whether the system call is available.
-pub(crate) fn answers(jail: impl AsFd) -> Result<bool, Errno> {
+pub(crate) fn is_supported(jail: impl AsFd) -> Result<bool, Errno> {
     match open(jail, Mounts::Allow, b".", super::sys::PATH | OFlags::DIRECTORY, Mode::empty()) {
         Ok(_) => Ok(true),
         Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::TOOBIG) => Ok(false),

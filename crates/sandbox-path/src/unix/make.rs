@@ -6,14 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Mode};
 use rustix::io::Errno;
 
-use super::open::{Want, open, regular};
+use super::open::{OpenFlags, open, regular};
 use super::root::Root;
 use super::sys;
-use crate::change::{Over, Side};
-use crate::error::{Fail, No, OpenErrorKind, PathEscapeKind};
+use crate::error::{LookupError, OpenErrorKind, OperationError, PathEscapeKind};
+use crate::jail::change::{RenameMode, RenameSide};
 use crate::meta::{FileKind, Metadata, Perm};
+use crate::path::relative::RelPath;
 use crate::policy::{Mounts, Policy};
-use crate::rel::RelPath;
 
 /// The directory in which an entry is created, moved or removed.
 pub(super) enum Parent<'root> {
@@ -35,10 +35,10 @@ pub(super) fn parent<'root, 'rel>(
     root: &'root Root,
     policy: Policy,
     rel: &'rel RelPath<'_>,
-) -> Result<(Parent<'root>, &'rel [u8]), No> {
+) -> Result<(Parent<'root>, &'rel [u8]), LookupError> {
     let (directory, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
     if name == b".." {
-        return Err(No::at(PathEscapeKind::Parent, rel.depth));
+        return Err(LookupError::at(PathEscapeKind::Parent, rel.depth));
     }
     let parent = if directory.is_jail() {
         // Nothing can be created in a removed directory, and the system's error would be a misleading `not-found`.
@@ -47,22 +47,22 @@ pub(super) fn parent<'root, 'rel>(
         }
         Parent::Jail(root)
     } else {
-        Parent::Below(open(root, policy, &directory, Want::DIRECTORY)?)
+        Parent::Below(open(root, policy, &directory, OpenFlags::DIRECTORY)?)
     };
     Ok((parent, name))
 }
 
 /// Converts an error about the last component of a path.
-pub(super) fn fail(rel: &RelPath<'_>, errno: Errno) -> Fail {
-    let no = No { component: Some(rel.depth), ..sys::no(errno) };
+pub(super) fn fail(rel: &RelPath<'_>, errno: Errno) -> OperationError {
+    let error = LookupError { component: Some(rel.depth), ..sys::lookup_error(errno) };
     let kind = match errno {
         Errno::EXIST => OpenErrorKind::Exists,
         Errno::NOTEMPTY => OpenErrorKind::NotEmpty,
         Errno::XDEV => OpenErrorKind::Path(PathEscapeKind::Mount),
         Errno::ISDIR => OpenErrorKind::Path(PathEscapeKind::NotRegular { is: FileKind::Directory }),
-        _ => OpenErrorKind::Path(no.kind),
+        _ => OpenErrorKind::Path(error.kind),
     };
-    Fail { kind, component: no.component, errno: no.errno }
+    OperationError { kind, component: error.component, errno: error.errno }
 }
 
 pub(super) fn mode(perm: Perm) -> Mode {
@@ -75,19 +75,24 @@ pub(crate) fn create_new(
     policy: Policy,
     rel: &RelPath<'_>,
     perm: Perm,
-) -> Result<(File, Metadata), Fail> {
-    make(root, policy, rel, Want::make(mode(perm)))
+) -> Result<(File, Metadata), OperationError> {
+    make(root, policy, rel, OpenFlags::make(mode(perm)))
 }
 
-fn make(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<(File, Metadata), Fail> {
+fn make(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    want: OpenFlags,
+) -> Result<(File, Metadata), OperationError> {
     if rel.is_jail() {
         return Err(PathEscapeKind::JailItself.into());
     }
-    let fd = open(root, policy, rel, want).map_err(|no| match no.errno {
+    let fd = open(root, policy, rel, want).map_err(|error| match error.errno {
         Some(errno) if errno == Errno::EXIST.raw_os_error() => fail(rel, Errno::EXIST),
-        _ => Fail::from(no),
+        _ => OperationError::from(error),
     })?;
-    let meta = sys::meta(&fd).map_err(sys::no)?;
+    let meta = sys::meta(&fd).map_err(sys::lookup_error)?;
     Ok((File::from(fd), meta))
 }
 
@@ -100,29 +105,30 @@ pub(crate) fn append(
     policy: Policy,
     rel: &RelPath<'_>,
     perm: Option<Perm>,
-) -> Result<(File, Metadata, Made), Fail> {
+) -> Result<(File, Metadata, Creation), OperationError> {
     if rel.is_jail() {
         return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     for _ in 0..ROUNDS {
-        match open(root, policy, rel, Want::APPEND) {
+        match open(root, policy, rel, OpenFlags::APPEND) {
             Ok(fd) => {
                 let meta = regular(&fd, policy.hard_links_write)?;
-                return Ok((File::from(fd), meta, Made::Existing));
+                return Ok((File::from(fd), meta, Creation::Existing));
             }
-            Err(no) if no.kind != PathEscapeKind::NotFound => return Err(no.into()),
-            Err(no) => {
-                let Some(perm) = perm else { return Err(no.into()) };
-                match make(root, policy, rel, Want::make_to_append(mode(perm))) {
-                    Ok((file, meta)) => return Ok((file, meta, Made::Created)),
-                    Err(Fail { kind: OpenErrorKind::Exists, .. }) => {}
+            Err(error) if error.kind != PathEscapeKind::NotFound => return Err(error.into()),
+            Err(error) => {
+                let Some(perm) = perm else { return Err(error.into()) };
+                match make(root, policy, rel, OpenFlags::make_to_append(mode(perm))) {
+                    Ok((file, meta)) => return Ok((file, meta, Creation::Created)),
+                    Err(OperationError { kind: OpenErrorKind::Exists, .. }) => {}
                     Err(other) => return Err(other),
                 }
             }
         }
     }
     // A dangling symlink: opening does not find it and creating finds it existing. Its target is not created.
-    let link = open(root, policy, rel, Want::LINK).and_then(|fd| sys::meta(&fd).map_err(sys::no));
+    let link =
+        open(root, policy, rel, OpenFlags::LINK).and_then(|fd| sys::meta(&fd).map_err(sys::lookup_error));
     if link.is_ok_and(|meta| meta.kind == FileKind::Symlink) {
         return Err(fail(rel, Errno::LOOP));
     }
@@ -131,13 +137,18 @@ pub(crate) fn append(
 
 /// Whether a call created the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum Creation {
     Created,
     Existing,
 }
 
 /// Creates one directory.
-pub(crate) fn create_dir(root: &Root, policy: Policy, rel: &RelPath<'_>, perm: Perm) -> Result<(), Fail> {
+pub(crate) fn create_dir(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    perm: Perm,
+) -> Result<(), OperationError> {
     let (at, name) = parent(root, policy, rel)?;
     sys::retry(|| fs::mkdirat(&at, name, mode(perm))).map_err(|errno| fail(rel, errno))
 }
@@ -149,7 +160,7 @@ pub(super) fn seen(
     at: &Parent<'_>,
     name: &[u8],
     rel: &RelPath<'_>,
-) -> Result<Option<Metadata>, Fail> {
+) -> Result<Option<Metadata>, OperationError> {
     let meta = match sys::look(at, name) {
         Ok(meta) => meta,
         Err(Errno::NOENT) => return Ok(None),
@@ -161,7 +172,7 @@ pub(super) fn seen(
     if policy.mounts == Mounts::Refuse {
         let id = sys::mount_id(at, name).map_err(|errno| fail(rel, errno))?;
         if id != root.mount {
-            return Err(No::at(PathEscapeKind::Mount, rel.depth).into());
+            return Err(LookupError::at(PathEscapeKind::Mount, rel.depth).into());
         }
     }
     Ok(Some(meta))
@@ -173,16 +184,16 @@ pub(crate) fn rename(
     policy: Policy,
     from: &RelPath<'_>,
     to: &RelPath<'_>,
-    over: Over,
-) -> Result<(), (Side, Fail)> {
-    let (old_at, old) = parent(root, policy, from).map_err(|no| (Side::From, no.into()))?;
-    let (new_at, new) = parent(root, policy, to).map_err(|no| (Side::To, no.into()))?;
+    over: RenameMode,
+) -> Result<(), (RenameSide, OperationError)> {
+    let (old_at, old) = parent(root, policy, from).map_err(|error| (RenameSide::From, error.into()))?;
+    let (new_at, new) = parent(root, policy, to).map_err(|error| (RenameSide::To, error.into()))?;
     let source = seen(root, policy, &old_at, old, from)
         .and_then(|found| found.ok_or_else(|| fail(from, Errno::NOENT)))
-        .map_err(|fail| (Side::From, fail))?;
+        .map_err(|fail| (RenameSide::From, fail))?;
     let done = match over {
-        Over::Replace => sys::retry(|| fs::renameat(&old_at, old, &new_at, new)),
-        Over::Refuse => match without_replacing(&old_at, old, &new_at, new) {
+        RenameMode::Replace => sys::retry(|| fs::renameat(&old_at, old, &new_at, new)),
+        RenameMode::Refuse => match without_replacing(&old_at, old, &new_at, new) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if source.kind != FileKind::Directory => {
                 // Creating a hard link fails if the target exists; then the old name is removed. `EPERM` means that
                 // this file system has no hard links.
@@ -195,15 +206,18 @@ pub(crate) fn rename(
     };
     done.map_err(|errno| match errno {
         // A directory into itself, or a file system that can neither rename without replacing nor link.
-        Errno::INVAL | Errno::NOSYS if sys::look(&old_at, old).is_ok() => {
-            (Side::From, Fail { errno: Some(errno.raw_os_error()), ..PathEscapeKind::Unsupported.into() })
-        }
+        Errno::INVAL | Errno::NOSYS if sys::look(&old_at, old).is_ok() => (
+            RenameSide::From,
+            OperationError { errno: Some(errno.raw_os_error()), ..PathEscapeKind::Unsupported.into() },
+        ),
         // A file over a directory, or a directory over a file.
-        Errno::ISDIR | Errno::NOTDIR => (Side::To, fail(to, Errno::EXIST)),
-        Errno::EXIST | Errno::NOTEMPTY | Errno::XDEV | Errno::NAMETOOLONG => (Side::To, fail(to, errno)),
-        Errno::NOENT if sys::look(&old_at, old).is_ok() => (Side::To, fail(to, errno)),
+        Errno::ISDIR | Errno::NOTDIR => (RenameSide::To, fail(to, Errno::EXIST)),
+        Errno::EXIST | Errno::NOTEMPTY | Errno::XDEV | Errno::NAMETOOLONG => {
+            (RenameSide::To, fail(to, errno))
+        }
+        Errno::NOENT if sys::look(&old_at, old).is_ok() => (RenameSide::To, fail(to, errno)),
         // The error can concern either path.
-        errno => (Side::From, Fail { component: None, ..fail(from, errno) }),
+        errno => (RenameSide::From, OperationError { component: None, ..fail(from, errno) }),
     })
 }
 

@@ -13,7 +13,7 @@ mod root;
 mod steps;
 mod sys;
 
-pub(crate) use make::{Made, append, create_dir, create_new, rename};
+pub(crate) use make::{Creation, append, create_dir, create_new, rename};
 pub(crate) use ops::*;
 pub(crate) use remove::{remove_dir, remove_file, remove_tree};
 pub(crate) use replace::replace;

@@ -7,14 +7,14 @@ use rustix::io::Errno;
 
 use super::root::{Root, Tier};
 use super::{resolve, steps, sys};
-use crate::error::{No, PathEscapeKind};
+use crate::error::{LookupError, PathEscapeKind};
 use crate::meta::{FileKind, Metadata};
+use crate::path::relative::RelPath;
 use crate::policy::{HardLinks, Policy, Symlinks};
-use crate::rel::RelPath;
 
 /// The flags and mode with which the last component is opened.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Want {
+pub(crate) struct OpenFlags {
     pub(crate) flags: OFlags,
     pub(crate) mode: Mode,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Want {
 /// The flags of every open for contents: it does not block and does not acquire a terminal.
 const CONTENT: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-impl Want {
+impl OpenFlags {
     /// The object for its identity only; a symlink is an error.
     pub(crate) const PIN: Self = Self::of(sys::PATH);
     /// The object for its identity only; a symlink is the object.
@@ -64,19 +64,28 @@ impl Want {
     }
 
     /// Returns whether a symlink in the last component is followed if the policy follows symlinks.
-    fn last(self) -> resolve::Last {
-        if self.makes() || self.link_itself() { resolve::Last::Keep } else { resolve::Last::Follow }
+    fn last(self) -> resolve::LastComponent {
+        if self.makes() || self.link_itself() {
+            resolve::LastComponent::Keep
+        } else {
+            resolve::LastComponent::Follow
+        }
     }
 }
 
 /// Opens a path. If the policy allows them, symlinks and `..` are resolved first.
 #[inline]
-pub(crate) fn open(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<OwnedFd, No> {
+pub(crate) fn open(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    want: OpenFlags,
+) -> Result<OwnedFd, LookupError> {
     if rel.parents {
         return resolved(root, policy, rel, want);
     }
     match strict(root, policy, &rel.bytes, want) {
-        Err(no) if policy.symlinks == Symlinks::FollowBeneath && no.kind == PathEscapeKind::Symlink => {
+        Err(error) if policy.symlinks == Symlinks::FollowBeneath && error.kind == PathEscapeKind::Symlink => {
             resolved(root, policy, rel, want)
         }
         done => done,
@@ -84,13 +93,18 @@ pub(crate) fn open(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -
 }
 
 #[cold]
-fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: Want) -> Result<OwnedFd, No> {
+fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: OpenFlags) -> Result<OwnedFd, LookupError> {
     for _ in 0..resolve::TRIES {
         let clean = resolve::resolve(root, policy, rel, want.last())?;
         match strict(root, policy, &clean, want) {
             // The path had no symlinks when it was resolved, so another process has changed it: try again.
-            Err(no) if no.kind == PathEscapeKind::Symlink => {}
-            done => return done.map_err(|no| No { component: given(rel, &clean, no.component), ..no }),
+            Err(error) if error.kind == PathEscapeKind::Symlink => {}
+            done => {
+                return done.map_err(|error| LookupError {
+                    component: given(rel, &clean, error.component),
+                    ..error
+                });
+            }
         }
     }
     Err(PathEscapeKind::Contended.into())
@@ -108,11 +122,11 @@ pub(crate) fn without_links<'rel>(
     root: &Root,
     policy: Policy,
     rel: RelPath<'rel>,
-    want: Want,
-) -> Result<RelPath<'rel>, No> {
+    want: OpenFlags,
+) -> Result<RelPath<'rel>, LookupError> {
     if !rel.parents {
         let met = strict(root, policy, &rel.bytes, want).map(drop);
-        let link = met.is_err_and(|no| no.kind == PathEscapeKind::Symlink);
+        let link = met.is_err_and(|error| error.kind == PathEscapeKind::Symlink);
         if !(link && policy.symlinks == Symlinks::FollowBeneath) {
             return Ok(rel);
         }
@@ -124,7 +138,12 @@ pub(crate) fn without_links<'rel>(
 
 /// Opens a path without following symlinks.
 #[inline]
-pub(crate) fn strict(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedFd, No> {
+pub(crate) fn strict(
+    root: &Root,
+    policy: Policy,
+    path: &[u8],
+    want: OpenFlags,
+) -> Result<OwnedFd, LookupError> {
     let found = match root.tier {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         Tier::Kernel => {
@@ -134,31 +153,33 @@ pub(crate) fn strict(root: &Root, policy: Policy, path: &[u8], want: Want) -> Re
         }
         Tier::Walk => walked(root, policy, path, want),
     };
-    found.map_err(|no| explained(root, policy, path, no))
+    found.map_err(|error| explained(root, policy, path, error))
 }
 
-fn walked(root: &Root, policy: Policy, path: &[u8], want: Want) -> Result<OwnedFd, No> {
+fn walked(root: &Root, policy: Policy, path: &[u8], want: OpenFlags) -> Result<OwnedFd, LookupError> {
     let fd = steps::open(root, policy.mounts, path, want)?;
     // Without `O_DIRECTORY`, opening a symlink with `O_PATH` opens the symlink itself.
-    if want.flags == Want::PIN.flags && sys::meta(&fd).map_err(sys::no)?.kind == FileKind::Symlink {
+    if want.flags == OpenFlags::PIN.flags
+        && sys::meta(&fd).map_err(sys::lookup_error)?.kind == FileKind::Symlink
+    {
         let errno = Some(Errno::LOOP.raw_os_error());
-        return Err(No { errno, ..No::at(PathEscapeKind::Symlink, count(path)) });
+        return Err(LookupError { errno, ..LookupError::at(PathEscapeKind::Symlink, count(path)) });
     }
     Ok(fd)
 }
 
 /// Refines errors that need another lookup, of the object's kind or of the jail itself.
 #[cold]
-fn explained(root: &Root, policy: Policy, path: &[u8], no: No) -> No {
+fn explained(root: &Root, policy: Policy, path: &[u8], error: LookupError) -> LookupError {
     let is_kind =
-        [Errno::NXIO, Errno::ISDIR, Errno::NODEV].iter().any(|e| no.errno == Some(e.raw_os_error()));
-    if is_kind && no.kind == PathEscapeKind::Io {
-        return not_regular(root, policy, path).unwrap_or(no);
+        [Errno::NXIO, Errno::ISDIR, Errno::NODEV].iter().any(|e| error.errno == Some(e.raw_os_error()));
+    if is_kind && error.kind == PathEscapeKind::Io {
+        return not_regular(root, policy, path).unwrap_or(error);
     }
-    if no.kind == PathEscapeKind::NotFound && root.is_gone() {
-        return No { kind: PathEscapeKind::JailGone, component: None, ..no };
+    if error.kind == PathEscapeKind::NotFound && root.is_gone() {
+        return LookupError { kind: PathEscapeKind::JailGone, component: None, ..error };
     }
-    no
+    error
 }
 
 fn count(path: &[u8]) -> usize {
@@ -168,13 +189,13 @@ fn count(path: &[u8]) -> usize {
 /// Converts an error of `openat2`, with a second lookup for the component.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[cold]
-fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
+fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> LookupError {
     let kind = match errno {
         // Without `NO_XDEV` it means that the directory was moved out of the jail during the lookup.
         Errno::XDEV if policy.mounts == crate::policy::Mounts::Allow => PathEscapeKind::Outside,
         Errno::XDEV => PathEscapeKind::Mount,
         Errno::NOSYS => PathEscapeKind::BackendLost,
-        _ => sys::no(errno).kind,
+        _ => sys::lookup_error(errno).kind,
     };
     let found_by_looking = matches!(
         kind,
@@ -187,7 +208,7 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
     let mut component = None;
     if found_by_looking {
         let mounts = if kind == PathEscapeKind::Mount { policy.mounts } else { crate::policy::Mounts::Allow };
-        component = match steps::open(root, mounts, path, Want::PIN) {
+        component = match steps::open(root, mounts, path, OpenFlags::PIN) {
             Err(second) if second.kind == kind => second.component,
             Ok(fd) if kind == PathEscapeKind::Symlink => {
                 let is_link = sys::meta(&fd).is_ok_and(|meta| meta.kind == FileKind::Symlink);
@@ -204,20 +225,20 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> No {
     // Both cases are `EXDEV`: if no component is a mount, the directory was moved out of the jail.
     let kind =
         if kind == PathEscapeKind::Mount && component.is_none() { PathEscapeKind::Outside } else { kind };
-    No { kind, component, errno: Some(errno.raw_os_error()) }
+    LookupError { kind, component, errno: Some(errno.raw_os_error()) }
 }
 
 /// Looks up the kind of an object that cannot be opened as a file.
-fn not_regular(root: &Root, policy: Policy, path: &[u8]) -> Option<No> {
-    let fd = strict(root, policy, path, Want::PIN).ok()?;
+fn not_regular(root: &Root, policy: Policy, path: &[u8]) -> Option<LookupError> {
+    let fd = strict(root, policy, path, OpenFlags::PIN).ok()?;
     let is = sys::meta(&fd).ok()?.kind;
-    Some(No { kind: PathEscapeKind::NotRegular { is }, component: Some(count(path)), errno: None })
+    Some(LookupError { kind: PathEscapeKind::NotRegular { is }, component: Some(count(path)), errno: None })
 }
 
 /// Checks the kind and the number of hard links of an open file.
 #[inline]
-pub(crate) fn regular(fd: &OwnedFd, names: HardLinks) -> Result<Metadata, No> {
-    let meta = sys::meta(fd).map_err(sys::no)?;
+pub(crate) fn regular(fd: &OwnedFd, names: HardLinks) -> Result<Metadata, LookupError> {
+    let meta = sys::meta(fd).map_err(sys::lookup_error)?;
     if meta.kind != FileKind::File {
         return Err(PathEscapeKind::NotRegular { is: meta.kind }.into());
     }
@@ -228,6 +249,6 @@ pub(crate) fn regular(fd: &OwnedFd, names: HardLinks) -> Result<Metadata, No> {
 }
 
 /// Opens the jail's directory again.
-pub(crate) fn strict_directory(root: &Root, want: Want) -> Result<OwnedFd, No> {
-    sys::openat(root.handle(), b".", want.flags | OFlags::NOFOLLOW, want.mode).map_err(sys::no)
+pub(crate) fn strict_directory(root: &Root, want: OpenFlags) -> Result<OwnedFd, LookupError> {
+    sys::openat(root.handle(), b".", want.flags | OFlags::NOFOLLOW, want.mode).map_err(sys::lookup_error)
 }

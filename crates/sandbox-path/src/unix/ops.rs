@@ -7,14 +7,14 @@ use std::os::unix::fs::FileExt as _;
 
 use rustix::buffer::spare_capacity;
 
-use super::open::{Want, open, regular};
+use super::open::{OpenFlags, open, regular};
 use super::root::Root;
 use super::{dir, sys};
-use crate::error::{No, PathEscapeKind};
+use crate::error::{LookupError, PathEscapeKind};
 use crate::file::SandboxedFile;
 use crate::meta::{FileKind, Metadata, Stamp};
+use crate::path::relative::RelPath;
 use crate::policy::{HardLinks, Policy};
-use crate::rel::RelPath;
 
 /// A directory, opened for listing.
 pub(crate) type DirectoryHandle = OwnedFd;
@@ -23,7 +23,7 @@ pub(crate) type PinHandle = OwnedFd;
 
 /// The access with which a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mean {
+pub(crate) enum OpenMode {
     Read,
     Write,
     Append,
@@ -34,13 +34,13 @@ pub(crate) fn open_file(
     root: &Root,
     policy: Policy,
     rel: &RelPath<'_>,
-    mean: Mean,
+    mode: OpenMode,
     names: HardLinks,
-) -> Result<SandboxedFile, No> {
-    let want = match mean {
-        Mean::Read => Want::READ,
-        Mean::Write => Want::WRITE,
-        Mean::Append => Want::APPEND,
+) -> Result<SandboxedFile, LookupError> {
+    let want = match mode {
+        OpenMode::Read => OpenFlags::READ,
+        OpenMode::Write => OpenFlags::WRITE,
+        OpenMode::Append => OpenFlags::APPEND,
     };
     if rel.is_jail() {
         return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
@@ -51,30 +51,38 @@ pub(crate) fn open_file(
 }
 
 /// Opens the object of a path, which must be a regular file, for its identity.
-pub(crate) fn pin(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(PinHandle, Metadata), No> {
+pub(crate) fn pin(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+) -> Result<(PinHandle, Metadata), LookupError> {
     if rel.is_jail() {
         return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
-    let fd = open(root, policy, rel, Want::PIN)?;
+    let fd = open(root, policy, rel, OpenFlags::PIN)?;
     let meta = regular(&fd, HardLinks::Allow)?;
     Ok((fd, meta))
 }
 
-pub(crate) fn metadata(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Metadata, No> {
-    let fd = open(root, policy, rel, Want::PIN)?;
-    sys::meta(&fd).map_err(sys::no)
+pub(crate) fn metadata(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Metadata, LookupError> {
+    let fd = open(root, policy, rel, OpenFlags::PIN)?;
+    sys::meta(&fd).map_err(sys::lookup_error)
 }
 
-pub(crate) fn read_link(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Vec<u8>, No> {
-    let fd = open(root, policy, rel, Want::LINK)?;
-    match sys::meta(&fd).map_err(sys::no)?.kind {
-        FileKind::Symlink => sys::target(&fd, c"").map_err(sys::no),
+pub(crate) fn read_link(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Vec<u8>, LookupError> {
+    let fd = open(root, policy, rel, OpenFlags::LINK)?;
+    match sys::meta(&fd).map_err(sys::lookup_error)?.kind {
+        FileKind::Symlink => sys::target(&fd, c"").map_err(sys::lookup_error),
         is => Err(PathEscapeKind::NotRegular { is }.into()),
     }
 }
 
-pub(crate) fn open_directory(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<DirectoryHandle, No> {
-    open(root, policy, rel, Want::LIST)
+pub(crate) fn open_directory(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+) -> Result<DirectoryHandle, LookupError> {
+    open(root, policy, rel, OpenFlags::LIST)
 }
 
 pub(crate) fn directory_meta(directory: &DirectoryHandle) -> io::Result<Metadata> {
@@ -98,16 +106,16 @@ pub(crate) fn file_birth(file: &File) -> Option<Stamp> {
 }
 
 /// Truncates the file, on the handle.
-pub(crate) fn cut_off(file: &File) -> Result<(), No> {
-    sys::retry(|| rustix::fs::ftruncate(file, 0)).map_err(sys::no)
+pub(crate) fn cut_off(file: &File) -> Result<(), LookupError> {
+    sys::retry(|| rustix::fs::ftruncate(file, 0)).map_err(sys::lookup_error)
 }
 
 pub(crate) fn entries(
     directory: &DirectoryHandle,
     buffer: &mut Vec<u8>,
     visit: impl FnMut(&[u8], FileKind) -> std::ops::ControlFlow<()>,
-) -> Result<(), No> {
-    dir::rewind(directory).and_then(|()| dir::entries(directory, buffer, visit)).map_err(sys::no)
+) -> Result<(), LookupError> {
+    dir::rewind(directory).and_then(|()| dir::entries(directory, buffer, visit)).map_err(sys::lookup_error)
 }
 
 pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -124,18 +132,22 @@ pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<
 }
 
 /// Reads once into the spare capacity of a buffer.
-pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, No> {
+pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, LookupError> {
     loop {
         match rustix::io::read(file, spare_capacity(bytes)) {
             Err(rustix::io::Errno::INTR) => {}
-            done => return done.map_err(sys::no),
+            done => return done.map_err(sys::lookup_error),
         }
     }
 }
 
 /// Returns the path from which a walk starts. It has no symlinks and `..`, because a walk does not follow them.
-pub(crate) fn walk_start<'rel>(root: &Root, policy: Policy, rel: RelPath<'rel>) -> Result<RelPath<'rel>, No> {
-    super::open::without_links(root, policy, rel, Want::LIST)
+pub(crate) fn walk_start<'rel>(
+    root: &Root,
+    policy: Policy,
+    rel: RelPath<'rel>,
+) -> Result<RelPath<'rel>, LookupError> {
+    super::open::without_links(root, policy, rel, OpenFlags::LIST)
 }
 
 /// Opens a directory by a path from a listing. Symlinks are not followed under any policy.
@@ -143,15 +155,15 @@ pub(crate) fn open_directory_unfollowed(
     root: &Root,
     policy: Policy,
     rel: &RelPath<'_>,
-) -> Result<DirectoryHandle, No> {
-    if rel.bytes.len() > crate::gate::PATH_MAX {
+) -> Result<DirectoryHandle, LookupError> {
+    if rel.bytes.len() > crate::path::check::PATH_MAX {
         return Err(PathEscapeKind::TooLong.into());
     }
-    super::open::strict(root, policy, &rel.bytes, Want::LIST)
+    super::open::strict(root, policy, &rel.bytes, OpenFlags::LIST)
 }
 
 /// Opens a directory inside the jail as a root of its own.
-pub(crate) fn subroot(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Root, No> {
-    let fd = open(root, policy, rel, Want::DIRECTORY)?;
+pub(crate) fn subroot(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<Root, LookupError> {
+    let fd = open(root, policy, rel, OpenFlags::DIRECTORY)?;
     root.below(fd, rel, policy)
 }

@@ -6,22 +6,22 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::make::{fail, parent, seen};
-use super::open::Want;
+use super::open::OpenFlags;
 use super::root::Root;
 use super::sys;
-use crate::error::{Fail, OpenErrorKind, PathEscapeKind};
-use crate::list::Packed;
+use crate::error::{OpenErrorKind, OperationError, PathEscapeKind};
+use crate::jail::list::{EntryBudget, PackedListing};
+use crate::jail::walk::WalkLimits;
 use crate::meta::FileKind;
+use crate::path::relative::RelPath;
 use crate::policy::{Dotfiles, Mounts, Policy};
-use crate::rel::RelPath;
-use crate::walk::WalkLimits;
 
 /// The most levels of directories that are entered. Each level keeps one descriptor open.
 const DEPTH: usize = 256;
 /// The number of attempts for a directory that other processes keep changing.
 const ROUNDS: u32 = 8;
 
-pub(crate) fn remove_file(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+pub(crate) fn remove_file(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), OperationError> {
     let (at, name) = parent(root, policy, rel)?;
     sys::retry(|| fs::unlinkat(&at, name, AtFlags::empty())).map_err(|errno| {
         let is_directory = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Directory);
@@ -30,7 +30,7 @@ pub(crate) fn remove_file(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Res
     })
 }
 
-pub(crate) fn remove_dir(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+pub(crate) fn remove_dir(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Result<(), OperationError> {
     let (at, name) = parent(root, policy, rel)?;
     sys::retry(|| fs::unlinkat(&at, name, AtFlags::REMOVEDIR)).map_err(|errno| {
         let is_link = sys::look(&at, name).is_ok_and(|meta| meta.kind == FileKind::Symlink);
@@ -46,7 +46,7 @@ pub(crate) fn remove_dir(root: &Root, policy: Policy, rel: &RelPath<'_>) -> Resu
 /// A directory that is being emptied.
 struct Level {
     directory: OwnedFd,
-    entries: Packed,
+    entries: PackedListing,
     /// Its name in the parent.
     name: Vec<u8>,
     rounds: u32,
@@ -67,7 +67,7 @@ pub(crate) fn remove_tree(
     policy: Policy,
     rel: &RelPath<'_>,
     limits: WalkLimits,
-) -> Result<u64, Fail> {
+) -> Result<u64, OperationError> {
     let (at, name) = parent(root, policy, rel)?;
     if seen(root, policy, &at, name, rel)?.is_none() {
         return Err(fail(rel, Errno::NOENT));
@@ -90,14 +90,14 @@ pub(crate) fn remove_tree(
 impl Removal<'_> {
     /// Opens a directory that is not a symlink and, depending on the policy, not on another mount.
     fn enter(&self, at: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
-        let directory = sys::openat(at, name, Want::LIST.flags | OFlags::NOFOLLOW, Mode::empty())?;
+        let directory = sys::openat(at, name, OpenFlags::LIST.flags | OFlags::NOFOLLOW, Mode::empty())?;
         if self.policy.mounts == Mounts::Refuse && sys::mount_id(&directory, b"")? != self.root.mount {
             return Err(Errno::XDEV);
         }
         Ok(directory)
     }
 
-    fn push(&mut self, directory: OwnedFd, name: &[u8]) -> Result<(), Fail> {
+    fn push(&mut self, directory: OwnedFd, name: &[u8]) -> Result<(), OperationError> {
         let limit = self.limits.depth.min(DEPTH);
         if self.levels.len() >= limit {
             return Err(OpenErrorKind::TooDeep { limit }.into());
@@ -107,18 +107,19 @@ impl Removal<'_> {
         Ok(())
     }
 
-    fn listed(&mut self, directory: &OwnedFd) -> Result<Packed, Fail> {
+    fn listed(&mut self, directory: &OwnedFd) -> Result<PackedListing, OperationError> {
         // The directory itself, and the remaining entries of its parents, count towards the limit as well.
         let waiting = self.levels.iter().map(|level| level.entries.rest().saturating_add(1));
         let waiting = waiting.fold(1_usize, usize::saturating_add);
         let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
         let left = self.limits.entries.saturating_sub(self.removed).saturating_sub(waiting);
         // A directory is removed with its dotfiles.
-        Packed::read(directory, &mut self.buffer, Dotfiles::Allow, (left, self.limits.entries), &mut 0)
+        let budget = EntryBudget { left, limit: self.limits.entries };
+        PackedListing::read(directory, &mut self.buffer, Dotfiles::Allow, budget, &mut 0)
     }
 
     /// Fails at the limit, before one more entry is removed.
-    fn one_more(&self) -> Result<(), Fail> {
+    fn one_more(&self) -> Result<(), OperationError> {
         if self.removed >= self.limits.entries {
             return Err(OpenErrorKind::TooLarge { limit: self.limits.entries }.into());
         }
@@ -131,7 +132,7 @@ impl Removal<'_> {
     }
 
     /// Removes an entry of the innermost directory, or enters it.
-    fn entry(&mut self, name: &[u8], kind: FileKind) -> Result<(), Fail> {
+    fn entry(&mut self, name: &[u8], kind: FileKind) -> Result<(), OperationError> {
         let Some(level) = self.levels.last() else { return Ok(()) };
         let mut is_directory = kind == FileKind::Directory;
         for _ in 0..ROUNDS {
@@ -142,7 +143,7 @@ impl Removal<'_> {
                     // Another process has replaced it with a symlink or a file, which is removed and not entered.
                     Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK | Errno::NXIO) => {}
                     Err(Errno::XDEV) => return Err(PathEscapeKind::Mount.into()),
-                    Err(errno) => return Err(sys::no(errno).into()),
+                    Err(errno) => return Err(sys::lookup_error(errno).into()),
                 }
             }
             self.one_more()?;
@@ -154,14 +155,14 @@ impl Removal<'_> {
                 Err(Errno::NOENT) => return Ok(()),
                 Err(Errno::ISDIR) => is_directory = true,
                 Err(Errno::PERM) if !is_directory => is_directory = true,
-                Err(errno) => return Err(sys::no(errno).into()),
+                Err(errno) => return Err(sys::lookup_error(errno).into()),
             }
         }
         Err(PathEscapeKind::Contended.into())
     }
 
     /// Removes the innermost directory, which was emptied. Lists it again if another process has added entries.
-    fn leave(&mut self, top: &impl AsFd, rel: &RelPath<'_>) -> Result<(), Fail> {
+    fn leave(&mut self, top: &impl AsFd, rel: &RelPath<'_>) -> Result<(), OperationError> {
         self.one_more()?;
         let Some(mut level) = self.levels.pop() else { return Ok(()) };
         let at = self.levels.last().map_or(top.as_fd(), |above| above.directory.as_fd());

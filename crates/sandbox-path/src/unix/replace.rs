@@ -7,14 +7,14 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::make::{Parent, fail, mode, parent, seen, without_replacing};
-use super::open::{Want, strict_directory};
+use super::open::{OpenFlags, strict_directory};
 use super::root::Root;
 use super::sys;
-use crate::change::Replaced;
-use crate::error::{Fail, PathEscapeKind};
+use crate::error::{OperationError, PathEscapeKind};
+use crate::jail::change::ReplaceOutcome;
 use crate::meta::{FileKind, Perm};
+use crate::path::relative::RelPath;
 use crate::policy::Policy;
-use crate::rel::RelPath;
 
 /// The number of attempts for a target that other processes create and remove.
 const ROUNDS: u32 = 8;
@@ -22,13 +22,13 @@ const ROUNDS: u32 = 8;
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A temporary file next to the target, which is removed when this is dropped.
-struct New<'a> {
+struct TempFile<'a> {
     at: &'a Parent<'a>,
     name: Vec<u8>,
     file: OwnedFd,
 }
 
-impl Drop for New<'_> {
+impl Drop for TempFile<'_> {
     fn drop(&mut self) {
         // After a success the name does not exist any more, or it is the old file.
         let _removed = fs::unlinkat(self.at, self.name.as_slice(), AtFlags::empty()).is_ok();
@@ -41,21 +41,20 @@ pub(crate) fn replace(
     rel: &RelPath<'_>,
     bytes: &[u8],
     perm: Perm,
-) -> Result<Replaced, Fail> {
+) -> Result<ReplaceOutcome, OperationError> {
     let (at, name) = parent(root, policy, rel)?;
     target(root, policy, &at, name, rel)?;
     let directory = match &at {
-        Parent::Jail(root) => strict_directory(root, Want::LIST)?,
-        Parent::Below(fd) => {
-            sys::openat(fd, b".", Want::LIST.flags | OFlags::NOFOLLOW, Mode::empty()).map_err(sys::no)?
-        }
+        Parent::Jail(root) => strict_directory(root, OpenFlags::LIST)?,
+        Parent::Below(fd) => sys::openat(fd, b".", OpenFlags::LIST.flags | OFlags::NOFOLLOW, Mode::empty())
+            .map_err(sys::lookup_error)?,
     };
-    let system = |errno| Fail::from(sys::no(errno));
+    let system = |errno| OperationError::from(sys::lookup_error(errno));
     let new = make(&at, perm)?;
     let bits = sys::meta(&new.file).map_err(system)?.mode;
     // Other users must not read the bytes before the file has the permissions of the file that it replaces.
     chmod(&new.file, 0o600).and_then(|()| write(&new.file, bytes)).map_err(system)?;
-    let answer = place(root, policy, &new, (name, rel), bits)?;
+    let answer = place(root, policy, &new, name, rel, bits)?;
     drop(new);
     sys::retry(|| fs::fsync(&directory)).map_err(system)?;
     Ok(answer)
@@ -68,7 +67,7 @@ fn target(
     at: &Parent<'_>,
     name: &[u8],
     rel: &RelPath<'_>,
-) -> Result<Option<u32>, Fail> {
+) -> Result<Option<u32>, OperationError> {
     match seen(root, policy, at, name, rel)? {
         None => Ok(None),
         Some(meta) if meta.kind == FileKind::File => Ok(Some(meta.mode)),
@@ -76,15 +75,15 @@ fn target(
     }
 }
 
-fn make<'a>(at: &'a Parent<'a>, perm: Perm) -> Result<New<'a>, Fail> {
-    let want = Want::make(mode(perm));
+fn make<'a>(at: &'a Parent<'a>, perm: Perm) -> Result<TempFile<'a>, OperationError> {
+    let want = OpenFlags::make(mode(perm));
     for _ in 0..sys::TRIES {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!(".plugward-tmp-{}-{number}", std::process::id()).into_bytes();
         match sys::openat(at, &name, want.flags, want.mode) {
-            Ok(file) => return Ok(New { at, name, file }),
+            Ok(file) => return Ok(TempFile { at, name, file }),
             Err(Errno::EXIST) => {}
-            Err(errno) => return Err(sys::no(errno).into()),
+            Err(errno) => return Err(sys::lookup_error(errno).into()),
         }
     }
     Err(PathEscapeKind::Contended.into())
@@ -111,16 +110,17 @@ fn write(file: &OwnedFd, bytes: &[u8]) -> Result<(), Errno> {
 fn place(
     root: &Root,
     policy: Policy,
-    new: &New<'_>,
-    (name, rel): (&[u8], &RelPath<'_>),
+    new: &TempFile<'_>,
+    name: &[u8],
+    rel: &RelPath<'_>,
     bits: u32,
-) -> Result<Replaced, Fail> {
+) -> Result<ReplaceOutcome, OperationError> {
     for _ in 0..ROUNDS {
         let old = target(root, policy, new.at, name, rel)?;
-        chmod(&new.file, old.unwrap_or(bits)).map_err(sys::no)?;
+        chmod(&new.file, old.unwrap_or(bits)).map_err(sys::lookup_error)?;
         let done = match old {
-            None => without_replacing(new.at, &new.name, new.at, name).map(|()| Replaced::Created),
-            Some(_) => take_place(new, name).map(|()| Replaced::Overwrote),
+            None => without_replacing(new.at, &new.name, new.at, name).map(|()| ReplaceOutcome::Created),
+            Some(_) => take_place(new, name).map(|()| ReplaceOutcome::Overwrote),
         };
         match done {
             Ok(answer) => return Ok(answer),
@@ -130,7 +130,7 @@ fn place(
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 sys::retry(|| fs::renameat(new.at, new.name.as_slice(), new.at, name))
                     .map_err(|errno| fail(rel, errno))?;
-                return Ok(if old.is_some() { Replaced::Overwrote } else { Replaced::Created });
+                return Ok(if old.is_some() { ReplaceOutcome::Overwrote } else { ReplaceOutcome::Created });
             }
             Err(errno) => return Err(fail(rel, errno)),
         }
@@ -139,7 +139,7 @@ fn place(
 }
 
 /// Exchanges the two names, and exchanges them back if the old object is not a regular file.
-fn take_place(new: &New<'_>, name: &[u8]) -> Result<(), Errno> {
+fn take_place(new: &TempFile<'_>, name: &[u8]) -> Result<(), Errno> {
     exchange(new.at, &new.name, name)?;
     match sys::look(new.at, &new.name) {
         Ok(meta) if meta.kind != FileKind::File => {

@@ -9,14 +9,14 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::open::{Want, strict};
+use super::open::{OpenFlags, strict};
 use super::root::Root;
 use super::sys;
-use crate::error::{No, PathEscapeKind};
-use crate::gate::{Form, PATH_MAX, gate};
+use crate::error::{LookupError, PathEscapeKind};
 use crate::meta::{FileKind, Metadata};
+use crate::path::check::{PATH_MAX, PathForm, check_path};
+use crate::path::relative::RelPath;
 use crate::policy::{Mounts, Policy, Symlinks};
-use crate::rel::RelPath;
 
 /// The number of attempts for a path that changes between resolution and open.
 pub(crate) const TRIES: u32 = 8;
@@ -24,7 +24,7 @@ pub(crate) const TRIES: u32 = 8;
 const HOPS: u32 = 40;
 
 /// The state of resolving a path.
-struct Way<'a> {
+struct Resolution<'a> {
     root: &'a Root,
     policy: Policy,
     /// The resolved part of the path, without symlinks and `..`.
@@ -40,36 +40,50 @@ struct Way<'a> {
 }
 
 /// Resolves a path to one without symlinks and `..`; a symlink in the last component depends on `last`.
-pub(crate) fn resolve(root: &Root, policy: Policy, rel: &RelPath<'_>, last: Last) -> Result<Vec<u8>, No> {
+pub(crate) fn resolve(
+    root: &Root,
+    policy: Policy,
+    rel: &RelPath<'_>,
+    last: LastComponent,
+) -> Result<Vec<u8>, LookupError> {
     let todo: VecDeque<_> = rel.components().map(<[u8]>::to_vec).zip(1_usize..).collect();
     let left = rel.bytes.len();
-    let mut way =
-        Way { root, policy, done: Vec::new(), at: None, kind: FileKind::Directory, todo, left, hops: 0 };
+    let mut way = Resolution {
+        root,
+        policy,
+        done: Vec::new(),
+        at: None,
+        kind: FileKind::Directory,
+        todo,
+        left,
+        hops: 0,
+    };
     while let Some((name, number)) = way.todo.pop_front() {
         way.left = way.left.saturating_sub(name.len().saturating_add(1));
-        way.step(&name, number, last).map_err(|no| No { component: Some(number), ..no })?;
+        way.step(&name, number, last).map_err(|error| LookupError { component: Some(number), ..error })?;
     }
     // Components from symlink targets are checked like given ones.
     if way.done.is_empty() {
         return Ok(way.done);
     }
-    gate(&way.done, policy, Form::Name).map_err(|no| No { component: None, ..no })?;
+    check_path(&way.done, policy, PathForm::Name)
+        .map_err(|error| LookupError { component: None, ..error })?;
     Ok(way.done)
 }
 
 /// Whether a symlink in the last component is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Last {
+pub(crate) enum LastComponent {
     Follow,
     Keep,
 }
 
-impl Way<'_> {
+impl Resolution<'_> {
     fn handle(&self) -> BorrowedFd<'_> {
         self.at.as_ref().map_or(self.root.handle(), OwnedFd::as_fd)
     }
 
-    fn step(&mut self, name: &[u8], number: usize, last: Last) -> Result<(), No> {
+    fn step(&mut self, name: &[u8], number: usize, last: LastComponent) -> Result<(), LookupError> {
         if self.kind != FileKind::Directory {
             return Err(PathEscapeKind::NotADirectory.into());
         }
@@ -81,7 +95,7 @@ impl Way<'_> {
     }
 
     /// Moves to the parent of the directory reached so far.
-    fn up(&mut self) -> Result<(), No> {
+    fn up(&mut self) -> Result<(), LookupError> {
         if self.done.is_empty() {
             return Err(PathEscapeKind::Outside.into());
         }
@@ -89,13 +103,13 @@ impl Way<'_> {
         self.done.truncate(end);
         self.at = match end {
             0 => None,
-            _ => Some(strict(self.root, self.policy, &self.done, Want::DIRECTORY)?),
+            _ => Some(strict(self.root, self.policy, &self.done, OpenFlags::DIRECTORY)?),
         };
         Ok(())
     }
 
-    fn down(&mut self, name: &[u8], number: usize, last: Last) -> Result<(), No> {
-        if name.len() > crate::gate::NAME_MAX {
+    fn down(&mut self, name: &[u8], number: usize, last: LastComponent) -> Result<(), LookupError> {
+        if name.len() > crate::path::check::NAME_MAX {
             return Err(PathEscapeKind::TooLong.into());
         }
         let flags = sys::PATH | OFlags::NOFOLLOW;
@@ -103,13 +117,13 @@ impl Way<'_> {
         let found = match sys::openat(self.handle(), name, flags, Mode::empty()) {
             Ok(found) => found,
             // An entry to create need not exist.
-            Err(Errno::NOENT) if is_last && last == Last::Keep => {
+            Err(Errno::NOENT) if is_last && last == LastComponent::Keep => {
                 return self.push(name, None, FileKind::Other);
             }
-            Err(errno) => return Err(sys::no(errno)),
+            Err(errno) => return Err(sys::lookup_error(errno)),
         };
-        let meta = sys::meta(&found).map_err(sys::no)?;
-        if meta.kind != FileKind::Symlink || (is_last && last == Last::Keep) {
+        let meta = sys::meta(&found).map_err(sys::lookup_error)?;
+        if meta.kind != FileKind::Symlink || (is_last && last == LastComponent::Keep) {
             return self.push(name, Some(found), meta.kind);
         }
         if self.policy.symlinks == Symlinks::Refuse {
@@ -118,11 +132,11 @@ impl Way<'_> {
         self.follow(&found, &meta, number)
     }
 
-    fn push(&mut self, name: &[u8], at: Option<OwnedFd>, kind: FileKind) -> Result<(), No> {
+    fn push(&mut self, name: &[u8], at: Option<OwnedFd>, kind: FileKind) -> Result<(), LookupError> {
         if self.policy.mounts == Mounts::Refuse
             && let Some(fd) = &at
         {
-            let id = sys::mount_id(fd, b"").map_err(sys::no)?;
+            let id = sys::mount_id(fd, b"").map_err(sys::lookup_error)?;
             if id != self.root.mount {
                 return Err(PathEscapeKind::Mount.into());
             }
@@ -139,13 +153,13 @@ impl Way<'_> {
     }
 
     /// Puts the target of a symlink before the remaining components.
-    fn follow(&mut self, link: &OwnedFd, meta: &Metadata, number: usize) -> Result<(), No> {
+    fn follow(&mut self, link: &OwnedFd, meta: &Metadata, number: usize) -> Result<(), LookupError> {
         self.hops = self.hops.saturating_add(1);
         if self.hops > HOPS {
             return Err(PathEscapeKind::TooManyLinks.into());
         }
         may_follow(self.handle(), link, meta)?;
-        let target = sys::target(link, c"").map_err(sys::no)?;
+        let target = sys::target(link, c"").map_err(sys::lookup_error)?;
         match target.first() {
             None => return Err(PathEscapeKind::NotFound.into()),
             Some(b'/') => return Err(PathEscapeKind::Outside.into()),
@@ -164,19 +178,19 @@ impl Way<'_> {
 
 /// Refuses magic links, and symlinks that the kernel would not follow.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn may_follow(directory: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result<(), No> {
+fn may_follow(directory: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result<(), LookupError> {
     /// `ST_NOSYMFOLLOW`: the mount does not follow symlinks.
     const NO_FOLLOW: u64 = 0x2000;
-    let system = sys::retry(|| rustix::fs::fstatfs(link)).map_err(sys::no)?;
+    let system = sys::retry(|| rustix::fs::fstatfs(link)).map_err(sys::lookup_error)?;
     if system.f_type == rustix::fs::PROC_SUPER_MAGIC {
         return Err(PathEscapeKind::MagicLink.into());
     }
-    let mount = sys::retry(|| rustix::fs::fstatvfs(link)).map_err(sys::no)?;
+    let mount = sys::retry(|| rustix::fs::fstatvfs(link)).map_err(sys::lookup_error)?;
     if mount.f_flag.bits() & NO_FOLLOW != 0 {
         return Err(PathEscapeKind::Symlink.into());
     }
     // The rule of `fs.protected_symlinks`, whether or not the system enables it.
-    let parent = sys::meta(directory).map_err(sys::no)?;
+    let parent = sys::meta(directory).map_err(sys::lookup_error)?;
     let shared = parent.mode & 0o1002 == 0o1002;
     if shared && meta.uid != parent.uid && meta.uid != rustix::process::geteuid().as_raw() {
         return Err(PathEscapeKind::Symlink.into());
@@ -186,6 +200,6 @@ fn may_follow(directory: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Res
 
 /// Refuses every symlink: on other systems a symlink has no handle, so following it would be a race.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn may_follow(_: BorrowedFd<'_>, _: &OwnedFd, _: &Metadata) -> Result<(), No> {
+fn may_follow(_: BorrowedFd<'_>, _: &OwnedFd, _: &Metadata) -> Result<(), LookupError> {
     Err(PathEscapeKind::Symlink.into())
 }

@@ -8,12 +8,12 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::sys::{self, PATH};
-use crate::error::{No, PathEscapeKind};
-use crate::guarantee::{CaseFolding, Guarantee, JailPlace};
-use crate::jail_error::{JailError, JailErrorKind};
+use crate::error::jail::{JailError, JailErrorKind};
+use crate::error::{LookupError, PathEscapeKind};
+use crate::jail::guarantee::{CaseFolding, Guarantee, JailPlace};
 use crate::meta::{FileId, FileKind};
+use crate::path::relative::RelPath;
 use crate::policy::{Mounts, Policy, Symlinks};
-use crate::rel::RelPath;
 
 /// The mechanism of lookups in the jail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,8 @@ impl Root {
             return Err(JailError::new(JailErrorKind::IsRoot));
         }
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        let tier = if super::kernel::answers(&fd).map_err(jail_error)? { Tier::Kernel } else { Tier::Walk };
+        let tier =
+            if super::kernel::is_supported(&fd).map_err(jail_error)? { Tier::Kernel } else { Tier::Walk };
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
         let tier = Tier::Walk;
         Self { fd, id: meta.id, mount: None, tier, path }.holding(policy)
@@ -91,7 +92,8 @@ impl Root {
         policy: Policy,
     ) -> Result<Self, JailError> {
         let name = format!("{prefix}{:016x}", u64::from_be_bytes(random));
-        let alone = !name.bytes().any(|byte| matches!(byte, 0 | b'/')) && name.len() <= crate::gate::NAME_MAX;
+        let alone =
+            !name.bytes().any(|byte| matches!(byte, 0 | b'/')) && name.len() <= crate::path::check::NAME_MAX;
         if !alone {
             return Err(jail_error(Errno::INVAL));
         }
@@ -136,8 +138,8 @@ impl Root {
     }
 
     /// Creates a root for a directory inside this one, on the same tier.
-    pub(crate) fn below(&self, fd: OwnedFd, rel: &RelPath<'_>, policy: Policy) -> Result<Self, No> {
-        let id = sys::meta(&fd).map_err(sys::no)?.id;
+    pub(crate) fn below(&self, fd: OwnedFd, rel: &RelPath<'_>, policy: Policy) -> Result<Self, LookupError> {
+        let id = sys::meta(&fd).map_err(sys::lookup_error)?.id;
         let name = std::ffi::OsStr::from_bytes(&rel.bytes);
         // `strip` compares bytes, so a path with `..` or a symlink would not identify the directory.
         let plain = !rel.parents && policy.symlinks == Symlinks::Refuse;

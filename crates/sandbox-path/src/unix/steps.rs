@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::open::Want;
+use super::open::OpenFlags;
 use super::root::Root;
 use super::sys::{self, PATH, TRIES, YIELD_AFTER};
-use crate::error::{No, PathEscapeKind};
+use crate::error::{LookupError, PathEscapeKind};
 use crate::meta::FileKind;
 use crate::policy::Mounts;
 
@@ -22,33 +22,38 @@ const SHORT_UPS: &[u8] =
 const STEP: OFlags = PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
 
 /// The reason why a walk ended without a result.
-enum Stop {
+enum WalkEnd {
     /// An error.
-    No(No),
+    Failed(LookupError),
     /// The path changed between two lookups, so the walk proves nothing and starts again.
     Again,
 }
 
-impl From<No> for Stop {
-    fn from(no: No) -> Self {
-        Self::No(no)
+impl From<LookupError> for WalkEnd {
+    fn from(error: LookupError) -> Self {
+        Self::Failed(error)
     }
 }
 
 /// Opens a path without `..`, and starts again while other processes change it.
-pub(crate) fn open(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd, No> {
+pub(crate) fn open(
+    root: &Root,
+    mounts: Mounts,
+    path: &[u8],
+    want: OpenFlags,
+) -> Result<OwnedFd, LookupError> {
     for round in 0..TRIES {
         match walk(root, mounts, path, want) {
             Ok(found) => return Ok(found),
-            Err(Stop::No(no)) => return Err(no),
-            Err(Stop::Again) if round > YIELD_AFTER => std::thread::yield_now(),
-            Err(Stop::Again) => {}
+            Err(WalkEnd::Failed(error)) => return Err(error),
+            Err(WalkEnd::Again) if round > YIELD_AFTER => std::thread::yield_now(),
+            Err(WalkEnd::Again) => {}
         }
     }
     Err(PathEscapeKind::Contended.into())
 }
 
-fn walk(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd, Stop> {
+fn walk(root: &Root, mounts: Mounts, path: &[u8], want: OpenFlags) -> Result<OwnedFd, WalkEnd> {
     let mut held: Option<OwnedFd> = None;
     let mut names = path.split(|byte| *byte == b'/').enumerate().peekable();
     while let Some((above, name)) = names.next() {
@@ -60,19 +65,21 @@ fn walk(root: &Root, mounts: Mounts, path: &[u8], want: Want) -> Result<OwnedFd,
             same_mount(root, mounts, &next, number)?;
             held = Some(next);
         } else {
-            return last(root, mounts, (at, name, number), want);
+            return last(root, mounts, at, name, number, want);
         }
     }
-    Err(No::from(PathEscapeKind::Empty).into())
+    Err(LookupError::from(PathEscapeKind::Empty).into())
 }
 
 /// Opens the last component, and checks that its parent was not moved out of the jail.
 fn last(
     root: &Root,
     mounts: Mounts,
-    (at, name, number): (BorrowedFd<'_>, &[u8], usize),
-    want: Want,
-) -> Result<OwnedFd, Stop> {
+    at: BorrowedFd<'_>,
+    name: &[u8],
+    number: usize,
+    want: OpenFlags,
+) -> Result<OwnedFd, WalkEnd> {
     let above = number.saturating_sub(1);
     let name = if name.is_empty() { b"." } else { name };
     if want.makes() {
@@ -89,10 +96,10 @@ fn last(
             let ours =
                 sys::meta(&found).ok().zip(sys::look(at, name).ok()).is_some_and(|(a, b)| a.id == b.id);
             let gone = ours && rustix::fs::unlinkat(at, name, rustix::fs::AtFlags::empty()).is_ok();
-            if gone && matches!(stop, Stop::Again) {
+            if gone && matches!(stop, WalkEnd::Again) {
                 return Err(stop);
             }
-            return Err(No::from(PathEscapeKind::Outside).into());
+            return Err(LookupError::from(PathEscapeKind::Outside).into());
         }
         return Err(stop);
     }
@@ -100,7 +107,7 @@ fn last(
 }
 
 /// Checks that the jail is still `depth` levels above a directory.
-fn still_below(root: &Root, directory: BorrowedFd<'_>, depth: usize) -> Result<(), Stop> {
+fn still_below(root: &Root, directory: BorrowedFd<'_>, depth: usize) -> Result<(), WalkEnd> {
     if depth == 0 {
         return Ok(());
     }
@@ -132,32 +139,32 @@ fn ups(count: usize) -> Vec<u8> {
 }
 
 /// Converts a failed lookup of parents: a removed directory has no `..`, and access can end above the jail.
-fn moved(root: &Root, directory: BorrowedFd<'_>, errno: Errno) -> Stop {
+fn moved(root: &Root, directory: BorrowedFd<'_>, errno: Errno) -> WalkEnd {
     match errno {
         // A directory without search permission denies its own `.` as well, wherever it is.
         Errno::ACCESS | Errno::PERM if sys::look_through(directory, c".").is_err() => {
-            Stop::No(sys::no(errno))
+            WalkEnd::Failed(sys::lookup_error(errno))
         }
         Errno::NOENT | Errno::ACCESS | Errno::PERM | Errno::NOTDIR => climb(root, directory),
-        _ => Stop::No(sys::no(errno)),
+        _ => WalkEnd::Failed(sys::lookup_error(errno)),
     }
 }
 
 /// Looks for the jail level by level. At another depth, the directory was moved inside the jail: start again.
-fn climb(root: &Root, directory: BorrowedFd<'_>) -> Stop {
-    let outside = || Stop::No(PathEscapeKind::Outside.into());
+fn climb(root: &Root, directory: BorrowedFd<'_>) -> WalkEnd {
+    let outside = || WalkEnd::Failed(PathEscapeKind::Outside.into());
     let stopped = |errno| match errno {
         // These errors do not depend on the position of the directory.
-        Errno::MFILE | Errno::NFILE | Errno::NOMEM => Stop::No(sys::no(errno)),
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM => WalkEnd::Failed(sys::lookup_error(errno)),
         _ => outside(),
     };
     let mut held: Option<OwnedFd> = None;
     let Ok(mut last) = sys::meta(directory) else { return outside() };
     // A directory without a hard link was removed during the walk, which does not prove that it was outside.
     if last.links == 0 {
-        return Stop::Again;
+        return WalkEnd::Again;
     }
-    for _ in 0..crate::gate::PATH_MAX {
+    for _ in 0..crate::path::check::PATH_MAX {
         let at = held.as_ref().map_or(directory, AsFd::as_fd);
         let up = match sys::openat(at, b"..", STEP, Mode::empty()) {
             Ok(up) => up,
@@ -165,7 +172,7 @@ fn climb(root: &Root, directory: BorrowedFd<'_>) -> Stop {
         };
         let Ok(meta) = sys::meta(&up) else { return outside() };
         if meta.id == root.id {
-            return Stop::Again;
+            return WalkEnd::Again;
         }
         if meta.id == last.id {
             return outside();
@@ -177,26 +184,31 @@ fn climb(root: &Root, directory: BorrowedFd<'_>) -> Stop {
 }
 
 /// Converts a failed open, with a lookup of the entry's kind.
-fn explain(at: BorrowedFd<'_>, name: &[u8], number: usize, errno: Errno, expected: FileKind) -> Stop {
-    let named = |errno: Errno| Stop::No(No { component: Some(number), ..sys::no(errno) });
+fn explain(at: BorrowedFd<'_>, name: &[u8], number: usize, errno: Errno, expected: FileKind) -> WalkEnd {
+    let named =
+        |errno: Errno| WalkEnd::Failed(LookupError { component: Some(number), ..sys::lookup_error(errno) });
     match errno {
         // A symlink gives different errors depending on the flags of the open.
         Errno::LOOP | Errno::MLINK => named(Errno::LOOP),
         Errno::NOTDIR => match sys::look(at, name).map(|meta| meta.kind) {
             Ok(FileKind::Symlink) => named(Errno::LOOP),
-            Ok(kind) if kind == expected => Stop::Again,
+            Ok(kind) if kind == expected => WalkEnd::Again,
             Ok(_) => named(Errno::NOTDIR),
-            Err(Errno::NOENT) => Stop::Again,
+            Err(Errno::NOENT) => WalkEnd::Again,
             Err(errno) => named(errno),
         },
         _ => named(errno),
     }
 }
 
-fn same_mount(root: &Root, mounts: Mounts, found: &OwnedFd, number: usize) -> Result<(), Stop> {
+fn same_mount(root: &Root, mounts: Mounts, found: &OwnedFd, number: usize) -> Result<(), WalkEnd> {
     if mounts == Mounts::Allow {
         return Ok(());
     }
-    let id = sys::mount_id(found, b"").map_err(sys::no)?;
-    if id.is_some() && id == root.mount { Ok(()) } else { Err(No::at(PathEscapeKind::Mount, number).into()) }
+    let id = sys::mount_id(found, b"").map_err(sys::lookup_error)?;
+    if id.is_some() && id == root.mount {
+        Ok(())
+    } else {
+        Err(LookupError::at(PathEscapeKind::Mount, number).into())
+    }
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::error::{No, PathEscapeKind};
+use crate::error::{LookupError, PathEscapeKind};
 use crate::meta::{FileId, FileKind, Metadata, Stamp};
 
 /// Opens an object for its identity only, which needs no permission on the object.
@@ -141,7 +141,7 @@ pub(crate) fn birth(_: impl AsFd) -> Option<Stamp> {
 
 /// Converts an error that does not depend on the kind of the object.
 #[cold]
-pub(crate) fn no(errno: Errno) -> No {
+pub(crate) fn lookup_error(errno: Errno) -> LookupError {
     let kind = match errno {
         Errno::NOENT => PathEscapeKind::NotFound,
         Errno::LOOP => PathEscapeKind::Symlink,
@@ -153,5 +153,5 @@ pub(crate) fn no(errno: Errno) -> No {
         Errno::OPNOTSUPP => PathEscapeKind::Unsupported,
         _ => PathEscapeKind::Io,
     };
-    No { kind, component: None, errno: Some(errno.raw_os_error()) }
+    LookupError { kind, component: None, errno: Some(errno.raw_os_error()) }
 }

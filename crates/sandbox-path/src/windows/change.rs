@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
-use super::ops::{Mean, regular};
-use super::root::{Root, enter, look, meta, no, refine};
-use crate::change::{Over, Replaced, Side};
-use crate::error::{Fail, No, OpenErrorKind, PathEscapeKind};
-use crate::list::Packed;
+use super::ops::{OpenMode, regular};
+use super::root::{Root, enter, look, lookup_error, meta, refine};
+use crate::error::{LookupError, OpenErrorKind, OperationError, PathEscapeKind};
+use crate::jail::change::{RenameMode, RenameSide, ReplaceOutcome};
+use crate::jail::list::{EntryBudget, PackedListing};
+use crate::jail::walk::WalkLimits;
 use crate::meta::{FileKind, Metadata, Perm};
+use crate::path::relative::RelPath;
 use crate::policy::{Dotfiles, Policy};
-use crate::rel::RelPath;
-use crate::walk::WalkLimits;
 
 /// The most levels of directories that are entered.
 const DEPTH: usize = 256;
@@ -26,16 +26,16 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether a call created the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum Creation {
     Created,
     Existing,
 }
 
-fn fail(error: &io::Error) -> Fail {
+fn fail(error: &io::Error) -> OperationError {
     match error.kind() {
         io::ErrorKind::AlreadyExists => OpenErrorKind::Exists.into(),
         io::ErrorKind::DirectoryNotEmpty => OpenErrorKind::NotEmpty.into(),
-        _ => no(error).into(),
+        _ => lookup_error(error).into(),
     }
 }
 
@@ -45,14 +45,14 @@ pub(crate) fn create_new(
     _: Policy,
     rel: &RelPath<'_>,
     _: Perm,
-) -> Result<(File, Metadata), Fail> {
+) -> Result<(File, Metadata), OperationError> {
     let (at, name) = root.parent(rel)?;
-    make(&at, name, Mean::Write)
+    make(&at, name, OpenMode::Write)
 }
 
-fn make(at: &Dir, name: &str, mean: Mean) -> Result<(File, Metadata), Fail> {
-    let file = at.open_with(name, mean.options().create_new(true)).map_err(|error| fail(&error))?.into_std();
-    let seen = meta(&file).map_err(|error| no(&error))?;
+fn make(at: &Dir, name: &str, mode: OpenMode) -> Result<(File, Metadata), OperationError> {
+    let file = at.open_with(name, mode.options().create_new(true)).map_err(|error| fail(&error))?.into_std();
+    let seen = meta(&file).map_err(|error| lookup_error(&error))?;
     Ok((file, seen))
 }
 
@@ -61,22 +61,22 @@ pub(crate) fn append(
     policy: Policy,
     rel: &RelPath<'_>,
     perm: Option<Perm>,
-) -> Result<(File, Metadata, Made), Fail> {
+) -> Result<(File, Metadata, Creation), OperationError> {
     if rel.is_jail() {
         return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
     let (at, name) = root.parent(rel)?;
     for _ in 0..ROUNDS {
-        match at.open_with(name, &Mean::Append.options()) {
+        match at.open_with(name, &OpenMode::Append.options()) {
             Ok(file) => {
                 let file = file.into_std();
                 let seen = regular(&file, policy.hard_links_write)?;
-                return Ok((file, seen, Made::Existing));
+                return Ok((file, seen, Creation::Existing));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && perm.is_some() => {
-                match make(&at, name, Mean::Append) {
-                    Ok((file, seen)) => return Ok((file, seen, Made::Created)),
-                    Err(Fail { kind: OpenErrorKind::Exists, .. }) => {}
+                match make(&at, name, OpenMode::Append) {
+                    Ok((file, seen)) => return Ok((file, seen, Creation::Created)),
+                    Err(OperationError { kind: OpenErrorKind::Exists, .. }) => {}
                     Err(other) => return Err(other),
                 }
             }
@@ -86,18 +86,18 @@ pub(crate) fn append(
     Err(PathEscapeKind::Contended.into())
 }
 
-pub(crate) fn create_dir(root: &Root, _: Policy, rel: &RelPath<'_>, _: Perm) -> Result<(), Fail> {
+pub(crate) fn create_dir(root: &Root, _: Policy, rel: &RelPath<'_>, _: Perm) -> Result<(), OperationError> {
     let (at, name) = root.parent(rel)?;
     at.create_dir(name).map_err(|error| fail(&error))
 }
 
 /// Returns the metadata of an entry; refuses symlinks.
-fn seen(at: &Dir, name: &str) -> Result<Option<Metadata>, No> {
+fn seen(at: &Dir, name: &str) -> Result<Option<Metadata>, LookupError> {
     match look(at, name) {
         Ok(seen) if seen.kind == FileKind::Symlink => Err(PathEscapeKind::Symlink.into()),
         Ok(seen) => Ok(Some(seen)),
-        Err(no) if no.kind == PathEscapeKind::NotFound => Ok(None),
-        Err(no) => Err(no),
+        Err(error) if error.kind == PathEscapeKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -107,14 +107,14 @@ pub(crate) fn replace(
     rel: &RelPath<'_>,
     bytes: &[u8],
     _: Perm,
-) -> Result<Replaced, Fail> {
+) -> Result<ReplaceOutcome, OperationError> {
     let (at, name) = root.parent(rel)?;
     let old = seen(&at, name)?;
     if let Some(old) = old.filter(|old| old.kind != FileKind::File) {
         return Err(PathEscapeKind::NotRegular { is: old.kind }.into());
     }
     let new = format!(".plugward-tmp-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let (mut file, _) = make(&at, &new, Mean::Write)?;
+    let (mut file, _) = make(&at, &new, OpenMode::Write)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     drop(file);
     let placed = written.and_then(|()| at.rename(&new, &at, name));
@@ -122,7 +122,7 @@ pub(crate) fn replace(
         let _removed = at.remove_file(&new).is_ok();
         return Err(fail(&error));
     }
-    Ok(if old.is_some() { Replaced::Overwrote } else { Replaced::Created })
+    Ok(if old.is_some() { ReplaceOutcome::Overwrote } else { ReplaceOutcome::Created })
 }
 
 /// Renames an entry. The lookup of the new name and the rename are two calls, so this is not atomic.
@@ -131,23 +131,25 @@ pub(crate) fn rename(
     _: Policy,
     from: &RelPath<'_>,
     to: &RelPath<'_>,
-    over: Over,
-) -> Result<(), (Side, Fail)> {
-    let (old_at, old) = root.parent(from).map_err(|no| (Side::From, no.into()))?;
-    let (new_at, new) = root.parent(to).map_err(|no| (Side::To, no.into()))?;
-    if seen(&old_at, old).map_err(|no| (Side::From, no.into()))?.is_none() {
-        return Err((Side::From, PathEscapeKind::NotFound.into()));
+    over: RenameMode,
+) -> Result<(), (RenameSide, OperationError)> {
+    let (old_at, old) = root.parent(from).map_err(|error| (RenameSide::From, error.into()))?;
+    let (new_at, new) = root.parent(to).map_err(|error| (RenameSide::To, error.into()))?;
+    if seen(&old_at, old).map_err(|error| (RenameSide::From, error.into()))?.is_none() {
+        return Err((RenameSide::From, PathEscapeKind::NotFound.into()));
     }
-    if over == Over::Refuse && new_at.symlink_metadata(new).is_ok() {
-        return Err((Side::To, OpenErrorKind::Exists.into()));
+    if over == RenameMode::Refuse && new_at.symlink_metadata(new).is_ok() {
+        return Err((RenameSide::To, OpenErrorKind::Exists.into()));
     }
     old_at.rename(old, &new_at, new).map_err(|error| match fail(&error) {
-        taken @ Fail { kind: OpenErrorKind::Exists | OpenErrorKind::NotEmpty, .. } => (Side::To, taken),
-        other => (Side::From, other),
+        taken @ OperationError { kind: OpenErrorKind::Exists | OpenErrorKind::NotEmpty, .. } => {
+            (RenameSide::To, taken)
+        }
+        other => (RenameSide::From, other),
     })
 }
 
-pub(crate) fn remove_file(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+pub(crate) fn remove_file(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), OperationError> {
     let (at, name) = root.parent(rel)?;
     at.remove_file_or_symlink(name).map_err(|error| match look(&at, name) {
         Ok(seen) if seen.kind == FileKind::Directory => PathEscapeKind::NotRegular { is: seen.kind }.into(),
@@ -155,7 +157,7 @@ pub(crate) fn remove_file(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(
     })
 }
 
-pub(crate) fn remove_dir(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), Fail> {
+pub(crate) fn remove_dir(root: &Root, _: Policy, rel: &RelPath<'_>) -> Result<(), OperationError> {
     let (at, name) = root.parent(rel)?;
     match seen(&at, name)? {
         None => Err(PathEscapeKind::NotFound.into()),
@@ -169,10 +171,10 @@ pub(crate) fn remove_tree(
     _: Policy,
     rel: &RelPath<'_>,
     limits: WalkLimits,
-) -> Result<u64, Fail> {
+) -> Result<u64, OperationError> {
     let (at, name) = root.parent(rel)?;
     let mut removed = 0;
-    empty(&enter(&at, name)?, limits, (1, 1), &mut removed)?;
+    empty(&enter(&at, name)?, limits, 1, 1, &mut removed)?;
     if removed >= limits.entries {
         return Err(OpenErrorKind::TooLarge { limit: limits.entries }.into());
     }
@@ -186,23 +188,24 @@ pub(crate) fn remove_tree(
 fn empty(
     directory: &Dir,
     limits: WalkLimits,
-    (depth, waiting): (usize, u64),
+    depth: usize,
+    waiting: u64,
     removed: &mut u64,
-) -> Result<(), Fail> {
+) -> Result<(), OperationError> {
     let limit = limits.depth.min(DEPTH);
     if depth > limit {
         return Err(OpenErrorKind::TooDeep { limit }.into());
     }
     let left = limits.entries.saturating_sub(*removed).saturating_sub(waiting);
-    let mut entries =
-        Packed::read(directory, &mut Vec::new(), Dotfiles::Allow, (left, limits.entries), &mut 0)?;
+    let budget = EntryBudget { left, limit: limits.entries };
+    let mut entries = PackedListing::read(directory, &mut Vec::new(), Dotfiles::Allow, budget, &mut 0)?;
     let mut rest = u64::try_from(entries.len()).unwrap_or(u64::MAX);
     while let Some((name, kind)) = entries.next() {
         rest = rest.saturating_sub(1);
         let name = super::root::text(name)?;
         if kind == FileKind::Directory {
-            let below = (depth.saturating_add(1), waiting.saturating_add(rest).saturating_add(1));
-            empty(&enter(directory, name)?, limits, below, removed)?;
+            let waiting = waiting.saturating_add(rest).saturating_add(1);
+            empty(&enter(directory, name)?, limits, depth.saturating_add(1), waiting, removed)?;
             directory.remove_dir(name).map_err(|error| fail(&error))?;
         } else {
             directory.remove_file_or_symlink(name).map_err(|error| fail(&error))?;

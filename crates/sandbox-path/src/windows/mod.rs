@@ -8,7 +8,7 @@ mod ops;
 mod root;
 
 pub(crate) use change::{
-    Made, append, create_dir, create_new, remove_dir, remove_file, remove_tree, rename, replace,
+    Creation, append, create_dir, create_new, remove_dir, remove_file, remove_tree, rename, replace,
 };
 pub(crate) use ops::*;
 pub(crate) use root::{LastLink, Root, TopDirectory, make_directory};

@@ -11,12 +11,12 @@ use cap_fs_ext::{
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
-use crate::error::{No, PathEscapeKind};
-use crate::guarantee::{CaseFolding, Guarantee, JailPlace};
-use crate::jail_error::{JailError, JailErrorKind};
+use crate::error::jail::{JailError, JailErrorKind};
+use crate::error::{LookupError, PathEscapeKind};
+use crate::jail::guarantee::{CaseFolding, Guarantee, JailPlace};
 use crate::meta::{FileId, FileKind, Metadata, Stamp};
+use crate::path::relative::RelPath;
 use crate::policy::{Parents, Policy, Symlinks};
-use crate::rel::RelPath;
 
 /// `FILE_ATTRIBUTE_REPARSE_POINT`.
 const REPARSE: u32 = 0x400;
@@ -86,7 +86,7 @@ impl Root {
         policy: Policy,
     ) -> Result<Self, JailError> {
         let name = format!("{prefix}{:016x}", u64::from_be_bytes(random));
-        if crate::names::portable_fault(name.as_bytes()).is_some() || name.contains('/') {
+        if crate::path::names::portable_fault(name.as_bytes()).is_some() || name.contains('/') {
             return Err(JailError::new(JailErrorKind::Io));
         }
         let above = Dir::open_ambient_dir(parent, ambient_authority()).map_err(|error| jail_error(&error))?;
@@ -116,31 +116,31 @@ impl Root {
     }
 
     /// Opens the directory of a path, component by component.
-    pub(super) fn directory(&self, rel: &RelPath<'_>) -> Result<Dir, No> {
-        let mut at = self.dir.try_clone().map_err(|error| no(&error))?;
+    pub(super) fn directory(&self, rel: &RelPath<'_>) -> Result<Dir, LookupError> {
+        let mut at = self.dir.try_clone().map_err(|error| lookup_error(&error))?;
         for (name, number) in rel.components().zip(1..) {
-            at = enter(&at, text(name)?).map_err(|no| No { component: Some(number), ..no })?;
+            at = enter(&at, text(name)?).map_err(|error| LookupError { component: Some(number), ..error })?;
         }
         Ok(at)
     }
 
     /// Opens the parent of a path.
-    pub(super) fn parent<'rel>(&self, rel: &'rel RelPath<'_>) -> Result<(Dir, &'rel str), No> {
+    pub(super) fn parent<'rel>(&self, rel: &'rel RelPath<'_>) -> Result<(Dir, &'rel str), LookupError> {
         let (directory, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
         Ok((self.directory(&directory)?, text(name)?))
     }
 }
 
 /// Returns a name as text, which handle-relative opens require.
-pub(super) fn text(name: &[u8]) -> Result<&str, No> {
+pub(super) fn text(name: &[u8]) -> Result<&str, LookupError> {
     std::str::from_utf8(name).map_err(|_not| PathEscapeKind::NotUtf8.into())
 }
 
 /// Opens a directory from its parent, and refuses every reparse point.
-pub(super) fn enter(at: &Dir, name: &str) -> Result<Dir, No> {
+pub(super) fn enter(at: &Dir, name: &str) -> Result<Dir, LookupError> {
     let directory = at.open_dir_nofollow(name).map_err(|error| refine(at, name, &error))?;
-    let file = directory.try_clone().map_err(|error| no(&error))?.into_std_file();
-    match meta(&file).map_err(|error| no(&error))?.kind {
+    let file = directory.try_clone().map_err(|error| lookup_error(&error))?.into_std_file();
+    match meta(&file).map_err(|error| lookup_error(&error))?.kind {
         FileKind::Directory => Ok(directory),
         FileKind::Symlink => Err(PathEscapeKind::Symlink.into()),
         _ => Err(PathEscapeKind::NotADirectory.into()),
@@ -148,18 +148,18 @@ pub(super) fn enter(at: &Dir, name: &str) -> Result<Dir, No> {
 }
 
 /// Returns the metadata of an entry of any kind, without following symlinks.
-pub(super) fn look(at: &Dir, name: &str) -> Result<Metadata, No> {
+pub(super) fn look(at: &Dir, name: &str) -> Result<Metadata, LookupError> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).maybe_dir(true);
     let file = at.open_with(name, &options).map_err(|error| refine(at, name, &error))?;
-    meta(&file.into_std()).map_err(|error| no(&error))
+    meta(&file.into_std()).map_err(|error| lookup_error(&error))
 }
 
 /// Converts an error, with a lookup whether the entry is a symlink.
-pub(super) fn refine(at: &Dir, name: &str, error: &io::Error) -> No {
+pub(super) fn refine(at: &Dir, name: &str, error: &io::Error) -> LookupError {
     let is_link = error.raw_os_error() == Some(STOPPED)
         || at.symlink_metadata(name).is_ok_and(|meta| meta.file_type().is_symlink());
-    if is_link { PathEscapeKind::Symlink.into() } else { no(error) }
+    if is_link { PathEscapeKind::Symlink.into() } else { lookup_error(error) }
 }
 
 pub(super) fn dir_meta(dir: &Dir) -> io::Result<Metadata> {
@@ -197,7 +197,7 @@ pub(super) fn stamp(steps: u64) -> Stamp {
 }
 
 /// Converts a system error.
-pub(super) fn no(error: &io::Error) -> No {
+pub(super) fn lookup_error(error: &io::Error) -> LookupError {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => PathEscapeKind::NotFound,
         io::ErrorKind::PermissionDenied => PathEscapeKind::Denied,
@@ -207,7 +207,7 @@ pub(super) fn no(error: &io::Error) -> No {
         io::ErrorKind::Unsupported => PathEscapeKind::Unsupported,
         _ => PathEscapeKind::Io,
     };
-    No { kind, component: None, errno: error.raw_os_error() }
+    LookupError { kind, component: None, errno: error.raw_os_error() }
 }
 
 /// Creates one directory, unless it exists.

@@ -6,7 +6,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixListener;
 
 use plugward_sandbox_path::{
-    Appended, Dotfiles, FileKind, Missing, OpenError, Over, Perm, Policy, Replaced, WalkLimits,
+    AppendOutcome, Dotfiles, FileKind, MissingFile, OpenError, Perm, Policy, RenameMode, ReplaceOutcome,
+    WalkLimits,
 };
 
 use crate::world::World;
@@ -28,19 +29,19 @@ fn answers_say_what_was_made() {
     let world = World::new();
     for (round, jail) in world.jails(Policy::standard()).into_iter().enumerate() {
         let name = format!("f{round}");
-        let missing = jail.append(&name, Missing::Refuse).map(drop).unwrap_err();
+        let missing = jail.append(&name, MissingFile::Refuse).map(drop).unwrap_err();
         assert_eq!(missing.code(), "path/not-found");
-        for (bytes, expected) in [("one", Appended::Created), (" two", Appended::Existing)] {
-            let (mut file, answer) = jail.append(&name, Missing::Create(Perm::PRIVATE_FILE)).unwrap();
+        for (bytes, expected) in [("one", AppendOutcome::Created), (" two", AppendOutcome::Existing)] {
+            let (mut file, answer) = jail.append(&name, MissingFile::Create(Perm::PRIVATE_FILE)).unwrap();
             file.write_all(bytes.as_bytes()).unwrap();
             assert_eq!(answer, expected);
         }
         assert_eq!(text(&world, &name), "one two");
-        assert_eq!(jail.replace(&name, b"three", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+        assert_eq!(jail.replace(&name, b"three", Perm::PRIVATE_FILE).unwrap(), ReplaceOutcome::Overwrote);
         assert_eq!(text(&world, &name), "three");
         let other = format!("g{round}");
-        assert_eq!(jail.replace(&other, b"", Perm::PRIVATE_FILE).unwrap(), Replaced::Created);
-        assert_eq!(jail.replace(&other, b"now", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+        assert_eq!(jail.replace(&other, b"", Perm::PRIVATE_FILE).unwrap(), ReplaceOutcome::Created);
+        assert_eq!(jail.replace(&other, b"now", Perm::PRIVATE_FILE).unwrap(), ReplaceOutcome::Overwrote);
         assert_eq!((text(&world, &other), temporary(&world)), ("now".to_owned(), 0));
         assert_eq!(jail.metadata(&other).unwrap().mode(), 0o600);
     }
@@ -53,7 +54,7 @@ fn replace_keeps_the_bits_of_the_old_file() {
     for jail in world.jails(Policy::standard()) {
         for bits in [0o640, 0o755, 0o400, 0o4711] {
             fs::set_permissions(world.at("f"), fs::Permissions::from_mode(bits)).unwrap();
-            assert_eq!(jail.replace("f", b"new", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+            assert_eq!(jail.replace("f", b"new", Perm::PRIVATE_FILE).unwrap(), ReplaceOutcome::Overwrote);
             // Setuid is not passed on: other bytes run under it.
             assert_eq!(jail.metadata("f").unwrap().mode(), bits & 0o777);
         }
@@ -67,7 +68,7 @@ fn replace_leaves_other_names_alone() {
         world.file("f", "old");
         fs::hard_link(world.at("f"), world.at("../outside/twin")).unwrap();
         let before = fs::metadata(world.at("../outside/twin")).unwrap();
-        assert_eq!(jail.replace("f", b"new", Perm::PRIVATE_FILE).unwrap(), Replaced::Overwrote);
+        assert_eq!(jail.replace("f", b"new", Perm::PRIVATE_FILE).unwrap(), ReplaceOutcome::Overwrote);
         let after = fs::metadata(world.at("../outside/twin")).unwrap();
         assert_eq!((before.ino(), after.nlink()), (after.ino(), 1));
         assert_eq!((text(&world, "f"), text(&world, "../outside/twin")), ("new".into(), "old".into()));
@@ -125,16 +126,16 @@ fn names_move_and_nothing_is_replaced_unasked() {
     let world = World::new();
     for jail in world.jails(Policy::standard()) {
         world.file("a/f", "f").file("a/g", "g").link("../../outside/f", "a/l").directory("e");
-        let error = jail.rename("a/f", "a/g", Over::Refuse).unwrap_err();
+        let error = jail.rename("a/f", "a/g", RenameMode::Refuse).unwrap_err();
         assert_eq!((error.code(), text(&world, "a/g")), ("path/exists", "g".into()));
-        assert_eq!(jail.rename("a/f", "a/l", Over::Refuse).unwrap_err().code(), "path/exists");
-        jail.rename("a/f", "e/h", Over::Refuse).unwrap();
-        jail.rename("e/h", "a/g", Over::Replace).unwrap();
+        assert_eq!(jail.rename("a/f", "a/l", RenameMode::Refuse).unwrap_err().code(), "path/exists");
+        jail.rename("a/f", "e/h", RenameMode::Refuse).unwrap();
+        jail.rename("e/h", "a/g", RenameMode::Replace).unwrap();
         assert_eq!(text(&world, "a/g"), "f");
-        jail.rename("a/g", "a/l", Over::Replace).unwrap();
+        jail.rename("a/g", "a/l", RenameMode::Replace).unwrap();
         assert_eq!((text(&world, "a/l"), text(&world, "../outside/f")), ("f".into(), "outside".into()));
-        assert_eq!(jail.rename("a/gone", "a/x", Over::Refuse).unwrap_err().code(), "path/not-found");
-        jail.rename("a", "e/a", Over::Refuse).unwrap();
+        assert_eq!(jail.rename("a/gone", "a/x", RenameMode::Refuse).unwrap_err().code(), "path/not-found");
+        jail.rename("a", "e/a", RenameMode::Refuse).unwrap();
         assert_eq!(jail.remove_tree("e", LIMITS).unwrap(), 3);
     }
 }
@@ -188,25 +189,37 @@ fn an_error_of_a_rename_names_the_path_that_it_is_about() {
     let said = |done: Result<(), OpenError>| done.unwrap_err().to_string();
     for jail in world.jails(Policy::standard()) {
         assert_eq!(
-            said(jail.rename("f", "gone/x", Over::Refuse)),
+            said(jail.rename("f", "gone/x", RenameMode::Refuse)),
             "rename to gone/x: component 1 does not exist"
         );
         assert_eq!(
-            said(jail.rename("f", "l/x", Over::Refuse)),
+            said(jail.rename("f", "l/x", RenameMode::Refuse)),
             "rename to l/x: component 1 is a symbolic link"
         );
         assert_eq!(
-            said(jail.rename("f", "g/x", Over::Refuse)),
+            said(jail.rename("f", "g/x", RenameMode::Refuse)),
             "rename to g/x: component 1 is not a directory"
         );
-        assert_eq!(said(jail.rename("f", "g", Over::Refuse)), "rename to g: component 1 already exists");
-        assert_eq!(said(jail.rename("f", "d", Over::Replace)), "rename to d: component 1 already exists");
         assert_eq!(
-            said(jail.rename("gone/f", "g", Over::Replace)),
+            said(jail.rename("f", "g", RenameMode::Refuse)),
+            "rename to g: component 1 already exists"
+        );
+        assert_eq!(
+            said(jail.rename("f", "d", RenameMode::Replace)),
+            "rename to d: component 1 already exists"
+        );
+        assert_eq!(
+            said(jail.rename("gone/f", "g", RenameMode::Replace)),
             "rename gone/f: component 1 does not exist"
         );
-        assert_eq!(said(jail.rename("gone", "g", Over::Replace)), "rename gone: component 1 does not exist");
-        assert_eq!(said(jail.rename("l", "g", Over::Replace)), "rename l: component 1 is a symbolic link");
+        assert_eq!(
+            said(jail.rename("gone", "g", RenameMode::Replace)),
+            "rename gone: component 1 does not exist"
+        );
+        assert_eq!(
+            said(jail.rename("l", "g", RenameMode::Replace)),
+            "rename l: component 1 is a symbolic link"
+        );
     }
 }
 
@@ -215,7 +228,7 @@ fn appending_to_a_link_that_leads_nowhere_is_refused_by_name() {
     let world = World::new();
     world.link("nothing", "dangling").link("../outside/new", "out");
     for jail in world.jails(Policy::resolving()) {
-        let missing = Missing::Create(Perm::PRIVATE_FILE);
+        let missing = MissingFile::Create(Perm::PRIVATE_FILE);
         let error = jail.append("dangling", missing).map(drop).unwrap_err();
         assert_eq!((error.code(), error.component()), ("path/symlink", Some(1)));
         assert_eq!(jail.append("out", missing).map(drop).unwrap_err().code(), "path/outside");
@@ -237,7 +250,9 @@ fn a_directory_that_may_not_be_changed_denies_a_rename() {
     let codes: Vec<_> = world
         .jails(Policy::standard())
         .iter()
-        .flat_map(|jail| [Over::Refuse, Over::Replace].map(|over| jail.rename("d/f", "d/g", over)))
+        .flat_map(|jail| {
+            [RenameMode::Refuse, RenameMode::Replace].map(|over| jail.rename("d/f", "d/g", over))
+        })
         .map(|done| done.map_err(|error| error.code()))
         .collect();
     rustix::fs::ioctl_setflags(&directory, IFlags::empty()).unwrap();

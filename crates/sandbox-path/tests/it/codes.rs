@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plugward_sandbox_path::{
-    Answer, CODES, FileKind, Guarantee, JailErrorKind, OpenErrorKind, PathEscapeKind,
+    CODES, ErrorClass, FileKind, Guarantee, JailErrorKind, OpenErrorKind, PathEscapeKind,
 };
 
 #[test]
@@ -73,6 +73,6 @@ fn the_list_holds_every_code_and_no_other() {
         assert!(text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('.'), "{text}");
     }
     // Exactly one answer is "not there", and no failure of the system is a refusal.
-    assert_eq!(kinds.iter().filter(|kind| kind.answer() == Answer::NotThere).count(), 1);
-    assert_eq!(kinds.iter().filter(|kind| kind.answer() == Answer::CouldNotTell).count(), 7);
+    assert_eq!(kinds.iter().filter(|kind| kind.class() == ErrorClass::NotFound).count(), 1);
+    assert_eq!(kinds.iter().filter(|kind| kind.class() == ErrorClass::Failed).count(), 7);
 }

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use plugward_sandbox_path::{Answer, Jail, Perm, Policy};
+use plugward_sandbox_path::{ErrorClass, Jail, Perm, Policy};
 
 use crate::child;
 use crate::world::World;
@@ -69,7 +69,7 @@ fn a_full_disk_keeps_the_old_file() {
     for jail in world.jails(Policy::standard()) {
         for name in ["f", "new"] {
             let error = jail.replace(name, &vec![b'x'; 1 << 16], Perm::PRIVATE_FILE).unwrap_err();
-            assert_eq!((error.code(), error.answer()), ("path/io", Answer::CouldNotTell));
+            assert_eq!((error.code(), error.class()), ("path/io", ErrorClass::Failed));
             assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::FBIG.raw_os_error()));
         }
         assert_eq!(fs::read(world.at("f")).unwrap(), b"old");
@@ -125,7 +125,7 @@ fn denied() {
             jail.list("unlisted", 9).unwrap_err(),
             jail.create_new("closed/new", Perm::PRIVATE_FILE).unwrap_err(),
         ] {
-            assert_eq!((error.code(), error.answer()), ("path/denied", Answer::CouldNotTell), "{error}");
+            assert_eq!((error.code(), error.class()), ("path/denied", ErrorClass::Failed), "{error}");
         }
         let limits = plugward_sandbox_path::WalkLimits { entries: 99, depth: 9 };
         let items: Vec<_> = jail.walk(".", limits).unwrap().collect();

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use plugward_sandbox_path::{Missing, Over, Perm, Policy, SandboxedPath, WalkLimits};
+use plugward_sandbox_path::{MissingFile, Perm, Policy, RenameMode, SandboxedPath, WalkLimits};
 
 use crate::child;
 use crate::world::World;
@@ -94,11 +94,11 @@ fn calls(tier: &str) {
     follows.read("l/b/../b/f", 9).unwrap();
     drop(SandboxedPath::create(&jail, "a/b/f").unwrap().open().unwrap());
     drop(jail.create_new("a/new", file).unwrap());
-    drop(jail.append("a/new", Missing::Refuse).unwrap().0);
-    drop(jail.append("a/newer", Missing::Create(file)).unwrap().0);
+    drop(jail.append("a/new", MissingFile::Refuse).unwrap().0);
+    drop(jail.append("a/newer", MissingFile::Create(file)).unwrap().0);
     assert!(jail.replace("a/new", b"text", file).is_ok());
     jail.create_dir("a/directory", Perm::PRIVATE_DIRECTORY).unwrap();
-    jail.rename("a/directory", "a/other", Over::Refuse).unwrap();
+    jail.rename("a/directory", "a/other", RenameMode::Refuse).unwrap();
     assert_eq!(jail.list("a", 9).unwrap().entries().len(), 4);
     assert!(jail.walk(".", WalkLimits { entries: 99, depth: 99 }).unwrap().all(|item| item.is_ok()));
     jail.metadata("a").unwrap();

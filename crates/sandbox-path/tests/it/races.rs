@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plugward_sandbox_path::{
-    Jail, Missing, OpenError, Over, Parents, Perm, Policy, RaceCause, SandboxedFile, SandboxedPath,
+    Jail, MissingFile, OpenError, Parents, Perm, Policy, RaceCause, RenameMode, SandboxedFile, SandboxedPath,
     WalkEntry, WalkLimits,
 };
 use rustix::fs::{Mode, OFlags, RenameFlags, renameat_with};
@@ -274,7 +274,7 @@ fn moveout() {
     both_ways(
         "moveout",
         (&world, &attack, "a/b/f"),
-        // `Replaced`: the walk reached the outside file, and its identity was another's.
+        // `ReplaceOutcome`: the walk reached the outside file, and its identity was another's.
         (
             &["path/not-found", "path/outside"],
             &["path/not-found", "path/outside", "Vanished", "LeftJail", "Replaced"],
@@ -299,7 +299,7 @@ fn create() {
                         0 => jail.create_new(&name, Perm::PRIVATE_FILE).map(drop),
                         1 => jail.create_dir(&name, Perm::PRIVATE_DIRECTORY),
                         2 => jail.replace(&name, b"in", Perm::PRIVATE_FILE).map(|_| ()),
-                        _ => jail.append(&name, Missing::Create(Perm::PRIVATE_FILE)).map(drop),
+                        _ => jail.append(&name, MissingFile::Create(Perm::PRIVATE_FILE)).map(drop),
                     };
                     match made {
                         Ok(()) => tally.inside += 1,
@@ -429,7 +429,7 @@ fn rename() {
             || {
                 repeat(CHANGES, LINK, |tally, number| {
                     let (from, to) = if number % 2 == 0 { ("a/x", "a/y") } else { ("a/y", "a/x") };
-                    match jail.rename(from, to, Over::Replace) {
+                    match jail.rename(from, to, RenameMode::Replace) {
                         Ok(()) => tally.inside += 1,
                         Err(error) => tally.error(&error),
                     }

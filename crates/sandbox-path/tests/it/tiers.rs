@@ -62,10 +62,10 @@ fn a_tier_is_chosen_once() {
         let seen = std::thread::spawn(move || {
             deny(errno);
             let error = jail.read("f", 10).unwrap_err();
-            (error.code(), jail.guarantee(), error.answer())
+            (error.code(), jail.guarantee(), error.class())
         });
         // No walk is tried in the place of a kernel that stops answering.
-        let answer = plugward_sandbox_path::Answer::CouldNotTell;
+        let answer = plugward_sandbox_path::ErrorClass::Failed;
         assert_eq!(seen.join().unwrap(), (code, Guarantee::AtOpenKernel, answer));
     }
     assert_eq!(jail.read("f", 10).unwrap(), b"in");

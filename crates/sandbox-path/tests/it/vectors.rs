@@ -10,8 +10,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use plugward_sandbox_path::{
-    Access, HardLinks, Jail, Missing, Mounts, Names, Over, Parents, Perm, Policy, RelPath, SandboxedPath,
-    WalkLimits,
+    FileAccess, HardLinks, Jail, MissingFile, Mounts, Names, Parents, Perm, Policy, RelPath, RenameMode,
+    SandboxedPath, WalkLimits,
 };
 use rustix::fs::{CWD, FileType, Mode};
 
@@ -177,24 +177,24 @@ fn run(jail: &Jail, policy: Policy, operation: &str, path: &[u8]) -> (String, Ve
         }),
         "overwrite" => SandboxedPath::create(jail, path)
             .map_err(|e| e.code())
-            .and_then(|seen| seen.open_for(Access::Overwrite).map(drop).map_err(|e| e.code())),
+            .and_then(|seen| seen.open_for(FileAccess::Overwrite).map(drop).map_err(|e| e.code())),
         "create_new" => jail.create_new(path, PERM).map(drop).map_err(|e| e.code()),
         "append" => jail
-            .append(path, Missing::Refuse)
+            .append(path, MissingFile::Refuse)
             .map(|(mut file, _)| file.write_all(b"+").unwrap())
             .map_err(|e| e.code()),
-        "append_new" => jail.append(path, Missing::Create(PERM)).map(drop).map_err(|e| e.code()),
+        "append_new" => jail.append(path, MissingFile::Create(PERM)).map(drop).map_err(|e| e.code()),
         "replace" => jail.replace(path, b"new", PERM).map(drop).map_err(|e| e.code()),
         "create_dir" => jail.create_dir(path, Perm::PRIVATE_DIRECTORY).map_err(|e| e.code()),
         "remove_file" => jail.remove_file(path).map_err(|e| e.code()),
         "remove_dir" => jail.remove_dir(path).map_err(|e| e.code()),
         "remove_tree" => jail.remove_tree(path, LIMITS).map(drop).map_err(|e| e.code()),
-        "rename_from" => jail.rename(path, "renamed", Over::Refuse).map_err(|e| e.code()),
-        "rename_to" => jail.rename("f", path, Over::Refuse).map_err(|e| e.code()),
-        "rename_over" => jail.rename("f", path, Over::Replace).map_err(|e| e.code()),
-        "rename_directory_over" => jail.rename("directory", path, Over::Replace).map_err(|e| e.code()),
+        "rename_from" => jail.rename(path, "renamed", RenameMode::Refuse).map_err(|e| e.code()),
+        "rename_to" => jail.rename("f", path, RenameMode::Refuse).map_err(|e| e.code()),
+        "rename_over" => jail.rename("f", path, RenameMode::Replace).map_err(|e| e.code()),
+        "rename_directory_over" => jail.rename("directory", path, RenameMode::Replace).map_err(|e| e.code()),
         "rename_into_itself" => {
-            jail.rename(path, [path, b"/inner"].concat(), Over::Refuse).map_err(|e| e.code())
+            jail.rename(path, [path, b"/inner"].concat(), RenameMode::Refuse).map_err(|e| e.code())
         }
         "strip" => jail.strip(Path::new(OsStr::from_bytes(path))).map(drop).map_err(|e| e.code()),
         "utf8" => utf8(policy, path),

@@ -1,7 +1,7 @@
 //! Data files: keys with their path, whatever the grammar and however they are written.
 
 use plugward_scanner::{Profile, ScanReport};
-use plugward_types::{Disguise, Finding, Severity};
+use plugward_types::{Obfuscation, Finding, Severity};
 use proptest::prelude::*;
 
 use crate::common::{check, report};
@@ -122,7 +122,7 @@ fn a_server_is_seen_however_it_is_written() {
         let first = found.first();
         let as_wanted = first.is_some_and(|finding| {
             finding.severity == Severity::Danger
-                && finding.how.contains(&Disguise::Escape) == hidden
+                && finding.how.contains(&Obfuscation::Escape) == hidden
                 && finding.is_hidden() == hidden
                 && finding.span.end <= text.len()
                 && text[finding.span.start..finding.span.end].contains("run")
@@ -247,7 +247,7 @@ fn a_command_hidden_by_escapes_is_hidden() {
         let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let found = found(&report, "sh/pipe-to-shell");
         assert!(
-            found.first().is_some_and(|finding| finding.how.contains(&Disguise::Escape)),
+            found.first().is_some_and(|finding| finding.how.contains(&Obfuscation::Escape)),
             "{text}: {found:?}"
         );
     }
@@ -266,7 +266,7 @@ fn what_a_data_uri_holds_is_read() {
         let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
         let found = found(&report, "exec/eval");
         assert!(
-            found.first().is_some_and(|finding| finding.how.contains(&Disguise::Decode)
+            found.first().is_some_and(|finding| finding.how.contains(&Obfuscation::Decode)
                 && finding.span.start > 0
                 && finding.span.end < text.len()),
             "{text}: {:?}",
@@ -516,7 +516,7 @@ fn secrets_behind_escapes_are_found_and_hidden() {
             let expected = if is_strict { Severity::Danger } else { Severity::Warning };
             assert_eq!(hit.severity, expected, "{text}");
             assert!(hit.is_hidden(), "{text}");
-            assert!(hit.how.iter().all(|how| *how == Disguise::Escape), "{text}");
+            assert!(hit.how.iter().all(|how| *how == Obfuscation::Escape), "{text}");
         }
     }
     // What is written openly beside an escape is found once, and openly.

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use plugward_scanner::Profile;
-use plugward_types::{Disguise, Severity};
+use plugward_types::{Obfuscation, Severity};
 
 use crate::common::report;
 
@@ -104,7 +104,7 @@ fn look(path: &str, frame: &str, run: &str, rule: &str) -> (bool, Option<Severit
         let inside = finding.span.start < start + run.len() && finding.span.end > start;
         finding.rule.as_str() == rule
             && finding.severity == Severity::Danger
-            && finding.how.contains(&Disguise::Decode)
+            && finding.how.contains(&Obfuscation::Decode)
             && inside
     });
     (found, report.findings().iter().map(|finding| finding.severity).max())
@@ -157,7 +157,7 @@ fn what_decodes_to_no_text_is_left_alone() {
     {
         let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
         let decoded =
-            report.findings().iter().filter(|finding| finding.how.contains(&Disguise::Decode)).count();
+            report.findings().iter().filter(|finding| finding.how.contains(&Obfuscation::Decode)).count();
         assert_eq!(decoded, 0, "{text}");
     }
 }
@@ -177,7 +177,7 @@ fn a_run_is_found_wherever_it_stands() {
         for before in 0..100 {
             let text = format!("{}'{run}' + b", " ;".repeat(before / 2) + &"(".repeat(before % 2));
             let report = report(Profile::StrictPlugin, &[("a.js", text.as_bytes())]);
-            let found = report.findings().iter().any(|finding| finding.how.contains(&Disguise::Decode));
+            let found = report.findings().iter().any(|finding| finding.how.contains(&Obfuscation::Decode));
             assert!(found, "{run} behind {before}");
         }
     }

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use plugward_scanner::Profile;
-use plugward_types::{Disguise, Severity};
+use plugward_types::{Obfuscation, Severity};
 
 use crate::common::{check, report};
 
 /// A text, the rule that it shows, and what is hidden about it.
-type Case = (&'static str, &'static str, Option<Disguise>);
+type Case = (&'static str, &'static str, Option<Obfuscation>);
 
 const FOUND: &[Case] = &[
     ("import os\nos . system('x')", "py/os-exec", None),
@@ -28,9 +28,9 @@ const FOUND: &[Case] = &[
     ("def f():\n  o.system('x')\nimport os as o", "py/os-exec", None),
     ("def f(s=None, o=__import__('os')):\n  o.system('x')", "py/os-exec", None),
     ("import os\ngetattr(os, 'system')('x')", "py/os-exec", None),
-    ("import os\ngetattr(os, 'sys' 'tem')('x')", "py/os-exec", Some(Disguise::Fold)),
-    ("import os\ngetattr(os, '\\x73ystem')('x')", "py/os-exec", Some(Disguise::Escape)),
-    ("import os\ngetattr(os, '\\N{LATIN SMALL LETTER S}ystem')('x')", "py/os-exec", Some(Disguise::Escape)),
+    ("import os\ngetattr(os, 'sys' 'tem')('x')", "py/os-exec", Some(Obfuscation::Fold)),
+    ("import os\ngetattr(os, '\\x73ystem')('x')", "py/os-exec", Some(Obfuscation::Escape)),
+    ("import os\ngetattr(os, '\\N{LATIN SMALL LETTER S}ystem')('x')", "py/os-exec", Some(Obfuscation::Escape)),
     ("import os\nn = 'system'\ngetattr(os, n)('x')", "py/os-exec", None),
     ("import os\nvars(os)['system']('x')", "py/os-exec", None),
     ("import os\nos.__dict__['system']('x')", "py/os-exec", None),
@@ -83,8 +83,8 @@ const FOUND: &[Case] = &[
     ("import os\r\nos.system('x')\r\n", "py/os-exec", None),
     ("import os\ros.system('x')\r", "py/os-exec", None),
     ("\u{feff}import os\nos.system('x')", "py/os-exec", None),
-    ("import os\n\u{ff4f}\u{ff53}.system('x')", "py/os-exec", Some(Disguise::Unicode)),
-    ("import \u{1d428}s\nos.syste\u{1d426}('x')", "py/os-exec", Some(Disguise::Unicode)),
+    ("import os\n\u{ff4f}\u{ff53}.system('x')", "py/os-exec", Some(Obfuscation::Unicode)),
+    ("import \u{1d428}s\nos.syste\u{1d426}('x')", "py/os-exec", Some(Obfuscation::Unicode)),
     ("import os\nos.system.__call__('x')", "py/os-exec", None),
     ("eval ('x')", "py/eval", None),
     ("(eval)('x')", "py/eval", None),
@@ -94,7 +94,7 @@ const FOUND: &[Case] = &[
     ("__builtins__['eval']('x')", "py/eval", None),
     ("getattr(__builtins__, 'eval')('x')", "py/eval", None),
     ("globals()['__builtins__']['eval']('x')", "py/eval", None),
-    ("\u{1d41e}val('x')", "py/eval", Some(Disguise::Unicode)),
+    ("\u{1d41e}val('x')", "py/eval", Some(Obfuscation::Unicode)),
     ("exec('import os; os.system(1)')", "py/os-exec", None),
     ("import os\nexec('os.system(1)')", "py/os-exec", None),
     ("exec(compile('import os\\nos.system(1)', 'a', 'exec'))", "py/os-exec", None),
@@ -115,7 +115,7 @@ const FOUND: &[Case] = &[
     ("import subprocess, sys\nsubprocess.run([sys.executable, '-c', c])", "py/subprocess-shell", None),
     ("import os\nos.execvp('sh', ['sh', '-c', c])", "py/subprocess-shell", None),
     ("import os\nos.system('rm -rf /')", "sh/destructive", None),
-    ("import os\nos.system('r' 'm -rf /')", "sh/destructive", Some(Disguise::Fold)),
+    ("import os\nos.system('r' 'm -rf /')", "sh/destructive", Some(Obfuscation::Fold)),
     ("import os\nos.system(f'curl {u} | sh')", "sh/pipe-to-shell", None),
     ("import os\nos.system('curl ' + u + ' | sh')", "sh/pipe-to-shell", None),
     ("import subprocess\nsubprocess.run(['rm', '-rf', '/'])", "sh/destructive", None),
@@ -130,15 +130,15 @@ const FOUND: &[Case] = &[
     ("import pickle as p\np.loads(b'x')", "py/deserialize", None),
     ("import os\ngetattr(os, n)()", "py/reflection", None),
     ("import os\nos.__dict__[n]()", "py/reflection", None),
-    ("# coding: utf-7\n#+AAo-import os+AAo-os.system('x')", "py/os-exec", Some(Disguise::Encoding)),
-    ("# coding: rot13\nvzcbeg bf; bf.flfgrz('k')", "py/os-exec", Some(Disguise::Encoding)),
-    ("# coding: unicode_escape\n#\\x0aimport os\\x0aos.system(1)", "py/os-exec", Some(Disguise::Encoding)),
+    ("# coding: utf-7\n#+AAo-import os+AAo-os.system('x')", "py/os-exec", Some(Obfuscation::Encoding)),
+    ("# coding: rot13\nvzcbeg bf; bf.flfgrz('k')", "py/os-exec", Some(Obfuscation::Encoding)),
+    ("# coding: unicode_escape\n#\\x0aimport os\\x0aos.system(1)", "py/os-exec", Some(Obfuscation::Encoding)),
     (
         "# coding: raw-unicode-escape\n#\\u000aimport os\\u000aos.system(1)",
         "py/os-exec",
-        Some(Disguise::Encoding),
+        Some(Obfuscation::Encoding),
     ),
-    ("# coding: punycode\nimport os;os.system(1)-", "py/os-exec", Some(Disguise::Encoding)),
+    ("# coding: punycode\nimport os;os.system(1)-", "py/os-exec", Some(Obfuscation::Encoding)),
 ];
 
 #[test]

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use plugward_scanner::Profile;
-use plugward_types::{Disguise, Severity};
+use plugward_types::{Obfuscation, Severity};
 
 use crate::common::{check, report};
 
 /// A script, the rule that it shows, and what is hidden about it.
-type Case = (&'static str, &'static str, Option<Disguise>);
+type Case = (&'static str, &'static str, Option<Obfuscation>);
 
-const S: Option<Disguise> = Some(Disguise::Shell);
+const S: Option<Obfuscation> = Some(Obfuscation::Shell);
 
 /// Ways to write what the shell runs as `curl … | sh` and its like.
 const FOUND: &[Case] = &[

@@ -1,4 +1,4 @@
-//! The other processes: this very program, told by a variable what to do.
+//! The other processes: this very program, done by a variable what to do.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn run() {
     match task.as_str() {
         "write" => write_for_ever(&place),
         "once" => put(&place, b"once").unwrap(),
-        "hold" => hold_for_ever(&place),
+        "lock" => hold_for_ever(&place),
         "impatient" => wait_in_vain(&place),
         "full" => fill(&place),
         "read-only" => read_only(&place),
@@ -62,14 +62,14 @@ fn write_for_ever(place: &Path) {
     };
     loop {
         number += 1;
-        file.hold(LONG).unwrap().replace(&record(number)).unwrap();
+        file.lock(LONG).unwrap().replace(&record(number)).unwrap();
         say(&number.to_string());
     }
 }
 
 fn hold_for_ever(place: &Path) {
     let file = file_in(place);
-    let _hold = file.hold(LONG).unwrap();
+    let _hold = file.lock(LONG).unwrap();
     say("held");
     // The parent ends us; should it be gone, its end of the pipe is closed and this ends too.
     while std::io::stdout().lock().write_all(b"\n").is_ok() {
@@ -80,20 +80,20 @@ fn hold_for_ever(place: &Path) {
 /// Gives up fifty times, counts what that left, and sees that the hold is to be had afterwards.
 fn wait_in_vain(place: &Path) {
     let file = file_in(place);
-    let hold = file.hold(LONG).unwrap();
+    let hold = file.lock(LONG).unwrap();
     for _ in 0..50 {
-        let error = file_in(place).hold(Duration::from_millis(1)).unwrap_err();
+        let error = file_in(place).lock(Duration::from_millis(1)).unwrap_err();
         assert_eq!(error.code(), "state/held");
     }
-    let is_ours = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name == "hold\n");
+    let is_ours = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name == "lock\n");
     let count = match std::fs::read_dir("/proc/self/task") {
         Ok(tasks) => tasks.filter(|task| is_ours(&task.as_ref().unwrap().path())).count(),
         Err(_) => 1,
     };
     drop(hold);
     // The thread that was left behind lets go of what it gets; another process has it then.
-    let again = file.hold(LONG).unwrap();
-    assert_eq!(file.hold(Duration::from_millis(1)).unwrap_err().code(), "state/held");
+    let again = file.lock(LONG).unwrap();
+    assert_eq!(file.lock(Duration::from_millis(1)).unwrap_err().code(), "state/held");
     drop(again);
     let mut other = command(&[], "once", place).stdout(Stdio::null()).spawn().unwrap();
     assert!(other.wait().unwrap().success());

@@ -43,7 +43,7 @@ fn killed_at_random_moments() {
         let found = file_in(home.path()).recover(&|bytes| number_of(bytes).is_some()).unwrap();
         let content = match found {
             Recovered::Main(content) => content,
-            Recovered::LastGood { content, .. } => {
+            Recovered::Backup { content, .. } => {
                 from_copy += 1;
                 content
             }

@@ -10,11 +10,11 @@ use crate::support::{chmod, put, us};
 fn answer(output: &Output) -> Option<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = text.lines().find_map(|line| line.split_once("child: ")).map(|(_, said)| said.to_owned());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() || said.is_none() && !text.contains("panicked"), "{text}\n{told}");
+    let done = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() || said.is_none() && !text.contains("panicked"), "{text}\n{done}");
     if said.is_none() {
-        assert!(!text.contains("running 1 test"), "the task ran and failed:\n{text}\n{told}");
-        println!("skipped: this machine does not let us ({})", told.trim());
+        assert!(!text.contains("running 1 test"), "the task ran and failed:\n{text}\n{done}");
+        println!("skipped: this machine does not let us ({})", done.trim());
     }
     said
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
-use plugward_state_file::{NotOurs, StateErrorKind};
+use plugward_state_file::{StateErrorKind, TrustFault};
 
 use crate::child::command;
 use crate::support::{LONG, file_in, names_in, put};
@@ -12,12 +12,12 @@ use crate::support::{LONG, file_in, names_in, put};
 #[test]
 fn a_second_hold_is_refused_and_names_the_first() {
     let home = tempfile::tempdir().unwrap();
-    let mut child = command(&[], "hold", home.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command(&[], "lock", home.path()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("child: held")));
     let file = file_in(home.path());
     for wait in [Duration::ZERO, Duration::from_millis(20)] {
-        let error = file.hold(wait).unwrap_err();
+        let error = file.lock(wait).unwrap_err();
         assert_eq!(*error.kind(), StateErrorKind::Held { pid: Some(child.id()) });
         assert!(error.help().contains(&child.id().to_string()));
     }
@@ -25,7 +25,7 @@ fn a_second_hold_is_refused_and_names_the_first() {
     child.kill().unwrap();
     child.wait().unwrap();
     // The kernel has dropped it with the process.
-    file.hold(LONG).unwrap().replace(b"ours").unwrap();
+    file.lock(LONG).unwrap().replace(b"ours").unwrap();
     assert_eq!(file.read().unwrap().unwrap().bytes(), b"ours");
 }
 
@@ -38,7 +38,7 @@ fn holds_of_one_process_exclude_each_other() {
             scope.spawn(|| {
                 for _ in 0..10 {
                     let file = file_in(home.path());
-                    let hold = file.hold(LONG).unwrap();
+                    let hold = file.lock(LONG).unwrap();
                     let text = String::from_utf8(hold.read().unwrap().unwrap().into_bytes()).unwrap();
                     let next = text.parse::<u32>().unwrap() + 1;
                     hold.replace(next.to_string().as_bytes()).unwrap();
@@ -53,12 +53,12 @@ fn holds_of_one_process_exclude_each_other() {
 fn a_lock_file_that_was_removed_and_made_anew_gives_no_second_hold() {
     let home = tempfile::tempdir().unwrap();
     let file = file_in(home.path());
-    let hold = file.hold(LONG).unwrap();
+    let hold = file.lock(LONG).unwrap();
     std::fs::remove_file(home.path().join("pins.toml.lock")).unwrap();
     drop(hold);
     // It is there again for the next one, and is held.
-    let again = file.hold(LONG).unwrap();
-    assert_eq!(file.hold(Duration::ZERO).unwrap_err().code(), "state/held");
+    let again = file.lock(LONG).unwrap();
+    assert_eq!(file.lock(Duration::ZERO).unwrap_err().code(), "state/held");
     drop(again);
 }
 
@@ -69,12 +69,12 @@ fn a_lock_file_that_leads_elsewhere_is_not_written() {
     let lock = home.path().join("pins.toml.lock");
     std::fs::write(&precious, "precious").unwrap();
     std::fs::hard_link(&precious, &lock).unwrap();
-    let error = file_in(home.path()).hold(LONG).unwrap_err();
-    assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::Links { count: 2 }));
+    let error = file_in(home.path()).lock(LONG).unwrap_err();
+    assert_eq!(*error.kind(), StateErrorKind::NotTrusted(TrustFault::Links { count: 2 }));
     std::fs::remove_file(&lock).unwrap();
     std::os::unix::fs::symlink("precious", &lock).unwrap();
-    let error = file_in(home.path()).hold(LONG).unwrap_err();
-    assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::Link));
+    let error = file_in(home.path()).lock(LONG).unwrap_err();
+    assert_eq!(*error.kind(), StateErrorKind::NotTrusted(TrustFault::Link));
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
 }
 
@@ -96,11 +96,11 @@ fn what_is_set_aside_is_never_written_over_and_the_oldest_go() {
     let mut kept = Vec::new();
     for _ in 0..3 {
         put(home.path(), b"bad").unwrap();
-        kept.push(file.hold(LONG).unwrap().set_aside("damaged-0").unwrap());
+        kept.push(file.lock(LONG).unwrap().set_aside("damaged-0").unwrap());
     }
     assert_eq!(kept, ["pins.toml.damaged-0", "pins.toml.damaged-0-2", "pins.toml.damaged-0-3"]);
     put(home.path(), b"bad").unwrap();
-    let hold = file.hold(LONG).unwrap();
+    let hold = file.lock(LONG).unwrap();
     assert_eq!(hold.set_aside("damaged-0").unwrap_err().code(), "state/io");
     assert_eq!(hold.set_aside("../x").unwrap_err().code(), "state/name");
     std::fs::create_dir(home.path().join("pins.toml.damaged-directory")).unwrap();
@@ -114,7 +114,7 @@ fn what_is_set_aside_is_never_written_over_and_the_oldest_go() {
 fn a_copy_is_kept_once() {
     let home = tempfile::tempdir().unwrap();
     let file = file_in(home.path());
-    let hold = file.hold(LONG).unwrap();
+    let hold = file.lock(LONG).unwrap();
     assert_eq!(hold.keep_copy("v1", b"one").unwrap(), "pins.toml.v1");
     assert_eq!(hold.keep_copy("v1", b"one").unwrap(), "pins.toml.v1");
     assert_eq!(hold.keep_copy("v1", b"two").unwrap_err().code(), "state/io");

@@ -49,14 +49,14 @@ fn who_came_first_is_served_first() {
     }
     let home = tempfile::tempdir().unwrap();
     let file = file_in(home.path());
-    let first = file.hold(LONG).unwrap();
+    let first = file.lock(LONG).unwrap();
     let served = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for number in 0..12 {
             let (served, place) = (&served, home.path());
             scope.spawn(move || {
                 let file = file_in(place);
-                let hold = file.hold(LONG).unwrap();
+                let hold = file.lock(LONG).unwrap();
                 served.lock().unwrap().push(number);
                 drop(hold);
             });
@@ -76,16 +76,16 @@ fn one_that_comes_again_at_once_is_not_served_before_those_who_wait() {
     put(home.path(), b"").unwrap();
     let file = file_in(home.path());
     for round in 0..20 {
-        let hold = file.hold(LONG).unwrap();
+        let hold = file.lock(LONG).unwrap();
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
                 let file = file_in(home.path());
-                let hold = file.hold(LONG).unwrap();
+                let hold = file.lock(LONG).unwrap();
                 hold.replace(b"the one who waited").unwrap();
             });
             until_waiting(home.path(), 1);
             drop(hold);
-            let again = file.hold(LONG).unwrap();
+            let again = file.lock(LONG).unwrap();
             assert_eq!(again.read().unwrap().unwrap().bytes(), b"the one who waited", "round {round}");
             again.replace(b"").unwrap();
             drop(again);
@@ -109,7 +109,7 @@ fn a_hold_that_is_free_is_had_in_no_time() {
     let home = tempfile::tempdir().unwrap();
     let file = file_in(home.path());
     for _ in 0..50 {
-        drop(file.hold(Duration::ZERO).unwrap());
+        drop(file.lock(Duration::ZERO).unwrap());
     }
     assert!(!home.path().join("pins.toml.queue").exists(), "nobody had to wait");
 }

@@ -5,17 +5,17 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use plugward_state_file::{
-    CODES, Fault, LastGood, NotOurs, Notice, Owner, Recovered, StateErrorKind, StateFile,
+    Backup, CODES, CopyFault, Owner, Recovered, StateErrorKind, StateFile, StateWarning, TrustFault,
 };
 
 use crate::support::{CAP, LONG, NAME, chmod, file_in, open, put, us};
 
-fn refused(path: &Path) -> NotOurs {
+fn refused(path: &Path) -> TrustFault {
     let error = file_in(path).read().unwrap_err();
     assert_eq!(error.code(), "state/not-ours");
     assert!(!error.help().is_empty());
     match error.kind() {
-        StateErrorKind::NotOurs(what) => what.clone(),
+        StateErrorKind::NotTrusted(what) => what.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -33,20 +33,20 @@ fn a_link_fifo_directory_or_socket_in_its_place_is_refused_at_once() {
     let (path, other) = (home.path().join(NAME), home.path().join("other"));
     std::fs::write(&other, "x").unwrap();
     symlink("other", &path).unwrap();
-    assert_eq!(refused(home.path()), NotOurs::Link);
+    assert_eq!(refused(home.path()), TrustFault::Link);
     std::fs::remove_file(&path).unwrap();
     symlink("nowhere", &path).unwrap();
-    assert_eq!(refused(home.path()), NotOurs::Link);
+    assert_eq!(refused(home.path()), TrustFault::Link);
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    assert_eq!(refused(home.path()), NotOurs::Kind);
+    assert_eq!(refused(home.path()), TrustFault::Kind);
     std::fs::remove_dir(&path).unwrap();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(open(home.path()), NAME, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert_eq!(refused(home.path()), NotOurs::Kind);
+    assert_eq!(refused(home.path()), TrustFault::Kind);
     std::fs::remove_file(&path).unwrap();
     let _listener = UnixListener::bind(&path).unwrap();
-    assert_eq!(refused(home.path()), NotOurs::Kind);
+    assert_eq!(refused(home.path()), TrustFault::Kind);
     // Replacing puts our own file there, and touches nothing that a link led to.
     std::fs::remove_file(&path).unwrap();
     symlink("other", &path).unwrap();
@@ -61,7 +61,7 @@ fn a_second_name_is_refused() {
     put(home.path(), b"x").unwrap();
     assert!(file_in(home.path()).read().is_ok());
     std::fs::hard_link(home.path().join(NAME), home.path().join("second")).unwrap();
-    assert_eq!(refused(home.path()), NotOurs::Links { count: 2 });
+    assert_eq!(refused(home.path()), TrustFault::Links { count: 2 });
 }
 
 #[test]
@@ -71,19 +71,19 @@ fn a_mode_that_lets_others_write_is_refused_and_that_of_a_group_is_mended() {
     put(home.path(), b"x").unwrap();
     for mode in [0o602, 0o666, 0o777] {
         chmod(&path, mode);
-        assert_eq!(refused(home.path()), NotOurs::Writable, "{mode:o}");
+        assert_eq!(refused(home.path()), TrustFault::Writable, "{mode:o}");
     }
     for mode in [0o600, 0o644, 0o604] {
         chmod(&path, mode);
-        assert!(file_in(home.path()).read().unwrap().unwrap().notices().is_empty(), "{mode:o}");
+        assert!(file_in(home.path()).read().unwrap().unwrap().warnings().is_empty(), "{mode:o}");
     }
     chmod(&path, 0o664);
     let content = file_in(home.path()).read().unwrap().unwrap();
-    assert_eq!(content.notices(), [Notice::GroupWritable { name: NAME.to_owned() }]);
-    assert_eq!(content.notices()[0].code(), "state/group-writable");
+    assert_eq!(content.warnings(), [StateWarning::GroupWritable { name: NAME.to_owned() }]);
+    assert_eq!(content.warnings()[0].code(), "state/group-writable");
     put(home.path(), b"y").unwrap();
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
-    assert!(file_in(home.path()).read().unwrap().unwrap().notices().is_empty());
+    assert!(file_in(home.path()).read().unwrap().unwrap().warnings().is_empty());
 }
 
 #[test]
@@ -91,13 +91,13 @@ fn a_directory_that_others_may_write_is_refused_unless_it_is_sticky() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), b"x").unwrap();
     chmod(home.path(), 0o777);
-    assert_eq!(refused(home.path()), NotOurs::DirectoryWritable);
-    assert_eq!(file_in(home.path()).hold(LONG).unwrap_err().code(), "state/not-ours");
+    assert_eq!(refused(home.path()), TrustFault::DirectoryWritable);
+    assert_eq!(file_in(home.path()).lock(LONG).unwrap_err().code(), "state/not-ours");
     chmod(home.path(), 0o1777);
     assert_eq!(file_in(home.path()).read().unwrap().unwrap().bytes(), b"x");
     chmod(home.path(), 0o770);
     let content = file_in(home.path()).read().unwrap().unwrap();
-    assert_eq!(content.notices(), [Notice::DirectoryGroupWritable]);
+    assert_eq!(content.warnings(), [StateWarning::DirectoryGroupWritable]);
     chmod(home.path(), 0o700);
 }
 
@@ -108,32 +108,32 @@ fn what_belongs_to_somebody_else_is_refused() {
     let path = home.path().join(NAME);
     if us() == 0 {
         let owner =
-            |uid| StateFile::at(&open(home.path()), NAME, CAP, Owner::uid(uid), LastGood::Yes).unwrap();
+            |uid| StateFile::at(&open(home.path()), NAME, CAP, Owner::uid(uid), Backup::Keep).unwrap();
         assert!(owner(4242).read().is_ok(), "what is root's is taken");
         chown(&path, Some(4243), None).unwrap();
         assert!(owner(4243).read().is_ok());
         let error = owner(4242).read().unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::Owner { uid: 4243 }));
+        assert_eq!(*error.kind(), StateErrorKind::NotTrusted(TrustFault::Owner { uid: 4243 }));
         chown(home.path(), Some(4244), None).unwrap();
         let error = owner(4242).read().unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::DirectoryOwner { uid: 4244 }));
-        let error = owner(4242).hold(LONG).unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::DirectoryOwner { uid: 4244 }));
+        assert_eq!(*error.kind(), StateErrorKind::NotTrusted(TrustFault::DirectoryOwner { uid: 4244 }));
+        let error = owner(4242).lock(LONG).unwrap_err();
+        assert_eq!(*error.kind(), StateErrorKind::NotTrusted(TrustFault::DirectoryOwner { uid: 4244 }));
     } else {
         let uid = path.metadata().unwrap().uid();
-        let other = StateFile::at(&open(home.path()), NAME, CAP, Owner::uid(uid + 1), LastGood::Yes).unwrap();
+        let other = StateFile::at(&open(home.path()), NAME, CAP, Owner::uid(uid + 1), Backup::Keep).unwrap();
         let error = other.read().unwrap_err();
-        assert_eq!(*error.kind(), StateErrorKind::NotOurs(NotOurs::DirectoryOwner { uid }));
+        assert_eq!(*error.kind(), StateErrorKind::NotTrusted(TrustFault::DirectoryOwner { uid }));
     }
 }
 
 #[test]
 fn at_most_the_cap_is_read() {
     let home = tempfile::tempdir().unwrap();
-    let small = StateFile::at(&open(home.path()), NAME, 8, Owner::uid(us()), LastGood::No).unwrap();
-    small.hold(LONG).unwrap().replace(b"12345678").unwrap();
+    let small = StateFile::at(&open(home.path()), NAME, 8, Owner::uid(us()), Backup::None).unwrap();
+    small.lock(LONG).unwrap().replace(b"12345678").unwrap();
     assert_eq!(small.read().unwrap().unwrap().bytes(), b"12345678");
-    assert_eq!(small.hold(LONG).unwrap().replace(b"123456789").unwrap_err().code(), "state/too-large");
+    assert_eq!(small.lock(LONG).unwrap().replace(b"123456789").unwrap_err().code(), "state/too-large");
     // A file of a petabyte costs nine bytes.
     std::fs::File::options().write(true).open(home.path().join(NAME)).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(*small.read().unwrap_err().kind(), StateErrorKind::TooLarge { cap: 8 });
@@ -144,13 +144,13 @@ fn names_are_one_plain_part() {
     let home = tempfile::tempdir().unwrap();
     let long = "x".repeat(201);
     for name in ["", ".", "..", "a/b", ".hidden", "-x", "a\0b", "a b", "ä", "a\n", &long] {
-        let error = StateFile::at(&open(home.path()), name, CAP, Owner::uid(us()), LastGood::No).unwrap_err();
+        let error = StateFile::at(&open(home.path()), name, CAP, Owner::uid(us()), Backup::None).unwrap_err();
         assert_eq!(error.code(), "state/name", "{name:?}");
         assert!(error.to_string().is_ascii());
     }
     for name in ["a", "plugins.pins.toml", "0-9_x", &"x".repeat(200)] {
         assert!(
-            StateFile::at(&open(home.path()), name, CAP, Owner::uid(us()), LastGood::No).is_ok(),
+            StateFile::at(&open(home.path()), name, CAP, Owner::uid(us()), Backup::None).is_ok(),
             "{name:?}"
         );
     }
@@ -167,13 +167,13 @@ fn recovery_says_which_copy_and_why() {
     std::fs::write(home.path().join(NAME), "bad").unwrap();
     let found = file.recover(&valid).unwrap();
     assert!(
-        matches!(found, Recovered::LastGood { fault: Fault::Invalid, ref content } if content.bytes() == b"good")
+        matches!(found, Recovered::Backup { fault: CopyFault::Invalid, ref content } if content.bytes() == b"good")
     );
     std::fs::remove_file(home.path().join(NAME)).unwrap();
-    assert!(matches!(file.recover(&valid).unwrap(), Recovered::LastGood { fault: Fault::Missing, .. }));
+    assert!(matches!(file.recover(&valid).unwrap(), Recovered::Backup { fault: CopyFault::Missing, .. }));
     symlink("/etc/passwd", home.path().join(NAME)).unwrap();
     let found = file.recover(&valid).unwrap();
-    assert!(matches!(found, Recovered::LastGood { fault: Fault::Unreadable(_), .. }));
+    assert!(matches!(found, Recovered::Backup { fault: CopyFault::Unreadable(_), .. }));
     std::fs::write(home.path().join("pins.toml.last-good"), "bad").unwrap();
     let error = file.recover(&valid).unwrap_err();
     assert_eq!(error.code(), "state/damaged");
@@ -195,7 +195,7 @@ fn a_newer_copy_that_never_got_its_name_is_found() {
     chmod(&temp, 0o600);
     std::fs::write(home.path().join(NAME), "bad").unwrap();
     let content = |found| match found {
-        Recovered::LastGood { content, .. } => content.into_bytes(),
+        Recovered::Backup { content, .. } => content.into_bytes(),
         other => panic!("{other:?}"),
     };
     assert_eq!(content(file.recover(&valid).unwrap()), b"good 2");

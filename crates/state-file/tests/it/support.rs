@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use plugward_state_file::{LastGood, Owner, StateError, StateFile};
+use plugward_state_file::{Backup, Owner, StateError, StateFile};
 
 pub(crate) const NAME: &str = "pins.toml";
 pub(crate) const CAP: u64 = 1 << 20;
@@ -22,11 +22,11 @@ pub(crate) fn us() -> u32 {
 }
 
 pub(crate) fn file_in(path: &Path) -> StateFile {
-    StateFile::at(&open(path), NAME, CAP, Owner::uid(us()), LastGood::Yes).unwrap()
+    StateFile::at(&open(path), NAME, CAP, Owner::uid(us()), Backup::Keep).unwrap()
 }
 
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
-    file_in(path).hold(LONG)?.replace(bytes)
+    file_in(path).lock(LONG)?.replace(bytes)
 }
 
 pub(crate) fn chmod(path: &Path, mode: u32) {

@@ -191,14 +191,14 @@ impl<T: fmt::Display> fmt::Display for Pair<'_, T> {
 /// It is shown in reports and never refuses: the tree digest covers everything that the surface is computed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SurfaceNotice {
+pub struct SurfaceWarning {
     /// The launchers that are not in the entry.
     pub added: Vec<String>,
     /// The launchers that are only in the entry.
     pub removed: Vec<String>,
 }
 
-impl SurfaceNotice {
+impl SurfaceWarning {
     /// Returns the stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -212,7 +212,7 @@ impl SurfaceNotice {
     }
 }
 
-impl fmt::Display for SurfaceNotice {
+impl fmt::Display for SurfaceWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the execution surface differs from the lockfile")?;
         for (sign, names) in [('+', &self.added), ('-', &self.removed)] {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
 
-use crate::exclude::Excludes;
-use crate::name;
+use crate::tree::exclude::Excludes;
+use crate::tree::name;
 
 /// The origin of a plugin, for reviewers. Nothing is fetched from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "the four keys of the file; a fifth is another version of it")]
-pub struct Source {
+pub struct LockSource {
     /// `git`, `local`, `npm` and so on.
     pub kind: String,
     /// An address without credentials.
@@ -30,7 +30,7 @@ pub struct LockEntry {
     /// The dialects in which the directory has a manifest.
     pub dialects: BTreeSet<String>,
     /// The origin of the plugin.
-    pub source: Option<Source>,
+    pub source: Option<LockSource>,
     /// The version that its manifest states.
     pub version: Option<String>,
     /// SHA-256 of the main manifest file, by dialect.
@@ -105,7 +105,7 @@ impl LockEntry {
         if self.tree.is_empty() {
             return fault("tree", "at least one tree digest");
         }
-        if let Some(expected) = self.source.as_ref().and_then(Source::fault) {
+        if let Some(expected) = self.source.as_ref().and_then(LockSource::fault) {
             return fault("source", expected);
         }
         if self.version.as_ref().is_some_and(|text| !is_line(text)) {
@@ -137,7 +137,7 @@ const LINE: &str = "1 to 4,096 bytes without control characters";
 const DIALECT: &str = "dialect names of `A-Z a-z 0-9 . _ -`";
 pub(crate) const PATH: &str = "a path below the lockfile's directory, with `/` and without `..`, or `.`";
 
-impl Source {
+impl LockSource {
     fn fault(&self) -> Option<&'static str> {
         let kind = !self.kind.is_empty() && self.kind.len() <= 32;
         if !kind || !self.kind.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {

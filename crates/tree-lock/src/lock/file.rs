@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{Digest, SurfaceDigest, TreeDigest};
 
-use super::check::{LockCheck, LockDifference, SurfaceNotice};
+use super::check::{LockCheck, LockDifference, SurfaceWarning};
 use super::entry::LockEntry;
 use super::error::LockError;
-use crate::exclude::Excludes;
+use crate::tree::exclude::Excludes;
 
 /// The largest PLUGINS.lock that is read, in bytes.
 pub const LOCK_BYTES: usize = 4 << 20;
@@ -172,18 +172,18 @@ impl LockFile {
     /// Returns `None` if they are equal, and if the directory has no entry or the entry records no surface. A
     /// difference is only a notice, because a newer plugward may find more in the same tree.
     #[must_use]
-    pub fn surface_notice(
+    pub fn surface_warning(
         &self,
         path: &str,
         surface: &SurfaceDigest,
         launchers: &BTreeSet<String>,
-    ) -> Option<SurfaceNotice> {
+    ) -> Option<SurfaceWarning> {
         let entry = self.entries.get(path)?;
         let recorded = entry.surface.as_ref()?;
         let added: Vec<_> = launchers.difference(&entry.launchers).cloned().collect();
         let removed: Vec<_> = entry.launchers.difference(launchers).cloned().collect();
         let is_same = recorded == surface && added.is_empty() && removed.is_empty();
-        (!is_same).then_some(SurfaceNotice { added, removed })
+        (!is_same).then_some(SurfaceWarning { added, removed })
     }
 
     /// Returns the paths of the entries without a plugin. Each is a [`LockCheck::Missing`].

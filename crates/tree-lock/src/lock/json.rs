@@ -16,14 +16,14 @@ const NAME: &str = "a plugin name: a-z 0-9 - in three parts joined by `--`, as t
 /// A lockfile in either format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a third format must stop every host from building")]
-pub enum Lock {
+pub enum AnyLockFile {
     /// PLUGINS.lock, the format of plugward.
     Plugins(LockFile),
     /// The JSON object of codewizard.
     Json(JsonLock),
 }
 
-impl Lock {
+impl AnyLockFile {
     /// Parses either format. A file that starts with `{` is a JSON lock.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::scheme::CodewizardDigest;
 /// An existing plugin with its future entry in PLUGINS.lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a new fact must be answered by every host")]
-pub struct Migrant {
+pub struct MigratedPlugin {
     /// The name that its manifest states, which is the key of the JSON lock.
     pub name: String,
     /// The digest in the JSON lock's scheme, of the same snapshot as the tree of `entry`.
@@ -43,11 +43,11 @@ impl JsonLock {
     ///
     /// # Errors
     /// `lock/malformed` if two plugins have the same name or the same path, or if an entry could not be read back.
-    pub fn migrate(&self, plugins: Vec<Migrant>) -> Result<Migration, LockError> {
+    pub fn migrate(&self, plugins: Vec<MigratedPlugin>) -> Result<Migration, LockError> {
         let mut seen = BTreeSet::new();
         let mut differ = Vec::new();
         let mut file = LockFile::new();
-        for Migrant { name, digest, path, entry } in plugins {
+        for MigratedPlugin { name, digest, path, entry } in plugins {
             match self.check(&name, digest) {
                 JsonLockCheck::Match => {}
                 other => differ.push((name.clone(), other)),

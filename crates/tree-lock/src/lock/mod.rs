@@ -10,9 +10,9 @@ mod migrate;
 mod parse;
 mod render;
 
-pub use check::{LockCheck, LockDifference, LockOutcome, LockRule, SurfaceNotice};
-pub use entry::{LockEntry, Source};
+pub use check::{LockCheck, LockDifference, LockOutcome, LockRule, SurfaceWarning};
+pub use entry::{LockEntry, LockSource};
 pub use error::LockError;
 pub use file::{LOCK_BYTES, LOCK_ENTRIES, LockFacts, LockFile};
-pub use json::{JSON_LOCK_BYTES, JsonLock, JsonLockCheck, Lock};
-pub use migrate::{Migrant, Migration};
+pub use json::{AnyLockFile, JSON_LOCK_BYTES, JsonLock, JsonLockCheck};
+pub use migrate::{MigratedPlugin, Migration};

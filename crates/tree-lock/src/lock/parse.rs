@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 use plugward_types::PluginId;
 use toml::de::{DeTable, DeValue};
 
-use super::entry::{LockEntry, PATH, PATH_KEY, Source};
+use super::entry::{LockEntry, LockSource, PATH, PATH_KEY};
 use super::error::LockError;
 use super::file::{LOCK_BYTES, LOCK_ENTRIES, LockFile};
 use super::merge::merge;
-use crate::exclude::{EXCLUDABLE, Excludes};
+use crate::tree::exclude::{EXCLUDABLE, Excludes};
 
 type Spanned<T> = toml::Spanned<T>;
 type Table<'i> = DeTable<'i>;
@@ -266,9 +266,9 @@ impl Reader<'_> {
         }
     }
 
-    fn source(&self, value: &Spanned<DeValue<'_>>) -> Result<Source, LockError> {
+    fn source(&self, value: &Spanned<DeValue<'_>>) -> Result<LockSource, LockError> {
         let mut kind = None;
-        let mut source = Source { kind: String::new(), url: None, rev: None, path: None };
+        let mut source = LockSource { kind: String::new(), url: None, rev: None, path: None };
         for (key, value) in self.table(value)? {
             match key.get_ref().as_ref() {
                 "kind" => kind = Some(self.string(value)?),

@@ -7,11 +7,11 @@ use thiserror::Error;
 
 /// The result of one verifier for one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "only `Holds` confirms the tree"]
+#[must_use = "only `Confirmed` confirms the tree"]
 #[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
 pub enum VerifierCheck {
     /// The verifier confirms these bytes.
-    Holds(Claim),
+    Confirmed(Claim),
     /// The verifier does not cover this plugin.
     NotMentioned,
     /// The bytes are not the confirmed ones, or are not signed with a required key.

@@ -1,6 +1,6 @@
 //! The verifier that compares a tree with PLUGINS.lock.
 
-use super::{Claim, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
+use super::{Claim, Verifier, VerifierCheck, VerifierError, VerifierRefusal, VerifierSubject};
 use crate::lock::{LockCheck, LockDifference};
 
 /// Compares a tree with PLUGINS.lock, which is an integrity check and not a signature.
@@ -24,14 +24,14 @@ impl Verifier for LockVerifier {
         "lock"
     }
 
-    fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
+    fn verify(&self, subject: &VerifierSubject<'_>) -> Result<VerifierCheck, VerifierError> {
         let Some(lock) = subject.lock else {
             return Ok(VerifierCheck::NotMentioned);
         };
         let check = match lock.get(subject.path) {
             None => LockCheck::Unlisted,
             Some(entry) if entry.tree.contains(subject.digest) => {
-                return Ok(VerifierCheck::Holds(Claim::Integrity));
+                return Ok(VerifierCheck::Confirmed(Claim::Integrity));
             }
             Some(entry) => {
                 let expected = entry.tree.iter().copied().collect();

@@ -6,9 +6,11 @@ use minisign_verify::{PublicKey, Signature};
 use plugward_types::{PluginId, escape};
 use thiserror::Error;
 
-use super::{Claim, SIGN, SignerId, Subject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
-use crate::base64;
+use super::{
+    Claim, SIGN, SignerId, Verifier, VerifierCheck, VerifierError, VerifierRefusal, VerifierSubject,
+};
 use crate::lock::{LockError, LockFile};
+use crate::scheme::base64;
 
 /// The largest signature file that is read, in bytes. Real ones have about 300.
 const SIGNATURE_BYTES: usize = 4096;
@@ -170,7 +172,7 @@ impl SignerError {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Outcome {
+enum SignatureState {
     Signed { by: usize, comment: String },
     Missing,
     Bad(&'static str),
@@ -180,14 +182,14 @@ enum Outcome {
 /// Checks that PLUGINS.lock is signed with the key that a plugin requires, and that the signed file lists its tree.
 ///
 /// # Guarantees
-/// The signature covers the given bytes, and the tree is looked up in those bytes, by the path in the [`Subject`]. The
-/// lockfile in the [`Subject`] is not used. Only prehashed signatures are accepted. The trusted comment is verified as
-/// well.
+/// The signature covers the given bytes, and the tree is looked up in those bytes, by the path in the
+/// [`VerifierSubject`]. The lockfile in the [`VerifierSubject`] is not used. Only prehashed signatures are accepted.
+/// The trusted comment is verified as well.
 #[derive(Debug, Clone)]
 pub struct MinisignVerifier {
     signers: Vec<Signer>,
     lock: LockFile,
-    outcome: Outcome,
+    outcome: SignatureState,
 }
 
 impl MinisignVerifier {
@@ -197,7 +199,7 @@ impl MinisignVerifier {
     /// # Errors
     /// `lock/malformed` if the lockfile cannot be parsed.
     pub fn new(signers: Vec<Signer>, lock: &[u8], signature: Option<&[u8]>) -> Result<Self, LockError> {
-        let outcome = signature.map_or(Outcome::Missing, |signature| check(&signers, lock, signature));
+        let outcome = signature.map_or(SignatureState::Missing, |signature| check(&signers, lock, signature));
         Ok(Self { signers, lock: LockFile::parse(lock)?, outcome })
     }
 
@@ -205,42 +207,46 @@ impl MinisignVerifier {
     #[must_use]
     pub fn trusted_comment(&self) -> Option<&str> {
         match &self.outcome {
-            Outcome::Signed { comment, .. } => Some(comment),
-            Outcome::Missing | Outcome::Bad(_) | Outcome::UnknownKey(_) => None,
+            SignatureState::Signed { comment, .. } => Some(comment),
+            SignatureState::Missing | SignatureState::Bad(_) | SignatureState::UnknownKey(_) => None,
         }
     }
 }
 
 /// Checks a signature with the key that it names. Other keys are not tried.
-fn check(signers: &[Signer], lock: &[u8], signature: &[u8]) -> Outcome {
+fn check(signers: &[Signer], lock: &[u8], signature: &[u8]) -> SignatureState {
     const SHAPE: &str = "not a minisign signature file";
     if signature.len() > SIGNATURE_BYTES {
-        return Outcome::Bad(SHAPE);
+        return SignatureState::Bad(SHAPE);
     }
     let Ok(text) = core::str::from_utf8(signature) else {
-        return Outcome::Bad(SHAPE);
+        return SignatureState::Bad(SHAPE);
     };
     let lines: Vec<&str> = text.lines().collect();
     let [_, packet, _, _] = lines.as_slice() else {
-        return Outcome::Bad(SHAPE);
+        return SignatureState::Bad(SHAPE);
     };
     let id: Option<[u8; 8]> = base64::decode(packet).and_then(|bytes| bytes.get(2..10)?.try_into().ok());
     let (Ok(signature), Some(id)) = (Signature::decode(text), id) else {
-        return Outcome::Bad(SHAPE);
+        return SignatureState::Bad(SHAPE);
     };
     let mut known = false;
     for (by, signer) in signers.iter().enumerate().filter(|(_, signer)| signer.key.id == id) {
         known = true;
         // Legacy signatures cover the bytes themselves and not their hash. They are not accepted.
         match signer.key.key.verify(lock, &signature, false) {
-            Ok(()) => return Outcome::Signed { by, comment: signature.trusted_comment().to_owned() },
+            Ok(()) => return SignatureState::Signed { by, comment: signature.trusted_comment().to_owned() },
             Err(minisign_verify::Error::UnexpectedAlgorithm) => {
-                return Outcome::Bad("legacy format (sign again with a current minisign)");
+                return SignatureState::Bad("legacy format (sign again with a current minisign)");
             }
             Err(_) => {}
         }
     }
-    if known { Outcome::Bad("it does not match the lockfile") } else { Outcome::UnknownKey(key_id(id)) }
+    if known {
+        SignatureState::Bad("it does not match the lockfile")
+    } else {
+        SignatureState::UnknownKey(key_id(id))
+    }
 }
 
 impl Verifier for MinisignVerifier {
@@ -248,7 +254,7 @@ impl Verifier for MinisignVerifier {
         SCHEME
     }
 
-    fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
+    fn verify(&self, subject: &VerifierSubject<'_>) -> Result<VerifierCheck, VerifierError> {
         if !self.signers.iter().any(|signer| signer.is_for(subject.names)) {
             return Ok(VerifierCheck::NotMentioned);
         }
@@ -263,14 +269,14 @@ impl Verifier for MinisignVerifier {
             )
         };
         let (key, comment) = match &self.outcome {
-            Outcome::Missing => {
+            SignatureState::Missing => {
                 return refused("lock/signature-missing", "the lockfile is not signed".into(), SIGN);
             }
-            Outcome::Bad(why) => {
+            SignatureState::Bad(why) => {
                 return refused("lock/signature-bad", format!("the signature is not valid: {why}"), SIGN);
             }
-            Outcome::UnknownKey(id) => return unknown(id),
-            Outcome::Signed { by, comment } => {
+            SignatureState::UnknownKey(id) => return unknown(id),
+            SignatureState::Signed { by, comment } => {
                 // Several rows of the settings can have the same key, each for other plugins.
                 let key = self.signers.get(*by).map(|signer| &signer.key);
                 let may = |signer: &&Signer| Some(&signer.key) == key && signer.is_for(subject.names);
@@ -290,7 +296,7 @@ impl Verifier for MinisignVerifier {
         }
         let signer = SignerId::new(&format!("{SCHEME}:{}", key.id()))
             .ok_or_else(|| VerifierError::new("the key id is not a valid signer id"))?;
-        Ok(VerifierCheck::Holds(Claim::Signed { scheme: SCHEME, signer, comment: Some(comment.clone()) }))
+        Ok(VerifierCheck::Confirmed(Claim::Signed { scheme: SCHEME, signer, comment: Some(comment.clone()) }))
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use plugward_tree_lock::{Excludes, Limits, Snapshot, TreeCheck};
+use plugward_tree_lock::{Excludes, Snapshot, TreeCheck, TreeLimits};
 
 use crate::tree::{Tree, jail};
 
@@ -14,7 +14,7 @@ const DIRECTORY: &str = "PLUGWARD_TEST_UNREADABLE";
 const SAYS: &str = "it says: ";
 
 fn ask(directory: &std::path::Path) -> String {
-    match Snapshot::read(&jail(directory), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN) {
+    match Snapshot::read(&jail(directory), &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::MIN) {
         Ok(TreeCheck::Read(snapshot)) => snapshot.preimage().replace('\n', ";"),
         Ok(TreeCheck::Refused(why)) => why.to_string(),
         Err(error) => {

@@ -111,7 +111,7 @@ fn real_plugins_are_read_without_a_refusal() {
         let take = || {
             let check = plugward_tree_lock::Snapshot::read(
                 &crate::tree::jail(&directory),
-                &plugward_tree_lock::Limits::standard(),
+                &plugward_tree_lock::TreeLimits::standard(),
                 &plugward_tree_lock::Excludes::none(),
                 2.try_into().unwrap(),
             );

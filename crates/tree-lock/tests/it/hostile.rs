@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 
-use plugward_tree_lock::{Excludes, Limits, TreeRefusal};
+use plugward_tree_lock::{Excludes, TreeLimits, TreeRefusal};
 
 use crate::tree::{Tree, blames, excludes, pairs, refused};
 
-const SMALL: Limits = Limits { entries: 20, bytes: 1000, file_bytes: 400, depth: 3, path_bytes: 60 };
+const SMALL: TreeLimits = TreeLimits { entries: 20, bytes: 1000, file_bytes: 400, depth: 3, path_bytes: 60 };
 
 fn small(tree: &Tree) -> TreeRefusal {
     refused(tree.check_with(&SMALL, &Excludes::none()))
@@ -118,7 +118,7 @@ fn links_are_walked_and_not_read() {
         for (path, target) in links {
             tree.link(path, target);
         }
-        let check = tree.check_with(&Limits::standard(), &excludes(&[".git"]));
+        let check = tree.check_with(&TreeLimits::standard(), &excludes(&[".git"]));
         let found = match check {
             plugward_tree_lock::TreeCheck::Read(_) => Vec::new(),
             plugward_tree_lock::TreeCheck::Refused(why) => blames(&why),
@@ -231,7 +231,7 @@ fn a_second_spelling_of_an_excluded_name_collides_with_it() {
     let tree = Tree::new();
     tree.file(".GIT/config", "").file("plugins.lock", "");
     assert_eq!(tree.read().len(), 2);
-    let check = tree.check_with(&Limits::standard(), &excludes(&[".git", "PLUGINS.lock"]));
+    let check = tree.check_with(&TreeLimits::standard(), &excludes(&[".git", "PLUGINS.lock"]));
     assert_eq!(
         blames(&refused(check)),
         pairs(&[("tree/collision", ".GIT"), ("tree/collision", "plugins.lock")])
@@ -249,7 +249,7 @@ fn a_sparse_giant_is_refused_by_its_size() {
     for index in 0..40 {
         File::create(tree.path().join(format!("g{index:02}"))).unwrap().set_len(255 << 20).unwrap();
     }
-    let limits = Limits { bytes: 1 << 20, ..Limits::standard() };
+    let limits = TreeLimits { bytes: 1 << 20, ..TreeLimits::standard() };
     assert_eq!(blames(&refused(tree.check_with(&limits, &Excludes::none()))), pairs(&[("tree/limit", "")]));
 }
 

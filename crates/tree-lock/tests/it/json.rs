@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plugward_tree_lock::{
-    CodewizardDigest, JSON_LOCK_BYTES, JsonLock, JsonLockCheck, Lock, LockEntry, LockOutcome, LockRule,
-    Migrant, Migration,
+    AnyLockFile, CodewizardDigest, JSON_LOCK_BYTES, JsonLock, JsonLockCheck, LockEntry, LockOutcome,
+    LockRule, MigratedPlugin, Migration,
 };
 
 use crate::tree::Tree;
@@ -18,8 +18,8 @@ fn the_object_is_read() {
     let lock = JsonLock::parse(text.as_bytes()).unwrap();
     let entries: Vec<_> = lock.entries().map(|(name, digest)| format!("{name} {digest}")).collect();
     assert_eq!(entries, [format!("a--b--c {HEX}"), format!("{NAME} {HEX}")]);
-    assert!(matches!(Lock::parse(text.as_bytes()).unwrap(), Lock::Json(_)));
-    assert!(matches!(Lock::parse(b"version = 1").unwrap(), Lock::Plugins(_)));
+    assert!(matches!(AnyLockFile::parse(text.as_bytes()).unwrap(), AnyLockFile::Json(_)));
+    assert!(matches!(AnyLockFile::parse(b"version = 1").unwrap(), AnyLockFile::Plugins(_)));
     assert_eq!(JsonLock::parse(b"{}").unwrap().entries().len(), 0);
     assert_eq!(
         JsonLock::parse(format!(" \r\n\t{{\"\\u0061--b\\u002d-c\":\"{HEX}\"}}").as_bytes())
@@ -115,7 +115,7 @@ fn migration_carries_over_what_holds_and_nothing_else() {
         let rows: Vec<_> = names.iter().map(|name| format!("\"{name}\": \"{digest}\"")).collect();
         JsonLock::parse(format!("{{{}}}", rows.join(",")).as_bytes()).unwrap()
     };
-    let migrant = |name: &str, digest| Migrant {
+    let migrant = |name: &str, digest| MigratedPlugin {
         name: name.to_owned(),
         digest,
         path: name.replace("--", "-"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_tree_lock::{
     LOCK_BYTES, LOCK_ENTRIES, LockCheck, LockDifference, LockEntry, LockFacts, LockFile, LockOutcome,
-    LockRule, Source,
+    LockRule, LockSource,
 };
 use plugward_types::{Digest, TreeDigest};
 
@@ -27,7 +27,7 @@ fn texts(texts: &[&str]) -> BTreeSet<String> {
 fn full() -> LockEntry {
     LockEntry {
         dialects: texts(&["codex", "claude"]),
-        source: Some(Source {
+        source: Some(LockSource {
             kind: "git".into(),
             url: Some("https://example.org/p.git".into()),
             rev: Some("30287f5e3f122a646d1ac5ca3ab96e130c52a3ad".into()),
@@ -684,12 +684,12 @@ fn a_new_surface_is_told_and_refuses_nothing() {
     let other = format!("sf1:{}", "7".repeat(64)).parse().unwrap();
     let known = BTreeSet::from(["npx:@playwright/mcp@latest".to_owned()]);
     let more = BTreeSet::from(["uvx:x".to_owned()]);
-    assert_eq!(file.surface_notice(path, &same, &known), None);
-    let notice = file.surface_notice(path, &other, &known).unwrap();
+    assert_eq!(file.surface_warning(path, &same, &known), None);
+    let notice = file.surface_warning(path, &other, &known).unwrap();
     assert_eq!((notice.code(), notice.added.len(), notice.removed.len()), ("lock/surface-new", 0, 0));
-    let notice = file.surface_notice(path, &same, &more).unwrap();
+    let notice = file.surface_warning(path, &same, &more).unwrap();
     assert!(notice.to_string().ends_with(", +uvx:x, -npx:@playwright/mcp@latest"), "{notice}");
     // No entry, and an entry that explains nothing.
-    assert_eq!(file.surface_notice("new", &other, &more), None);
-    assert_eq!(file.surface_notice("small", &other, &more), None);
+    assert_eq!(file.surface_warning("new", &other, &more), None);
+    assert_eq!(file.surface_warning("small", &other, &more), None);
 }

@@ -22,10 +22,10 @@ mod machines;
 mod memory;
 #[cfg(feature = "minisign")]
 mod minisign;
-mod notices;
 mod properties;
 mod race;
 mod reading;
 mod tree;
 mod vectors;
 mod verifier;
+mod warnings;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use plugward_tree_lock::{DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck};
+use plugward_tree_lock::{DigestCheck, DigestedTree, Excludes, Snapshot, TreeCheck, TreeLimits};
 
 use crate::tree::{Tree, jail};
 
@@ -27,12 +27,12 @@ fn child() {
     // Everything that is used once is used once before.
     let warm = Tree::new();
     warm.file("a", "a").link("b", "a");
-    drop(warm.check_with(&Limits::standard(), &Excludes::none()));
+    drop(warm.check_with(&TreeLimits::standard(), &Excludes::none()));
     let before = peak();
     if std::env::var_os(KEEP).is_some_and(|keep| keep == "nothing") {
-        let read = Digested::read(
+        let read = DigestedTree::read(
             &jail(directory.as_ref()),
-            &Limits::standard(),
+            &TreeLimits::standard(),
             &Excludes::none(),
             2.try_into().unwrap(),
         );
@@ -46,7 +46,7 @@ fn child() {
     }
     let check = Snapshot::read(
         &jail(directory.as_ref()),
-        &Limits::standard(),
+        &TreeLimits::standard(),
         &Excludes::none(),
         2.try_into().unwrap(),
     )

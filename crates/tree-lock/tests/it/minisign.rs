@@ -50,10 +50,10 @@ fn ask(verifier: &MinisignVerifier, tree: &Snapshot, name: &str, lock: Option<&L
     let (_, rest) = name.split_once(':').unwrap();
     let path = format!("plugins/{}", rest.split('@').next().unwrap());
     match verifier.verify(&subject(&names(&[name]), &path, tree, lock)).unwrap() {
-        VerifierCheck::Holds(Claim::Signed { scheme, signer, comment }) => {
+        VerifierCheck::Confirmed(Claim::Signed { scheme, signer, comment }) => {
             format!("{scheme} {signer} {}", comment.unwrap())
         }
-        VerifierCheck::Holds(Claim::Integrity) => "integrity".into(),
+        VerifierCheck::Confirmed(Claim::Integrity) => "integrity".into(),
         VerifierCheck::NotMentioned => "not mentioned".into(),
         VerifierCheck::Refused(why) => {
             assert!(!why.help().is_empty());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
-use plugward_tree_lock::{JsonLock, Limits, LockEntry, LockFile, Source, TreeCheck, TreeList};
+use plugward_tree_lock::{JsonLock, LockEntry, LockFile, LockSource, TreeCheck, TreeLimits, TreeList};
 use plugward_types::{Digest, TreeDigest};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -99,7 +99,7 @@ proptest! {
         let inside = |path: &String| fs::canonicalize(tree.path().join(path)).is_ok_and(|place| place.starts_with(&root));
         let links = model.iter().filter(|(_, node)| matches!(node, Node::Link(_))).map(|(path, _)| path);
         let bad: BTreeSet<String> = links.filter(|path| !inside(path)).cloned().collect();
-        match tree.try_with(&Limits::standard(), &excludes(&[]), jobs).unwrap() {
+        match tree.try_with(&TreeLimits::standard(), &excludes(&[]), jobs).unwrap() {
             TreeCheck::Read(snapshot) => {
                 prop_assert!(bad.is_empty(), "{bad:?}");
                 prop_assert_eq!(snapshot.preimage(), text(&model));
@@ -107,8 +107,8 @@ proptest! {
                     let real = fs::canonicalize(tree.path().join(path)).unwrap();
                     let real = real.strip_prefix(&root).unwrap().to_str().unwrap();
                     let ours = match snapshot.resolve(path).unwrap() {
-                        plugward_tree_lock::Place::File(entry) => entry.path(),
-                        plugward_tree_lock::Place::Directory(directory) => directory,
+                        plugward_tree_lock::ResolvedEntry::File(entry) => entry.path(),
+                        plugward_tree_lock::ResolvedEntry::Directory(directory) => directory,
                     };
                     prop_assert_eq!(ours, real);
                 }
@@ -185,7 +185,7 @@ fn entry() -> impl Strategy<Value = LockEntry> {
                     && !url.to_lowercase().starts_with("file:")
                     && url.as_bytes().get(1) != Some(&b':')
             });
-            Some(Source { kind, url, rev, path: None })
+            Some(LockSource { kind, url, rev, path: None })
         });
     (
         prop::collection::btree_set(dialect(), 0..3),

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use plugward_sandbox_path::{FilesystemRaceDetected, Jail, RaceObserver};
 use plugward_tree_lock::{
-    DigestCheck, Digested, Excludes, ExecBits, Limits, ReadOptions, Snapshot, Step, TreeCheck, TreeError,
-    TreeProblemKind, TreeRefusal,
+    DigestCheck, DigestedTree, Excludes, ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck, TreeError,
+    TreeLimits, TreeProblemKind, TreeRefusal,
 };
 use plugward_types::Digest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -65,12 +65,12 @@ fn changing<T>(
     read: impl Fn(&Jail, &ReadOptions<'_>) -> T,
 ) -> (T, Vec<String>) {
     let done = AtomicBool::new(false);
-    let hook = |_: Step| {
+    let hook = |_: ReadProgress| {
         if !done.swap(true, Ordering::Relaxed) {
             change(tree.path());
         }
     };
-    let (limits, exclude) = (Limits::standard(), Excludes::none());
+    let (limits, exclude) = (TreeLimits::standard(), Excludes::none());
     let options = ReadOptions {
         limits: &limits,
         exclude: &exclude,
@@ -192,7 +192,7 @@ fn every_change_after_the_listing_is_seen() {
         assert_eq!(blames(&why), pairs(&expected), "{what}");
         assert!(why.is_only_change());
         // The same change, where nothing is kept.
-        let (check, records) = changing(&sample(), change, Digested::read_with);
+        let (check, records) = changing(&sample(), change, DigestedTree::read_with);
         match check.unwrap() {
             DigestCheck::Refused(other) => {
                 assert_eq!(other.problems(), why.problems(), "{what}");
@@ -325,7 +325,7 @@ fn a_file_that_grows_is_never_half_believed() {
         let witness = Arc::new(Witness::default());
         let jail = tree.jail().with_observer(witness.clone());
         for _ in 0..500 {
-            let check = Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
+            let check = Snapshot::read(&jail, &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::MIN);
             match check.unwrap() {
                 TreeCheck::Read(snapshot) => {
                     assert_eq!(snapshot.len(), 1);
@@ -440,7 +440,7 @@ fn under_attack_it_is_refused_or_proves_itself() {
         scope.spawn(|| attack(tree.path(), outside.path(), &stop, &attacks));
         for round in 0..rounds {
             let jobs = NonZeroUsize::new(1 + round % 3).unwrap();
-            let check = match Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), jobs) {
+            let check = match Snapshot::read(&jail, &TreeLimits::standard(), &Excludes::none(), jobs) {
                 Ok(check) => check,
                 Err(error) => {
                     // The one failure that a rival can bring about: the kernel gave up on a path that kept moving.

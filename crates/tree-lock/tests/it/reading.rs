@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use plugward_sandbox_path::{Dotfiles, Jail, Policy, Symlinks};
 use plugward_tree_lock::{
-    EntryKind, Excludes, ExecBits, ExecSource, Limits, ListCheck, Place, Progress, ReadOptions, Snapshot,
-    Step, TreeErrorKind, TreeRefusal,
+    EntryKind, Excludes, ExecBits, ExecSource, ListCheck, Progress, ReadOptions, ReadProgress, ResolvedEntry,
+    Snapshot, TreeErrorKind, TreeLimits, TreeRefusal,
 };
 
 use crate::tree::{Tree, blames, excludes, pairs, read};
@@ -26,8 +26,8 @@ fn sample() -> Tree {
 fn place(snapshot: &Snapshot, path: &str) -> String {
     match snapshot.resolve(path) {
         None => "none".into(),
-        Some(Place::File(entry)) => format!("file {}", entry.path()),
-        Some(Place::Directory(path)) => format!("directory {path}"),
+        Some(ResolvedEntry::File(entry)) => format!("file {}", entry.path()),
+        Some(ResolvedEntry::Directory(path)) => format!("directory {path}"),
     }
 }
 
@@ -118,13 +118,13 @@ fn a_longer_exclude_list_is_digested_from_the_same_bytes() {
     let whole = tree.read();
     for list in [&[".git"][..], &[".git", "PLUGINS.lock"], &[".hg"], &[]] {
         let exclude = excludes(list);
-        let narrow = read(tree.check_with(&Limits::standard(), &exclude));
+        let narrow = read(tree.check_with(&TreeLimits::standard(), &exclude));
         match whole.list_under(&exclude).unwrap() {
             ListCheck::Listed(list) => assert_eq!(list.as_str(), narrow.preimage()),
             ListCheck::Refused(why) => panic!("{why}"),
         }
     }
-    let narrow = read(tree.check_with(&Limits::standard(), &excludes(&[".git"])));
+    let narrow = read(tree.check_with(&TreeLimits::standard(), &excludes(&[".git"])));
     assert!(narrow.get(".git/config").is_none());
     let error = narrow.list_under(&Excludes::none()).unwrap_err();
     assert_eq!(
@@ -146,7 +146,7 @@ fn a_second_spelling_is_refused_under_the_longer_list_too() {
     let tree = Tree::new();
     tree.file("plugin.json", "{}\n").file(".GIT/config", "").directory("Plugins.Lock");
     let exclude = excludes(&[".git", "PLUGINS.lock"]);
-    let read_with = crate::tree::refused(tree.check_with(&Limits::standard(), &exclude));
+    let read_with = crate::tree::refused(tree.check_with(&TreeLimits::standard(), &exclude));
     match tree.read().list_under(&exclude).unwrap() {
         ListCheck::Refused(why) => assert_eq!(why, read_with),
         ListCheck::Listed(list) => panic!("{}", list.as_str()),
@@ -159,13 +159,13 @@ fn execute_bits_come_from_where_the_host_says() {
     let tree = sample();
     let recorded = BTreeSet::from(["hooks/run.sh".to_owned()]);
     let take = |exec: ExecBits<'_>| {
-        let (limits, exclude) = (Limits::standard(), Excludes::none());
+        let (limits, exclude) = (TreeLimits::standard(), Excludes::none());
         let options = ReadOptions {
             limits: &limits,
             exclude: &exclude,
             exec,
             jobs: NonZeroUsize::MIN,
-            progress: &|_: Step| {},
+            progress: &|_: ReadProgress| {},
         };
         read(Snapshot::read_with(&tree.jail(), &options).unwrap())
     };
@@ -179,7 +179,7 @@ fn execute_bits_come_from_where_the_host_says() {
         [ExecSource::Modes, ExecSource::Recorded, ExecSource::Unknown]
     );
     let codes = |snapshot: &Snapshot| {
-        snapshot.notices().iter().map(plugward_tree_lock::Notice::code).collect::<Vec<_>>()
+        snapshot.warnings().iter().map(plugward_tree_lock::TreeWarning::code).collect::<Vec<_>>()
     };
     assert!(codes(&modes).is_empty());
     assert_eq!(codes(&list), ["tree/exec-bits-not-checked"]);
@@ -197,7 +197,7 @@ fn a_jail_that_hides_or_follows_is_not_the_directory() {
     ] {
         let jail = Jail::open(tree.path(), policy).unwrap();
         let error =
-            Snapshot::read(&jail, &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN).unwrap_err();
+            Snapshot::read(&jail, &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::MIN).unwrap_err();
         assert_eq!((error.kind(), error.code()), (&TreeErrorKind::Jail, "tree/jail"));
     }
 }
@@ -213,7 +213,8 @@ fn the_digest_is_the_same_on_both_tiers_and_any_number_of_threads() {
     for jobs in [1, 2, 3, 8, 100] {
         for jail in [&tree.jail(), &walk] {
             let jobs = NonZeroUsize::new(jobs).unwrap();
-            let snapshot = read(Snapshot::read(jail, &Limits::standard(), &Excludes::none(), jobs).unwrap());
+            let snapshot =
+                read(Snapshot::read(jail, &TreeLimits::standard(), &Excludes::none(), jobs).unwrap());
             assert_eq!(snapshot.digest().to_string(), expected);
         }
     }
@@ -222,7 +223,7 @@ fn the_digest_is_the_same_on_both_tiers_and_any_number_of_threads() {
 struct Count(AtomicU64, AtomicU64);
 
 impl Progress for Count {
-    fn step(&self, step: Step) {
+    fn step(&self, step: ReadProgress) {
         self.0.fetch_add(1, Ordering::Relaxed);
         self.1.fetch_max(step.bytes, Ordering::Relaxed);
         assert!(step.files <= step.of);
@@ -233,7 +234,7 @@ impl Progress for Count {
 fn progress_hears_of_every_file() {
     let tree = sample();
     let count = Count(AtomicU64::new(0), AtomicU64::new(0));
-    let (limits, exclude) = (Limits::standard(), Excludes::none());
+    let (limits, exclude) = (TreeLimits::standard(), Excludes::none());
     let options = ReadOptions {
         limits: &limits,
         exclude: &exclude,

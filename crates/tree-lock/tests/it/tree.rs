@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use plugward_sandbox_path::{Jail, Policy};
 use plugward_tree_lock::{
-    DigestCheck, Digested, Excludes, Limits, Snapshot, TreeCheck, TreeError, TreeRefusal,
+    DigestCheck, DigestedTree, Excludes, Snapshot, TreeCheck, TreeError, TreeLimits, TreeRefusal,
 };
 
 /// A fresh directory that goes away with the value.
@@ -81,16 +81,16 @@ impl Tree {
     }
 
     pub(crate) fn check(&self) -> TreeCheck {
-        self.check_with(&Limits::standard(), &Excludes::none())
+        self.check_with(&TreeLimits::standard(), &Excludes::none())
     }
 
-    pub(crate) fn check_with(&self, limits: &Limits, exclude: &Excludes) -> TreeCheck {
+    pub(crate) fn check_with(&self, limits: &TreeLimits, exclude: &Excludes) -> TreeCheck {
         self.try_with(limits, exclude, 1).unwrap()
     }
 
     pub(crate) fn try_with(
         &self,
-        limits: &Limits,
+        limits: &TreeLimits,
         exclude: &Excludes,
         jobs: usize,
     ) -> Result<TreeCheck, TreeError> {
@@ -104,16 +104,16 @@ impl Tree {
     fn agrees(
         &self,
         check: Result<&TreeCheck, &TreeError>,
-        limits: &Limits,
+        limits: &TreeLimits,
         exclude: &Excludes,
         jobs: NonZeroUsize,
     ) {
-        match (check, Digested::read(&self.jail(), limits, exclude, jobs)) {
+        match (check, DigestedTree::read(&self.jail(), limits, exclude, jobs)) {
             (Ok(TreeCheck::Read(kept)), Ok(DigestCheck::Digested(digested))) => {
                 assert_eq!(kept.list(), digested.list());
                 assert_eq!(kept.digest(), digested.digest());
-                assert_eq!(kept.notices(), digested.notices());
-                assert_eq!(kept.notices_left_out(), digested.notices_left_out());
+                assert_eq!(kept.warnings(), digested.warnings());
+                assert_eq!(kept.warnings_left_out(), digested.warnings_left_out());
                 assert_eq!(kept.total_bytes(), digested.total_bytes());
                 assert_eq!(kept.exec_source(), digested.exec_source());
             }
@@ -172,7 +172,8 @@ pub(crate) fn excludes(names: &[&str]) -> Excludes {
 
 /// Reads a directory that is known to be a tree.
 pub(crate) fn snapshot_of(directory: &Path) -> Snapshot {
-    let read = Snapshot::read(&jail(directory), &Limits::standard(), &Excludes::none(), NonZeroUsize::MIN);
+    let read =
+        Snapshot::read(&jail(directory), &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::MIN);
     match read.unwrap() {
         TreeCheck::Read(tree) => tree,
         TreeCheck::Refused(why) => panic!("{why}"),

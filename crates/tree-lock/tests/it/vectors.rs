@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use plugward_tree_lock::{CodewizardDigest, Limits, h1};
+use plugward_tree_lock::{CodewizardDigest, TreeLimits, h1};
 use serde_json::Value;
 
 use crate::tree::{Tree, excludes, read, refused};
@@ -77,7 +77,7 @@ fn every_row_gives_its_list_its_digests_or_its_refusal() {
         let name = row["name"].as_str().unwrap();
         let tree = build(&row);
         for jobs in [1, 3] {
-            let check = tree.try_with(&Limits::standard(), &excludes(&exclude(&row)), jobs).unwrap();
+            let check = tree.try_with(&TreeLimits::standard(), &excludes(&exclude(&row)), jobs).unwrap();
             if let Some(code) = row["code"].as_str() {
                 let why = refused(check);
                 let found =
@@ -111,7 +111,7 @@ fn rows_that_are_pairs_agree_or_differ() {
     let rows = rows();
     let digest = |name: &str| {
         let row = rows.iter().find(|row| row["name"] == name).unwrap();
-        read(build(row).check_with(&Limits::standard(), &excludes(&exclude(row)))).digest().to_string()
+        read(build(row).check_with(&TreeLimits::standard(), &excludes(&exclude(row)))).digest().to_string()
     };
     for (one, other) in
         [("empty", "empty-dir"), ("noexec", "group-exec-only"), ("exclude-vcs", "exclude-absent")]

@@ -1,8 +1,8 @@
 //! The seam: the lock's own verifier, lists of verifiers, and a third kind that is neither lock nor minisign.
 
 use plugward_tree_lock::{
-    Claim, LockEntry, LockFile, LockVerifier, Need, SignerId, Snapshot, Subject, Verifier, VerifierCheck,
-    VerifierError, VerifierRefusal, VerifiersCheck, verify_all,
+    Claim, LockEntry, LockFile, LockVerifier, SignerId, Snapshot, Verifier, VerifierCheck, VerifierError,
+    VerifierRefusal, VerifierRequirement, VerifierSubject, VerifiersCheck, verify_all,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -29,13 +29,13 @@ pub(crate) fn subject<'a>(
     path: &'a str,
     tree: &'a Snapshot,
     lock: Option<&'a LockFile>,
-) -> Subject<'a> {
-    Subject { names, path, digest: tree.digest(), preimage: tree.preimage(), files: tree, lock }
+) -> VerifierSubject<'a> {
+    VerifierSubject { names, path, digest: tree.digest(), preimage: tree.preimage(), files: tree, lock }
 }
 
 fn code(check: Result<VerifierCheck, VerifierError>) -> String {
     match check.unwrap() {
-        VerifierCheck::Holds(claim) => format!("{claim:?}"),
+        VerifierCheck::Confirmed(claim) => format!("{claim:?}"),
         VerifierCheck::NotMentioned => "not mentioned".into(),
         VerifierCheck::Refused(why) => why.code().into(),
     }
@@ -80,7 +80,7 @@ impl Verifier for Bundle {
         "stub"
     }
 
-    fn verify(&self, subject: &Subject<'_>) -> Result<VerifierCheck, VerifierError> {
+    fn verify(&self, subject: &VerifierSubject<'_>) -> Result<VerifierCheck, VerifierError> {
         let Some(bundle) = &self.proof else {
             return Ok(VerifierCheck::NotMentioned);
         };
@@ -104,7 +104,7 @@ impl Verifier for Bundle {
         }
         let signer =
             SignerId::new(&self.identity).ok_or_else(|| VerifierError::new("an identity with blanks"))?;
-        Ok(VerifierCheck::Holds(Claim::Signed { scheme: "stub", signer, comment: None }))
+        Ok(VerifierCheck::Confirmed(Claim::Signed { scheme: "stub", signer, comment: None }))
     }
 }
 
@@ -120,34 +120,43 @@ fn a_third_kind_of_signer_needs_nothing_that_the_seam_has_not() {
     let broken = Bundle { proof: Some(vec![1]), ..Bundle::sign([7; 32], "", "x") };
     let integrity = LockVerifier::new();
 
-    match verify_all(&[(Need::Optional, &integrity), (Need::Required, &good)], &asked).unwrap() {
-        VerifiersCheck::Hold(claims) => {
+    match verify_all(
+        &[(VerifierRequirement::Optional, &integrity), (VerifierRequirement::Required, &good)],
+        &asked,
+    )
+    .unwrap()
+    {
+        VerifiersCheck::Confirmed(claims) => {
             let shown: Vec<_> = claims.iter().map(|(name, claim)| format!("{name} {claim:?}")).collect();
             assert_eq!(shown[0], "lock Integrity");
             assert!(shown[1].starts_with("stub Signed") && shown[1].contains("refs/tags/v1"), "{}", shown[1]);
         }
         refused @ VerifiersCheck::Refused(_) => panic!("{refused:?}"),
     }
-    let codes = |list: &[(Need, &dyn Verifier)]| match verify_all(list, &asked).unwrap() {
-        VerifiersCheck::Hold(claims) => vec![format!("{} hold", claims.len())],
+    let codes = |list: &[(VerifierRequirement, &dyn Verifier)]| match verify_all(list, &asked).unwrap() {
+        VerifiersCheck::Confirmed(claims) => vec![format!("{} hold", claims.len())],
         VerifiersCheck::Refused(why) => {
             why.iter().map(|(name, why)| format!("{name} {}", why.code())).collect()
         }
     };
     assert_eq!(codes(&[]), ["0 hold"]);
-    assert_eq!(codes(&[(Need::Optional, &silent), (Need::Optional, &integrity)]), ["1 hold"]);
     assert_eq!(
-        codes(&[(Need::Required, &silent), (Need::Optional, &integrity)]),
+        codes(&[(VerifierRequirement::Optional, &silent), (VerifierRequirement::Optional, &integrity)]),
+        ["1 hold"]
+    );
+    assert_eq!(
+        codes(&[(VerifierRequirement::Required, &silent), (VerifierRequirement::Optional, &integrity)]),
         ["stub lock/signature-missing"]
     );
     // One that is only optional still may not refuse, and all refusals are given.
     assert_eq!(
-        codes(&[(Need::Optional, &other), (Need::Required, &silent)]),
+        codes(&[(VerifierRequirement::Optional, &other), (VerifierRequirement::Required, &silent)]),
         ["stub stub/bad", "stub lock/signature-missing"]
     );
     // A failure is no answer, whatever the others say.
-    for need in [Need::Optional, Need::Required] {
-        let error = verify_all(&[(Need::Required, &good), (need, &broken)], &asked).unwrap_err();
+    for need in [VerifierRequirement::Optional, VerifierRequirement::Required] {
+        let error =
+            verify_all(&[(VerifierRequirement::Required, &good), (need, &broken)], &asked).unwrap_err();
         assert_eq!((error.code(), error.name()), ("lock/verifier", "stub"));
         assert_eq!(error.to_string(), "verifier stub: the bundle cannot be read");
         assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "cut short");
