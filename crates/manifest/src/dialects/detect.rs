@@ -19,7 +19,20 @@ pub enum RootCheck {
     Unreadable,
 }
 
-/// Determines the dialect of a root `plugin.json` from its contents and from the presence of `index.ts` or `index.js`.
+/// Determines the dialect of a root `plugin.json`, or returns `None` if there is none.
+///
+/// Next to `index.ts` or `index.js`, the file belongs to HyperAgent. Otherwise its keys decide.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{MapFiles, RootCheck, classify};
+///
+/// let gnoma = MapFiles::new().with("plugin.json", r#"{"name": "a", "capabilities": {}}"#);
+/// assert_eq!(classify(&gnoma), Some(RootCheck::Gnoma));
+///
+/// let other = MapFiles::new().with("plugin.json", r#"{"id": 7}"#);
+/// assert_eq!(classify(&other), Some(RootCheck::Unknown));
+/// ```
 pub fn classify(files: &dyn Files) -> Option<RootCheck> {
     let file = files.get("plugin.json")?;
     let entry = files.get("index.ts").is_some() || files.get("index.js").is_some();

@@ -16,6 +16,15 @@ const KEYS: &[&str] =
 ///
 /// An entry of an unknown kind is accepted, and its surface is empty.
 ///
+/// # Examples
+/// ```
+/// use plugward_manifest::read_jp_entry;
+///
+/// let entry = br#"{"id": "serve-web", "description": "Serves files", "kind": "command"}"#;
+/// assert_eq!(read_jp_entry("serve web", entry)?.name(), "serve-web");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Invalid JSON, `manifest/missing-key` for a missing id or description, `manifest/two-kinds`, and `market/sha`.
 // In RFD-077, an unknown `type` makes the whole registry unreadable; see docs/source-documents.md.

@@ -69,6 +69,17 @@ impl fmt::Display for ManifestPlace {
 ///
 /// # Guarantees
 /// The errors are ordered by file and byte. After 100 errors, one `manifest/more-errors` counts the rest.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{Dialect, MapFiles, PluginContext, read};
+///
+/// let files = MapFiles::new().with(".claude-plugin/plugin.json", r#"{"name": "a", "skills": "../b"}"#);
+/// let errors = read(Dialect::Claude, &files, &PluginContext::for_directory("a")).unwrap_err();
+/// let error = errors.first();
+/// assert_eq!((error.code(), error.pointer()), ("manifest/path-parent", "/skills"));
+/// assert_eq!(error.help(), "use a path inside the plugin directory, without `..`");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{}", self.first(), self.rest())]
 pub struct ManifestErrors {

@@ -1,4 +1,6 @@
-//! Reads hooks in the format of Claude Code, which all hosts except gnoma share: events, groups with a matcher, handlers.
+//! Reads hooks in the format of Claude Code, which all hosts except gnoma share.
+//!
+//! An event has groups, a group has a matcher and handlers. Shorter forms that some hosts accept are read too.
 
 use crate::error::ManifestCode;
 use crate::hooks::handler::is_off;

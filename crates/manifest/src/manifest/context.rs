@@ -5,6 +5,19 @@ use crate::marketplace::MarketplaceEntry;
 /// The facts about a plugin that its files do not contain, such as the name of its directory.
 ///
 /// There is no `Default`: the caller decides at least whether rules about the directory's name apply.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{Dialect, MapFiles, PluginContext, UnknownKeys, read};
+///
+/// let files = MapFiles::new().with(".codex-plugin/plugin.json", r#"{"name": "a", "nmae": "b"}"#);
+/// let context = PluginContext::for_directory("a");
+/// assert_eq!(read(Dialect::Codex, &files, &context)?.warnings()[0].code(), "manifest/unknown-key");
+///
+/// let strict = context.with_unknown_keys(UnknownKeys::Refused);
+/// assert!(read(Dialect::Codex, &files, &strict).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PluginContext<'a> {
     pub(crate) directory: Option<&'a str>,

@@ -96,6 +96,21 @@ pub enum SurfaceFact {
 }
 
 /// One item of the execution surface: a command, a prompt, or something that leads to one.
+///
+/// # Examples
+/// ```
+/// use plugward_manifest::{Dialect, MapFiles, PluginContext, SurfaceKind, read};
+///
+/// let files = MapFiles::new().with(
+///     ".claude-plugin/plugin.json",
+///     r#"{"name": "a", "mcpServers": {"db": {"command": "npx", "args": ["db@1.0.0"]}}}"#,
+/// );
+/// let manifest = read(Dialect::Claude, &files, &PluginContext::for_directory("a"))?;
+/// let [server] = manifest.surface() else { panic!() };
+/// assert_eq!((server.kind(), server.name()), (SurfaceKind::McpServer, "db"));
+/// assert_eq!(server.argv(), ["npx", "db@1.0.0"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurfaceItem {
     pub(crate) kind: SurfaceKind,
@@ -216,12 +231,11 @@ impl SurfaceItem {
         self.off
     }
 
-    /// Returns the additional facts: `event`, `matcher`, `handler`, `timeout`, `transport`, `url`, `cwd`, `env`,
-    /// `headers`, …
+    /// Returns the additional facts, by name.
     ///
-    /// A hook of gnoma also has `fail_open`, `phase`, `priority`, `on_failure`, and `env` as a list of names. `other`
-    /// maps the remaining keys to canonical JSON, among them a `matcher` that is not a string and a `timeout` that is
-    /// not a number.
+    /// Names are `event`, `matcher`, `handler`, `timeout`, `transport`, `url`, `cwd`, `env`, `headers` and others. A hook of
+    /// gnoma also has `fail_open`, `phase`, `priority`, `on_failure`, and `env` as a list of names. `other` maps the
+    /// remaining keys to canonical JSON, including a `matcher` that is not a string and a `timeout` that is not a number.
     #[must_use]
     pub const fn facts(&self) -> &BTreeMap<&'static str, SurfaceFact> {
         &self.facts
