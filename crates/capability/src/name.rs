@@ -5,6 +5,7 @@ use core::str::FromStr;
 
 use crate::error::{NAME, ScopeError};
 
+// Names are shown in tables and stored in every record of a plugin.
 const MAX: usize = 256;
 
 /// Returns `true` if every character is visible: no control, format or bidi characters.

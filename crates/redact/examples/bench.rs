@@ -36,10 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     match args.first().map(String::as_str) {
         Some("--own") => own(args.get(1).map_or("", String::as_str), args.get(2..).unwrap_or_default()),
         Some("--write") => {
-            let folder = PathBuf::from(args.get(1).ok_or("--write FOLDER")?);
-            std::fs::create_dir_all(&folder)?;
+            let directory = PathBuf::from(args.get(1).ok_or("--write DIRECTORY")?);
+            std::fs::create_dir_all(&directory)?;
             let size = option(&args, "--size").map_or(Ok(100), str::parse::<usize>)? * 1_000_000;
-            write(&corpus(SEED, size), &folder).map(|_| ())
+            write(&corpus(SEED, size), &directory).map(|_| ())
         }
         Some("--only-read") => {
             let sum: usize =
@@ -93,10 +93,10 @@ fn timed(command: &mut Command) -> Result<(f64, Vec<u8>), Box<dyn Error>> {
 
 fn run(args: &[String]) -> Result<(), Box<dyn Error>> {
     let size = option(args, "--size").map_or(Ok(100), str::parse::<usize>)? * 1_000_000;
-    let folder = std::env::temp_dir().join(format!("redact-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    let directory = std::env::temp_dir().join(format!("redact-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory)?;
     let planted = corpus(SEED, size);
-    let (files, starts) = write(&planted, &folder)?;
+    let (files, starts) = write(&planted, &directory)?;
     println!(
         "corpus: {} bytes, {} secrets of {} shapes, seed {SEED}",
         planted.text.len(),
@@ -114,17 +114,17 @@ fn run(args: &[String]) -> Result<(), Box<dyn Error>> {
     let decode = best(3, || ours("--own", &["decode"], &files))?;
     let (recall, false_hits) = row("plugward-redact, decode views", &planted, &starts, &decode, size);
     let fisher = peer(args, "--kingfisher", "kingfisher, warm", &planted, &starts, size, |program| {
-        best(3, || kingfisher(program, &folder))
+        best(3, || kingfisher(program, &directory))
     });
     let mut leaks = None;
     for depth in ["0", "5"] {
         let name = format!("betterleaks, decode {depth}");
         leaks = peer(args, "--betterleaks", &name, &planted, &starts, size, |program| {
-            best(2, || betterleaks(program, &folder, depth))
+            best(2, || betterleaks(program, &directory, depth))
         });
     }
     by_shape(&planted, &starts, &decode);
-    std::fs::remove_dir_all(&folder)?;
+    std::fs::remove_dir_all(&directory)?;
     let missed = [
         asked("plain scan: times kingfisher", fisher.map(|seconds| seconds / plain.seconds), 3.0),
         asked(
@@ -155,7 +155,7 @@ fn shapes(planted: &Corpus) -> usize {
 }
 
 /// Writes the corpus as files that end at line ends. Returns the first line of each.
-fn write(planted: &Corpus, folder: &Path) -> Result<(Vec<PathBuf>, Vec<usize>), Box<dyn Error>> {
+fn write(planted: &Corpus, directory: &Path) -> Result<(Vec<PathBuf>, Vec<usize>), Box<dyn Error>> {
     let (mut files, mut starts) = (Vec::new(), Vec::new());
     let (mut from, mut line) = (0, 1);
     for index in 0..FILES {
@@ -166,7 +166,7 @@ fn write(planted: &Corpus, folder: &Path) -> Result<(Vec<PathBuf>, Vec<usize>), 
             until += 1;
         }
         let part = planted.text.get(from..until.max(from)).unwrap_or_default();
-        let path = folder.join(format!("output{index:02}.txt"));
+        let path = directory.join(format!("output{index:02}.txt"));
         std::fs::write(&path, part)?;
         files.push(path);
         starts.push(line);
@@ -208,9 +208,9 @@ fn ours(run: &str, more: &[&str], files: &[PathBuf]) -> Result<Measured, Box<dyn
     Ok(Measured { seconds, lines: (run == "--own").then_some(lines), kinds })
 }
 
-fn kingfisher(program: &str, folder: &Path) -> Result<Measured, Box<dyn Error>> {
+fn kingfisher(program: &str, directory: &Path) -> Result<Measured, Box<dyn Error>> {
     let arguments = ["--no-validate", "--no-update-check", "--no-dedup", "-f", "jsonl", "--jobs", "1"];
-    let (seconds, out) = timed(Command::new(program).arg("scan").arg(folder).args(arguments))?;
+    let (seconds, out) = timed(Command::new(program).arg("scan").arg(directory).args(arguments))?;
     let mut lines = Lines::new();
     for row in String::from_utf8_lossy(&out).lines() {
         let Ok(value) = serde_json::from_str::<serde_json::Value>(row) else { continue };
@@ -220,10 +220,10 @@ fn kingfisher(program: &str, folder: &Path) -> Result<Measured, Box<dyn Error>> 
     Ok(Measured { seconds, lines: Some(lines), kinds: BTreeMap::new() })
 }
 
-fn betterleaks(program: &str, folder: &Path, depth: &str) -> Result<Measured, Box<dyn Error>> {
-    let report = folder.with_extension("jsonl");
+fn betterleaks(program: &str, directory: &Path, depth: &str) -> Result<Measured, Box<dyn Error>> {
+    let report = directory.with_extension("jsonl");
     let mut command = Command::new(program);
-    command.arg(folder).args([
+    command.arg(directory).args([
         "--no-banner",
         "-s",
         "-j",

@@ -52,6 +52,7 @@ fn is_name(name: &str) -> bool {
     start && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+// Windows ignores the case of variable names, and a scope must not be narrower or wider than the system.
 fn fold(name: &str) -> String {
     if cfg!(windows) { name.to_ascii_uppercase() } else { name.to_owned() }
 }

@@ -298,6 +298,7 @@ impl GitLocalOpsCapability {
                 "it is not the repository of the scope",
             ));
         }
+        // Literal pathspecs: a path with magic such as `:(top)` must not reach outside the scope.
         let mut argv: Vec<String> =
             ["git", "-C", path, "--no-pager", "--literal-pathspecs"].map(str::to_owned).to_vec();
         for setting in CONFIG {

@@ -20,6 +20,7 @@ use crate::error::{EMPTY, Row, ScopeError, TOO_LONG};
 
 /// The maximum length of a text in a scope. Longer texts would be shortened in the record.
 pub(crate) const MAX_TEXT: usize = 1_024;
+// Together these keep a scope well below the 64 KiB that a record may have.
 const MAX_ITEMS: usize = 256;
 const MAX_TOGETHER: usize = 32 * 1024;
 

@@ -141,6 +141,7 @@ pub(crate) fn check_spec(spec: &str) -> Result<(), &'static str> {
     if spec.starts_with('-') {
         return Err("it starts with `-`");
     }
+    // npm allows 214 bytes for a name. The rest is room for a range.
     if spec.len() > 512 {
         return Err("it is too long");
     }

@@ -92,6 +92,7 @@ impl SpawnScope {
         let items = argv.iter().copied().flatten();
         let together =
             items.clone().fold(argv.len(), |sum, item| sum.saturating_add(item.len()).saturating_add(1));
+        // The limits keep the scope well below the 64 KiB that a record may have.
         if argv.len() > 64 || together > 32 * 1024 || items.clone().any(|item| item.len() > MAX_TEXT) {
             return Err(ScopeError::new(TOO_LONG, what, "", "the lists of arguments are too long"));
         }

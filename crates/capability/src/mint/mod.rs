@@ -266,6 +266,7 @@ impl Mint {
         })?;
         Ok(match decided.value {
             Ok((serial, expires)) => {
+                // The record of a single grant is the only event of its append.
                 let minted = decided.receipt.map_or(0, |receipt| receipt.first_seq());
                 let key = GrantKey {
                     ledger: self.trail.ledger_id(),
@@ -286,6 +287,7 @@ impl Mint {
         plugin: &PluginName,
         kind: CapabilityKind,
     ) -> Result<(u64, Option<&'static str>), Row> {
+        // A workflow of another ledger has no budget here.
         if workflow.ledger() != self.trail.ledger_id() {
             return Err(M_CLOSED);
         }
@@ -403,6 +405,7 @@ fn bundle_digest(plugin: &PluginName, members: &[(CapabilityKind, RecordValue)])
         RecordValue::object([("kind", RecordValue::text(kind.as_str())), ("scope", scope.clone())])
     };
     let mut members: Vec<RecordValue> = members.iter().map(member).collect();
+    // Sorted, so that the order of the request does not change the digest.
     members.sort_by_key(RecordValue::render);
     RecordValue::object([
         ("plugin", RecordValue::text(plugin.as_str())),

@@ -99,6 +99,7 @@ pub fn show(
         match query.last {
             None => each(shown),
             Some(last) => {
+                // A ring of `last` records: a ledger may have more records than fit in memory.
                 kept.push_back(shown);
                 if kept.len() > last {
                     kept.pop_front();

@@ -302,6 +302,7 @@ impl Reviewer {
         let sum = self.review.counted(&key, counts);
         let mint = matches!(record.event(), Some(LedgerEvent::CapabilityMinted { .. }));
         let over = if mint {
+            // The record is counted already, so nothing is added.
             above(limit.max_mints, sum.mints, 0)
         } else {
             above(limit.max_uses, sum.uses, 0) || above(limit.max_units, sum.units, 0)

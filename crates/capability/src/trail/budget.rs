@@ -90,6 +90,7 @@ impl Budgets {
     #[must_use]
     pub fn lines(&self) -> Vec<BudgetLine> {
         let mut lines = self.lines.clone();
+        // Sorted, so that two processes that join a workflow can compare their budgets.
         lines.sort_by(|a, b| (&a.kind, &a.per, &a.plugin).cmp(&(&b.kind, &b.per, &b.plugin)));
         lines.push(line("*", OTHERWISE, None, self.otherwise));
         lines

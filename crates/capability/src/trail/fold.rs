@@ -85,6 +85,7 @@ impl OpenWorkflow {
         kind: CapabilityKind,
         rule: RawWithNetwork,
     ) -> Result<Option<&'static str>, Row> {
+        // Budgets are checked before conflicts, so a refused request never counts.
         let (limit, counts) = deciding(&self.budgets, plugin, kind.as_str());
         if above(limit.max_mints, self.budgeted(counts, plugin, kind.as_str()).mints, 1) {
             return Err(M_BUDGET);

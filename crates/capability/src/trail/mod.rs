@@ -251,6 +251,7 @@ impl Trail {
         let key = grant.key();
         let covered = if capability.covers(&op) { ScopeMatch::Inside } else { ScopeMatch::Outside };
         let (name, detail) = (op.name(), op.detail());
+        // The guard compares the unscrubbed detail with the later command; only the record is scrubbed.
         let shown = self.0.scrub.scrub(&detail);
         let (workflow, plugin, kind) = (key.workflow().as_str(), grant.plugin().as_str(), C::KIND.as_str());
         let asked = |now| UseRequest {
@@ -313,6 +314,7 @@ impl Trail {
                 TestSerials::Accepted => Err(crate::error::U_COVERED),
             };
         }
+        // A serial means nothing in another ledger.
         if key.ledger() != self.0.id {
             return Err(U_FOREIGN);
         }
@@ -437,6 +439,7 @@ impl UseGuard<'_> {
     fn finish(&mut self, outcome: UseOutcome, code: Option<&str>) -> Result<(), TrailError> {
         self.ended = EndState::Yes;
         let ended = self.trail.append_if(|_, now| {
+            // The clock may have gone back since the use began.
             let micros = now.unix_micros().saturating_sub(self.since.unix_micros());
             let event = LedgerEvent::CapabilityUseEnded {
                 workflow: self.key.workflow().as_str().to_owned(),
