@@ -126,9 +126,9 @@ impl Dispatcher {
 
     /// Runs the hooks of `post_tool_use` and, after a failure, of `post_tool_use_failure`.
     ///
-    /// Hooks see the output as the tool left it, and the firewall scans it after the transform step
-    /// (ADR-004 in `docs/source-documents.md`). The raw output is consumed, and only the redacted output is
-    /// returned. A deny counts as skip, since the tool has already run.
+    /// ADR-004 in `docs/source-documents.md`: hooks see the output as the tool left it, and the firewall scans
+    /// it after the transform step. The raw output is consumed, and only the redacted output is returned. A
+    /// deny counts as skip, since the tool has already run.
     pub fn post_tool_use(&self, call: &ToolCall, output: Raw<Output>, at: &FireContext) -> PostToolReport {
         let ended = local::ended(&output);
         let payload = Payload::Tool { tool: call.tool.clone(), args: call.args.clone() };

@@ -52,8 +52,9 @@ macro_rules! events {
     ($($name:ident, $word:literal, $pascal:literal, $hosts:expr, $class:ident, $key:expr, $effect:ident;)*) => {
         /// An event of an agent host.
         ///
-        /// `PostToolUse` is one event. It is not split into events before and after the secret scan:
-        /// the type of a hook decides when it runs and what it sees (ADR-004 in `docs/source-documents.md`).
+        /// ADR-004 in `docs/source-documents.md`: `PostToolUse` is one event. It is not split into events before
+        /// and after the secret scan; the type of a hook decides when it runs and what it sees. Do not reorder
+        /// the steps without reopening the ADR.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Event {
