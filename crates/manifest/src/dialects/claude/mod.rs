@@ -289,7 +289,7 @@ fn standard(reader: &mut Reader<'_>, replaced: &[PromptKind]) {
     check_channels(reader);
 }
 
-/// Gives each channel the coverage of its server, and reports channels without one.
+/// Sets the coverage of each channel to that of its server, and reports channels without a server.
 fn check_channels(reader: &mut Reader<'_>) {
     let servers: BTreeMap<String, Coverage> = reader
         .items
