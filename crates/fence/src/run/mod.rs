@@ -24,8 +24,7 @@ use crate::run::second_pass::SecondPass;
 use crate::run::word_filter::WordFilter;
 use crate::syntax::parse::{self, FileShape, Tree, Unparsed};
 
-/// The stack size of a worker. Everything that [`parse::check_depth`] accepts fits in it, also in debug
-/// builds.
+/// The stack size of a worker. Everything that the depth check accepts fits in it, also in debug builds.
 const STACK: usize = 256 << 20;
 /// Bytes of source that are kept between the two passes. Files past this budget are read again.
 const KEPT: usize = 4 << 20;

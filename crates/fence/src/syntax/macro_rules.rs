@@ -9,8 +9,8 @@
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
+use crate::syntax::depth::MAX_NESTED;
 use crate::syntax::name_list::NameList;
-use crate::syntax::parse::MAX_NESTED;
 use crate::syntax::written::{Name, name};
 
 /// The position of a parameter in a macro's body.

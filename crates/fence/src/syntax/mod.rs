@@ -1,6 +1,7 @@
 //! Rust and TOML syntax: parsing with limits, spanless paths and types, `cfg` predicates, and the bodies of macros.
 
 pub(crate) mod cfg;
+pub(crate) mod depth;
 pub(crate) mod macro_rules;
 pub(crate) mod name_list;
 pub(crate) mod parse;

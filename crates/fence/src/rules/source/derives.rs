@@ -125,7 +125,7 @@ impl Checker<'_> {
             let named = ["remote", "from", "try_from"].iter().any(|key| pair.path.is_ident(key));
             let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
             let written = text.value();
-            if !named || written.len() > crate::rules::source::macros::calls::MOST_IN_TEXT {
+            if !named || written.len() > crate::rules::source::macros::attributes::MOST_IN_TEXT {
                 continue;
             }
             let Ok(ty) = syn::parse_str::<syn::Type>(&written) else { continue };

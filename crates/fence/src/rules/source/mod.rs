@@ -134,7 +134,7 @@ impl<'c> Checker<'c> {
             locals: Vec::new(),
             floor: 0,
             other_type: 0,
-            budget: parse::MAX_CHAIN,
+            budget: crate::syntax::depth::MAX_CHAIN,
             route: None,
             closure_input: KnownType::Unknown,
             in_rules: false,

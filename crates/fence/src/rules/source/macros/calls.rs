@@ -1,23 +1,23 @@
-//! F05: macro arguments, macro bodies, and attributes.
+//! F05: macro calls and the bodies of `macro_rules!`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use syn::buffer::TokenBuffer;
 use syn::parse::{ParseStream, Parser};
-use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 
 use crate::LintRule;
 use crate::names::collect::Shape;
-use crate::names::resolve::{KnownType, Meaning, Namespace};
+use crate::names::resolve::{Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::general;
 use crate::rules::source::construct::raw_memory::is_unsafe_name;
-use crate::syntax::cfg::attr_metas;
-use crate::syntax::macro_rules::{ParamUse, is, split_commas};
+use crate::rules::source::macros::bodies::{Arguments, filled, idents, parsed};
+use crate::syntax::depth::check_depth;
+use crate::syntax::macro_rules::{ParamUse, split_commas};
 use crate::syntax::name_list::NameList;
 use crate::syntax::parse;
-use crate::syntax::written::{Name, Path, Segment, bare};
+use crate::syntax::written::{Path, bare};
 
 /// Macros whose arguments are never code.
 const CLEAN: NameList = NameList(
@@ -27,15 +27,6 @@ const CLEAN: NameList = NameList(
 const PATTERNS: NameList = NameList("matches assert_matches debug_assert_matches assert_let if_let");
 /// Macros that keep their arguments as tokens.
 const QUOTES: NameList = NameList("quote quote_spanned parse_quote parse_quote_spanned format_ident");
-/// Attributes whose arguments never become code that makes a value.
-const PLAIN_ATTRIBUTES: NameList = NameList(
-    "doc cfg cfg_attr derive allow warn deny forbid expect inline must_use deprecated repr path \
-     macro_use macro_export test bench ignore should_panic no_mangle export_name link link_name \
-     link_section cold track_caller target_feature non_exhaustive automatically_derived feature rustfmt \
-     clippy recursion_limit no_std no_core crate_type crate_name proc_macro proc_macro_derive \
-     proc_macro_attribute",
-);
-
 /// Macros of the standard library whose arguments are values. A path in them is not the mention of a type.
 const VALUES: NameList = NameList(
     "assert assert_eq assert_ne dbg debug_assert debug_assert_eq debug_assert_ne eprint eprintln format \
@@ -48,13 +39,6 @@ enum PathArgument {
     /// The name of a type, passed to a macro.
     Mention,
     Value,
-}
-
-/// The parsed arguments of a macro.
-enum Arguments {
-    Expressions(Punctuated<syn::Expr, syn::Token![,]>),
-    Statements(Vec<syn::Stmt>),
-    Items(Vec<syn::Item>),
 }
 
 impl Checker<'_> {
@@ -153,7 +137,7 @@ impl Checker<'_> {
     /// Parses tokens that are not nested too deeply, and returns the depth that they use up.
     fn code(&mut self, tokens: &TokenStream) -> Option<(Arguments, u32)> {
         let buffer = TokenBuffer::new2(tokens.clone());
-        let cost = parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
+        let cost = check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
         let code = parsed(tokens)?;
         self.budget = self.budget.saturating_sub(cost);
         Some((code, cost))
@@ -162,7 +146,7 @@ impl Checker<'_> {
     /// Parses tokens as one expression that is not nested too deeply.
     pub(crate) fn expression(&self, tokens: TokenStream) -> Option<syn::Expr> {
         let buffer = TokenBuffer::new2(tokens.clone());
-        parse::check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
+        check_depth(buffer.begin()).ok().filter(|cost| *cost < self.budget)?;
         syn::parse2(tokens).ok()
     }
 
@@ -295,171 +279,4 @@ impl Checker<'_> {
             ParamUse::Annotation(name) => general(name).is_some() || is_unsafe_name(name),
         }
     }
-
-    /// Checks the arguments of an attribute as tokens, and serde's paths in strings.
-    pub(crate) fn attribute(&mut self, attr: &syn::Attribute) {
-        let path = attr.path();
-        let first = path.segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
-        if first == "cfg_attr" {
-            if let syn::Meta::List(list) = &attr.meta {
-                for meta in attr_metas(list) {
-                    self.meta(&meta);
-                }
-            }
-            return;
-        }
-        self.meta(&attr.meta);
-    }
-
-    fn meta(&mut self, meta: &syn::Meta) {
-        let first = meta.path().segments.first().map(|seg| bare(&seg.ident)).unwrap_or_default();
-        if PLAIN_ATTRIBUTES.has(&first) || !self.applies.dependent {
-            return;
-        }
-        let syn::Meta::List(list) = meta else { return };
-        if first == "serde" {
-            self.serde(list);
-        }
-        self.scan_tokens(&list.tokens);
-    }
-
-    /// Checks `#[serde(default = "T::new", with = "module", deserialize_with = "f")]`.
-    fn serde(&mut self, list: &syn::MetaList) {
-        let metas = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated);
-        for meta in metas.iter().flatten() {
-            let syn::Meta::NameValue(pair) = meta else { continue };
-            let wanted = ["default", "with", "deserialize_with"].iter().any(|key| pair.path.is_ident(key));
-            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { continue };
-            let text_value = text.value();
-            if text_value.len() > MOST_IN_TEXT {
-                continue;
-            }
-            let Ok(path) = syn::parse_str::<syn::ExprPath>(&text_value) else { continue };
-            if wanted {
-                let mut written = Path::with_self(&path.path, path.qself.as_ref());
-                if pair.path.is_ident("with") {
-                    written.segs.push(Segment { name: Name::from("deserialize"), args: Vec::new() });
-                }
-                self.serde_path(&written, text.span());
-            }
-        }
-    }
-
-    fn serde_path(&mut self, written: &Path, span: proc_macro2::Span) {
-        let res = self.resolve(written, Namespace::Value);
-        let function = written.segs.get(res.used).map(|seg| Name::clone(&seg.name));
-        let made = match (&res.what, &function) {
-            (
-                Meaning::Type(KnownType::Cap(id)) | Meaning::Qualified { own: KnownType::Cap(id), .. },
-                Some(name),
-            ) => self.constructs(*id, name).then_some(*id),
-            (Meaning::Value { module, name }, _) => self.free_constructor(*module, name),
-            _ => None,
-        };
-        if let Some(id) = made {
-            let ty = self.type_name(id);
-            let message = format!("serde makes a `{ty}` with the function named here");
-            self.report(LintRule::F02, "serde", span, Some(id), message);
-        }
-    }
-}
-
-/// The longest string that is parsed as a path. A longer one could nest deeply enough to exhaust the stack.
-pub(crate) const MOST_IN_TEXT: usize = 512;
-
-/// The limit of nested groups for [`filled`].
-const MOST_FILLED: u32 = 128;
-
-/// Returns a macro's body with `$name` as an unknown name, `$crate` as `crate`, and `$( … )*` repeated once.
-fn filled(body: &TokenStream, depth: u32) -> TokenStream {
-    let mut out = Vec::new();
-    let mut rest = body.clone().into_iter().peekable();
-    while let Some(token) = rest.next() {
-        match (&token, rest.peek()) {
-            (TokenTree::Punct(dollar), Some(TokenTree::Ident(ident))) if dollar.as_char() == '$' => {
-                let text =
-                    if ident == "crate" { "crate".to_owned() } else { format!("__given_{}", bare(ident)) };
-                let given = ident != "crate";
-                out.push(TokenTree::Ident(proc_macro2::Ident::new(&text, ident.span())));
-                rest.next();
-                // In `$module::T` the name after the parameter is kept, since it may be a capability in any
-                // module.
-                if given && is_path(&rest) {
-                    out.pop();
-                    rest.next();
-                    rest.next();
-                }
-            }
-            (TokenTree::Punct(dollar), Some(TokenTree::Group(group)))
-                if dollar.as_char() == '$' && depth < MOST_FILLED =>
-            {
-                out.extend(filled(&group.stream(), depth.saturating_add(1)));
-                rest.next();
-                // The optional separator, and `*`, `+` or `?`.
-                for _ in 0..2 {
-                    if let Some(TokenTree::Punct(punct)) = rest.peek() {
-                        let last = matches!(punct.as_char(), '*' | '+' | '?');
-                        rest.next();
-                        if last {
-                            break;
-                        }
-                    }
-                }
-            }
-            (TokenTree::Group(group), _) if depth < MOST_FILLED => {
-                let mut inner = proc_macro2::Group::new(
-                    group.delimiter(),
-                    filled(&group.stream(), depth.saturating_add(1)),
-                );
-                inner.set_span(group.span());
-                out.push(TokenTree::Group(inner));
-            }
-            _ => out.push(token),
-        }
-    }
-    out.into_iter().collect()
-}
-
-/// Returns `true` if `::` and a name with a capital letter follow.
-fn is_path(rest: &std::iter::Peekable<proc_macro2::token_stream::IntoIter>) -> bool {
-    let next: Vec<TokenTree> = rest.clone().take(3).collect();
-    match next.as_slice() {
-        [one, two, TokenTree::Ident(ident)] => {
-            is(one, ':') && is(two, ':') && ident.to_string().starts_with(char::is_uppercase)
-        }
-        _ => false,
-    }
-}
-
-fn parsed(tokens: &TokenStream) -> Option<Arguments> {
-    // Most macros take expressions. The other forms are tried only if that fails.
-    if let Ok(list) = Punctuated::parse_terminated.parse2(tokens.clone()) {
-        return Some(Arguments::Expressions(list));
-    }
-    if let Ok(list) = syn::Block::parse_within.parse2(tokens.clone()) {
-        return Some(Arguments::Statements(list));
-    }
-    let items = |input: ParseStream<'_>| {
-        let mut items = Vec::new();
-        while !input.is_empty() {
-            items.push(input.parse::<syn::Item>()?);
-        }
-        Ok(items)
-    };
-    items.parse2(tokens.clone()).ok().map(Arguments::Items)
-}
-
-fn idents(tokens: &TokenStream) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut stack = vec![tokens.clone()];
-    while let Some(stream) = stack.pop() {
-        for token in stream {
-            match token {
-                TokenTree::Ident(ident) => found.push(bare(&ident)),
-                TokenTree::Group(group) => stack.push(group.stream()),
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
-    }
-    found
 }

@@ -12,10 +12,10 @@ use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::rules::source::construct::general::general;
 use crate::rules::source::construct::raw_memory::is_unsafe_name;
+use crate::syntax::depth::MAX_NESTED;
 use crate::syntax::macro_rules::{
     DEFINITIONS, ends_in_rest, is, is_path_sep, not_a_literal, pattern_follows,
 };
-use crate::syntax::parse::MAX_NESTED;
 use crate::syntax::written::{Name, Path, PathStart, Segment, bare, name};
 
 /// A path in tokens, with the index of the token after it.
