@@ -130,14 +130,16 @@ impl Reader<'_> {
                 continue;
             }
             let (node, event) = (member.node(), member.key());
-            let around = HandlerContext { event, matcher: None, off: false, origin };
+            let inherited = HandlerContext { event, matcher: None, off: false, origin };
             self.hook_entry(doc, node, Some(event), |reader| {
                 reader.refuse_hidden(doc, member.key_span(), event);
                 reader.known_event(doc, member.key_span(), event);
                 match node.value() {
-                    JsonValue::String(_) => reader.script_of_event(doc, node, &around),
-                    JsonValue::Array(items) => items.iter().for_each(|item| reader.group(doc, item, &around)),
-                    JsonValue::Object(_) => reader.group(doc, node, &around),
+                    JsonValue::String(_) => reader.script_of_event(doc, node, &inherited),
+                    JsonValue::Array(items) => {
+                        items.iter().for_each(|item| reader.group(doc, item, &inherited))
+                    }
+                    JsonValue::Object(_) => reader.group(doc, node, &inherited),
                     _ => reader.wrong(doc, node, "a list of groups", Requirement::Strict),
                 }
             });
@@ -157,13 +159,13 @@ impl Reader<'_> {
         &mut self,
         doc: &Document<'_>,
         node: &JsonNode<'_>,
-        around: &HandlerContext<'_>,
+        inherited: &HandlerContext<'_>,
     ) {
         if self.standalone {
             return self.wrong(doc, node, "an object", Requirement::Strict);
         }
         let Some(path) = self.path(doc, node) else { return };
-        let mut item = Self::hook_item(doc, node, around, "command");
+        let mut item = Self::hook_item(doc, node, inherited, "command");
         if path.glob {
             self.glob(doc, node);
             item.coverage = Coverage::Unresolved;
@@ -189,21 +191,21 @@ impl Reader<'_> {
     }
 
     /// Reads one group as an entry of its own, so that an error in it does not affect the others.
-    fn group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
-        self.hook_entry(doc, node, Some(around.event), |reader| reader.one_group(doc, node, around));
+    fn group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, inherited: &HandlerContext<'_>) {
+        self.hook_entry(doc, node, Some(inherited.event), |reader| reader.one_group(doc, node, inherited));
     }
 
-    fn one_group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
+    fn one_group(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, inherited: &HandlerContext<'_>) {
         let Some(members) = node.members() else {
             if node.as_str().is_some() {
-                return self.script_of_event(doc, node, around);
+                return self.script_of_event(doc, node, inherited);
             }
             return self.wrong(doc, node, "an object with matcher and hooks", Requirement::Strict);
         };
-        let around = HandlerContext {
-            matcher: node.get("matcher").or(around.matcher),
-            off: around.off || is_off(node),
-            ..*around
+        let inherited = HandlerContext {
+            matcher: node.get("matcher").or(inherited.matcher),
+            off: inherited.off || is_off(node),
+            ..*inherited
         };
         match node.get("hooks") {
             Some(inner) => {
@@ -213,12 +215,14 @@ impl Reader<'_> {
                     &["description", "enabled", "hooks", "matcher", "name", "sequential"],
                 );
                 match inner.value() {
-                    JsonValue::Array(items) => items.iter().for_each(|item| self.handler(doc, item, &around)),
-                    JsonValue::Object(_) => self.handler(doc, inner, &around),
+                    JsonValue::Array(items) => {
+                        items.iter().for_each(|item| self.handler(doc, item, &inherited))
+                    }
+                    JsonValue::Object(_) => self.handler(doc, inner, &inherited),
                     _ => self.wrong(doc, inner, "a list of handlers", Requirement::Strict),
                 }
             }
-            None => self.handler(doc, node, &around),
+            None => self.handler(doc, node, &inherited),
         }
     }
 
@@ -238,13 +242,13 @@ impl Reader<'_> {
             for event in self.texts(doc, event, Requirement::Strict) {
                 let name = event.as_str().unwrap_or_default();
                 let matcher = node.get("matcher").or_else(|| node.get("filter"));
-                let around = HandlerContext { event: name, matcher, off: is_off(node), origin };
+                let inherited = HandlerContext { event: name, matcher, off: is_off(node), origin };
                 self.hook_entry(doc, node, Some(name), |reader| {
                     reader.refuse_hidden(doc, event.span(), name);
                     reader.known_event(doc, event.span(), name);
                     match node.get("action") {
-                        Some(action) if action.members().is_some() => reader.handler(doc, action, &around),
-                        _ => reader.group(doc, node, &around),
+                        Some(action) if action.members().is_some() => reader.handler(doc, action, &inherited),
+                        _ => reader.group(doc, node, &inherited),
                     }
                 });
             }

@@ -16,15 +16,16 @@ impl Reader<'_> {
     pub(crate) fn hook_item(
         doc: &Document<'_>,
         node: &JsonNode<'_>,
-        around: &HandlerContext<'_>,
+        inherited: &HandlerContext<'_>,
         handler: &str,
     ) -> SurfaceItem {
-        let mut item = SurfaceItem::new(SurfaceKind::Hook, around.event, doc.place(node.span()), doc.layer);
-        item.origin = around.origin;
-        item.off = around.off;
-        item.facts.insert("event", SurfaceFact::Text(around.event.to_owned()));
+        let mut item =
+            SurfaceItem::new(SurfaceKind::Hook, inherited.event, doc.place(node.span()), doc.layer);
+        item.origin = inherited.origin;
+        item.off = inherited.off;
+        item.facts.insert("event", SurfaceFact::Text(inherited.event.to_owned()));
         item.facts.insert("handler", SurfaceFact::Text(handler.to_owned()));
-        match around.matcher {
+        match inherited.matcher {
             Some(matcher) if matcher.as_str().is_none() => keep(&mut item, "matcher", matcher),
             Some(matcher) => {
                 item.facts.insert("matcher", SurfaceFact::Text(scalar_text(matcher)));
@@ -35,14 +36,19 @@ impl Reader<'_> {
     }
 
     /// Reads one handler as an entry of its own, so that an error in it does not affect the others.
-    pub(crate) fn handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
-        self.hook_entry(doc, node, Some(around.event), |reader| reader.one_handler(doc, node, around));
+    pub(crate) fn handler(
+        &mut self,
+        doc: &Document<'_>,
+        node: &JsonNode<'_>,
+        inherited: &HandlerContext<'_>,
+    ) {
+        self.hook_entry(doc, node, Some(inherited.event), |reader| reader.one_handler(doc, node, inherited));
     }
 
-    fn one_handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, around: &HandlerContext<'_>) {
+    fn one_handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, inherited: &HandlerContext<'_>) {
         let Some(members) = node.members() else {
             if node.as_str().is_some() {
-                return self.script_of_event(doc, node, around);
+                return self.script_of_event(doc, node, inherited);
             }
             return self.wrong(doc, node, "a handler object", Requirement::Strict);
         };
@@ -57,8 +63,8 @@ impl Reader<'_> {
                 .map_or("command", |key| implied(key))
                 .to_owned(),
         };
-        let around = HandlerContext { off: around.off || is_off(node), ..*around };
-        let mut item = Self::hook_item(doc, node, &around, &kind);
+        let inherited = HandlerContext { off: inherited.off || is_off(node), ..*inherited };
+        let mut item = Self::hook_item(doc, node, &inherited, &kind);
         for key in ["timeout", "shell", "if"] {
             match node.get(key) {
                 Some(value)

@@ -19,10 +19,10 @@ impl Reader<'_> {
         doc: &Document<'_>,
         node: &JsonNode<'_>,
         expected: &str,
-        need: Requirement,
+        requirement: Requirement,
     ) {
         let message = format!("expected {expected}, got {}", node.type_name());
-        match need {
+        match requirement {
             Requirement::Strict => self.error(doc, node.span(), ManifestCode::Type, message),
             Requirement::Lenient => self.notice(doc, node.span(), ManifestCode::Type, message),
         }
@@ -32,11 +32,11 @@ impl Reader<'_> {
         &mut self,
         doc: &Document<'_>,
         node: &'n JsonNode<'_>,
-        need: Requirement,
+        requirement: Requirement,
     ) -> Option<&'n str> {
         let text = node.as_str();
         if text.is_none() {
-            self.wrong(doc, node, "a string", need);
+            self.wrong(doc, node, "a string", requirement);
         }
         text
     }
@@ -45,11 +45,11 @@ impl Reader<'_> {
         &mut self,
         doc: &Document<'_>,
         node: &'n JsonNode<'d>,
-        need: Requirement,
+        requirement: Requirement,
     ) -> &'n [JsonNode<'d>] {
         let items = node.items();
         if items.is_none() {
-            self.wrong(doc, node, "a list", need);
+            self.wrong(doc, node, "a list", requirement);
         }
         items.unwrap_or_default()
     }
@@ -58,11 +58,11 @@ impl Reader<'_> {
         &mut self,
         doc: &Document<'_>,
         node: &'n JsonNode<'d>,
-        need: Requirement,
+        requirement: Requirement,
     ) -> &'n [JsonMember<'d>] {
         let members = node.members();
         if members.is_none() {
-            self.wrong(doc, node, "an object", need);
+            self.wrong(doc, node, "an object", requirement);
         }
         members.unwrap_or_default()
     }
@@ -72,21 +72,21 @@ impl Reader<'_> {
         &mut self,
         doc: &Document<'_>,
         node: &'n JsonNode<'d>,
-        need: Requirement,
+        requirement: Requirement,
     ) -> Vec<&'n JsonNode<'d>> {
         match node.value() {
             JsonValue::String(_) => vec![node],
             JsonValue::Array(items) => {
                 let mut good = Vec::with_capacity(items.len());
                 for item in items {
-                    if self.text(doc, item, need).is_some() {
+                    if self.text(doc, item, requirement).is_some() {
                         good.push(item);
                     }
                 }
                 good
             }
             _ => {
-                self.wrong(doc, node, "a string or a list of strings", need);
+                self.wrong(doc, node, "a string or a list of strings", requirement);
                 Vec::new()
             }
         }
@@ -102,9 +102,9 @@ impl Reader<'_> {
         &mut self,
         doc: &Document<'_>,
         node: &'n JsonNode<'_>,
-        need: Requirement,
+        requirement: Requirement,
     ) -> Option<&'n str> {
-        let text = self.text(doc, node, need)?;
+        let text = self.text(doc, node, requirement)?;
         self.refuse_hidden(doc, node.span(), text);
         Some(text)
     }

@@ -50,7 +50,7 @@ pub(crate) fn has_ending(name: &str, ending: &str) -> bool {
 
 impl Reader<'_> {
     /// Reads a key that declares files or directories of prompts.
-    pub(crate) fn prompts_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: PromptKind) {
+    pub(crate) fn prompts_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, kind: PromptKind) {
         for item in self.texts(doc, node, Requirement::Strict) {
             let Some(path) = self.path(doc, item) else { continue };
             let place = doc.place(item.span());
@@ -62,16 +62,16 @@ impl Reader<'_> {
                 self.add(item);
                 continue;
             }
-            if !self.visited.insert((path.path.clone(), which.word())) {
+            if !self.visited.insert((path.path.clone(), kind.word())) {
                 continue;
             }
-            let count = self.prompt_files(&path.path, which, Origin::Declared, doc.layer);
+            let count = self.prompt_files(&path.path, kind, Origin::Declared, doc.layer);
             if count == 0 {
                 if !self.has(&path.path) {
                     self.missing_file(&place, &path.path);
                 }
                 let mut item = SurfaceItem::new(SurfaceKind::Prompt, path.path.clone(), place, doc.layer);
-                item.facts.insert("prompt", SurfaceFact::Text(which.word().to_owned()));
+                item.facts.insert("prompt", SurfaceFact::Text(kind.word().to_owned()));
                 item.files = vec![path.path];
                 self.add(item);
             }
@@ -82,17 +82,17 @@ impl Reader<'_> {
     pub(crate) fn prompt_files(
         &mut self,
         path: &str,
-        which: PromptKind,
+        kind: PromptKind,
         origin: Origin,
         layer: ManifestLayer,
     ) -> usize {
         let mut paths: Vec<String> = match self.files.get(path) {
             Some(_) => vec![path.to_owned()],
-            None => self.files.under(path).filter(|path| which.takes(path)).map(ToOwned::to_owned).collect(),
+            None => self.files.under(path).filter(|path| kind.takes(path)).map(ToOwned::to_owned).collect(),
         };
         paths.sort();
         for path in &paths {
-            self.prompt_file(path, which.word(), origin, layer);
+            self.prompt_file(path, kind.word(), origin, layer);
         }
         paths.len()
     }

@@ -45,28 +45,28 @@ impl ServerList {
 
 impl Reader<'_> {
     /// Reads the value of `mcpServers`, `lspServers` or `monitors`: a path, a list of paths, or inline servers.
-    pub(crate) fn servers_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
+    pub(crate) fn servers_key(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, list: ServerList) {
         match node.value() {
-            JsonValue::String(_) => self.servers_path(doc, node, which),
+            JsonValue::String(_) => self.servers_path(doc, node, list),
             JsonValue::Array(items) => {
                 for item in items {
                     match item.value() {
-                        JsonValue::String(_) => self.servers_path(doc, item, which),
-                        JsonValue::Object(_) if which == ServerList::Monitors => {
+                        JsonValue::String(_) => self.servers_path(doc, item, list),
+                        JsonValue::Object(_) if list == ServerList::Monitors => {
                             self.monitor(doc, item, Origin::Declared);
                         }
-                        JsonValue::Object(_) => self.servers_inline(doc, item, which, Origin::Declared),
+                        JsonValue::Object(_) => self.servers_inline(doc, item, list, Origin::Declared),
                         _ => self.wrong(doc, item, "a path or an object", Requirement::Strict),
                     }
                 }
             }
-            JsonValue::Object(_) => self.servers_inline(doc, node, which, Origin::Declared),
+            JsonValue::Object(_) => self.servers_inline(doc, node, list, Origin::Declared),
             _ => self.wrong(doc, node, "a path or an object", Requirement::Strict),
         }
     }
 
     /// Reads the file that a key declares.
-    fn servers_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList) {
+    fn servers_path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, list: ServerList) {
         let Some(path) = self.path(doc, node) else { return };
         let place = doc.place(node.span());
         if path.glob {
@@ -80,11 +80,11 @@ impl Reader<'_> {
         if has_ending(&path.path, ".mcpb") || has_ending(&path.path, ".dxt") {
             return self.bundle(&place, doc, &path.path);
         }
-        if self.visited.contains(&(path.path.clone(), which.wrapper())) {
+        if self.visited.contains(&(path.path.clone(), list.wrapper())) {
             return;
         }
         match self.files.get(&path.path) {
-            Some(file) => self.servers_file(&path.path, file.bytes, which, Origin::Declared),
+            Some(file) => self.servers_file(&path.path, file.bytes, list, Origin::Declared),
             None if self.files.under(&path.path).next().is_some() => {
                 self.error(doc, node.span(), ManifestCode::Type, "expected a file, got a directory");
             }
@@ -105,39 +105,39 @@ impl Reader<'_> {
     }
 
     /// Reads the standard file, if it exists and was not read before.
-    pub(crate) fn standard_servers(&mut self, file: &str, which: ServerList) {
-        let fresh = !self.visited.contains(&(file.to_owned(), which.wrapper()));
+    pub(crate) fn standard_servers(&mut self, file: &str, list: ServerList) {
+        let fresh = !self.visited.contains(&(file.to_owned(), list.wrapper()));
         if let Some(view) = self.files.get(file).filter(|_| fresh) {
-            self.servers_file(file, view.bytes, which, Origin::Found);
+            self.servers_file(file, view.bytes, list, Origin::Found);
         }
     }
 
-    fn servers_file(&mut self, file: &str, bytes: &[u8], which: ServerList, origin: Origin) {
-        self.visited.insert((file.to_owned(), which.wrapper()));
+    fn servers_file(&mut self, file: &str, bytes: &[u8], list: ServerList, origin: Origin) {
+        self.visited.insert((file.to_owned(), list.wrapper()));
         let Some(doc) = self.open(file, bytes) else { return };
         match doc.root.value() {
-            JsonValue::Array(items) if which == ServerList::Monitors => {
+            JsonValue::Array(items) if list == ServerList::Monitors => {
                 items.iter().for_each(|item| self.monitor(&doc, item, origin));
             }
-            JsonValue::Object(_) => self.servers_inline(&doc, &doc.root, which, origin),
+            JsonValue::Object(_) => self.servers_inline(&doc, &doc.root, list, origin),
             _ => self.wrong(&doc, &doc.root, "an object", Requirement::Strict),
         }
         self.close(&doc);
     }
 
     /// Reads `{mcpServers: {…}}`, or the map of servers without this key.
-    fn servers_inline(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, which: ServerList, origin: Origin) {
+    fn servers_inline(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, list: ServerList, origin: Origin) {
         let members = node.members().unwrap_or_default();
-        let wrapped = node.get(which.wrapper());
+        let wrapped = node.get(list.wrapper());
         if let Some(inner) = wrapped {
-            self.keys(doc, members, &["$schema", which.wrapper(), "inputs"]);
+            self.keys(doc, members, &["$schema", list.wrapper(), "inputs"]);
             match inner.value() {
-                JsonValue::Array(items) if which == ServerList::Monitors => {
+                JsonValue::Array(items) if list == ServerList::Monitors => {
                     items.iter().for_each(|item| self.monitor(doc, item, origin));
                 }
                 _ => {
                     for member in self.object(doc, inner, Requirement::Strict) {
-                        self.server(doc, member, which, origin);
+                        self.server(doc, member, list, origin);
                     }
                 }
             }
@@ -149,7 +149,7 @@ impl Reader<'_> {
                 keys.iter().any(|key| matches!(key.key(), "command" | "url" | "type" | "httpUrl" | "args"))
             });
             if is_server || member.node().members().is_some_and(<[JsonMember<'_>]>::is_empty) {
-                self.server(doc, member, which, origin);
+                self.server(doc, member, list, origin);
             } else if member.key() != "$schema" {
                 let message = format!(
                     "unknown key `{}`: not a server with command, url or type",
@@ -161,13 +161,13 @@ impl Reader<'_> {
     }
 
     /// Adds one server of the list.
-    fn server(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, which: ServerList, origin: Origin) {
+    fn server(&mut self, doc: &Document<'_>, member: &JsonMember<'_>, list: ServerList, origin: Origin) {
         self.refuse_hidden(doc, member.key_span(), member.key());
         let node = member.node();
         if node.members().is_none() {
             return self.wrong(doc, node, "an object with command or url", Requirement::Strict);
         }
-        match which {
+        match list {
             ServerList::Mcp => {
                 self.mcp(doc, node, member.key(), origin);
             }

@@ -188,10 +188,15 @@ fn optional(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     }
 }
 
-fn words(reader: &mut Reader<'_>, doc: &Document<'_>, node: &JsonNode<'_>, need: Requirement) -> Vec<String> {
+fn words(
+    reader: &mut Reader<'_>,
+    doc: &Document<'_>,
+    node: &JsonNode<'_>,
+    requirement: Requirement,
+) -> Vec<String> {
     let mut words = Vec::new();
-    for item in reader.list(doc, node, need) {
-        if let Some(text) = reader.text(doc, item, need) {
+    for item in reader.list(doc, node, requirement) {
+        if let Some(text) = reader.text(doc, item, requirement) {
             words.push(text.to_owned());
         }
     }
