@@ -137,7 +137,7 @@ impl Reader<'_> {
                 match node.value() {
                     JsonValue::String(_) => reader.script_of_event(doc, node, &inherited),
                     JsonValue::Array(items) => {
-                        items.iter().for_each(|item| reader.group(doc, item, &inherited))
+                        items.iter().for_each(|item| reader.group(doc, item, &inherited));
                     }
                     JsonValue::Object(_) => reader.group(doc, node, &inherited),
                     _ => reader.wrong(doc, node, "a list of groups", Requirement::Strict),
@@ -216,7 +216,7 @@ impl Reader<'_> {
                 );
                 match inner.value() {
                     JsonValue::Array(items) => {
-                        items.iter().for_each(|item| self.handler(doc, item, &inherited))
+                        items.iter().for_each(|item| self.handler(doc, item, &inherited));
                     }
                     JsonValue::Object(_) => self.handler(doc, inner, &inherited),
                     _ => self.wrong(doc, inner, "a list of handlers", Requirement::Strict),
