@@ -98,8 +98,8 @@ impl fmt::Display for PinOrigin {
 /// ```
 /// use plugward_pinstore::DirectoryId;
 ///
-/// let folder: FolderId = "11010178:1795420491771626904".parse()?;
-/// assert_eq!(folder, FolderId::new(11_010_178, 1_795_420_491_771_626_904));
+/// let directory: DirectoryId = "11010178:1795420491771626904".parse()?;
+/// assert_eq!(directory, DirectoryId::new(11_010_178, 1_795_420_491_771_626_904));
 /// # Ok::<(), plugward_pinstore::FormatError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
