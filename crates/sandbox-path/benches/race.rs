@@ -144,7 +144,7 @@ mod linux {
             for attack in &attacks {
                 let (inside, escapes) = run(way, attack);
                 print!("{:>20}", format!("{escapes} of {}", inside + escapes));
-                // The walk is allowed what its documentation says.
+                // The walk may miss as many as its documentation states.
                 let allowed = if way.name == common::WALK && attack.name == "moveout" {
                     attack.tries / 300_000 + 1
                 } else {

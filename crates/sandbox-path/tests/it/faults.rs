@@ -36,7 +36,7 @@ fn a_writer_that_is_killed_leaves_old_or_new_bytes() {
         let test = "faults::a_writer_that_is_killed_leaves_old_or_new_bytes";
         let mut writer = child::under(&["/usr/bin/env"], test, &home).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-        // It is killed somewhere in the write after the one that it told of.
+        // The process is killed during the write after the last reported one.
         for _ in 0..=round % 3 {
             while !lines.next().unwrap().unwrap().contains("wrote") {}
         }
@@ -86,7 +86,7 @@ fn a_denied_name_is_a_failure_and_no_race() {
     if !rustix::process::geteuid().is_root() {
         return denied();
     }
-    // Root is denied nothing: the test runs as somebody else.
+    // Root is never denied access, so the test runs as another user.
     if child::argument().is_some() {
         return denied();
     }

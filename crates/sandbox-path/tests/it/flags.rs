@@ -7,7 +7,7 @@ use plugward_sandbox_path::{MissingFile, Perm, Policy, RenameMode, SandboxedPath
 use crate::child;
 use crate::world::World;
 
-/// Marks the places in the trace between which the calls are ours.
+/// Marks the start and the end of this crate's calls in the trace.
 fn mark(text: &str) {
     drop(std::fs::metadata(format!("/mark/{text}")));
 }

@@ -1,4 +1,4 @@
-//! The cases that the kernel's own tests of `openat2` look up, on a tree of the same shape, with what this crate says.
+//! The cases of the kernel's tests of `openat2`, on a tree of the same shape, with the results of this crate.
 //!
 //! The tree has links that climb, links that are absolute and wish to be below, and links to links: what the kernel's tests ask
 //! of `BENEATH` is asked here of the resolving policy, and what they ask of `NO_SYMLINKS` of the standard one.

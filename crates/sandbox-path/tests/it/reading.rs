@@ -175,7 +175,7 @@ fn a_rel_path_shows_itself_escaped() {
     assert_eq!(RelPath::parse(b"a/b/", &policy).unwrap_err().code(), "path/trailing-separator");
 }
 
-/// Directories that nobody made for this test: the project's own, and those beside it where they are there.
+/// Returns directories that were not made for this test: the project's, and those next to it if they exist.
 fn real_directories() -> Vec<PathBuf> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = project.join("../shared/corpus");

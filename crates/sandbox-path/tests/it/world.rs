@@ -1,4 +1,4 @@
-//! A directory with a jail in it, and things outside that nobody should reach.
+//! A directory with a jail in it, and files outside that must stay out of reach.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -22,7 +22,7 @@ fn killed_at_random_moments() {
         let (want, spins) = (1 + (seed >> 60), (seed >> 40) & 0xffff);
         let mut said = 0;
         for line in lines.by_ref() {
-            // The test harness says things of its own.
+            // The test harness prints lines of its own.
             if let Some(number) = line.unwrap().rsplit("child: ").next().and_then(|text| text.parse().ok()) {
                 said = number;
                 if said % 16 >= want % 16 || want == 1 {

@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::child::command;
 use crate::support::{chmod, put, us};
 
-/// Takes a task's answer, or says why there was none.
+/// Returns the output of a task, or panics with its error.
 fn answer(output: &Output) -> Option<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = text.lines().find_map(|line| line.split_once("child: ")).map(|(_, said)| said.to_owned());
@@ -66,7 +66,7 @@ fn a_read_only_directory_is_read_and_not_written() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), b"old").unwrap();
     chmod(home.path(), 0o500);
-    // Root writes where it may not; so it becomes nobody, who owns the directory then.
+    // Root can write everywhere, so the test runs as the user `nobody`, who owns the directory.
     if us() == 0 {
         for entry in ["", "pins.toml", "pins.toml.lock", "pins.toml.last-good"] {
             std::os::unix::fs::chown(home.path().join(entry), Some(65534), None).unwrap();

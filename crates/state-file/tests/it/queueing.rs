@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::child::command;
 use crate::support::{LONG, NAME, file_in, put};
 
-/// How many wait for the lock or in its queue, as the kernel says; none where it does not.
+/// Returns how many processes wait for the lock or its queue, if the kernel shows that.
 fn waiting(place: &Path) -> Option<usize> {
     let text = std::fs::read_to_string("/proc/locks").ok()?;
     let inodes: Vec<String> = ["lock", "queue"]
@@ -21,7 +21,7 @@ fn waiting(place: &Path) -> Option<usize> {
     Some(text.lines().filter(ours).count())
 }
 
-/// Says whether this machine shows who waits; a test that needs it says that it was skipped.
+/// Returns `true` if this machine shows waiting processes. A test that needs it prints that it was skipped.
 fn is_shown() -> bool {
     let shown = Path::new("/proc/locks").exists();
     if !shown {

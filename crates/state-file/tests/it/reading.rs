@@ -199,7 +199,7 @@ fn a_newer_copy_that_never_got_its_name_is_found() {
         other => panic!("{other:?}"),
     };
     assert_eq!(content(file.recover(&valid).unwrap()), b"good 2");
-    // Torn, not ours or a link, it is none.
+    // It is ignored if it is torn, belongs to another user or is a symlink.
     for (bytes, mode) in [("go", 0o600), ("good 2", 0o666)] {
         std::fs::write(&temp, bytes).unwrap();
         chmod(&temp, mode);

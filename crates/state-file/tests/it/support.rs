@@ -41,7 +41,7 @@ pub(crate) fn names_in(path: &Path) -> Vec<String> {
     names
 }
 
-/// A record that says of itself whether it is whole: a number, and as many bytes that follow from it.
+/// A record that shows whether it is complete: a number, and bytes that are computed from it.
 pub(crate) fn record(number: u64) -> Vec<u8> {
     let mut text = format!("{number}\n").into_bytes();
     let mut state = number | 1;

@@ -200,7 +200,7 @@ fn faults(items: &mut [Item]) -> Result<Vec<TreeProblem>, TreeError> {
             ItemState::Error(error) => return Err(*error),
             ItemState::Fault(kind) => out.push(TreeProblem::new(item.path.as_bytes(), kind)),
             state @ (ItemState::Listed | ItemState::Link(_) | ItemState::Read { .. } | ItemState::Seen) => {
-                item.state = state
+                item.state = state;
             }
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use plugward_tree_lock::CODES;
 
-/// Every `area/name` that stands in quotes in a source file.
+/// Returns every quoted `area/name` in a source file.
 fn in_source(directory: &Path, out: &mut BTreeSet<String>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

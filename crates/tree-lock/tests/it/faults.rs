@@ -24,7 +24,7 @@ fn ask(directory: &std::path::Path) -> String {
     }
 }
 
-/// Reads the directory that the variable names, as somebody else. Without the variable it is nobody's child.
+/// Reads the directory in the environment variable as another user. Does nothing without the variable.
 #[test]
 fn child() {
     match std::env::var_os(DIRECTORY) {
@@ -46,7 +46,7 @@ fn an_entry_that_cannot_be_read_is_named() {
         fs::set_permissions(tree.path().join(path), fs::Permissions::from_mode(0o000)).unwrap();
     };
     let probe = make(&|tree| deny(tree, "a"));
-    // Whoever may read everything has to ask as somebody else.
+    // Root can read everything, so the test runs as another user.
     let everything = File::open(probe.path().join("a")).is_ok();
     let says = |tree: &Tree| {
         if !everything {

@@ -1,4 +1,4 @@
-//! What other schemes do not see, computed beside ours; and what ours must tell apart.
+//! Changes that other digest schemes do not detect, and that `plugtree-v1` must detect.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -85,7 +85,7 @@ fn plugins_are_held_against_their_own_digest() {
     let lock =
         JsonLock::parse(format!("{{\"a--b--c\": \"{digest}\", \"d--e--f\": \"{HEX}\"}}").as_bytes()).unwrap();
     assert_eq!(lock.check("a--b--c", digest), JsonLockCheck::Match);
-    // It narrows; it never stands for a pin.
+    // It narrows which plugins load and never counts as a pin.
     for (name, narrows, anchors) in [
         ("a--b--c", LockOutcome::GoOn, LockOutcome::NeedsPin("lock/weak-scheme")),
         ("d--e--f", LockOutcome::Refuse("lock/mismatch"), LockOutcome::Refuse("lock/mismatch")),

@@ -27,7 +27,7 @@ make() {
 for step in $ORDER; do make "$step"; done
 "#;
 
-/// Digests the directory that the variable names and says its lock. Without the variable it is nobody's child.
+/// Digests the directory in the environment variable and prints its lockfile. Does nothing without the variable.
 #[test]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else {

@@ -17,7 +17,7 @@ fn peak() -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// Reads the directory that the variable names, and says what that took. Without the variable it is nobody's child.
+/// Reads the directory in the environment variable and prints the memory use. Does nothing without the variable.
 #[test]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else {
@@ -127,7 +127,7 @@ fn an_entry_takes_at_most_three_hundred_bytes() {
     fill(&tree, 15_000, 1);
     if let Some((peak, rest)) = grown(&tree, "bytes") {
         assert_eq!(rest, "15000 15000");
-        // The allocator's least block for a byte, and its slack, are not ours: one page an arena, 16 bytes a file.
+        // The allocator's overhead does not count: one page per arena, 16 bytes per file.
         assert!(peak <= 300 * 15_100 + (1 << 20), "{peak}");
     }
 }

@@ -81,7 +81,7 @@ fn a_signed_lock_vouches_for_the_trees_it_names() {
     let id = u64::from_le_bytes(team.keys.pk.to_bytes()[2..10].try_into().unwrap());
     assert_eq!(team.key().id(), format!("{id:016X}"));
 
-    // A plugin that nobody has to sign for.
+    // A plugin without a required signer.
     assert_eq!(ask(&verifier, &tree, "claude:a@other", Some(&lock)), "not mentioned");
     // Another tree, and a plugin that the signed lock does not name.
     let other = Tree::new();

@@ -91,7 +91,7 @@ fn text(model: &Model) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(feature = "_test-race") { 4096 } else { 96 }, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The text is what the format says, and links are judged as the kernel follows them.
+    /// The text follows the format, and symlinks are resolved as the kernel does.
     #[test]
     fn trees_are_as_the_format_says(model in model(), order in any::<u64>(), jobs in 1_usize..4) {
         let tree = build(&model, order);

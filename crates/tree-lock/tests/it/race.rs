@@ -405,7 +405,7 @@ fn proves_itself(snapshot: &Snapshot, rebuild: Rebuild) {
     if rebuild == Rebuild::No {
         return;
     }
-    // Built anew from what it holds, a quiet directory has the same digest.
+    // A directory rebuilt from the snapshot, without an attacker, has the same digest.
     let again = Tree::new();
     for entry in snapshot.entries() {
         match entry.target() {
@@ -443,7 +443,7 @@ fn under_attack_it_is_refused_or_proves_itself() {
             let check = match Snapshot::read(&jail, &TreeLimits::standard(), &Excludes::none(), jobs) {
                 Ok(check) => check,
                 Err(error) => {
-                    // The one failure that a rival can bring about: the kernel gave up on a path that kept moving.
+                    // The only failure that an attacker can cause: the kernel gave up on a path that kept changing.
                     let source = std::error::Error::source(&error).unwrap().to_string();
                     assert!(source.ends_with("kept changing"), "{source}");
                     witness.take();

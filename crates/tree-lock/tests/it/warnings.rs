@@ -1,4 +1,4 @@
-//! What is told and refuses nothing.
+//! Warnings, which are reported and do not refuse a tree.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
