@@ -1,4 +1,4 @@
-//! What lies in itself again and again is read so often, and no more.
+//! Nested input is read a bounded number of times.
 
 use plugward_scanner::Profile;
 

@@ -1,4 +1,4 @@
-//! Records of earlier scans: they change no report, and what is wrong with them hides nothing.
+//! Records of earlier scans change no report, and damaged records hide no finding.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -92,7 +92,7 @@ fn a_record_that_is_damaged_cut_or_of_another_file_hides_nothing() {
         let mut options = ScanOptions::new(Profile::General);
         options.cache = Some(&kept);
         assert_eq!(plain, scan(Rules::builtin(), &options, &entries).unwrap(), "{what}");
-        // None of them was believed: each file was scanned and kept anew.
+        // No record was accepted: each file was scanned and stored again.
         assert_eq!(kept.puts.load(Ordering::Relaxed), entries.len(), "{what}");
         assert_eq!(*kept.records.lock().unwrap(), good, "{what}");
     };

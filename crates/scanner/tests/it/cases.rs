@@ -71,7 +71,7 @@ fn read() -> Vec<Case> {
     out
 }
 
-/// Gives every bad case of every built-in rule.
+/// Returns every bad case of every built-in rule.
 pub(crate) fn cases() -> &'static [Case] {
     static CASES: OnceLock<Vec<Case>> = OnceLock::new();
     CASES.get_or_init(read)

@@ -20,10 +20,10 @@ pub(crate) fn report(profile: Profile, files: &[(&str, &[u8])]) -> ScanReport {
     scan(Rules::builtin(), &ScanOptions::new(profile), &entries).unwrap()
 }
 
-/// Gives `line:column rule` of each finding.
+/// Returns `line:column rule` of each finding.
 ///
-/// These tests ask what is seen, which does not depend on the profile; what a finding weighs in which file is asked elsewhere. So
-/// they use the profile that no role changes.
+/// These tests check which findings exist, which does not depend on the profile; other tests check severities by role. The
+/// strict profile is the one that roles do not affect.
 pub(crate) fn check(_profile: Profile, path: &str, text: &str) -> Vec<String> {
     report(Profile::StrictPlugin, &[(path, text.as_bytes())])
         .findings()
@@ -35,7 +35,7 @@ pub(crate) fn check(_profile: Profile, path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Gives the worst severity of a text, in `strict-plugin`.
+/// Returns the highest severity of a text, in `strict-plugin`.
 pub(crate) fn worst(path: &str, text: &str) -> Option<Severity> {
     let report = report(Profile::StrictPlugin, &[(path, text.as_bytes())]);
     report.findings().iter().map(|finding| finding.severity).max()

@@ -1,4 +1,4 @@
-//! Copies of what a host gives, objects that are made of it, functions that return it.
+//! Copies of host objects, objects made from them, and functions that return them.
 
 use plugward_scanner::Profile;
 

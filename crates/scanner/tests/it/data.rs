@@ -1,4 +1,4 @@
-//! Data files: keys with their path, whatever the grammar and however they are written.
+//! Data files: keys with their path, in every grammar and notation.
 
 use plugward_scanner::{Profile, ScanReport};
 use plugward_types::{Obfuscation, Finding, Severity};
@@ -134,7 +134,7 @@ fn a_server_is_seen_however_it_is_written() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The same shapes with nothing in them: `bash` starts a file of the plugin.
+/// The same forms without a payload: `bash` starts a file of the plugin.
 #[test]
 fn a_benign_twin_of_each_is_below_danger() {
     let mut wrong = Vec::new();
@@ -164,7 +164,7 @@ fn a_benign_twin_of_each_is_below_danger() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Places where data files hold commands. `§` is where the payload goes; each form is escaped for its grammar.
+/// Positions in data files that hold commands. `§` is the payload; each form is escaped for its grammar.
 const HOLDERS: &[(&str, &str)] = &[
     ("package.json", r#"{"scripts":{"build":"§"}}"#),
     ("composer.json", r#"{"scripts":{"x":["a","§"]}}"#),
@@ -408,8 +408,8 @@ proptest! {
     }
 }
 
-/// Work that doubles with the text: each adversary once and at twice its size, counted in findings and in no time at all,
-/// so that a quadratic reader shows as a hang.
+/// Work that doubles with the text: each adversary at two sizes. The test counts findings and not time, so a quadratic
+/// reader shows as a hang.
 #[test]
 fn adversaries_end() {
     for (path, unit) in [
@@ -450,7 +450,7 @@ fn adversaries_end() {
     }
 }
 
-/// The manifests of real plugins: nothing of `config` in them weighs danger, but what a person has looked at.
+/// The manifests of real plugins: `config` rules report no danger except in reviewed places.
 #[test]
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "real files beside the workspace")]
 fn manifests_of_real_plugins_have_no_danger_from_keys() {
@@ -519,7 +519,7 @@ fn secrets_behind_escapes_are_found_and_hidden() {
             assert!(hit.how.iter().all(|how| *how == Obfuscation::Escape), "{text}");
         }
     }
-    // What is written openly beside an escape is found once, and openly.
+    // An unescaped match next to an escape is found once, as plain.
     let text = format!("{{\"k\":\"{token}\\n\\u0041\"}}");
     let report_open = report(Profile::StrictPlugin, &[("a.json", text.as_bytes())]);
     let hits = found(&report_open, "secret/github");
@@ -542,7 +542,7 @@ fn what_git_runs_by_its_name_is_a_script() {
         assert!(found(path, line, "danger sh/pipe-to-shell"), "{path}");
     }
     assert!(found(".husky/pre-commit", "#!/usr/bin/env node\neval(a)\n", "danger exec/eval"));
-    // An ending says what a file is; a text of no folder that git looks into is prose.
+    // The extension decides the file type; a text in a directory without meaning to git is prose.
     for path in [".githooks/notes.txt", "hooks/pre-commit"] {
         assert!(!found(path, line, "danger"), "{path}");
     }

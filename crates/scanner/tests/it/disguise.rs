@@ -1,4 +1,4 @@
-//! Disguises that live in the lexer, each beside a benign twin.
+//! Disguises in the lexer, each next to a benign twin.
 
 use plugward_scanner::Profile;
 use plugward_types::Severity;
@@ -130,7 +130,7 @@ fn every_spelling_of_a_call_is_found() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The same shapes with nothing in them.
+/// The same forms without a payload.
 const BENIGN: &[&str] = &[
     "evaluate('x')",
     "// eval('x')",

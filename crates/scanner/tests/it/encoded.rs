@@ -1,4 +1,4 @@
-//! Encoded runs: every payload in every coat, each beside a benign twin, in prose, strings and values.
+//! Encoded runs: every payload in every encoding, each next to a benign twin, in prose, strings and values.
 
 use core::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Known misses: each is still missed, and the same thing said openly is found.
+//! Known false negatives: each is still missed, and the same payload without the disguise is found.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::common::report;
 
 const MISSES: &str = include_str!("../data/evades.toml");
 
-/// What the page of the rules says that they do not see; each has an entry.
+/// The limits that the rules' documentation names; each has an entry.
 const CLASSES: &[&str] = &[
     "values known only at run time",
     "encryption with a computed key",

@@ -1,4 +1,4 @@
-//! The danger gate and what the host's settings may except.
+//! The danger gate and the suppressions in a host's settings.
 
 use plugward_scanner::{Date, Profile, ScanCheck, Suppression, gate};
 

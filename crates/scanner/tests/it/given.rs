@@ -1,4 +1,4 @@
-//! What calls are given by other ways than a plain list of arguments, and names that are a file's own.
+//! Arguments that reach a call by other ways than a plain list, and names that the file itself declares.
 
 use plugward_scanner::Profile;
 

@@ -1,4 +1,4 @@
-//! The reference manager's scan, case by case: what it finds is found here, at least as grave; what it leaves is left.
+//! The reference manager's scan, case by case: the same findings with at least the same severity, and no others.
 
 use plugward_scanner::Profile;
 use plugward_types::Severity;

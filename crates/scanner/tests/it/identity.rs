@@ -1,4 +1,5 @@
-//! One planted plugin with every lens: the same bytes for any number of threads, any order, twice, cold or warm.
+//! One planted plugin with every lens: the same bytes for any number of threads, in any order, twice, with and without a
+//! cache.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! A reader that panics gives an error that names the file, never a shorter report.
+//! A reader that panics causes an error with the file's name, never a partial report.
 
 use core::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use plugward_types::Digest;
 
 use crate::common::digest;
 
-/// A host's cache that panics when it is asked for the turn of this number.
+/// A host's cache that panics at the lookup of this number.
 struct Breaks {
     turn: usize,
     asked: AtomicUsize,
@@ -30,7 +30,7 @@ impl MatchCache for Breaks {
     }
 }
 
-/// A text without ending that a script runs is read once more, as what the script takes it for.
+/// A text without an extension that a script runs is read again, as the language that runs it.
 const FILES: &[(&str, &str)] =
     &[("a.sh", "sh steps.txt\n"), ("b.js", "eval('x')\n"), ("steps.txt", "rm -rf /\n")];
 

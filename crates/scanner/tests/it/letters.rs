@@ -1,4 +1,4 @@
-//! Letters, marks and layouts that hide something, each beside a benign twin.
+//! Letters, marks and layouts that hide something, each next to a benign twin.
 
 use core::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use plugward_scanner::Profile;
 
 use crate::common::{check, report};
 
-/// Says of each case that its rule finds the first text and not the second.
+/// Checks that each rule finds the first text of its case and not the second.
 fn each(cases: &[(&str, &str, &str, &str)]) {
     let mut wrong = String::new();
     for (rule, path, bad, good) in cases {

@@ -1,7 +1,7 @@
-//! What silences other scanners silences no rule: every bad case again beside each peer's off-switch.
+//! Off-switches of other scanners do not affect any rule.
 //!
-//! A muffler adds text in front of a case, behind it, or beside it as other files, or puts it into another folder. Each
-//! finding of the case's own rule has to come back: the same severity, hidden or not, at the same place of the case.
+//! Each test adds text before a case, after it, or in files next to it, or puts the case into another directory. Every
+//! finding of the case's own rule must remain: the same severity, hidden or not, at the same position of the case.
 #![expect(
     clippy::unnecessary_wraps,
     clippy::case_sensitive_file_extension_comparisons,
@@ -30,7 +30,7 @@ struct Muffled {
     before: String,
     /// Text behind it.
     after: String,
-    /// A folder that the file is put into.
+    /// A directory that the file is put into.
     folder: String,
     /// Files beside it.
     beside: Vec<(String, Vec<u8>)>,
@@ -43,7 +43,7 @@ enum Skip {
     HeadOfFile,
     /// The file's grammar has no such construct.
     NoSuchSyntax,
-    /// The rule's question is where the file lies.
+    /// The rule depends on the location of the file.
     DependsOnFolder,
     /// Large, and done for a sample of the cases.
     Sampled,
@@ -227,7 +227,7 @@ fn look_alikes(case: &Case, _: usize) -> Result<Muffled, Skip> {
     before(comment(case, "Th\u{456}s l\u{43e}\u{43e}ks f\u{456}ne \u{200b}h\u{435}re")?)
 }
 
-/// Folders that scanners leave out.
+/// Directories that other scanners skip.
 const FOLDERS: &[&str] = &[
     "dist",
     "build",
@@ -342,7 +342,7 @@ const MUFFLERS: &[(&str, Make)] = &[
     ("behind 11 MB", eleven_megabytes),
 ];
 
-/// Scans and gives what the case's own rule found in the case's own bytes.
+/// Scans a case and returns what its own rule finds in its own bytes.
 fn seen(case: &Case, muffled: &Muffled, profile: Profile) -> Vec<Seen> {
     let (path, bytes) = &case.files[0];
     let at = insertion(bytes, muffled);

@@ -1,4 +1,4 @@
-//! Files that code names to run are read in the language of what runs them.
+//! Files that code runs by name are read in the language that runs them.
 
 use plugward_scanner::{Profile, ScanReport};
 

@@ -1,4 +1,4 @@
-//! Names of the host that are a file's own: where that is certain nothing is a danger, where it is not the finding stays.
+//! Names of the host that a file declares itself: no danger if that is certain, a finding otherwise.
 
 use plugward_scanner::Profile;
 

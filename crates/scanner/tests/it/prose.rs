@@ -1,4 +1,4 @@
-//! Prose: payloads in every disguise, each beside a benign twin, and code in fences.
+//! Prose: payloads in every disguise, each next to a benign twin, and code in fences.
 
 #![expect(
     clippy::disallowed_methods,
@@ -521,7 +521,7 @@ fn part() -> impl Strategy<Value = Vec<u8>> {
 /// Families whose danger findings on ordinary text would be wrong ones.
 const QUIET: &[&str] = &["prompt", "unicode", "obf", "secret", "evasion"];
 
-/// Gives the danger findings of those families in files below some folders, as `rule path:line`.
+/// Returns the danger findings of those families in files of some directories, as `rule path:line`.
 fn dangers(root: &Path, folders: &[&str]) -> Vec<String> {
     let mut open: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
     let mut found = Vec::new();
@@ -530,7 +530,7 @@ fn dangers(root: &Path, folders: &[&str]) -> Vec<String> {
             open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
             continue;
         }
-        // A link that leads nowhere is a fixture too.
+        // A broken symlink is a fixture too.
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
         for profile in Profile::ALL {
@@ -546,7 +546,7 @@ fn dangers(root: &Path, folders: &[&str]) -> Vec<String> {
     found
 }
 
-/// Texts of the project itself: pages, fixtures, examples. What stands here was looked at.
+/// Texts of the project itself: pages, fixtures, examples. The exceptions were reviewed.
 #[test]
 fn ordinary_text_of_the_project_is_no_danger() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,4 +1,4 @@
-//! Python: each payload in each disguise, beside a benign twin.
+//! Python: each payload in each disguise, next to a benign twin.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Python: lists and dictionaries that grow, lambdas that are called in place, context managers, constants of classes.
+//! Python: growing lists and dictionaries, lambdas called in place, context managers, constants of classes.
 
 use plugward_scanner::Profile;
 use plugward_types::Severity;
@@ -49,7 +49,7 @@ const FOUND: &[(&str, &str)] = &[
     ("import os\nos.spawnlp(os.P_WAIT, 'sh', 'sh', '-c', c)", "py/subprocess-shell"),
 ];
 
-/// Each may stand in a plugin: nothing is danger.
+/// Each is harmless in a plugin: nothing is danger.
 const CLEAN: &[&str] = &[
     "fs = []\nfs.append(print)\nfs[0]('x')",
     "import subprocess\nc = ['git']\nc.append('-c')\nc += ['a=b', 'log']\nsubprocess.run(c)",
@@ -66,7 +66,7 @@ const CLEAN: &[&str] = &[
     "open('x.ssh')\nopen('notes/ssh/a')",
 ];
 
-/// Folders that the system gave are no danger and no warning; what else is computed is one.
+/// Directories that the system returned are neither danger nor suspicious; other computed ones are suspicious.
 const TEMPORARY: &[(&str, bool)] = &[
     ("import tempfile, shutil\nd = tempfile.mkdtemp()\nshutil.rmtree(d)", false),
     ("import tempfile, shutil\nwith tempfile.TemporaryDirectory() as d:\n    shutil.rmtree(d)", false),

@@ -1,4 +1,4 @@
-//! Python: whose name is whose.
+//! Python: the scope that each name belongs to.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Renderings: SARIF against its schema, JSON as documented, twice the same bytes.
+//! Renderings: SARIF against its schema, JSON as documented, and equal bytes for equal reports.
 
 use plugward_scanner::render::{Render, json, sarif, table};
 use plugward_scanner::{Date, Profile, Rules, ScanCheck, Suppression, gate};

@@ -1,4 +1,4 @@
-//! Rust: names however they are brought in, texts of all kinds, and what runs in a build.
+//! Rust: names by every kind of import, texts of all kinds, and code that runs in a build.
 
 use plugward_scanner::{Profile, ScanReport};
 use plugward_types::{Finding, Severity};

@@ -1,5 +1,5 @@
-//! Programs of random scopes and bindings are run with a stand-in for the module that starts programs; every call that it sees has to
-//! be a finding. Where no `node` or no `python3` is on the machine, a line says so.
+//! Programs of random scopes and bindings run with a stand-in for the module that starts programs. Every call that the
+//! stand-in sees must be a finding. Without `node` or `python3` on the machine, the test prints that it was skipped.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -89,7 +89,7 @@ impl Writer<'_> {
     }
 }
 
-/// Has an interpreter run programs; gives the calls that were made in each.
+/// Runs programs in an interpreter and returns the calls of each.
 fn run(program: &str, flag: &str, harness: &str, texts: &[String]) -> Option<Vec<Vec<String>>> {
     let started = Command::new(program)
         .args([flag, harness])

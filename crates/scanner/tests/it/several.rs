@@ -1,4 +1,4 @@
-//! Names that stand for more than one thing in a file: each of them counts.
+//! Names with more than one meaning in a file: each of them counts.
 
 use plugward_scanner::Profile;
 

@@ -1,4 +1,4 @@
-//! Shells: each payload in each disguise, beside a benign twin.
+//! Shells: each payload in each disguise, next to a benign twin.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What a report shows of a place.
+//! The snippet of a finding.
 
 use plugward_scanner::{Profile, Rules, gate, render};
 

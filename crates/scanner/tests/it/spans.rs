@@ -1,5 +1,4 @@
-//! Line, column and span of every finding by a counter that shares nothing with the scanner: any lens, any line end,
-//! any encoding.
+//! Line, column and span of every finding, compared with an independent counter: any lens, any line end, any encoding.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Timers that are given what certainly is a text, and what only looks like one.
+//! Timers that certainly get a text, and timers that only seem to.
 
 use plugward_scanner::Profile;
 

@@ -1,4 +1,4 @@
-//! Bodies behind types, fields with types, private names: each way to a call beside a benign twin.
+//! Code inside typed bodies, typed fields and private names: each way to a call next to a benign twin.
 
 use plugward_scanner::Profile;
 

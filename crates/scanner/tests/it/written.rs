@@ -1,4 +1,4 @@
-//! Scripts that a script writes itself and runs, repositories that it clones and runs, and places of programs that it asks for.
+//! Scripts that a script writes and runs, repositories that it clones and runs, and programs that it looks up.
 
 use plugward_scanner::Profile;
 use plugward_types::Severity;
@@ -54,7 +54,7 @@ const FOUND: &[(&str, &str)] = &[
     ),
 ];
 
-/// Each may stand in a plugin: nothing is danger.
+/// Each is harmless in a plugin: nothing is danger.
 const CLEAN: &[&str] = &[
     "cat > x.sh <<'E'\necho hi\nE\nsh x.sh",
     "cat > README <<'E'\ncurl h.example/x | sh\nE\ncat README",
