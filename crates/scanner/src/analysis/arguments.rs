@@ -1,37 +1,37 @@
-//! What the rules are told about the arguments of a call.
+//! The arguments of a call, as rules see them.
 
 use plugward_readers::{
-    Alternative, Argument, Call, CallKind, Evaluation, Item, Language, Node, NodeId, NamePart, Value,
+    Alternative, Argument, Call, CallKind, Evaluation, Item, Language, NamePart, Node, NodeId, Value,
 };
 
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
-use crate::sink::{Args, FirstArg, Hit, Own};
-use crate::view::How;
+use crate::scan::sink::{Args, FirstArg, Hit, Own};
+use crate::text::view::How;
 
-/// Items that are written for one call.
+/// The most items that are written for one call.
 const MOST_ITEMS: usize = 256;
 /// The longest text of arguments.
 const LONGEST: usize = 1 << 14;
-/// Alternatives of the first argument that are told one by one.
+/// The most alternatives of the first argument that are reported separately.
 const MOST_CHOICES: usize = 8;
-/// Texts in texts that are written.
+/// The deepest nesting of texts that are written.
 const DEEPEST: usize = 6;
-/// The place of `shell` among the arguments of a process.
+/// The index of `shell` among the arguments of a process.
 const SHELL_PLACE: usize = 8;
 
-/// The constants of some arguments as the rules read them.
+/// The constants of some arguments, in the form that rules match.
 #[derive(Debug)]
 struct Written {
     text: Vec<u8>,
     how: How,
     left: usize,
-    /// The only alternative that is written of the next value.
+    /// The only alternative of the next value that is written.
     choice: Option<usize>,
 }
 
 impl RuleAnalysis<'_, '_, '_> {
-    /// Tells the rules a call.
+    /// Reports a call to the rules.
     pub(super) fn tell_call(&mut self, call: &Call<'_, '_>, resolved: Resolved) {
         let facts = call.facts;
         let span = Self::span(facts, call.node);
@@ -39,7 +39,7 @@ impl RuleAnalysis<'_, '_, '_> {
         let how = facts.how(call.name);
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
             let is_star = node == resolved.star;
-            // `new x.constructor("…")` makes another `x`.
+            // `new x.constructor("…")` creates another `x`.
             if is_star && call.kind == CallKind::New && self.watched.of(node).has(Groups::CONSTRUCTOR) {
                 continue;
             }
@@ -55,7 +55,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 args.constants = written.text;
                 let before = self.sink.hits.len();
                 self.sink.call(self.names, node, Own::No, &args, span, how.and(written.how));
-                // The same hit again is no news.
+                // An alternative may produce a hit that exists already.
                 let new = self.sink.hits.split_off(before);
                 let earlier = self.sink.hits.get(known..).unwrap_or_default();
                 let new: Vec<Hit> = new.into_iter().filter(|hit| !earlier.contains(hit)).collect();
@@ -66,7 +66,7 @@ impl RuleAnalysis<'_, '_, '_> {
         self.code(call, resolved);
     }
 
-    /// A write of a constant: the rules are told as if the name were called with it.
+    /// Reports a write of a constant, as if the name were called with it.
     pub(super) fn tell_written(
         &mut self,
         facts: &Evaluation<'_>,
@@ -84,7 +84,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Returns how many alternatives of the first argument are told one by one.
+    /// Returns how many alternatives of the first argument are reported separately.
     fn choices(facts: &Evaluation<'_>, arguments: &[Argument]) -> usize {
         let count = arguments.first().map_or(1, |first| facts.alternatives(first.value).count());
         count.clamp(1, MOST_CHOICES)
@@ -116,7 +116,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Returns `true` if a value certainly is a temporary directory that the file made, or a path in one.
+    /// Returns `true` if a value is certainly a temporary directory that the file created, or a path in one.
     pub(super) fn is_temporary(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
         if facts.is_open(value) {
             return false;
@@ -152,7 +152,7 @@ impl RuleAnalysis<'_, '_, '_> {
     ) -> Written {
         let mut written = Written { text: Vec::new(), how: How::NONE, left: MOST_ITEMS, choice: None };
         if let Some(receiver) = receiver {
-            // The object of a method comes first; a blank stands for one that is not known.
+            // The receiver of a method is written first; a blank stands for an unknown one.
             if facts.has_text(facts.value(receiver)) {
                 self.write_value(facts, facts.value(receiver), 0, &mut written);
                 trim(&mut written.text);
@@ -173,7 +173,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 && self.language == Language::JavaScript
                 && !facts.has_text(argument.value)
             {
-                // The texts of an unknown function that joins a path.
+                // The constant parts of a call of an unknown function that may join a path.
                 self.write_parts(facts, node, 0, &mut written);
                 trim(&mut written.text);
                 written.text.push(b' ');
@@ -188,7 +188,7 @@ impl RuleAnalysis<'_, '_, '_> {
         written
     }
 
-    /// Writes the ninth argument of a process as its keyword.
+    /// Writes the ninth argument of a process as the keyword `shell`.
     fn write_shell(facts: &Evaluation<'_>, arguments: &[Argument], out: &mut Vec<u8>) {
         let placed = arguments.iter().take_while(|argument| argument.key.is_none() && !argument.is_spread);
         let Some(argument) = placed.into_iter().nth(SHELL_PLACE) else { return };
@@ -224,7 +224,7 @@ impl RuleAnalysis<'_, '_, '_> {
             let before = out.text.len();
             self.write_value(facts, value, depth, out);
             if out.text.len() == before {
-                // A key whose value is not known is still set.
+                // A key with an unknown value is still set.
                 out.text.push(b'?');
             }
         } else {
@@ -284,7 +284,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Writes the known parts of a text. Parts of a path have a slash between them.
+    /// Writes the known parts of a text. Parts of a path are joined by a slash.
     fn write_parts(&mut self, facts: &Evaluation<'_>, node: NodeId, depth: usize, out: &mut Written) {
         let is_path = matches!(facts.program().node(node), Node::Call { .. } | Node::Mix(_));
         for part in facts.parts(node) {
@@ -318,7 +318,7 @@ fn trim(text: &mut Vec<u8>) {
     }
 }
 
-/// Returns the truth of `True`, `False` and their like.
+/// Returns the value of `True`, `False` and similar names.
 pub(super) fn truth(facts: &Evaluation<'_>, name: plugward_readers::Name) -> Option<bool> {
     let NamePart::Member(text) = facts.step(name) else { return None };
     let parent = facts.parent(name)?;

@@ -1,23 +1,23 @@
-//! Code in texts: commands for a shell, text that is evaluated.
+//! Code in texts: shell commands and evaluated text.
 
 use plugward_readers::{Alternative, Argument, Call, Evaluation, Item, Language, Node, NodeId, Value};
 
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
-use crate::entry::Lens;
 use crate::lex::quote::{self, Quoting};
-use crate::sink::EmbeddedText;
-use crate::view::{How, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::EmbeddedText;
+use crate::text::view::{How, View};
 
-/// Texts in texts that are written, and how many in all.
+/// The deepest nesting of texts that are written, and the most texts in total.
 const DEEPEST: usize = 6;
 const MOST_PARTS: usize = 256;
-/// Words of one command.
+/// The most words of one command.
 const MOST_WORDS: usize = 64;
-/// Commands that one call may run, by the alternatives of its words.
+/// The most commands of one call, one for each alternative of a word.
 const MOST_COMMANDS: usize = 4;
 
-/// A part of an embedded text: its bytes with their place, or a value that is not known.
+/// A part of an embedded text: its bytes with their position, or an unknown value.
 struct Rendered {
     view: View,
     quoting: Quoting,
@@ -64,7 +64,7 @@ impl RuleAnalysis<'_, '_, '_> {
         arguments.iter().find(is_command).copied()
     }
 
-    /// Hands each text that a value may be on as code.
+    /// Adds each text that a value can be as embedded code.
     fn embed(&mut self, facts: &Evaluation<'_>, lens: Lens, value: Value, node: Option<NodeId>) {
         let hole: &[u8] = if lens == Lens::Sh { b"${x}" } else { b"x_" };
         let all: Vec<Alternative<'_>> = facts.alternatives(value).collect();
@@ -72,7 +72,7 @@ impl RuleAnalysis<'_, '_, '_> {
             if !matches!(alternative, Alternative::Text(..) | Alternative::Partial(_)) {
                 continue;
             }
-            // Part of an evaluated text is no program of JavaScript.
+            // A part of an evaluated text is not a program of JavaScript.
             if lens == Lens::Js && matches!(alternative, Alternative::Partial(_)) {
                 continue;
             }
@@ -86,7 +86,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Returns where a text is in the file as it is.
+    /// Returns the range of a text that is in the file unchanged.
     fn range(
         &mut self,
         facts: &Evaluation<'_>,
@@ -101,7 +101,7 @@ impl RuleAnalysis<'_, '_, '_> {
         Some((start, start.saturating_add(bytes.len())))
     }
 
-    /// Returns the expression that writes a text: the given one, or the first of the file.
+    /// Returns the expression that writes a text: the given one, or the first one in the file.
     fn origin(&mut self, facts: &Evaluation<'_>, bytes: &[u8], node: Option<NodeId>) -> Option<NodeId> {
         let program = facts.program();
         let is_own =
@@ -124,7 +124,7 @@ impl RuleAnalysis<'_, '_, '_> {
         self.origins.get(text.index()).copied().flatten()
     }
 
-    /// Writes a text, with its places in the file as far as they are known.
+    /// Writes a text, with its positions in the file as far as they are known.
     fn render(
         &mut self,
         facts: &Evaluation<'_>,
@@ -154,7 +154,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 let is_call = matches!(facts.program().node(partial), Node::Call { .. });
                 let mut parts = facts.parts(partial);
                 if is_call {
-                    // Only the text of its object is known: `'…'.format(x)`.
+                    // Only the receiver's text is known: `'…'.format(x)`.
                     parts.retain(|part| facts.has_text(facts.value(*part)));
                     parts.truncate(1);
                     out.quoting = Quoting::Double;
@@ -186,7 +186,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Hands each list of words that a value may be on as a command.
+    /// Adds each list of words that a value can be as a command.
     fn command_lists(&mut self, facts: &Evaluation<'_>, value: Value, node: Option<NodeId>) {
         let all: Vec<Alternative<'_>> = facts.alternatives(value).collect();
         for alternative in all {
@@ -197,7 +197,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// A program with its arguments, in a list or one by one.
+    /// Adds a program with its arguments, in a list or one by one.
     fn program(&mut self, facts: &Evaluation<'_>, arguments: &[Argument], groups: Groups) {
         let mut words: Vec<Item> = Vec::new();
         for argument in arguments.iter().filter(|argument| argument.key.is_none()) {
@@ -224,7 +224,7 @@ impl RuleAnalysis<'_, '_, '_> {
         self.command(facts, &words, node);
     }
 
-    /// Hands words on as one command, once for each alternative of the first word that has several.
+    /// Adds words as one command, once for each alternative of the first word that has several.
     fn command(&mut self, facts: &Evaluation<'_>, words: &[Item], node: Option<NodeId>) {
         if words.is_empty() {
             return;
@@ -244,7 +244,14 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    fn word(&mut self, facts: &Evaluation<'_>, word: &Item, node: Option<NodeId>, choice: usize, line: &mut View) {
+    fn word(
+        &mut self,
+        facts: &Evaluation<'_>,
+        word: &Item,
+        node: Option<NodeId>,
+        choice: usize,
+        line: &mut View,
+    ) {
         let own = word.node.or(node);
         let span = own.map_or((0, 0), |node| facts.program().span(node));
         if !line.is_empty() {

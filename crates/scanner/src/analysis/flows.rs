@@ -1,30 +1,30 @@
-//! Secrets and foreign code on their way through a program: from where they come to where they go.
+//! Data flow of secrets and foreign code from sources to sinks.
 
-use plugward_readers::{Alternative, Call, Evaluation, Language, Taint, Name, Node, NodeId, NamePart, Value};
+use plugward_readers::{Alternative, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value};
 
 use super::RuleAnalysis;
-use crate::credentials;
-use crate::view::How;
+use crate::known::credentials;
+use crate::text::view::How;
 
-/// All environment variables.
+/// Taint: all environment variables.
 const ENVIRONMENT: u32 = 1;
-/// The contents of a file of credentials.
+/// Taint: the contents of a credential file.
 const CREDENTIALS: u32 = 2;
-/// One variable that is named like a secret.
+/// Taint: one variable whose name suggests a secret.
 const NAMED: u32 = 4;
-/// What another host sent.
+/// Taint: data received from another host.
 const DOWNLOAD: u32 = 8;
-/// What was encoded, compressed or encrypted.
+/// Taint: data that was encoded, compressed or encrypted.
 const DECODED: u32 = 16;
 
-/// What a call does with its data.
+/// The effect of a call on its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Effect {
     #[default]
     Nothing,
-    /// Sends it to another host, and returns what that host answers.
+    /// Sends it to another host, and returns that host's answer.
     Sends,
-    /// Runs it as code or as a command. What it returns is not the data.
+    /// Runs it as code or as a command. The returned value is not the data.
     Runs,
     /// Decodes it.
     Decodes,
@@ -164,11 +164,11 @@ const DECODES_PY: &[&str] = &[
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
 
-/// The longest name that is compared.
+/// The longest name that is compared, in members.
 const STEPS: usize = 6;
 
 impl RuleAnalysis<'_, '_, '_> {
-    /// Returns the marks of what a call returns, and tells the rules where secrets and foreign code go.
+    /// Returns the taint of a call's result, and reports flows of secrets and foreign code.
     pub(super) fn flow(&mut self, call: &Call<'_, '_>) -> Taint {
         let facts = call.facts;
         let path = path(facts, call.name);
@@ -193,7 +193,7 @@ impl RuleAnalysis<'_, '_, '_> {
             self.tell_flow(call, effect, given);
         }
         let mut out = 0;
-        // `Buffer.from(text, "base64")`, and code behind the end of a picture.
+        // `Buffer.from(text, "base64")`, or code after the end of an image.
         let decodes = matches!(path.as_str(), "Buffer.from" | "@buffer.Buffer.from")
             && [&b"/base64"[..], b"/hex"].iter().any(|end| texts.ends_with(end));
         if decodes || (is_read(&path) && self.names_picture(call)) {
@@ -224,7 +224,7 @@ impl RuleAnalysis<'_, '_, '_> {
         Taint { bits: out, origin: Some(call.node) }
     }
 
-    /// Returns the marks of one variable of the environment, and of the parts of an answer.
+    /// Returns the taint of one environment variable, and of a part of an answer.
     pub(super) fn read_marks(&self, facts: &Evaluation<'_>, name: Name) -> Taint {
         let NamePart::Member(member) = facts.step(name) else { return Taint::NONE };
         let answer = facts.parent(name).filter(|parent| facts.step(*parent) == NamePart::Result);
@@ -238,7 +238,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if secret && of_environment() { Taint { bits: NAMED, origin: None } } else { Taint::NONE }
     }
 
-    /// Returns `true` if the first argument is written with the name of a picture.
+    /// Returns `true` if the first argument contains the file name of an image.
     fn names_picture(&self, call: &Call<'_, '_>) -> bool {
         let Some(node) = call.arguments.first().and_then(|first| first.node) else { return false };
         let (start, end) = Self::span(call.facts, node);
@@ -249,7 +249,7 @@ impl RuleAnalysis<'_, '_, '_> {
             .any(|ending| memchr::memmem::find(&text, ending.as_bytes()).is_some())
     }
 
-    /// `import()` runs what it is given as an address with the code in it.
+    /// Reports an `import()` of tainted data: a `data:` URL contains the code that it loads.
     pub(super) fn import_flow(&mut self, facts: &Evaluation<'_>, node: NodeId) {
         let Node::Import(module) = facts.program().node(node) else { return };
         let marks = facts.taint(facts.value(module)).bits;
@@ -260,7 +260,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Returns `true` if the result of a call depends on its arguments: output of a program does not.
+    /// Returns `true` if the result of a call depends on its arguments. The output of a program does not count.
     pub(super) fn passes_on(&self, facts: &Evaluation<'_>, name: Name) -> bool {
         !matches!(self.effect(&path(facts, name)), Effect::Runs | Effect::Sends)
     }
@@ -292,7 +292,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 let is_function = matches!(path(call.facts, call.name).as_str(), "Function");
                 let code = if is_function { call.arguments.last() } else { call.arguments.first() };
                 let first = code.map_or(0, |code| call.facts.taint(code.value).bits);
-                // A command with an answer among its words runs its own program.
+                // A command with an answer among its arguments runs its own program, not the answer.
                 let is_command = ["@child_process.", "@subprocess.", "@os."]
                     .iter()
                     .any(|head| path(call.facts, call.name).starts_with(head));
@@ -307,7 +307,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 }
 
-/// Returns the marks of one variable of a copy of the environment.
+/// Returns the taint of one variable in a copy of the environment.
 pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     let is_variable =
         member.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
@@ -318,7 +318,7 @@ pub(super) fn part(member: &[u8], marks: Taint) -> Taint {
     Taint { bits: marks.bits & !ENVIRONMENT | named, ..marks }
 }
 
-/// Returns `true` if a call makes one text of all that it is given.
+/// Returns `true` if a call makes one text of all its arguments.
 fn writes_text(path: &str) -> bool {
     matches!(
         path,
@@ -326,14 +326,14 @@ fn writes_text(path: &str) -> bool {
     )
 }
 
-/// Returns `true` if a call returns what a file holds.
+/// Returns `true` if a call returns the contents of a file.
 fn is_read(path: &str) -> bool {
     ["readFileSync", "readFile", "open", "read_bytes"]
         .iter()
         .any(|name| path.strip_suffix(name).is_some_and(|head| head.is_empty() || head.ends_with('.')))
 }
 
-/// Returns a mark if a value is the whole environment.
+/// Returns `mark` if a value is the whole environment, and 0 otherwise.
 fn environment(facts: &Evaluation<'_>, value: Value, mark: u32) -> u32 {
     if mark == 0 {
         return 0;

@@ -1,4 +1,4 @@
-//! The rules about names, asked for each fact that a program gives.
+//! Matching of the rules about names against the facts of a program.
 
 mod arguments;
 mod embed;
@@ -9,16 +9,16 @@ mod watched;
 pub(crate) use watched::{Watched, intern};
 
 use plugward_readers::{
-    Analysis, Call, Constant, Evaluation, Language, Taint, Name, Node, NodeId, Convergence, Program, Round, NamePart, NameUse,
-    Value, evaluate,
+    Analysis, Call, Constant, Convergence, Evaluation, Language, Name, NamePart, NameUse, Node, NodeId,
+    Program, Round, Taint, Value, evaluate,
 };
 
-use crate::names::{Names, Node as NameNode, ROOT};
-use crate::sink::{Args, FirstArg, Own, Sink, Specifier, Unread};
-use crate::view::How;
+use crate::rules::names::{Names, Node as NameNode, ROOT};
+use crate::scan::sink::{Args, FirstArg, Own, Sink, Specifier, Unread};
+use crate::text::view::How;
 use watched::Groups;
 
-/// The nodes of the table that a name stands for.
+/// The table nodes of a name.
 #[derive(Debug, Clone, Copy, Default)]
 struct Resolved {
     /// The name itself.
@@ -27,7 +27,7 @@ struct Resolved {
     star: NameNode,
 }
 
-/// Asks the rules about the names of one program.
+/// Matches the rules against the names of one program.
 pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     src: &'a [u8],
     sink: &'s mut Sink<'r>,
@@ -35,13 +35,13 @@ pub(crate) struct RuleAnalysis<'s, 'r, 'a> {
     names: &'r Names,
     watched: &'r Watched,
     is_report: bool,
-    /// By name: what it stands for.
+    /// The resolved nodes, by name.
     resolved: Vec<Option<Resolved>>,
-    /// By text of the program: the first expression that is it.
+    /// The first expression of each text of the program.
     origins: Vec<Option<NodeId>>,
 }
 
-/// Evaluates a program and tells the rules what it does.
+/// Evaluates a program and reports its operations to the rules.
 pub(crate) fn analyze(program: &Program, language: Language, src: &[u8], sink: &mut Sink<'_>) {
     let rules = sink.rules;
     let (names, watched) = match language {
@@ -69,7 +69,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if let Some(Some(known)) = self.resolved.get(name.index()) {
             return *known;
         }
-        // A name is longer than its parent, so this ends; names have few steps.
+        // A name is longer than its parent, so the recursion ends; names have few members.
         let parent = facts.parent(name).map(|parent| self.resolve(facts, parent)).unwrap_or_default();
         let found = match facts.step(name) {
             NamePart::Global => Resolved { node: ROOT, star: 0 },
@@ -97,7 +97,7 @@ impl RuleAnalysis<'_, '_, '_> {
         found
     }
 
-    /// `import(…)` is a call of a name as well.
+    /// Reports `import(…)`, which is also a call of a name.
     fn dynamic_import(&mut self, facts: &Evaluation<'_>, node: NodeId, first: FirstArg, how: How) {
         if self.language != Language::JavaScript || !matches!(facts.program().node(node), Node::Import(_)) {
             return;
@@ -118,7 +118,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// `from urllib import request` asks for the module `urllib.request`, if it is one.
+    /// `from urllib import request` loads the module `urllib.request`, if there is one.
     fn import_member(&mut self, facts: &Evaluation<'_>, name: Name, node: NodeId) {
         let program = facts.program();
         let Node::Member { object, .. } = program.node(node) else { return };
@@ -139,7 +139,7 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    /// Returns the node of a module. Timers and workers of their modules are those of the host.
+    /// Returns the node of a module. The modules of timers and workers have the same node as the globals.
     fn module(&self, name: &[u8]) -> NameNode {
         match self.names.module(name) {
             0 if self.language == Language::JavaScript && matches!(name, b"timers" | b"worker_threads") => {
@@ -159,14 +159,14 @@ impl RuleAnalysis<'_, '_, '_> {
         };
         let is_name = parent.node != 0 && parent.node != ROOT;
         if node == 0 && self.language == Language::Python {
-            // Code in a text has the modules of the code around it; other modules import this one.
+            // Code in a text sees the modules of the surrounding code, and some modules import this one.
             let is_global = parent.node == ROOT;
             let is_module = if is_global { self.sink.depth > 0 } else { watched::is_reached(text) };
             node = if is_module { names.module(text) } else { 0 };
         }
         let chained = names.step(parent.star, word);
         let star = match chained {
-            // A bare name is no member.
+            // A bare name is not a member.
             0 if parent.node == ROOT => 0,
             0 => names.star(word),
             chained => chained,
@@ -175,7 +175,7 @@ impl RuleAnalysis<'_, '_, '_> {
         Resolved { node, star }
     }
 
-    /// Returns what a name stands for that is written: any member of the global object, besides the known ones.
+    /// Returns the nodes of a written name: any member of the global object, in addition to the known ones.
     fn written(&mut self, facts: &Evaluation<'_>, name: Name) -> Resolved {
         let resolved = self.resolve(facts, name);
         let Some(parent) = facts.parent(name) else { return resolved };
@@ -223,7 +223,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
             return marks;
         }
         let groups = self.watched.of(resolved.node);
-        // A comparison does not hand on what it compares.
+        // The result of a comparison does not carry its operands.
         if used == NameUse::Operand && !groups.has(Groups::ENVIRONMENT) {
             return marks;
         }
@@ -291,7 +291,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
             Language::JavaScript => {
                 self.dynamic_import(facts, node, FirstArg::Literal, how);
                 self.sink.module(Specifier::Known(text), span, how);
-                // A relative file that code loads is code, whatever its name says.
+                // A relative file that code loads is code, whatever its extension.
                 if text.starts_with(b".")
                     && let Ok(text) = core::str::from_utf8(text)
                 {

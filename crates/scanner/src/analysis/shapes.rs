@@ -1,20 +1,22 @@
-//! Detectors that no list of names can express.
+//! Detectors that a list of names cannot express.
 
-use plugward_readers::{Alternative, Argument, Call, Evaluation, Item, Language, Node, NodeId, NamePart, NameUse, Value};
+use plugward_readers::{
+    Alternative, Argument, Call, Evaluation, Item, Language, NamePart, NameUse, Node, NodeId, Value,
+};
 
 use super::arguments::truth;
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
-use crate::view::How;
+use crate::text::view::How;
 
-/// Expressions inside each other that are looked through for bytes that are written out.
+/// The deepest nesting of expressions that are searched for literal bytes.
 const DEEPEST: usize = 4;
-/// Options that let a program load a file before its own.
+/// Options that make a program load a file before its own.
 const LOADER_OPTIONS: &[&[u8]] = &[b"--import", b"--loader", b"--experimental-loader", b"--require", b"-r"];
 const SAFE_LOADERS: &[&[u8]] = &[b"SafeLoader", b"CSafeLoader", b"BaseLoader", b"CBaseLoader"];
 
 impl RuleAnalysis<'_, '_, '_> {
-    /// The environment is read as a whole.
+    /// Reports a read of the whole environment.
     pub(super) fn environment(&mut self, used: NameUse, span: (usize, usize), how: How) {
         match (self.language, used) {
             (Language::JavaScript, NameUse::All) => self.sink.shape("js-env-bulk", span, how),
@@ -96,7 +98,7 @@ impl RuleAnalysis<'_, '_, '_> {
         facts.is_open(value) || !all.all(is_false)
     }
 
-    /// Returns `true` if a directory is computed or outside the plugin. One that was made for the purpose is neither.
+    /// Returns `true` if a directory is computed or outside the plugin. A temporary directory is neither.
     fn is_far(&mut self, facts: &Evaluation<'_>, value: Value) -> bool {
         if self.is_temporary(facts, value) {
             return false;
@@ -114,7 +116,7 @@ impl RuleAnalysis<'_, '_, '_> {
         facts.is_open(value) || !facts.alternatives(value).all(is_near)
     }
 
-    /// Returns `true` if bytes are written out or decoded in the file.
+    /// Returns `true` if bytes are literals of the file, or decoded from them.
     fn is_inline(facts: &Evaluation<'_>, value: Value, node: Option<NodeId>, depth: usize) -> bool {
         let is_data = |one: Alternative<'_>| matches!(one, Alternative::Text(..) | Alternative::List(_));
         if facts.alternatives(value).any(is_data) {
@@ -153,7 +155,7 @@ impl RuleAnalysis<'_, '_, '_> {
         is_class(name) || facts.parent(name).is_some_and(is_class)
     }
 
-    /// Looks for a call that makes the value of a variable.
+    /// Returns `true` if the value of a variable is the result of a call.
     fn made_by(facts: &Evaluation<'_>, value: Value, depth: usize) -> bool {
         let program = facts.program();
         let is_result = |name| {
@@ -204,7 +206,7 @@ impl RuleAnalysis<'_, '_, '_> {
         })
     }
 
-    /// Commands of the plugin's own that an installation runs.
+    /// Reports commands of the plugin that an installation runs.
     fn setup_classes(&mut self, facts: &Evaluation<'_>, arguments: &[Argument], how: How) {
         let all = arguments.iter().flat_map(|argument| {
             if argument.key.is_some() { vec![facts.item(argument)] } else { facts.items(argument.value) }

@@ -1,8 +1,8 @@
-//! Names that the analysis itself looks for, besides those of the rules.
+//! Names that the analysis itself uses, besides those of the rules.
 
-use crate::names::{Names, Node};
+use crate::rules::names::{Names, Node};
 
-/// What a call of a name does with text that it is given.
+/// Functions that run a text argument as code.
 const JS_EVALUATORS: &[&str] =
     &["eval", "Function", "execScript", "setTimeout", "setInterval", "setImmediate"];
 const JS_SHELLS: &[&str] = &["@child_process.exec", "@child_process.execSync"];
@@ -26,7 +26,7 @@ const JS_STARTERS: &[&str] = &[
     "*.execFileSync",
 ];
 const JS_WASM: &[&str] = &["WebAssembly.compile", "WebAssembly.instantiate", "WebAssembly.Module"];
-/// Functions that delete a directory with its contents if they are told to.
+/// Functions that delete a directory with its contents if an option says so.
 const JS_DELETE: &[&str] = &[
     "*.rm",
     "*.rmSync",
@@ -41,7 +41,7 @@ const JS_DELETE: &[&str] = &[
     "@fs/promises.rm",
     "@fs/promises.rmdir",
 ];
-/// Functions that always do.
+/// Functions that always delete a directory with its contents.
 const JS_DELETE_ALL: &[&str] = &[
     "@fs-extra.remove",
     "@fs-extra.removeSync",
@@ -51,7 +51,7 @@ const JS_DELETE_ALL: &[&str] = &[
     "@rimraf.rimrafSync",
     "rimraf",
 ];
-/// Functions that make a new directory for temporary files.
+/// Functions that create a temporary directory.
 const JS_TEMPORARY: &[&str] = &[
     "*.mkdtemp",
     "*.mkdtempSync",
@@ -60,7 +60,7 @@ const JS_TEMPORARY: &[&str] = &[
     "Deno.makeTempDir",
     "Deno.makeTempDirSync",
 ];
-/// Functions that show or copy all members of what they are given.
+/// Functions that print or copy all members of their arguments.
 const JS_BULK: &[&str] = &[
     "Object.keys",
     "Object.values",
@@ -76,7 +76,7 @@ const JS_BULK: &[&str] = &[
     "@querystring.stringify",
     "URLSearchParams",
 ];
-/// Functions that copy all members of what they are given after the first argument.
+/// Functions that copy all members of their arguments after the first.
 const JS_COPY: &[&str] = &["Object.assign"];
 const JS_ENVIRONMENT: &[&str] = &["process.env", "Deno.env", "Bun.env", "import.meta.env", "@process.env"];
 const JS_ENVIRONMENT_COPY: &[&str] = &["Deno.env.toObject"];
@@ -111,7 +111,7 @@ const PY_SHELLS: &[&str] = &[
     "@subprocess.check_output",
     "@pty.spawn",
 ];
-/// Functions whose program is given twice, the second time as the name under which it runs.
+/// Functions that take the program twice, the second time as the name of the process.
 const PY_LISTED: &[&str] = &[
     "@os.execl",
     "@os.execlp",
@@ -160,7 +160,7 @@ const PY_YAML: &[&str] = &["@yaml.load", "@yaml.load_all"];
 const PY_TORCH: &[&str] = &["@torch.load"];
 const PY_SETUP: &[&str] = &["@setuptools.setup", "@distutils.core.setup", "setup"];
 const PY_EXECUTABLE: &[&str] = &["@sys.executable"];
-/// Functions that run the file that they are given.
+/// Functions that run a file.
 const PY_FILES: &[&str] = &["@runpy.run_path", "@importlib.machinery.SourceFileLoader"];
 /// Classes whose objects have members in the tables.
 const PY_CLASSES: &[&str] = &[
@@ -170,12 +170,12 @@ const PY_CLASSES: &[&str] = &[
     "@invoke.Context",
     "@zipimport.zipimporter",
 ];
-/// Modules that other modules import, so that they are members of them.
+/// Modules that are also members of the modules that import them.
 const PY_REACHED: &[&str] = &["os", "subprocess", "builtins", "sys", "importlib"];
 
 macro_rules! watched {
     ($($flag:ident = $bit:literal, $js:expr, $py:expr;)*) => {
-        /// The groups that a name is in, one bit each.
+        /// The groups of a name, one bit each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub(crate) struct Groups(u32);
 
@@ -256,7 +256,7 @@ impl Watched {
                 }
             }
         }
-        // Node 0 is no node.
+        // Node 0 is not a node.
         if let Some(none) = all.first_mut() {
             *none = Groups::default();
         }
@@ -268,7 +268,7 @@ impl Watched {
     }
 }
 
-/// Returns `true` if other modules hold this one.
+/// Returns `true` if other modules have this one as a member.
 pub(super) fn is_reached(module: &[u8]) -> bool {
     PY_REACHED.iter().any(|known| known.as_bytes() == module)
 }

@@ -1,4 +1,4 @@
-//! The literals of all patterns of a set in one automaton, and the places around them where matches may start.
+//! The literals of all patterns of a set in one automaton, and the ranges around them in which matches can start.
 
 use core::ops::Range;
 
@@ -6,27 +6,27 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::{Pattern, RawMatch, literal, parse};
 
-/// The most sets of literals of one pattern that are looked for. A match is possible only where literals of all of them are.
+/// The most sets of literals per pattern that are searched for. A match is possible only near literals of all of them.
 const SETS: usize = 2;
-/// A set that is expected more often, in 2^40 bytes, is not looked for.
+/// A set that is expected more often than this in 2^40 bytes is not searched for: too many candidates would be false.
 const COMMON: u64 = 1 << 32;
-/// Automata of so many literals are small enough for a table of all transitions.
+/// Up to this many literals, a table of all transitions is small enough.
 const FEW: usize = 512;
-/// Ranges that are no farther apart are made one, which bounds their number.
+/// Ranges at most this far apart are merged, which bounds their number.
 const GAP: u32 = 32;
 
-/// Finds where matches of a set of patterns may start.
+/// Finds where matches of a set of patterns can start.
 #[derive(Debug)]
 pub(super) struct Filter {
     /// `None` if no pattern has a literal.
     automaton: Option<AhoCorasick>,
-    /// The sets that hold each literal. Set `n` is one of pattern `n / SETS`.
+    /// The sets that contain each literal. Set `n` belongs to pattern `n / SETS`.
     users: Vec<Vec<u16>>,
-    /// The least and most bytes of a match before a literal of each set; `None` for a set that is not looked for.
+    /// The fewest and most bytes of a match before a literal of each set; `None` for a set that is not searched for.
     before: Vec<Option<(usize, usize)>>,
 }
 
-/// Places where matches may start, by one set of literals.
+/// Positions where matches can start, by one set of literals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Starts {
     set: u16,
@@ -39,7 +39,7 @@ impl Filter {
         let mut wanted: Vec<(Vec<u8>, u16)> = Vec::new();
         let mut before = Vec::new();
         for pattern in patterns {
-            // A pattern that does not parse is searched for everywhere, where it fails.
+            // A pattern that does not parse is searched for everywhere, and fails there.
             let mut sets = parse(&pattern.source).map(|hir| literal::required(&hir)).unwrap_or_default();
             sets.retain(|set| set.expected() <= COMMON);
             let mut sets = sets.into_iter();
@@ -76,7 +76,7 @@ impl Filter {
         }
     }
 
-    /// Returns where matches may start, in order. If these are too many ranges, they are all places.
+    /// Returns where matches can start, in order. Too many ranges become one range over everything.
     fn starts(&self, patterns: &[Pattern], hay: &[u8], langs: u8) -> Vec<Starts> {
         let looks = |set: u16| patterns.get(pattern_of(set)).is_some_and(|known| known.langs & langs != 0);
         let sets = || (0_u16..).zip(&self.before).filter(|(set, _)| looks(*set));
@@ -85,7 +85,7 @@ impl Filter {
             |(set, before): &(u16, &Option<_>)| before.is_none() && usize::from(*set) % SETS == 0;
         let mut all: Vec<Starts> = sets().filter(everywhere).map(whole).collect();
         let most = (hay.len() / 2).saturating_add(1 << 12);
-        // The place of the last range of each set.
+        // The index of the last range of each set.
         let mut last_of = vec![usize::MAX; self.before.len()];
         let found = self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(hay));
         for found in found {
@@ -111,7 +111,7 @@ impl Filter {
         all
     }
 
-    /// Returns the ranges of one pattern in which literals of all its sets are, in rising order.
+    /// Returns the ranges of one pattern that have literals of all its sets, in rising order.
     fn ranges(&self, starts: &[Starts], len: usize) -> Vec<Range<usize>> {
         let range = |first: u32, last: u32| first as usize..(last as usize).saturating_add(1).min(len);
         let first_set = |starts: &Starts| usize::from(starts.set) % SETS == 0;

@@ -1,4 +1,4 @@
-//! One compiled pattern: lazy DFAs that are run from the places where a match may start.
+//! One compiled pattern: lazy DFAs that run from the positions where a match can start.
 
 use core::fmt;
 use core::ops::Range;
@@ -14,14 +14,14 @@ use regex_automata::{Anchored, Input, MatchError};
 
 use super::{MAX_AUTOMATON, MAX_STATES, syntax_config};
 
-/// Bytes that may be read from single starts for each byte of the haystack, and at least.
+/// How many bytes may be read from single start positions, per byte of the haystack. It keeps the search linear.
 const WORK: usize = 8;
 const LEAST_WORK: usize = 8 << 10;
 
-/// A pattern and its states, which each thread has for itself.
+/// A pattern and its states, of which each thread has its own.
 ///
-/// A [`meta::Regex`](regex_automata::meta::Regex) would fall back to a slow search when the states fill its cache. Here states
-/// are dropped and made again.
+/// A [`meta::Regex`](regex_automata::meta::Regex) would fall back to a slow search when the states fill its cache. This
+/// type drops the states and computes them again.
 pub(super) struct Lazy {
     regex: Arc<Regex>,
     caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
@@ -44,10 +44,11 @@ impl Lazy {
         Ok(Self { regex, caches: Pool::new(Box::new(move || own.create_cache())) })
     }
 
-    /// Finds all matches that start in one of some ranges, which are in rising order.
+    /// Finds all matches that start in one of the ranges, which are in rising order.
     ///
     /// # Guarantees
-    /// Time is linear in the haystack: when too much is read from single starts, the rest is searched in one pass.
+    ///
+    /// Time is linear in the haystack: if single starts read too much, one pass searches the rest.
     pub(super) fn find(&self, hay: &[u8], ranges: &[Range<usize>], found: &mut dyn FnMut(usize, usize)) {
         let mut cache = self.caches.get();
         let mut left = hay.len().saturating_mul(WORK).max(LEAST_WORK);
@@ -70,13 +71,13 @@ impl Lazy {
         }
     }
 
-    /// Returns the end of the match that starts at a place, and how many bytes were read for it.
+    /// Returns the end of the match that starts at a position, and how many bytes were read for it.
     fn at(&self, cache: &mut Cache, hay: &[u8], from: usize) -> Result<(Option<usize>, usize), MatchError> {
         let (dfa, cache) = (self.regex.forward(), cache.as_parts_mut().0);
         let input = Input::new(hay).span(from..hay.len()).anchored(Anchored::Yes);
         let mut state = dfa.start_state_forward(cache, &input)?;
         let mut end = None;
-        // A state says one byte late that a match has ended.
+        // A DFA reports a match one byte after its end.
         for (&byte, at) in hay.get(from..).unwrap_or_default().iter().zip(from..) {
             state = dfa.next_state(cache, state, byte).map_err(|_full| MatchError::gave_up(at))?;
             if state.is_match() {

@@ -9,33 +9,33 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::MIN_LITERAL;
 
-/// A set of literals of which each match holds one. They are in lower case: ASCII case does not count.
+/// A set of literals, one of which every match contains. They are in lower case, since matching ignores ASCII case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Literals {
     pub(super) texts: Vec<Vec<u8>>,
-    /// The least and most bytes of a match before its literal.
+    /// The fewest and most bytes of a match before its literal.
     pub(super) before: (usize, usize),
 }
 
-/// Limits of the texts that a part of a regex is spelled out to.
+/// Limits of the texts into which a part of a regex is expanded. Without them the number of texts could grow exponentially.
 const MAX_TEXTS: usize = 160;
 const MAX_LENGTH: usize = 24;
 const MAX_CLASS: usize = 8;
-/// The most sets that are kept of a part.
+/// The most sets that are kept for a part.
 const MAX_SETS: usize = 3;
 
-/// What is known of a part of a regex.
+/// The known texts of a part of a regex.
 #[derive(Debug)]
 enum Known {
-    /// All texts that it can be.
+    /// All texts that it can match.
     Exact(Vec<Vec<u8>>),
-    /// All texts that it can begin with.
+    /// All prefixes of the texts that it can match.
     Begins(Vec<Vec<u8>>),
-    /// Sets of literals in it, the best first.
+    /// Sets of literals inside it, the best first.
     Inside(Vec<Literals>),
 }
 
-/// Returns sets of literals of each of which a match of a regex holds one, the best first.
+/// Returns sets of literals, the best first. Every match contains a literal of each set.
 pub(super) fn required(hir: &Hir) -> Vec<Literals> {
     analyze(hir).into_sets()
 }
@@ -46,7 +46,7 @@ impl Literals {
             return None;
         }
         texts.sort_unstable();
-        // A longer text adds nothing to the one that it begins with.
+        // A longer text is redundant next to its own prefix.
         texts.dedup_by(|longer, kept| longer.starts_with(kept));
         Some(Self { texts, before })
     }
@@ -62,7 +62,7 @@ impl Literals {
         self.texts.iter().map(times).fold(0, u64::saturating_add)
     }
 
-    /// Sets with a short text are worse, then sets that are expected more often.
+    /// Returns the cost of a set. Short literals cost more, then frequent ones.
     fn cost(&self) -> (Reverse<usize>, u64) {
         (Reverse(self.shortest().min(MIN_LITERAL)), self.expected())
     }
@@ -100,7 +100,7 @@ fn analyze(hir: &Hir) -> Known {
     }
 }
 
-/// Returns the texts of a class of few bytes.
+/// Returns the texts of a class with few bytes.
 fn bytes_of(class: &Class) -> Option<Vec<Vec<u8>>> {
     let class = match class {
         Class::Bytes(class) => class.clone(),
@@ -130,12 +130,12 @@ fn repeated(inner: Known, min: u32, max: Option<u32>) -> Known {
     }
 }
 
-/// Joins neighbors whose texts are known, and collects the sets of all parts.
+/// Joins neighbors with known texts, and collects the sets of all parts.
 fn concat(parts: &[Hir]) -> Known {
     let mut sets = Vec::new();
     let mut run = vec![Vec::new()];
     let mut whole = true;
-    // The least and most bytes before the run, and before the part.
+    // The fewest and most bytes before the run, and before the part.
     let (mut start, mut at) = ((0, 0), (0, 0));
     for part in parts {
         let properties = part.properties();
@@ -172,7 +172,7 @@ fn concat(parts: &[Hir]) -> Known {
     Known::Inside(sets)
 }
 
-/// Joins what is known of all branches. A branch without a set leaves none.
+/// Combines the branches of an alternation. A branch without a set leaves no set.
 fn alternate(branches: Vec<Known>) -> Known {
     let count = |known: &Known| if let Known::Exact(texts) = known { Some(texts.len()) } else { None };
     let counts: Option<Vec<usize>> = branches.iter().map(count).collect();
@@ -181,7 +181,7 @@ fn alternate(branches: Vec<Known>) -> Known {
         return Known::Exact(branches.into_iter().flat_map(texts).collect());
     }
     let all: Vec<Vec<Literals>> = branches.into_iter().map(Known::into_sets).collect();
-    // A branch with fewer sets than others adds its last one again.
+    // A branch with fewer sets repeats its last one.
     let join = |rank: usize| {
         let sets = all.iter().map(|sets| sets.get(rank).or(sets.last()));
         let sets: Vec<&Literals> = sets.collect::<Option<_>>()?;
@@ -193,7 +193,7 @@ fn alternate(branches: Vec<Known>) -> Known {
     Known::Inside((0..most).map_while(join).collect())
 }
 
-/// Appends each of some texts to each of others, or returns `false` if that makes too many or too long ones.
+/// Appends each of some texts to each of others, or returns `false` if the result is too large.
 fn multiply(heads: &mut Vec<Vec<u8>>, tails: &[Vec<u8>]) -> bool {
     let longest = |texts: &[Vec<u8>]| texts.iter().map(Vec::len).max().unwrap_or(0);
     let fits = heads.len().saturating_mul(tails.len()) <= MAX_TEXTS

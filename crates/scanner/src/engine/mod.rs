@@ -1,8 +1,8 @@
 //! Regex patterns over a haystack.
 //!
-//! For each pattern alone, the matches are leftmost-first and do not overlap; matches of different patterns overlap freely. Each
-//! match holds literals that are derived from its pattern ([`literal`]). One automaton finds the literals of all patterns
-//! ([`filter`]), and a pattern is compiled and run only where its literals are ([`lazy`]).
+//! The matches of one pattern are leftmost-first and do not overlap; matches of different patterns can overlap. Each match
+//! contains literals that are derived from its pattern ([`literal`]). One automaton finds the literals of all patterns
+//! ([`filter`]), and a pattern is compiled and run only near its literals ([`lazy`]).
 #![expect(
     clippy::expect_used,
     reason = "a missing rule would be a miss; `scan` turns a panic into scan/internal"
@@ -20,7 +20,7 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_syntax::hir::Hir;
 
-use crate::error::RuleErrorKind;
+use crate::scan::error::RuleErrorKind;
 use filter::Filter;
 use lazy::Lazy;
 
@@ -32,15 +32,15 @@ pub(crate) struct RawMatch {
     pub(crate) end: usize,
 }
 
-/// The longest match that a pattern may have.
+/// The longest match of a pattern.
 pub(crate) const MAX_MATCH: usize = 4096;
 /// The longest pattern.
 const MAX_PATTERN: usize = 4096;
 /// The largest automaton of one pattern.
 const MAX_AUTOMATON: usize = 1 << 20;
-/// The shortest literal that a pattern without `slow` needs.
+/// The shortest literal of a pattern without `slow`. Shorter ones are too frequent to filter by.
 const MIN_LITERAL: usize = 4;
-/// Bytes that the states of one lazy automaton may take.
+/// The most bytes for the states of one lazy automaton.
 const MAX_STATES: usize = 64 << 10;
 
 fn syntax_config() -> syntax::Config {
@@ -51,7 +51,7 @@ fn parse(source: &str) -> Result<Hir, RuleErrorKind> {
     syntax::parse_with(source, &syntax_config()).map_err(|error| RuleErrorKind::Parse(error.to_string()))
 }
 
-/// Compiles a regex that is no longer than a rule file may have it.
+/// Compiles a regex within the size limits of rule files.
 fn compile(source: &str) -> Result<Regex, RuleErrorKind> {
     if source.len() > MAX_PATTERN {
         return Err(RuleErrorKind::TooLarge(format!("a pattern of {} bytes", source.len())));
@@ -66,16 +66,16 @@ fn compile(source: &str) -> Result<Regex, RuleErrorKind> {
     })
 }
 
-/// Whether it is known that a regex is within the limits of rule files.
+/// Whether a regex was already checked against the limits of rule files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compiled {
-    /// A built-in regex: this crate's tests check each.
+    /// A built-in regex: this crate's tests check each one.
     ByTests,
-    /// A regex of the user's: the loader checks it.
+    /// A user's regex: the loader checks it.
     ByLoader,
 }
 
-/// A regex for short texts: arguments and values. It is compiled at its first use.
+/// A regex for short texts: arguments and values. It is compiled when first used.
 #[derive(Debug)]
 pub(crate) struct ShortRegex {
     source: String,
@@ -91,7 +91,7 @@ impl ShortRegex {
         Ok(Self::built_in(source))
     }
 
-    /// Takes a regex of this crate.
+    /// Wraps a regex of this crate.
     pub(crate) const fn built_in(source: String) -> Self {
         Self { source, regex: OnceLock::new() }
     }
@@ -106,16 +106,16 @@ impl ShortRegex {
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) matcher: u16,
-    /// The languages in whose files it is searched for.
+    /// The languages to which it applies.
     langs: u8,
     source: String,
     lazy: OnceLock<Lazy>,
 }
 
-/// Whether a pattern may do without a literal.
+/// Whether a pattern needs a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speed {
-    /// Each match must hold a literal.
+    /// Every match contains a literal.
     Fast,
     /// It may be searched for everywhere.
     Slow,
@@ -158,7 +158,7 @@ pub(crate) struct PatternSet {
 }
 
 impl PatternSet {
-    /// Adds all matches of the patterns that look at one of the languages, in no order.
+    /// Adds all matches of the patterns for one of the languages, in no order.
     pub(crate) fn find(&self, hay: &[u8], langs: u8, out: &mut Vec<RawMatch>) {
         if !self.patterns.is_empty() && !hay.is_empty() {
             let filter = self.filter.get_or_init(|| Filter::new(&self.patterns));
@@ -167,14 +167,14 @@ impl PatternSet {
     }
 }
 
-/// The pattern engine alone, for benches and fuzzing.
+/// The pattern engine alone, for benchmarks and fuzzing.
 #[cfg(feature = "_engine")]
 #[derive(Debug)]
 pub struct Engine(PatternSet);
 
 #[cfg(feature = "_engine")]
 impl Engine {
-    /// Takes patterns without checking them against the limits of rule files.
+    /// Creates an engine without checking the patterns against the limits of rule files.
     #[must_use]
     pub fn new(sources: &[&str]) -> Self {
         let pattern = |source: &&str| Pattern::new(0, u8::MAX, (*source).to_owned());

@@ -6,7 +6,7 @@ use regex_syntax::hir::{Class, HirKind};
 use super::*;
 use crate::rules::Rules;
 
-/// Finds all matches of a pattern without literals.
+/// Finds all matches of a pattern without using literals.
 fn plain(pattern: &Pattern, index: u16, hay: &[u8]) -> Vec<RawMatch> {
     let regex = compile(&pattern.source).unwrap();
     regex
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// Returns the texts of all cases, cut to parts that repeat in other orders.
+/// Returns the texts of all cases, cut into parts and repeated in other orders.
 fn corpus() -> Vec<Vec<u8>> {
     let cases = Rules::builtin().cases().iter().flat_map(|cases| cases.bad.iter().chain(&cases.good));
     let texts: Vec<&[u8]> = cases.flat_map(|case| &case.files).map(|(_, bytes)| bytes.as_slice()).collect();
@@ -155,7 +155,7 @@ fn a_text_that_is_full_of_literals_gives_the_same_matches() {
 
 #[test]
 fn only_patterns_whose_literals_are_there_are_compiled() {
-    // `q` alone is too common to be looked for.
+    // `q` alone is too common to be searched for.
     let rare: Vec<&str> = PATTERNS.iter().copied().filter(|source| *source != r"q\d").collect();
     let set = set(&rare);
     let compiled = || set.patterns.iter().filter(|pattern| pattern.lazy.get().is_some()).count();

@@ -1,8 +1,8 @@
-//! What a file's first bytes say.
+//! File types by their first bytes.
 
 use super::State;
 
-/// A kind of file by magic: its state, and the endings that agree with it.
+/// A file type by magic number: its state, and the file extensions that agree with it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Magic {
     pub(crate) state: State,
@@ -22,10 +22,10 @@ const OFFICE: &[&str] = &[
     "ppsm", "potx", "potm", "ppam", "vsdx", "vsdm", "odt", "ods", "odp", "odg", "odf", "ott", "ots", "otp",
     "epub", "pages", "numbers", "key",
 ];
-/// Weights of models: a package of files, one of which is a pickle.
+/// Model weights: an archive that contains a pickle.
 const PICKLED: &[&str] = &["pt", "pth", "ckpt", "bin", "model"];
 
-/// Heads at offset 0.
+/// Magic numbers at offset 0.
 const HEADS: &[(&[u8], Magic)] = &[
     (b"\x7FELF", magic(State::Native, &["so", "o", "node", "elf", "bin"])),
     (b"BC\xC0\xDE", magic(State::Native, &["bc", "o"])),
@@ -84,7 +84,7 @@ const HEADS: &[(&[u8], Magic)] = &[
     (b"\x1A\x45\xDF\xA3", magic(State::Media, &["webm", "mkv"])),
 ];
 
-/// Heads so short that text may begin with them: they count only where the bytes are no text.
+/// Magic numbers so short that text can begin with them: they count only if the bytes are not text.
 const SHORT: &[&[u8]] = &[
     b"MZ",
     b"BM",
@@ -103,7 +103,7 @@ const SHORT: &[&[u8]] = &[
     b"PAR1",
 ];
 
-/// Finds the kind of a file by its bytes.
+/// Returns the type of a file by its bytes.
 pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
     if is_pyc(bytes) {
         return Some(magic(State::Bytecode, &["pyc", "pyo"]));
@@ -127,7 +127,7 @@ pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
     Some(*found)
 }
 
-/// What a package of files is, by its name or else by the name of its first file.
+/// Returns the type of a ZIP file, by its name or else by the name of its first file.
 fn zip(bytes: &[u8], ending: &str) -> Magic {
     let first = bytes.get(30..bytes.len().min(30 + 160)).unwrap_or_default();
     let office = first.starts_with(b"[Content_Types].xml") || first.starts_with(b"mimetypeapplication/");
@@ -142,7 +142,7 @@ fn zip(bytes: &[u8], ending: &str) -> Magic {
     magic(State::Archive, ZIP)
 }
 
-/// Gives where a package of files ends by its own account: behind the comment of its last directory record.
+/// Returns the end of a ZIP file by its own directory: after the comment of the end record.
 pub(crate) fn zip_end(bytes: &[u8]) -> Option<usize> {
     const RECORD: usize = 22;
     let at = memchr::memmem::rfind(bytes, b"PK\x05\x06")?;
@@ -151,7 +151,7 @@ pub(crate) fn zip_end(bytes: &[u8]) -> Option<usize> {
     at.checked_add(RECORD)?.checked_add(comment)
 }
 
-/// A pickle of protocol 2 to 5: what it names is called when it is read.
+/// Returns `true` for a pickle of protocol 2 to 5, which can call any function when it is loaded.
 fn is_pickle(bytes: &[u8]) -> bool {
     match bytes {
         [0x80, 4 | 5, 0x95, ..] => true,
@@ -160,7 +160,7 @@ fn is_pickle(bytes: &[u8]) -> bool {
     }
 }
 
-/// Python bytecode: a magic number of 2 bytes, CR LF, flags below 4.
+/// Returns `true` for Python bytecode: a magic number of 2 bytes, CR LF, flags below 4.
 fn is_pyc(bytes: &[u8]) -> bool {
     match bytes {
         [0x03, 0xF3, b'\r', b'\n', ..] => true,
@@ -171,7 +171,7 @@ fn is_pyc(bytes: &[u8]) -> bool {
     }
 }
 
-/// A V8 code cache: a version hash behind `0xC0DE`.
+/// Returns `true` for a V8 code cache: a version hash after `0xC0DE`.
 fn is_v8_cache(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, 0xDE, 0xC0, ..])
 }
@@ -190,7 +190,7 @@ fn container(bytes: &[u8]) -> Option<Magic> {
             _ => Some(magic(State::Media, &["mp4", "m4a", "m4v", "mov"])),
         };
     }
-    // Compiled Erlang, and Emacs Lisp by a version and three zeros.
+    // Compiled Erlang, and Emacs Lisp with a version and three zeros.
     if bytes.starts_with(b"FOR1") && bytes.get(8..12) == Some(b"BEAM") {
         return Some(magic(State::Bytecode, &["beam"]));
     }
@@ -203,14 +203,14 @@ fn container(bytes: &[u8]) -> Option<Magic> {
     if bytes.get(32_769..32_774) == Some(b"CD001") {
         return Some(magic(State::Archive, &["iso"]));
     }
-    // A pickled header in front of an index in JSON.
+    // A pickled header before a JSON index.
     if bytes.starts_with(b"\x04\0\0\0") && bytes.get(16..25) == Some(b"{\"files\":") {
         return Some(magic(State::Archive, &["asar"]));
     }
     None
 }
 
-/// Endings that stand for a binary kind even where the magic is absent.
+/// File extensions of binary kinds, which count even without a magic number.
 const BINARY_ENDINGS: &[(&str, State)] = &[
     ("pyc", State::Bytecode),
     ("pyo", State::Bytecode),
@@ -273,19 +273,19 @@ const BINARY_ENDINGS: &[(&str, State)] = &[
     ("sqlite3", State::UnknownBinary),
 ];
 
-/// Gives the kind that an ending claims.
+/// Returns the kind that a file extension claims.
 pub(crate) fn by_ending(ending: &str) -> Option<State> {
     BINARY_ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, state)| *state)
 }
 
-/// Says whether an ending is one of a media kind.
+/// Returns `true` for a file extension of a media kind.
 pub(crate) fn is_media_ending(ending: &str) -> bool {
     HEADS.iter().any(|(_, magic)| magic.state == State::Media && magic.endings.contains(&ending))
         || matches!(ending, "webp" | "wav" | "avif" | "mp4" | "m4a" | "m4v" | "mov")
 }
 
-/// Gives where a media file ends by its own account: behind its end mark, or where it is no longer built as its kind is.
-/// `None` where the file breaks off before, or the kind has no such structure.
+/// Returns the end of a media file by its own structure: after its end mark, or where the structure breaks. `None` if the
+/// file is truncated or its kind has no such structure.
 pub(crate) fn media_end(bytes: &[u8]) -> Option<usize> {
     if bytes.starts_with(b"\x89PNG\r\n\x1A\n") {
         return png_end(bytes);
@@ -318,8 +318,8 @@ fn png_end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Segments up to the picture's data, which the first end mark ends: in data `FF` stands with `00` behind it. What a
-/// segment holds, a small picture with an end mark of its own say, is passed over whole.
+/// Skips segments up to the image data, which ends at the first end mark: in data, `FF` is followed by `00`. Segments are
+/// skipped whole, since a thumbnail inside one has its own end mark.
 fn jpeg_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 2_usize;
     loop {
@@ -342,7 +342,7 @@ fn jpeg_end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where the next mark stands behind the data of a picture.
+/// Returns the position of the first mark after the image data.
 fn data_end(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
     memchr::memchr_iter(0xFF, rest)
@@ -366,7 +366,7 @@ fn gif_end(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Blocks with their length in front, up to one of length 0.
+/// Skips length-prefixed blocks up to one of length 0.
 fn blocks_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let size = usize::from(*bytes.get(at)?);
@@ -399,7 +399,7 @@ mod tests {
                 assert!(media_end(&whole[..cut]).is_none_or(|end| end >= cut), "{cut}");
             }
         }
-        // A head, and then something else.
+        // A valid header, then something else.
         assert!(media_end(b"GIF89a=1;/*").is_none_or(|end| end < 20));
         assert_eq!(media_end(b"GIF89a/*\0\0\0\0*/=1;eval(x);"), Some(13));
         assert_eq!(media_end(b"\xff\xd8\xff\xe0\0\x02*/eval(x)\xff\xd9"), Some(6));

@@ -1,44 +1,48 @@
-//! Stage 0: each entry gets one state and at most one lens. Nothing is skipped by name, folder, size or ending.
+//! Stage 0: each entry gets one state and at most one lens. No file is skipped because of its name, directory, size or
+//! extension.
+
+pub(crate) mod crates;
+pub(crate) mod roles;
 
 pub(crate) mod magic;
 pub(crate) mod names;
 
-use crate::entry::{Lens, Role, RoleHint};
+use crate::scan::entry::{Lens, Role, RoleHint};
 
-/// What became of an entry.
+/// How an entry was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum State {
-    /// Read as it is.
+    /// Read unchanged.
     Scanned,
     /// Transcoded, then read.
     Decoded,
-    /// A program or library for a processor, or a class file.
+    /// An executable or library of machine code, or a class file.
     Native,
-    /// Compiled code that runs instead of a source.
+    /// Compiled bytecode that runs instead of a source.
     Bytecode,
     /// A WebAssembly module.
     Wasm,
-    /// A package of files; nothing is unpacked.
+    /// An archive. It is not unpacked.
     Archive,
     /// An office document, PDF or RTF.
     Document,
-    /// An image, font, sound or film.
+    /// An image, font, audio or video file.
     Media,
-    /// Bytes of no known kind.
+    /// A binary file of an unknown type.
     UnknownBinary,
-    /// Over a limit: a part was read raw only.
+    /// Over a limit: only raw rules read a part.
     Partial,
-    /// It could not be read.
+    /// An unreadable file.
     Unreadable,
-    /// A symbolic link.
+    /// A symlink.
     Link,
     /// A FIFO, socket or device.
     Special,
 }
 
 impl State {
-    /// Gives the word that reports use.
+    /// Returns the name that reports use.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +62,7 @@ impl State {
         }
     }
 
-    /// Gives the detector that fires for a binary of this state.
+    /// Returns the detector that fires for a binary file of this state.
     pub(crate) const fn detector(self) -> Option<&'static str> {
         match self {
             Self::Native => Some("opaque-native"),
@@ -72,17 +76,17 @@ impl State {
     }
 }
 
-/// What an entry is taken for before it is read.
+/// The classification of an entry before it is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Class {
-    /// How it is read, if it is text or is claimed to be.
+    /// The lenses that read it, if it is text or claims to be.
     pub(crate) lenses: Vec<Lens>,
     pub(crate) role: Role,
-    /// Its binary kind, by magic, ending or bytes.
+    /// Its binary kind, by magic number, extension or bytes.
     pub(crate) binary: Option<State>,
-    /// The name is that of a language that no lens reads.
+    /// Whether the name is that of a language without a lens.
     pub(crate) unread_language: Flag,
-    /// Magic and name disagree, or something follows the end.
+    /// A contradiction between magic number and name, or data after the end.
     pub(crate) mismatch: Option<Mismatch>,
 }
 
@@ -92,14 +96,14 @@ pub(crate) enum Flag {
     Yes,
 }
 
-/// Where a name and its bytes disagree.
+/// A contradiction between a name and the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// Looks at an entry's name, hint and bytes.
+/// Classifies an entry by its name, hint and bytes.
 pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     let (_, ending) = names::parts(path);
     let named = names::lens(path);
@@ -114,16 +118,16 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     let role = names::role(path).max(hint.hinted_role().unwrap_or(Role::Other));
     let found = magic::find(bytes, &ending);
     let binary = found.map(|magic| magic.state).or_else(|| magic::by_ending(&ending));
-    let text_encoding = crate::decode::has_wide_encoding(bytes);
+    let text_encoding = crate::text::decode::has_wide_encoding(bytes);
     let binary = binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(State::UnknownBinary));
     let code = named.is_some_and(|lens| !matches!(lens, Lens::Prose | Lens::Data))
         || unread
         || RUN_BY_SYSTEMS.contains(&ending.as_str());
-    // `a.pdf.js` shows an ending of a document, `pdf.js` is a name.
+    // `a.pdf.js` shows a document's extension; `pdf.js` is an ordinary name.
     let (name, _) = names::parts(path);
     let stem = name.rsplit_once('.').map_or("", |(stem, _)| stem);
     let before = stem.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, before)| before);
-    // Blanks that push the last ending out of sight.
+    // Blanks can push the real extension out of sight.
     let before = before.trim_end();
     let ran = if code { before } else { "" };
     let code = if named.is_some() || unread { Flag::Yes } else { Flag::No };
@@ -134,21 +138,22 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
     Class { lenses, role, binary, unread_language: if unread { Flag::Yes } else { Flag::No }, mismatch }
 }
 
-/// Endings of documents that a reader opens without a thought.
+/// Extensions of documents that users open without suspicion.
 const DOCUMENTS: &[&str] = &["pdf", "docx", "xlsx", "pptx", "odt", "rtf"];
-/// Endings of plain text, below which generators of sites write code (`robots.txt.ts`), but none for a shell or a system.
+/// Extensions of plain text, next to which site generators write code (`robots.txt.ts`). A shell or a system runs none of
+/// them.
 const TEXTS: &[&str] = &["txt", "csv", "log"];
-/// Endings of programs that a system starts by a click.
+/// Extensions of programs that a system starts with a click.
 const RUN_BY_SYSTEMS: &[&str] = &["exe", "com", "scr", "msi", "pif", "jar", "lnk"];
-/// Endings of programs and scripts that a person starts.
+/// Extensions of programs and scripts that a user starts.
 const STARTED: &[&str] = &[
     "sh", "bash", "zsh", "command", "bat", "cmd", "ps1", "py", "pyw", "rb", "pl", "vbs", "wsf", "hta", "exe",
     "com", "scr", "msi", "pif", "jar", "lnk",
 ];
-/// Endings of text that is neither code nor prose.
+/// Extensions of text that is neither code nor prose.
 const PLAIN: &[&str] =
     &["css", "scss", "sass", "less", "xml", "csv", "tsv", "log", "map", "lock", "txt", "properties", "ics"];
-/// Endings of data that no interpreter takes for a script.
+/// Extensions of data that interpreters do not run as a script.
 const DATA: &[&str] = &["json", "jsonc", "json5", "toml", "yaml", "yml"];
 
 fn mismatch(
@@ -159,7 +164,7 @@ fn mismatch(
     code: Flag,
 ) -> Option<Mismatch> {
     let all = Mismatch { start: 0, end: bytes.len().min(16) };
-    // `photo.jpg.js`: what is shown of the name is no code.
+    // `photo.jpg.js`: the visible extension is not that of code.
     let shown = magic::is_media_ending(before)
         || DOCUMENTS.contains(&before)
         || (TEXTS.contains(&before) && STARTED.contains(&ending));
@@ -186,25 +191,25 @@ fn mismatch(
     if code == Flag::Yes && shown {
         return Some(all);
     }
-    // A first line that names an interpreter is no data.
+    // A file whose first line selects an interpreter is not data.
     let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
     if DATA.contains(&ending) && names::is_script(head) {
         return Some(all);
     }
-    // A name of an image or archive over bytes of none.
+    // The extension claims an image or archive, and the bytes are neither.
     let claims = magic::is_media_ending(ending)
         || matches!(magic::by_ending(ending), Some(State::Archive | State::Document));
     (claims && !bytes.is_empty() && (binary.is_none() || magic::by_ending(ending).is_some())).then_some(all)
 }
 
-/// Says whether one of three samples of 4 KiB has more than 5 % control bytes.
+/// Returns `true` if one of three samples of 4 KiB has more than 5 % control bytes.
 pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     const SAMPLE: usize = 4096;
     let middle = (bytes.len() / 2).saturating_sub(SAMPLE / 2);
     let last = bytes.len().saturating_sub(SAMPLE);
     [0, middle, last].into_iter().any(|start| {
         let sample = bytes.get(start..start.saturating_add(SAMPLE).min(bytes.len())).unwrap_or_default();
-        // Most text has none: one pass without a branch says so.
+        // Most text has no control bytes: one pass without a branch detects that.
         let any = sample.iter().fold(0, |any, &byte| {
             let usual = u8::from(byte.wrapping_sub(9) < 5) | u8::from(byte == 0x1B);
             any | (u8::from(byte < 0x20) ^ usual) | u8::from(byte == 0x7F)
@@ -213,12 +218,12 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
             return false;
         }
         let controls = sample.iter().filter(|byte| is_control(**byte)).count();
-        // A stray mark or two in a short text is no binary.
+        // A few stray control bytes in a short text do not make it binary.
         controls >= 4 && controls.saturating_mul(20) > sample.len()
     })
 }
 
-/// Control bytes that text has no use for: not tab, line ends, form feed or escape.
+/// Returns `true` for control bytes that text does not use: not tab, line ends, form feed or escape.
 const fn is_control(byte: u8) -> bool {
     (byte < 0x20 && byte != 0x1B && !matches!(byte, 9..=13)) || byte == 0x7F
 }

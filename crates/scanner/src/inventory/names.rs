@@ -1,8 +1,8 @@
-//! What a file's name says: lens and role.
+//! Lens and kind of a file by its name.
 
-use crate::entry::{Lens, Role};
+use crate::scan::entry::{Lens, Role};
 
-/// Endings with a lens.
+/// File extensions with a lens.
 const ENDINGS: &[(&str, Lens)] = &[
     ("js", Lens::Js),
     ("mjs", Lens::Js),
@@ -64,7 +64,7 @@ const ENDINGS: &[(&str, Lens)] = &[
     ("adoc", Lens::Prose),
 ];
 
-/// Names with a lens.
+/// File names with a lens.
 const NAMES: &[(&str, Lens)] = &[
     ("makefile", Lens::Sh),
     ("gnumakefile", Lens::Sh),
@@ -103,7 +103,7 @@ const NAMES: &[(&str, Lens)] = &[
     (".gitmodules", Lens::Data),
 ];
 
-/// Endings of programming languages without a lens.
+/// File extensions of programming languages without a lens.
 const NO_LENS: &[&str] = &[
     "rb",
     "go",
@@ -208,16 +208,16 @@ const NO_LENS: &[&str] = &[
     "vala",
 ];
 
-/// Gives the last part of a path and its ending, both in lower case.
+/// Returns the last part of a path and its extension, both in lower case.
 pub(crate) fn parts(path: &str) -> (String, String) {
     let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    // Blanks and dots at the end are dropped by some systems.
+    // Some systems drop trailing blanks and dots.
     let trimmed = name.trim_end_matches(['.', ' ']);
     let ending = trimmed.rsplit_once('.').map_or("", |(_, ending)| ending).to_owned();
     (trimmed.to_owned(), ending)
 }
 
-/// Gives the lens that a file's name asks for.
+/// Returns the lens for a file name.
 pub(crate) fn lens(path: &str) -> Option<Lens> {
     let (name, ending) = parts(path);
     let named = NAMES.iter().find(|(known, _)| *known == name).map(|(_, lens)| *lens);
@@ -228,16 +228,16 @@ pub(crate) fn lens(path: &str) -> Option<Lens> {
     let settings = lower == "git/config"
         || [".git/config", "/git/config", ".cargo/config"].iter().any(|tail| lower.ends_with(tail));
     let dotted = dotted.or_else(|| settings.then_some(Lens::Data));
-    // What git runs by its name.
-    let hooks = [".husky/", ".githooks/", ".git/hooks/"].iter().any(|folder| {
-        lower.starts_with(folder) || memchr::memmem::find(lower.as_bytes(), folder.as_bytes()).is_some()
+    // Scripts that git runs by name.
+    let hooks = [".husky/", ".githooks/", ".git/hooks/"].iter().any(|directory| {
+        lower.starts_with(directory) || memchr::memmem::find(lower.as_bytes(), directory.as_bytes()).is_some()
     });
     let dotted =
         dotted.or_else(|| (hooks && ending.is_empty() && !name.starts_with('.')).then_some(Lens::Sh));
     named.or(dotted).or_else(|| ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, lens)| *lens))
 }
 
-/// Says whether a name is that of a style, a query or a page, which code imports for a builder to take in.
+/// Returns `true` for the name of a style sheet, query or page, which code imports for a bundler.
 pub(crate) fn is_asset(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "css", "scss", "sass", "less", "styl", "stylus", "pcss", "postcss", "graphql", "gql", "md", "mdx",
@@ -246,18 +246,18 @@ pub(crate) fn is_asset(path: &str) -> bool {
     ENDINGS.contains(&parts(path).1.as_str())
 }
 
-/// Says whether a name is that of a programming language without a lens.
+/// Returns `true` for the name of a file in a programming language without a lens.
 pub(crate) fn is_unread_language(path: &str) -> bool {
     NO_LENS.contains(&parts(path).1.as_str())
 }
 
-/// Says whether a text begins with a line that names an interpreter.
+/// Returns `true` if the first line selects an interpreter.
 pub(crate) fn is_script(text: &[u8]) -> bool {
     let line = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).strip_prefix(b"#!");
     line.is_some_and(|line| line.trim_ascii_start().starts_with(b"/"))
 }
 
-/// Gives the lens that a first line asks for.
+/// Returns the lens for the interpreter in a first line.
 pub(crate) fn shebang(text: &[u8]) -> Option<Lens> {
     let line = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text).strip_prefix(b"#!")?;
     let end = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len()).min(512);
@@ -275,12 +275,12 @@ pub(crate) fn shebang(text: &[u8]) -> Option<Lens> {
     })
 }
 
-/// Names that enter a prompt.
+/// Names of files that enter a prompt.
 const PROMPT_NAMES: &[&str] =
     &["skill.md", "agents.md", "claude.md", "gemini.md", ".cursorrules", ".windsurfrules"];
-/// Folders whose Markdown enters a prompt.
-const PROMPT_FOLDERS: &[&str] = &["skills", "commands", "agents", "prompts", "rules", "output-styles"];
-/// Names of manifests.
+/// Directories whose Markdown enters a prompt.
+const PROMPT_DIRECTORIES: &[&str] = &["skills", "commands", "agents", "prompts", "rules", "output-styles"];
+/// File names of manifests.
 const MANIFESTS: &[&str] = &[
     "plugin.json",
     "marketplace.json",
@@ -306,16 +306,16 @@ const MANIFESTS: &[&str] = &[
     "cargo.toml",
 ];
 
-/// Gives the role that a file's name asks for.
+/// Returns the kind of a file by its name.
 pub(crate) fn role(path: &str) -> Role {
     let (name, ending) = parts(path);
     let lower = path.to_ascii_lowercase();
-    let mut folders: Vec<&str> = lower.split('/').collect();
-    folders.truncate(folders.len().saturating_sub(1));
+    let mut directories: Vec<&str> = lower.split('/').collect();
+    directories.truncate(directories.len().saturating_sub(1));
     let markdown = matches!(ending.as_str(), "md" | "mdx" | "markdown");
     let prompt = PROMPT_NAMES.contains(&name.as_str())
         || ending == "mdc"
-        || (markdown && folders.iter().any(|folder| PROMPT_FOLDERS.contains(folder)));
+        || (markdown && directories.iter().any(|directory| PROMPT_DIRECTORIES.contains(directory)));
     if prompt {
         return Role::Prompt;
     }
@@ -331,7 +331,7 @@ pub(crate) fn role(path: &str) -> Role {
         "readme" | "changelog" | "license" | "licence" | "contributing" | "notice" | "copying"
     );
     let prose = matches!(lens(path), Some(Lens::Prose)) || ending.is_empty();
-    if prose && (doc || folders.contains(&"docs") || folders.contains(&"doc")) {
+    if prose && (doc || directories.contains(&"docs") || directories.contains(&"doc")) {
         Role::Doc
     } else {
         Role::Other

@@ -11,11 +11,11 @@ pub(crate) mod rs;
 pub(crate) mod sh;
 mod source;
 
-use crate::entry::Lens;
-use crate::options::Limits;
-use crate::sink::Sink;
+use crate::scan::entry::Lens;
+use crate::scan::options::Limits;
+use crate::scan::sink::Sink;
 use crate::text::TextView;
-use crate::view::View;
+use crate::text::view::View;
 
 pub(crate) use prose::negation;
 
@@ -54,7 +54,7 @@ pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, 
 mod tests {
     use super::*;
     use crate::rules::Rules;
-    use crate::sink::EmbeddedText;
+    use crate::scan::sink::EmbeddedText;
 
     /// Returns the bytes that a lexer writes: views, embedded code and notes.
     fn work(lens: Lens, path: &str, text: &[u8]) -> usize {

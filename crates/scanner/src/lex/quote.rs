@@ -1,6 +1,6 @@
 //! Shell quoting of an argument list, so that the lexer for shells takes each argument as one word.
 
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// The quotes around a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

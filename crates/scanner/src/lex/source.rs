@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use plugward_readers::{Piece, PieceKind, Reading};
 
 use super::Lexed;
-use crate::entry::Lens;
-use crate::file::read_text;
-use crate::names::Words;
-use crate::sink::{EmbeddedText, Sink, Unread};
+use crate::rules::names::Words;
+use crate::scan::entry::Lens;
+use crate::scan::file::read_text;
+use crate::scan::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// The columns or lines of whitespace after which code is outside of the visible area of an editor.
 const COLUMNS: usize = 200;
@@ -75,7 +75,14 @@ pub(super) fn identifiers(src: &[u8], code: &View, words: &Words, sink: &mut Sin
                 .filter(|word| word.is_ascii() && !word.is_empty())
                 .collect()
         });
-        crate::unicode::identifier_beside(name, (from, to), how, words, &|twin| twins.contains(twin), sink);
+        crate::text::unicode::identifier_beside(
+            name,
+            (from, to),
+            how,
+            words,
+            &|twin| twins.contains(twin),
+            sink,
+        );
     }
 }
 

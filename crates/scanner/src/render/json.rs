@@ -10,10 +10,9 @@ fn text(value: &str) -> String {
     serde_json::Value::from(value).to_string()
 }
 
-/// Renders the report as one JSON object, keys in the documented order, with a line feed at its end.
+/// Renders the report as one JSON object, with keys in the documented order and a final line feed.
 ///
-/// # Source
-/// The findings have the keys of `check`'s report and `hidden`, `how`, `snippet`, `digest` behind them.
+/// Findings have the keys of `check`'s report, followed by `hidden`, `how`, `snippet` and `digest`.
 #[must_use]
 pub fn json(render: &Render<'_>) -> String {
     let report = render.report;
@@ -94,7 +93,7 @@ fn list(out: &mut String, key: &str, items: &[String]) {
     out.extend(["  \"", key, "\": [\n    ", &items.join(",\n    "), "\n  ],\n"]);
 }
 
-fn file(file: &crate::report::FileState) -> String {
+fn file(file: &crate::scan::report::FileState) -> String {
     let mut out = format!("{{ \"path\": {}, \"state\": \"{}\"", text(&file.path), file.state.as_str());
     let mut add = |part: String| out.push_str(&part);
     if let Some(lens) = file.lens {

@@ -1,4 +1,4 @@
-//! Reports for people and machines. Two renderings of one report are the same bytes.
+//! Reports for people and machines. Rendering the same report twice gives the same bytes.
 
 mod json;
 mod sarif;
@@ -8,10 +8,10 @@ pub use json::json;
 pub use sarif::sarif;
 pub use table::table;
 
-use crate::gate::{ScanCheck, ScanDecision};
-use crate::report::ScanReport;
+use crate::scan::gate::{ScanCheck, ScanDecision};
+use crate::scan::report::ScanReport;
 
-/// What a rendering is made of.
+/// The input of a rendering.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "made by every caller; a new part must stop every caller")]
 pub struct Render<'a> {
@@ -19,15 +19,15 @@ pub struct Render<'a> {
     pub version: &'a str,
     /// The report.
     pub report: &'a ScanReport,
-    /// What the gate said of it.
+    /// The gate's decision about it.
     pub decision: &'a ScanDecision,
-    /// The exit code that the caller will give.
+    /// The exit code that the caller will use.
     pub exit: u8,
 }
 
 impl Render<'_> {
     fn is_suppressed(&self, finding: &plugward_types::Finding) -> Option<&str> {
-        let covers = |item: &&crate::gate::Suppressed| item.finding == *finding;
+        let covers = |item: &&crate::scan::gate::Suppressed| item.finding == *finding;
         self.decision.suppressed.iter().find(covers).map(|item| item.reason.as_str())
     }
 
@@ -41,7 +41,7 @@ impl Render<'_> {
     }
 }
 
-/// Writes a path so that a terminal shows it and nothing else happens.
+/// Escapes a path so that a terminal shows it and does not act on it.
 fn shown(path: &str) -> String {
-    path.chars().map(crate::snippet::escape).collect()
+    path.chars().map(crate::scan::snippet::escape).collect()
 }

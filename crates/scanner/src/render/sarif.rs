@@ -10,12 +10,15 @@ use super::Render;
 use crate::inventory::State;
 use crate::rules::{Rule, Rules};
 
-/// Renders the report as one SARIF 2.1.0 log: all loaded rules with their help, artifacts with SHA-256, regions with
-/// lines, columns and byte offsets, fingerprints that survive line moves, suppressions with their reasons. The run's
-/// property `plugward/behaviors` has the places of each behavior.
+/// Renders the report as one SARIF 2.1.0 log.
+///
+/// It contains all loaded rules with their help, artifacts with SHA-256, regions with lines, columns and byte offsets,
+/// fingerprints that survive moved lines, and suppressions with their reasons. The run's property `plugward/behaviors`
+/// lists the places of each behavior.
 ///
 /// # Guarantees
-/// No absolute address and no time is in it.
+///
+/// The log contains no absolute path and no time.
 #[must_use]
 pub fn sarif(render: &Render<'_>, rules: &Rules) -> String {
     let report = render.report;
@@ -77,7 +80,7 @@ fn rule(rule: &Rule) -> Value {
     })
 }
 
-/// Writes a path as a relative reference: what no reference may hold is percent-encoded.
+/// Returns a path as a relative URI reference, percent-encoded as needed.
 fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
@@ -92,7 +95,7 @@ fn uri(path: &str) -> String {
     out
 }
 
-fn artifact(file: &crate::report::FileState) -> Value {
+fn artifact(file: &crate::scan::report::FileState) -> Value {
     let mut map = Map::new();
     map.insert("location".to_owned(), json!({ "uri": uri(&file.path) }));
     map.insert("length".to_owned(), json!(file.bytes));
@@ -103,7 +106,7 @@ fn artifact(file: &crate::report::FileState) -> Value {
     Value::Object(map)
 }
 
-/// Digest of rule, path and text, with how many of the same came before: it survives line moves.
+/// Returns a digest of rule, path, text and the number of equal earlier findings. It survives moved lines.
 fn fingerprint(finding: &Finding, seen: &mut BTreeMap<[u8; 32], u64>) -> String {
     let mut hasher = Sha256::new();
     let folded: String = finding.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -166,7 +169,7 @@ fn result(
     Value::Object(map)
 }
 
-/// The behaviors, each with its places.
+/// Returns the behaviors, each with its places.
 fn behaviors(evidence: &[BehaviorEvidence]) -> Value {
     let mut places: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for one in evidence {

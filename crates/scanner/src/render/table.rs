@@ -9,7 +9,7 @@ use super::{Render, shown};
 pub fn table(render: &Render<'_>) -> String {
     let report = render.report;
     let mut lines: Vec<String> = Vec::new();
-    // Both are in the order of paths.
+    // Findings and files are both in the order of paths.
     let mut rest = report.findings();
     for file in report.files() {
         let count = rest.partition_point(|finding| finding.path <= file.path);
@@ -50,7 +50,7 @@ fn rows(render: &Render<'_>, finding: &Finding) -> Vec<String> {
     row.extend(["  ", &finding.message]);
     let mut rows = vec![row, format!("          {}", finding.snippet)];
     if let Some(reason) = render.is_suppressed(finding) {
-        let reason: String = reason.chars().map(crate::snippet::escape).collect();
+        let reason: String = reason.chars().map(crate::scan::snippet::escape).collect();
         rows.push(format!("          suppressed: {reason}"));
     }
     rows

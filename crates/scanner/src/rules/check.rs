@@ -1,4 +1,4 @@
-//! Every case of every rule, run as a scan.
+//! The self check, which scans every case of every rule.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Case, Rule, Rules};
 use crate::RuleError;
-use crate::entry::{Content, Entry, RoleHint};
-use crate::error::RuleErrorKind;
-use crate::options::{Profile, ScanOptions};
+use crate::scan::entry::{Content, Entry, RoleHint};
+use crate::scan::error::RuleErrorKind;
+use crate::scan::options::{Profile, ScanOptions};
 use crate::scan::{scan, shown};
 
-/// What a self check ran.
+/// The extent of a self check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SelfCheck {
     /// Rules whose cases ran.
     pub rules: usize,
-    /// Cases, each in every profile where its rule is not off.
+    /// Cases, counted in every profile in which their rule is on.
     pub cases: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn failing_cases(rules: &Rules) -> Vec<RuleError> {
     failures(rules, &mut SelfCheck { rules: 0, cases: 0 })
 }
 
-/// Runs every case and gives every one that fails.
+/// Runs every case and returns those that fail.
 fn failures(rules: &Rules, done: &mut SelfCheck) -> Vec<RuleError> {
     let mut failures = Vec::new();
     for (rule, cases) in rules.table.iter().zip(rules.cases()) {
@@ -52,7 +52,7 @@ fn failures(rules: &Rules, done: &mut SelfCheck) -> Vec<RuleError> {
     failures
 }
 
-/// Gives the ids that a case shows, as `id` where it weighs as much as its rule or more.
+/// Returns the ids of the rules that match a case with at least the severity of the tested rule.
 fn run(rules: &Rules, rule: &Rule, case: &Case, profile: Profile) -> Result<BTreeSet<String>, RuleError> {
     let hint = case.role.map_or(RoleHint::NONE, RoleHint::role);
     let digests: Vec<Digest> =
@@ -75,7 +75,7 @@ fn run(rules: &Rules, rule: &Rule, case: &Case, profile: Profile) -> Result<BTre
 
 fn bad(rules: &Rules, rule: &Rule, case: &Case, number: usize, profile: Profile) -> Result<(), RuleError> {
     let found = run(rules, rule, case, profile)?;
-    // A rule of `with` that is off in this profile cannot show.
+    // A rule of `with` that is off in this profile cannot match.
     let mut expected: BTreeSet<String> = case
         .with
         .iter()
@@ -83,7 +83,7 @@ fn bad(rules: &Rules, rule: &Rule, case: &Case, number: usize, profile: Profile)
         .cloned()
         .collect();
     expected.insert(rule.id.to_string());
-    // What only informs in `strict-plugin` is no noise in a case.
+    // Notes in `strict-plugin` do not count as extra findings of a case.
     let exact = found
         .iter()
         .filter(|id| {
@@ -132,14 +132,14 @@ mod tests {
         assert_eq!(load::load(&[], Compiled::ByLoader).unwrap().digest(), Rules::builtin().digest());
     }
 
-    /// The cases of a built-in rule.
+    /// Returns the cases of a built-in rule.
     fn cases(rule: &Rule) -> &'static Cases {
         let all = Rules::builtin();
         let at = all.table.iter().position(|known| known.id == rule.id).unwrap();
         &all.cases()[at]
     }
 
-    /// Counts the bad cases of a rule that fail with a table which is not the whole one.
+    /// Counts the bad cases of a rule that fail with a reduced table.
     fn failing(rules: &Rules, rule: &Rule, profile: Profile) -> usize {
         let cases = cases(rule).bad.iter().zip(1_usize..);
         cases.filter(|(case, number)| bad(rules, rule, case, *number, profile).is_err()).count()
@@ -154,7 +154,7 @@ mod tests {
             let kept = core::mem::take(&mut less.table[index].severity);
             let behaviors = core::mem::take(&mut less.table[index].behaviors);
             for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
-                // The other rules see none of what this one is for: no case of it holds without it.
+                // No other rule covers the operation of this one: each of its cases fails without it.
                 assert_eq!(
                     failing(&less, rule, profile),
                     cases(rule).bad.len(),
@@ -176,8 +176,8 @@ mod tests {
         assert!(removed > whole.table.len());
     }
 
-    /// Detectors that no bad case of a rule file can ask for alone: one counts findings and has no matcher of its own to
-    /// take away, the other is of one profile, while a case holds in both. Tests of their own have them.
+    /// Detectors without a bad case of their own in a rule file. One counts findings and has no matcher to remove; the
+    /// other is for one profile, and a case must hold in both. Separate tests cover them.
     const APART: [&str; 2] = ["coverage-finding-cap", "js-child-process-value"];
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         assert!(whole.shapes.len() > 40);
     }
 
-    /// The matchers of a rule that hit in a case, whatever it weighs.
+    /// Returns the matchers of a rule that hit in a case, whatever the severity.
     fn ways(rules: &Rules, rule: usize, case: &Case, profile: Profile) -> BTreeSet<u16> {
         let hint = case.role.map_or(RoleHint::NONE, RoleHint::role);
         let options = ScanOptions::new(profile);
@@ -211,8 +211,8 @@ mod tests {
             content: Content::Bytes { bytes, digest },
             role: hint,
         });
-        for entry in &crate::crates::raised(&files.collect::<Vec<_>>()) {
-            let record = crate::file::scan(rules, &options, entry, crate::file::Reading::Full);
+        for entry in &crate::inventory::crates::raised(&files.collect::<Vec<_>>()) {
+            let record = crate::scan::file::scan(rules, &options, entry, crate::scan::file::Reading::Full);
             let own = record.hits.iter().map(|hit| hit.matcher).filter(|matcher| {
                 let known = &rules.matchers[usize::from(*matcher)];
                 usize::from(known.rule) == rule && known.profiles & profile.bit() != 0
@@ -222,7 +222,7 @@ mod tests {
         ways
     }
 
-    /// Ways that add places to what another way of the same rule shows: the module and what is called of it.
+    /// Matchers that add positions to the hits of another matcher of the same rule: a module and its functions.
     const PLACES: [(&str, usize); 2] = [("exec/child-process", 2), ("exec/vm", 2)];
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             for profile in Profile::ALL.into_iter().filter(|profile| rule.severity(*profile).is_some()) {
                 for case in &cases(rule).bad {
                     let ways = ways(rules, index, case, profile);
-                    // With this one taken away the case would fail.
+                    // Without this matcher the case would fail.
                     needed.extend(ways.first().filter(|_| ways.len() == 1));
                 }
             }
@@ -244,7 +244,7 @@ mod tests {
             let rule = &rules.table[usize::from(matcher.rule)];
             let number = ordinal.entry(matcher.rule).or_insert(0_usize);
             *number += 1;
-            // A case holds in both profiles: what is of one has tests of its own.
+            // A case must hold in both profiles; matchers of one profile have separate tests.
             let one = Profile::ALL.iter().any(|profile| matcher.profiles & profile.bit() == 0);
             let apart = one || matches!(matcher.kind, crate::rules::MatcherKind::Shape);
             let place = PLACES.contains(&(rule.id.as_str(), *number));

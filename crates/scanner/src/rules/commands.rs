@@ -1,38 +1,38 @@
-//! Rules of kind `command`: the programs that they name, and which of them look at a command.
+//! Rules of kind `command`: the programs that they name, and the matchers of each.
 
 use super::KeyCheck;
 use super::source::MatchSource;
 use crate::engine::{Compiled, ShortRegex};
-use crate::error::RuleErrorKind;
-use crate::names::{Word, Words};
+use crate::rules::names::{Word, Words};
+use crate::scan::error::RuleErrorKind;
 
-/// What a command has to be like.
+/// The conditions of a rule on a command.
 #[derive(Debug)]
 pub(crate) struct CommandMatcher {
     pub(crate) args: Option<ShortRegex>,
-    /// Programs of which one has to feed it, as bits of [`CommandTable::source`]; 0 asks for none.
+    /// Programs one of which must feed it, as bits of [`CommandTable::source`]; 0 is no condition.
     pub(crate) piped_from: u128,
-    /// Programs of which none may feed it.
+    /// Programs none of which may feed it.
     pub(crate) not_piped_from: u128,
     pub(crate) redirect: Option<ShortRegex>,
-    /// Files that it looks at; all where there are none.
+    /// Files to which it applies; empty for all.
     pub(crate) files: Vec<String>,
-    /// What else the arguments have to be.
+    /// An additional check of the arguments.
     pub(crate) check: Option<KeyCheck>,
 }
 
-/// Most programs that feed others: the reader of shells has two bits for files.
+/// The most programs that feed others. The bit set has 128 bits, and the shell lexer uses two for files.
 const SOURCES: usize = 126;
 
 /// Every program that a rule names.
 #[derive(Debug)]
 pub(crate) struct CommandTable {
     words: Words,
-    /// The program's name and the matchers that look at it, by word.
+    /// The name of each program and its matchers, by word.
     programs: Vec<(Box<[u8]>, Vec<u16>)>,
-    /// Matchers that look at every program.
+    /// Matchers that apply to every program.
     any: Vec<u16>,
-    /// Programs that feed others; the place is the bit.
+    /// Programs that feed others; the index is the bit.
     sources: Vec<Word>,
 }
 
@@ -57,12 +57,12 @@ impl CommandTable {
         Ok(word)
     }
 
-    /// Says whether a rule names a program.
+    /// Returns `true` if a rule names a program.
     pub(crate) fn knows(&self, name: &[u8]) -> bool {
         self.words.get(name) != 0
     }
 
-    /// Takes a matcher in.
+    /// Adds a matcher.
     pub(super) fn add(
         &mut self,
         matcher: u16,
@@ -110,12 +110,12 @@ impl CommandTable {
         })
     }
 
-    /// Finds a program that a rule names; 0 where none does.
+    /// Returns the word of a program; 0 if no rule names it.
     pub(crate) fn program(&self, name: &[u8]) -> Word {
         self.words.get(name)
     }
 
-    /// Gives the bit of a program that feeds others; 0 where no rule asks for it.
+    /// Returns the bit of a program that feeds others; 0 if no rule needs it.
     pub(crate) fn source(&self, word: Word) -> u128 {
         if word == 0 {
             return 0;
@@ -124,13 +124,13 @@ impl CommandTable {
         at.and_then(|at| u32::try_from(at).ok()).and_then(|at| 1_u128.checked_shl(at)).unwrap_or(0)
     }
 
-    /// Gives the matchers that look at a program.
+    /// Returns the matchers for a program.
     pub(crate) fn matchers(&self, word: Word) -> impl Iterator<Item = u16> {
         let own = self.programs.get(usize::from(word)).map_or(&[][..], |(_, own)| own.as_slice());
         own.iter().chain(&self.any).copied()
     }
 
-    /// Gives the programs whose name fits.
+    /// Returns the programs whose name satisfies a condition.
     pub(crate) fn fitting(&self, fits: impl Fn(&[u8]) -> bool) -> impl Iterator<Item = &[u8]> {
         self.programs.iter().skip(1).map(|(name, _)| &**name).filter(move |name| fits(name))
     }

@@ -1,4 +1,4 @@
-//! Rules to tables: name trees, pattern sets, lists of matchers.
+//! Compilation of rules to tables: name trees, pattern sets, lists of matchers.
 
 use plugward_readers::Language;
 
@@ -14,15 +14,15 @@ use super::source::{Arg0, MatchSource, NameSource};
 use super::{Cases, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::RuleError;
 use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
-use crate::entry::{Lens, Role};
-use crate::error::RuleErrorKind;
 use crate::lex::data::{KeyIndex, KeyPattern};
-use crate::names::{Names, Words};
-use crate::options::Profile;
-use crate::shapes::SHAPES;
+use crate::rules::names::{Names, Words};
+use crate::rules::shapes::SHAPES;
+use crate::scan::entry::{Lens, Role};
+use crate::scan::error::RuleErrorKind;
+use crate::scan::options::Profile;
 use crate::text::Within;
 
-/// Makes the tables of rules as they were read.
+/// Compiles parsed rules.
 pub(super) fn compile(all: Vec<Read<'_>>, compiled: Compiled) -> Result<Rules, RuleError> {
     let mut builder = Builder::new(compiled);
     let digest = digest(&all);
@@ -44,8 +44,8 @@ pub(super) fn compile(all: Vec<Read<'_>>, compiled: Compiled) -> Result<Rules, R
     Ok(builder.finish(rules, stored, digest))
 }
 
-/// Gives the digest of rules in canonical form: each field with its length in front, so that no two rules give the same
-/// bytes.
+/// Returns the digest of rules in canonical form. Each field has a length prefix, so that different rules never have the
+/// same canonical form.
 fn digest(all: &[Read<'_>]) -> Digest {
     let mut hasher = Sha256::new();
     let mut field = |text: &str| {
@@ -79,7 +79,7 @@ fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
     if bits == 0 { Err(RuleErrorKind::Parse("a rule needs a language".to_owned())) } else { Ok(bits) }
 }
 
-/// A match may look at some of its rule's languages alone.
+/// Returns the languages of a match, which can be a subset of its rule's languages.
 fn narrowed(rule: u8, own: &[String]) -> Result<u8, RuleErrorKind> {
     if own.is_empty() {
         return Ok(rule);

@@ -1,4 +1,4 @@
-//! Rule files to rules: parse, check, number.
+//! Loading of rule files: parse, check, number.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::source::{CaseSource, FileSource, Level, MatchSource, RuleSource};
 use super::{Case, Cases, Rule, RuleFile, Rules, compile};
 use crate::RuleError;
 use crate::engine::{Compiled, Speed};
-use crate::error::RuleErrorKind;
-use crate::lines::LineIndex;
+use crate::scan::error::RuleErrorKind;
+use crate::scan::lines::LineIndex;
 
 const MAX_RULES: usize = 1000;
 const MAX_FILE: usize = 1 << 20;
 
-/// Names and texts of rule files.
+/// Expands to names and texts of rule files.
 macro_rules! files {
     ($($name:literal),+) => {
         &[$((concat!($name, ".toml"), include_str!(concat!("../../rules/", $name, ".toml")))),+]
@@ -28,7 +28,7 @@ const BUILTIN: &[(&str, &str)] = files![
     "rs", "opaque", "coverage", "evasion", "obf", "prompt", "secret", "unicode", "py", "sh"
 ];
 
-/// Where a file's rules come from.
+/// The source of a file's rules.
 #[derive(Clone, Copy)]
 struct Origin<'a> {
     file: &'a str,
@@ -42,7 +42,7 @@ enum Local {
     Yes,
 }
 
-/// A rule as its file has it, checked but for its matches.
+/// A parsed and checked rule, except for its matches.
 pub(super) struct Read<'a> {
     pub(super) rule: Rule,
     pub(super) cases: Cases,
@@ -51,12 +51,12 @@ pub(super) struct Read<'a> {
     pub(super) place: Place<'a>,
 }
 
-/// Loads the built-in rule files and those of the user.
+/// Loads the built-in and the user's rule files.
 pub(super) fn load(files: &[RuleFile<'_>], compiled: Compiled) -> Result<Rules, RuleError> {
     compile::compile(read(files)?, compiled)
 }
 
-/// Reads the built-in rule files and those of the user; gives the rules in the order of their ids.
+/// Parses the built-in and the user's rule files. Returns the rules in the order of their ids.
 fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<Read<'a>>, RuleError> {
     let mut all = Vec::new();
     let builtin = BUILTIN.iter().map(|(file, text)| Origin { file, text, local: Local::No });
@@ -89,7 +89,7 @@ fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<Read<'a>>, RuleError> {
     Ok(all)
 }
 
-/// Where a rule is, for errors.
+/// The position of a rule, for errors.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     origin: Origin<'a>,

@@ -1,4 +1,9 @@
-//! Rules: what is looked for, how much it weighs, why, and the cases that prove it alive.
+//! Rules: patterns with severities, explanations and test cases.
+
+pub(crate) mod keys;
+pub(crate) mod names;
+pub(crate) mod secret;
+pub(crate) mod shapes;
 
 mod check;
 mod commands;
@@ -14,21 +19,21 @@ use serde::Deserialize;
 
 use crate::analysis::Watched;
 use crate::engine::{Compiled, PatternSet, ShortRegex};
-use crate::entry::Role;
 use crate::lex::data::{KeyIndex, KeyPattern};
-use crate::names::{Names, Words};
-use crate::options::Profile;
+use crate::rules::names::{Names, Words};
+use crate::scan::entry::Role;
+use crate::scan::options::Profile;
 use crate::{RuleError, text::Within};
 
 pub use check::SelfCheck;
 pub(crate) use commands::{CommandMatcher, CommandTable};
 pub(crate) use source::{Arg0, Declared, RuleClass};
 
-/// A rule file of the user's own.
+/// A user's rule file.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a name and its text")]
 pub struct RuleFile<'a> {
-    /// What errors call it.
+    /// The name of the file in errors.
     pub name: &'a str,
     /// Its TOML text.
     pub text: &'a str,
@@ -46,54 +51,54 @@ pub struct Rule {
     pub(crate) severity: [Option<Severity>; 2],
     pub(crate) behaviors: Vec<Behavior>,
     pub(crate) class: RuleClass,
-    /// Rules that have to match in the same file too; `a|b` stands for one of them.
+    /// Rules that must match in the same file too; `a|b` is an alternative.
     pub(crate) needs: Vec<String>,
 }
 
 impl Rule {
-    /// Gives the stable id.
+    /// Returns the stable id.
     #[must_use]
     pub const fn id(&self) -> &RuleId {
         &self.id
     }
 
-    /// Gives one line that says what was found.
+    /// Returns one line that describes the match.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Gives why it matters.
+    /// Returns the risk.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
     }
 
-    /// Gives what an author does about it.
+    /// Returns the advice for the plugin's author.
     #[must_use]
     pub fn fix(&self) -> &str {
         &self.fix
     }
 
-    /// Gives references such as `CWE-95`.
+    /// Returns references such as `CWE-95`.
     #[must_use]
     pub fn refs(&self) -> &[String] {
         &self.refs
     }
 
-    /// Gives the languages it looks at; `all` stands for every file.
+    /// Returns the languages to which it applies; `all` means every file.
     #[must_use]
     pub fn langs(&self) -> &[String] {
         &self.langs
     }
 
-    /// Returns what a match of the rule shows the plugin to do.
+    /// Returns the behaviors that a match shows.
     #[must_use]
     pub fn behaviors(&self) -> &[Behavior] {
         &self.behaviors
     }
 
-    /// Gives its weight in a profile; `None` where it is off.
+    /// Returns its severity in a profile; `None` if it is off.
     #[must_use]
     pub fn severity(&self, profile: Profile) -> Option<Severity> {
         match profile {
@@ -103,7 +108,7 @@ impl Rule {
     }
 }
 
-/// A file on which a rule is tested.
+/// A file that tests a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleExample<'a> {
@@ -137,7 +142,7 @@ pub(crate) struct Cases {
     pub(crate) good: Vec<Case>,
 }
 
-/// Languages that a rule looks at: lens bits, and one bit for files that no lens reads.
+/// The lens bit of files that no lens reads, for sets of languages.
 pub(crate) const NO_LENS: u8 = 128;
 
 /// One way to match a rule.
@@ -161,21 +166,21 @@ pub(crate) enum MatcherKind {
     Shape,
 }
 
-/// What else a match of a `bytes` pattern has to be, looked at in the match alone.
+/// An additional check of a match of a `bytes` pattern. It sees only the match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Check {
-    /// A token of varied characters that is no placeholder and no published example.
+    /// A token of varied characters, neither a placeholder nor a published example.
     Secret,
     /// A base64 part that decodes to the head of a JSON web token.
     Jwt,
-    /// A user and password that are no placeholders.
+    /// A user name and password that are not placeholders.
     Password,
-    /// A URL with a literal address of the public net.
+    /// A URL with a public IP address.
     Address,
-    /// A URL of a host that is no official index of packages and no loopback.
+    /// A URL of a host that is neither an official package index nor loopback.
     Index,
-    /// A URL of a host that is no vendor of models and no loopback.
+    /// A URL of a host that is neither a model vendor nor loopback.
     ModelHost,
 }
 
@@ -197,32 +202,33 @@ pub(crate) struct KeyMatcher {
     pub(crate) roles: u8,
 }
 
-/// What else the value of a `key` rule has to be, looked at in the key and value alone.
+/// An additional check of the value of a `key` rule. It sees only the key and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum KeyCheck {
-    /// A path that leaves the plugin, seen from the file.
+    /// A path that leaves the plugin, resolved against the file.
     Outside,
     /// A URL whose host is neither an official package index nor this machine.
     ForeignIndex,
     /// A URL whose host is neither a model vendor's nor this machine.
     ForeignApi,
-    /// A script that is no known tool which only sets up the author's own checkout.
+    /// A script, except known tools that only set up the author's own checkout.
     Script,
-    /// A program, not a switch or a well-known one.
+    /// A program, except switches and well-known programs.
     Program,
-    /// A variable's value that brings in code: not empty, not of the plugin's own folder, no harmless option.
+    /// The value of a variable that loads code: not empty, not in the plugin's own directory, not a harmless option.
     Hijack,
-    /// A text that names a file of keys or tokens, not only the public half of a key.
+    /// A text that names a file of keys or tokens, except the public half of a key.
     KeyFile,
-    /// A text that has an address of the public net in numbers.
+    /// A text with a public IP address.
     Address,
 }
 
 /// The compiled table of rules.
 ///
 /// # Guarantees
-/// Every loaded rule is in force: a file with one bad rule loads nothing. It is `Send` and `Sync`.
+///
+/// Either all rules are loaded, or none: one faulty rule refuses its whole file.
 #[derive(Debug)]
 pub struct Rules {
     pub(crate) table: Vec<Rule>,
@@ -232,11 +238,11 @@ pub struct Rules {
     pub(crate) py: Names,
     pub(crate) py_watched: Watched,
     pub(crate) rs: Names,
-    /// Names of keys that `key` rules ask for.
+    /// Names of keys in `key` rules.
     pub(crate) data: Words,
     pub(crate) bytes: PatternSet,
     pub(crate) text: PatternSet,
-    /// Patterns of kind `text` that look at nothing but what is not shown.
+    /// Patterns of kind `text` that apply only to hidden text.
     pub(crate) hidden: PatternSet,
     pub(crate) code: PatternSet,
     /// Matchers of kind `module` and `key`.
@@ -252,10 +258,11 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Gives the built-in table, built once per process.
+    /// Returns the built-in table, which is built once per process.
     ///
     /// # Panics
-    /// Never with the table that this crate carries; its tests load it.
+    ///
+    /// If the table of this crate does not compile. The crate's tests load it.
     #[must_use]
     #[expect(clippy::expect_used, reason = "the rule files are part of the crate, and a test loads them")]
     pub fn builtin() -> &'static Self {
@@ -263,26 +270,27 @@ impl Rules {
         TABLE.get_or_init(|| load::load(&[], Compiled::ByTests).expect("the built-in rules load"))
     }
 
-    /// Loads the built-in rules and `local/…` rules from files of the user's own.
+    /// Loads the built-in rules and the `local/…` rules of the user's files.
     ///
     /// # Errors
-    /// Any `rules/*` code but `rules/dead` and `rules/eager`, which [`Rules::self_check`] gives.
+    ///
+    /// Any `rules/*` code except `rules/dead` and `rules/eager`, which [`Rules::self_check`] returns.
     pub fn with(files: &[RuleFile<'_>]) -> Result<Self, RuleError> {
         load::load(files, Compiled::ByLoader)
     }
 
-    /// Gives the digest of all loaded rules in canonical form.
+    /// Returns the digest of all loaded rules in canonical form.
     #[must_use]
     pub const fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// Gives the rules in the order of their ids.
+    /// Returns the rules in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.table.iter()
     }
 
-    /// Finds a rule by its id.
+    /// Returns the rule of an id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Rule> {
         let at = self.table.binary_search_by(|rule| rule.id.as_str().cmp(id)).ok()?;
@@ -292,12 +300,13 @@ impl Rules {
     /// Runs every case of every rule in both profiles.
     ///
     /// # Errors
-    /// `rules/dead` for a bad case that does not show exactly its rules, `rules/eager` for a good case that is found.
+    ///
+    /// `rules/dead` for a bad case that does not match exactly its rules, `rules/eager` for a good case that matches.
     pub fn self_check(&self) -> Result<SelfCheck, RuleError> {
         check::self_check(self)
     }
 
-    /// Runs the same, and gives every case that fails; none where all hold.
+    /// Does the same, and returns every case that fails.
     #[must_use]
     pub fn failing_cases(&self) -> Vec<RuleError> {
         check::failing_cases(self)
@@ -318,7 +327,7 @@ impl Rules {
         self.cases.get(at)
     }
 
-    /// Gives the cases of all rules in the order of the rules.
+    /// Returns the cases of all rules in the order of the rules.
     pub(crate) fn cases(&self) -> &[Cases] {
         &self.cases
     }
@@ -327,14 +336,14 @@ impl Rules {
         self.matchers.get(usize::from(index))
     }
 
-    /// Says whether a matcher's rule is about orders to a model.
+    /// Returns `true` if a matcher's rule is about instructions to a model.
     pub(crate) fn is_prompt(&self, matcher: &Matcher) -> bool {
         self.table.get(usize::from(matcher.rule)).is_some_and(|rule| rule.id.family() == "prompt")
     }
 
-    /// Says whether a matcher's rule looks for an order that a negation makes the opposite of itself.
+    /// Returns `true` if a negation reverses the meaning of the text that a matcher's rule looks for.
     pub(crate) fn may_be_negated(&self, matcher: &Matcher) -> bool {
-        // Hidden text is hidden whatever it says.
+        // Hidden text is suspicious even if it is negated.
         let rule = self.table.get(usize::from(matcher.rule));
         rule.is_some_and(|rule| rule.id.family() == "prompt" && rule.id.as_str() != "prompt/hidden-text")
     }

@@ -1,4 +1,4 @@
-//! The text form of a rule file, as serde reads it.
+//! The serde form of a rule file.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -20,12 +20,12 @@ pub(crate) struct RuleSource {
     pub(crate) title: String,
     pub(crate) langs: Vec<String>,
     pub(crate) severity: SeveritySource,
-    /// What a match shows the plugin to do.
+    /// The behaviors that a match shows.
     #[serde(default)]
     pub(crate) behavior: Vec<String>,
     #[serde(default)]
     pub(crate) class: RuleClass,
-    /// Rules that have to match in the same file too; `a|b` stands for one of them.
+    /// Rules that must match in the same file too; `a|b` is an alternative.
     #[serde(default)]
     pub(crate) needs: Vec<String>,
     pub(crate) why: String,
@@ -50,20 +50,20 @@ pub(crate) struct SeveritySource {
     pub(crate) general: Level,
 }
 
-/// What a rule is about, which decides how much the role of a file counts.
+/// The class of a rule, which decides how the role of a file limits its severity.
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RuleClass {
-    /// One operation: full weight in executed code, suspicious at most elsewhere.
+    /// One operation: full severity in executed code, at most suspicious elsewhere.
     #[default]
     Single,
-    /// Data or code on its way from one place to another: full weight also in code that runs on request.
+    /// Data or code that moves from one place to another: full severity also in code that runs on request.
     Flow,
-    /// An instruction to a model, or text hidden from people: full weight in what a model reads.
+    /// An instruction to a model, or text hidden from people: full severity in text that a model reads.
     Instruction,
-    /// A limit of the scan itself: suspicious at most, and only in code that runs.
+    /// A limit of the scan itself: at most suspicious, and only in code that runs.
     Limit,
-    /// A fact about a file or its bytes, whatever runs it: full weight wherever the file counts.
+    /// A fact about a file or its bytes, whatever runs it: full severity wherever the file counts.
     File,
 }
 
@@ -76,11 +76,11 @@ pub(crate) enum Level {
     Off,
 }
 
-/// What the first argument of a call has to be.
+/// A condition on the first argument of a call.
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Arg0 {
-    /// Nothing is asked.
+    /// No condition.
     #[default]
     Any,
     /// One constant text.
@@ -91,7 +91,7 @@ pub(crate) enum Arg0 {
     Computed,
 }
 
-/// The `kind` chooses the fields; a field of another kind is an error.
+/// One match of a rule. Its `kind` determines the fields; a field of another kind is an error.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum MatchSource {
@@ -140,15 +140,15 @@ pub(crate) enum MatchSource {
         args: String,
         #[serde(default)]
         piped_from: Vec<String>,
-        /// Programs of which none may feed it.
+        /// Programs none of which may feed it.
         #[serde(default)]
         not_piped_from: Vec<String>,
         #[serde(default)]
         redirect: String,
-        /// Files that it looks at; all where there are none.
+        /// Files to which it applies; empty for all.
         #[serde(default)]
         files: Vec<String>,
-        /// What else the arguments have to be: see `KeyCheck`.
+        /// An additional check of the arguments: see `KeyCheck`.
         #[serde(default)]
         check: Option<KeyCheck>,
         #[serde(default)]
@@ -162,7 +162,7 @@ pub(crate) enum MatchSource {
         path: String,
         #[serde(default)]
         value: String,
-        /// What else the value has to be: see `KeyCheck`.
+        /// An additional check of the value: see `KeyCheck`.
         #[serde(default)]
         check: Option<KeyCheck>,
         #[serde(default)]
@@ -180,7 +180,7 @@ pub(crate) enum MatchSource {
 }
 
 impl MatchSource {
-    /// Gives the languages that the match looks at; none stands for those of its rule.
+    /// Returns the languages to which the match applies; empty for those of its rule.
     pub(crate) fn langs(&self) -> &[String] {
         match self {
             Self::Call(names) | Self::Member(names) | Self::Assign(names) => &names.langs,
@@ -203,30 +203,30 @@ pub(crate) struct NameSource {
     pub(crate) names: Vec<String>,
     #[serde(default)]
     pub(crate) arg0: Arg0,
-    /// A pattern that the constant arguments, joined by blanks, have to hold.
+    /// A pattern for the constant arguments, joined by blanks.
     #[serde(default)]
     pub(crate) argv: String,
-    /// What else the constant arguments have to be: see `KeyCheck`.
+    /// An additional check of the constant arguments: see `KeyCheck`.
     #[serde(default)]
     pub(crate) check: Option<KeyCheck>,
-    /// Whether a name that the file itself declares around the use is left alone.
+    /// Whether a declaration of the name in the file disables the rule.
     #[serde(default)]
     pub(crate) declared: Declared,
-    /// Roles of files that it looks at; all where there are none.
+    /// Roles of files to which it applies; empty for all.
     #[serde(default)]
     pub(crate) roles: Vec<String>,
     #[serde(default)]
     pub(crate) profiles: Vec<String>,
 }
 
-/// What a declaration of the same name around the use means.
+/// The meaning of a declaration of the same name around the use.
 #[derive(Debug, Deserialize, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Declared {
-    /// It is the same name: the rule holds.
+    /// The declaration is the same object, so the rule applies.
     #[default]
     Same,
-    /// It is the file's own name: the rule does not hold.
+    /// The declaration is a different object, so the rule does not apply.
     Own,
 }
 

@@ -1,22 +1,24 @@
-//! How far a text is its own normal form but for case: most text is, for long stretches.
+//! Fast path: most text is its own normal form except for case, in long stretches.
 
 use super::{is_blank, is_wordy};
 
-/// Whether an underscore is markup, as in prose, and so are the other marks wherever they stand.
+/// Whether an underscore is markup, as in prose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks {
     Everywhere,
     InWords,
 }
 
-/// The bytes that one look takes.
+/// The number of bytes that are tested at once.
 const BLOCK: usize = 16;
 
-/// Gives how long a text that begins with a plain byte is its own normal form but for case: ASCII with single blanks inside and
-/// no markup that would be left out. It ends with no blank.
+/// Returns how much of a text with a plain first byte is its own normal form except for case: ASCII with single blanks
+/// inside and no markup to drop. The stretch does not end with a blank.
 ///
 /// # Guarantees
-/// Behind it stands what [`TextView::raw`](super::TextView::raw) has to look at, or its end. Time is linear in what is given.
+///
+/// After the stretch follow bytes for [`TextView::raw`](super::TextView::raw), or the end. Time is linear in the length of
+/// the input.
 pub(super) fn stretch(bytes: &[u8], marks: Marks) -> usize {
     let mut at = 0_usize;
     loop {
@@ -35,7 +37,7 @@ pub(super) fn stretch(bytes: &[u8], marks: Marks) -> usize {
     }
 }
 
-/// Says whether a block, seen with the byte behind it, has no mark, and no blank but such as stand alone.
+/// Returns `true` if a block, seen with the next byte, has no mark and only single blanks.
 #[inline]
 fn is_clean(look: &[u8; BLOCK + 1], marks: Marks) -> bool {
     let underscore = if marks == Marks::Everywhere { b'_' } else { b'*' };
@@ -43,7 +45,7 @@ fn is_clean(look: &[u8; BLOCK + 1], marks: Marks) -> bool {
         return false;
     };
     let odd = block.iter().zip(next).fold(0_u8, |odd, (&byte, next)| {
-        // One comparison for each, side by side: a set of marks would be looked up byte by byte.
+        // Separate comparisons vectorize; a set of marks would be looked up byte by byte.
         let is = |mark: u8| u8::from(byte == mark);
         let shown = byte.wrapping_sub(b' ') < 0x5F;
         let mark = is(b'&') | is(b'*') | is(b'<') | is(b'`') | is(b'~') | is(underscore);
@@ -53,7 +55,7 @@ fn is_clean(look: &[u8; BLOCK + 1], marks: Marks) -> bool {
     odd == 0
 }
 
-/// Gives how many bytes from a place on are plain at least, where there is one.
+/// Returns a lower bound for the number of plain bytes from an offset on.
 fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
     let next = bytes.get(at.saturating_add(1)).copied();
     let in_word =
@@ -61,7 +63,7 @@ fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
     let plain = match *bytes.get(at)? {
         b' ' => next.is_some_and(|next| next.is_ascii() && !is_blank(next)),
         b'_' => marks == Marks::InWords,
-        // What may be no reference and no tag is a mark of the text.
+        // A mark that starts neither a reference nor a tag is text.
         b'&' => !next.is_some_and(|next| next == b'#' || next.is_ascii_alphanumeric()),
         b'<' => {
             let tag = next.is_some_and(|next| matches!(next, b'/' | b'!') || next.is_ascii_alphabetic());
@@ -81,7 +83,7 @@ fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
     plain.then_some(1)
 }
 
-/// Leaves out the one blank that may stand at the end.
+/// Returns the end without a final blank.
 fn without_blank(bytes: &[u8], end: usize) -> usize {
     let before = end.checked_sub(1);
     before.filter(|before| bytes.get(*before) == Some(&b' ')).unwrap_or(end)

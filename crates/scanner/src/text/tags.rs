@@ -1,11 +1,11 @@
-//! Tags of HTML in a text: which part words, which stand inside of them.
+//! HTML tags in a text: those that separate words, and those inside words.
 
 use super::is_wordy;
 
-/// The longest tag that may stand inside a word.
+/// The longest tag that can be inside a word.
 const MAX_TAG: usize = 64;
 
-/// Elements that stand in lines of their own: a word ends where they begin and end. Sorted.
+/// Block elements: a word ends where they begin and end. Sorted.
 pub(crate) const BLOCKS: &[&str] = &[
     "address",
     "article",
@@ -66,7 +66,7 @@ pub(crate) const BLOCKS: &[&str] = &[
     "ul",
     "video",
 ];
-/// Elements inside lines. Sorted.
+/// Inline elements. Sorted.
 pub(crate) const INLINE: &[&str] = &[
     "a", "abbr", "area", "b", "base", "bdi", "bdo", "big", "button", "canvas", "cite", "code", "col",
     "colgroup", "data", "del", "dfn", "em", "embed", "font", "i", "iframe", "input", "ins", "kbd", "label",
@@ -74,17 +74,17 @@ pub(crate) const INLINE: &[&str] = &[
     "rt", "ruby", "s", "samp", "slot", "small", "source", "span", "strike", "strong", "sub", "sup",
     "textarea", "time", "track", "tt", "u", "var", "wbr",
 ];
-/// No name of an element is longer.
+/// The length of the longest element name.
 const MAX_NAME: usize = 10;
 
-/// What a tag does to the words around it.
+/// The effect of a tag on the surrounding words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
     Words,
     Nothing,
 }
 
-/// Gives the name of the tag that begins a text. A name with a hyphen is of nobody's elements here.
+/// Returns the name of the tag at the start of a text. Names with a hyphen are custom elements and do not count.
 fn name(tag: &[u8]) -> &[u8] {
     let body = tag.get(1..).unwrap_or_default();
     let body = body.strip_prefix(b"/").unwrap_or(body);
@@ -101,8 +101,8 @@ fn is_one_of(names: &[&str], name: &[u8]) -> bool {
     names.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok()
 }
 
-/// Gives how much of a tag is markup alone, and what it does: all of it where it has no attributes, else, of one that parts words,
-/// its name. What attributes say stays text.
+/// Returns how much of a tag is markup only, and its effect. Without attributes that is the whole tag, otherwise the name
+/// of a block element. Attribute values remain text.
 pub(super) fn head(rest: &[u8]) -> Option<(usize, Parts)> {
     let name = name(rest);
     let parts = if is_one_of(BLOCKS, name) { Parts::Words } else { Parts::Nothing };
@@ -120,7 +120,7 @@ pub(super) fn head(rest: &[u8]) -> Option<(usize, Parts)> {
     (parts == Parts::Words && attributes).then_some((len, parts))
 }
 
-/// Gives the length of the tags and comments that stand inside a word; where none goes on behind them, how far they reach.
+/// Returns the length of the tags and comments inside a word, or if no word follows, how far they extend.
 pub(super) fn inside(rest: &[u8]) -> Result<usize, usize> {
     let mut end = 0_usize;
     loop {
@@ -134,7 +134,7 @@ pub(super) fn inside(rest: &[u8]) -> Result<usize, usize> {
     }
 }
 
-/// Gives the length of a comment, or of a tag that does not part words; a style may let any element stand inside a line.
+/// Returns the length of a comment, or of a tag that does not separate words. A style can make any element inline.
 fn joining(rest: &[u8]) -> Option<usize> {
     let window = rest.get(..rest.len().min(MAX_TAG))?;
     let len = match window {

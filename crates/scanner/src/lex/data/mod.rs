@@ -12,9 +12,9 @@ pub(crate) mod uri;
 pub(crate) use path::{KeyIndex, KeyPath, KeyPattern};
 
 use super::Lexed;
-use crate::entry::Role;
-use crate::options::Limits;
-use crate::sink::Sink;
+use crate::scan::entry::Role;
+use crate::scan::options::Limits;
+use crate::scan::sink::Sink;
 use formats::detect::Format;
 use tree::{DuplicateKeys, Tree};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The decoded keys and list positions from the root to a value.
 #[derive(Debug, Default)]

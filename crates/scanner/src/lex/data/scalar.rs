@@ -1,6 +1,6 @@
 //! Scalars: a key or value, its place in the file and its decoded text.
 
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// A key or value as it was written.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::commands::context::{Context, Facts, ValueRole};
 use super::path::KeyPath;
 use super::scalar::{Scalar, ScalarText};
-use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::sink::{Named, Sink, Unread};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{Named, Sink, Unread};
 use crate::text::Within;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CollectionKind {
@@ -272,7 +272,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         let bytes = key.bytes(self.src);
         if (self.wide || matches!(key.body, ScalarText::View(_))) && !bytes.is_ascii() {
             let words = &self.sink.rules.data;
-            crate::unicode::identifier_beside(bytes, key.span, how, words, &|_| false, self.sink);
+            crate::text::unicode::identifier_beside(bytes, key.span, how, words, &|_| false, self.sink);
         }
         // A key with spaces may be an instruction to a model, so it is also prose.
         if memchr::memchr(b' ', bytes).is_some() {
@@ -309,7 +309,7 @@ impl<'t, 'r> Tree<'t, 'r> {
         if let ScalarText::View(view) = &scalar.body
             && !view.bytes.is_ascii()
         {
-            crate::unicode::in_value(view, self.sink);
+            crate::text::unicode::in_value(view, self.sink);
         }
         self.entry(&scalar);
         super::uri::embed(self, &scalar, how);
@@ -368,7 +368,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             ScalarText::View(view) => {
                 if !scalar.how().is_plain() {
                     // Text behind escapes is scanned as raw text too: a token may be written as `\u0041…`.
-                    crate::file::raw_view(view, self.sink);
+                    crate::scan::file::raw_view(view, self.sink);
                 }
                 self.out.text.begin(Within::Value, 0);
                 let mut at = 0_usize;

@@ -2,9 +2,9 @@
 
 use super::scalar::Scalar;
 use super::tree::Tree;
-use crate::entry::Lens;
-use crate::sink::EmbeddedText;
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::EmbeddedText;
+use crate::text::view::{Obfuscations, View};
 
 /// Finds the `data:` URIs in a value and passes their content to the lexers.
 pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Obfuscations) {
@@ -72,7 +72,7 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: Obfuscati
     let mut at = 0_usize;
     while let Some(byte) = body.get(at) {
         let digits = body.get(at.saturating_add(1)..at.saturating_add(3)).filter(|_| *byte == b'%');
-        let value = digits.and_then(crate::encoded::hex);
+        let value = digits.and_then(crate::text::encoded::hex);
         let len = if value.is_some() { 3 } else { 1 };
         let start = from.saturating_add(at);
         let (low, high, _) = scalar.back(start, start.saturating_add(len));

@@ -1,11 +1,11 @@
 //! Markup that contains scripts: HTML, SVG, Vue, Svelte, Astro.
 
 use super::xml;
-use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::sink::{EmbeddedText, Sink, Unread};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Sink, Unread};
 use crate::text::Within;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// Returns `true` if a file is markup around scripts, by its name.
 pub(crate) fn is_markup(path: &str) -> bool {

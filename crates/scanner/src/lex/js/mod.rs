@@ -8,11 +8,11 @@ use plugward_readers::{Language, Node, Reading};
 
 use super::{Lexed, source};
 use crate::analysis;
-use crate::entry::Lens;
-use crate::names::Names;
-use crate::options::Limits;
-use crate::sink::Sink;
-use crate::view::Obfuscations;
+use crate::scan::entry::Lens;
+use crate::rules::names::Names;
+use crate::scan::options::Limits;
+use crate::scan::sink::Sink;
+use crate::text::view::Obfuscations;
 
 const WRITING: source::Writing =
     source::Writing { lens: Lens::Js, comment_marks: b" \t*/!", decode: js::decode_text };

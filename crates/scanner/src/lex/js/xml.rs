@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use crate::entry::Lens;
-use crate::sink::{EmbeddedText, Sink};
-use crate::unicode::entity;
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Sink};
+use crate::text::unicode::entity;
+use crate::text::view::{Obfuscations, View};
 
 /// The most entities per document, the longest one, and how deep they may be nested. They bound entity
 /// expansion attacks such as "billion laughs".

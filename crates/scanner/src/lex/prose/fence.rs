@@ -3,11 +3,11 @@
 use core::ops::Range;
 
 use super::{Prose, lines};
-use crate::entry::Lens;
 use crate::inventory::names;
-use crate::sink::EmbeddedText;
+use crate::scan::entry::Lens;
+use crate::scan::sink::EmbeddedText;
+use crate::text::view::{Obfuscations, View};
 use crate::text::{FENCED, QUOTED, Within};
-use crate::view::{Obfuscations, View};
 
 /// How the content of a block is lexed, besides as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

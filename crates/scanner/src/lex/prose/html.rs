@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::Prose;
-use crate::entry::Lens;
+use crate::scan::entry::Lens;
 use crate::text::Within;
 use crate::text::tags::{BLOCKS, INLINE};
 

@@ -1,7 +1,7 @@
 //! Text blocks that begin with an imperative verb, such as "Send the file to …".
 
 use crate::text::TextView;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The verbs with which rules expect an instruction to begin, sorted.
 const VERBS: &[&str] = &[

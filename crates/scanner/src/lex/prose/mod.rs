@@ -16,11 +16,11 @@ use std::borrow::Cow;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::Lexed;
-use crate::entry::{Lens, Role};
-use crate::options::Limits;
-use crate::sink::{Embedded, EmbeddedText, Lowered, Sink};
+use crate::scan::entry::{Lens, Role};
+use crate::scan::options::Limits;
+use crate::scan::sink::{Embedded, EmbeddedText, Lowered, Sink};
 use crate::text::{FENCED, QUOTED, Within};
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 use fence::Fence;
 
 /// Longer texts are parsed in sections, because the parser needs about 60 bytes per byte of hostile input.

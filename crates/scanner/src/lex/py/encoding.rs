@@ -1,8 +1,8 @@
 //! The encoding that the first lines of a Python file declare.
 
-use crate::entry::Lens;
-use crate::sink::{EmbeddedText, Sink};
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Sink};
+use crate::text::view::{Obfuscations, View};
 
 /// Encodings in which ASCII is ASCII and nothing else can be code.
 const PLAIN: &[&str] = &[

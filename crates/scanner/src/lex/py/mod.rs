@@ -9,11 +9,11 @@ use plugward_readers::{Language, Piece, PieceKind};
 
 use super::{Lexed, source as common};
 use crate::analysis;
-use crate::entry::Lens;
-use crate::names::Names;
-use crate::options::Limits;
-use crate::sink::Sink;
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::rules::names::Names;
+use crate::scan::options::Limits;
+use crate::scan::sink::Sink;
+use crate::text::view::{Obfuscations, View};
 
 const WRITING: common::Writing =
     common::Writing { lens: Lens::Py, comment_marks: b"#!: \t", decode: py::decode_text };
@@ -64,7 +64,7 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
             && gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'\\');
         if !joins {
             if count > 1 {
-                crate::passes::joined_encoded(&view, sink);
+                crate::text::passes::joined_encoded(&view, sink);
             }
             (view, count) = (View::default(), 0);
         }
@@ -78,6 +78,6 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
         last = end;
     }
     if count > 1 {
-        crate::passes::joined_encoded(&view, sink);
+        crate::text::passes::joined_encoded(&view, sink);
     }
 }

@@ -1,10 +1,10 @@
 //! Jupyter notebooks: the code of their cells.
 
-use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::sink::{EmbeddedText, Sink};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Sink};
 use crate::text::Within;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// A string of the notebook, as a range without quotes.
 #[derive(Debug, Clone, Copy)]

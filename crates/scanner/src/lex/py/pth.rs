@@ -1,10 +1,10 @@
 //! `.pth` files: each line is a directory, or an import that runs whenever Python starts.
 
-use crate::entry::Lens;
 use crate::lex::Lexed;
-use crate::sink::{EmbeddedText, Sink};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Sink};
 use crate::text::Within;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 pub(super) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;

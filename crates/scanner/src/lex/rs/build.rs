@@ -3,11 +3,11 @@
 use super::literal;
 use super::resolve::{ResolvedPath, Resolver};
 use super::token::TokenKind;
-use crate::entry::{Lens, Role};
 use crate::lex::has_word;
-use crate::names::{Names, Node};
-use crate::sink::EmbeddedText;
-use crate::view::{Obfuscations, View};
+use crate::rules::names::{Names, Node};
+use crate::scan::entry::{Lens, Role};
+use crate::scan::sink::EmbeddedText;
+use crate::text::view::{Obfuscations, View};
 
 /// Functions that start a program.
 const COMMANDS: &str = "std.process.Command.new tokio.process.Command.new async_process.Command.new \

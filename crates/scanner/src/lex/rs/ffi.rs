@@ -3,8 +3,8 @@
 use super::literal;
 use super::token::TokenKind;
 use super::{Code, STATEMENT};
-use crate::sink::Sink;
-use crate::view::Obfuscations;
+use crate::scan::sink::Sink;
+use crate::text::view::Obfuscations;
 
 /// Functions of C libraries and Windows that start a program or load a library.
 const STARTERS: &str = "system popen execl execlp execle execv execvp execve execvpe fexecve execveat posix_spawn \
@@ -54,7 +54,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
             else {
                 continue;
             };
-            let mut view = crate::view::View::default();
+            let mut view = crate::text::view::View::default();
             literal::decode_into(code.src, literal::text(code.src, token), &mut view);
             if is_starter(&view.bytes) {
                 let how = view.map.back(0, view.bytes.len()).2;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::token::TokenKind;
 use super::{Code, name_of};
-use crate::names::{Names, Node};
+use crate::rules::names::{Names, Node};
 
 /// One part of a path in a declaration, linked to the part before it.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! String literals and their decoded text.
 
 use super::token::Token;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// The range of a string's text, and whether it contains escapes.
 #[derive(Debug, Clone, Copy)]

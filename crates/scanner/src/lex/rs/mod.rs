@@ -12,10 +12,10 @@ mod views;
 use std::collections::BTreeSet;
 
 use super::Lexed;
-use crate::names::Names;
-use crate::options::Limits;
-use crate::sink::{Sink, Unread};
-use crate::view::Obfuscations;
+use crate::rules::names::Names;
+use crate::scan::options::Limits;
+use crate::scan::sink::{Sink, Unread};
+use crate::text::view::Obfuscations;
 use token::{Token, TokenKind};
 
 /// Creates the table of names that rules look for.
@@ -80,7 +80,7 @@ fn identifiers(src: &[u8], tokens: &[Token], names: &Names, sink: &mut Sink<'_>)
     for (token, name) in words().filter(|(_, name)| !name.is_ascii()) {
         let twins = plain.get_or_insert_with(|| words().map(|(_, name)| name).collect());
         let is_name = |twin: &[u8]| twins.contains(twin);
-        crate::unicode::identifier_beside(
+        crate::text::unicode::identifier_beside(
             name,
             token.span(),
             Obfuscations::NONE,
@@ -147,7 +147,7 @@ impl<'s, 't> Code<'s, 't> {
 
     /// Returns the decoded text of the string at `at`.
     fn text(&self, at: usize) -> Vec<u8> {
-        let mut view = crate::view::View::default();
+        let mut view = crate::text::view::View::default();
         if let Some(token) = self.token(at).filter(|token| token.kind == TokenKind::String) {
             literal::decode_into(self.src, literal::text(self.src, token), &mut view);
         }

@@ -5,10 +5,10 @@ use super::build;
 use super::imports::{Imports, is_prefix};
 use super::token::TokenKind;
 use super::values::Values;
-use crate::entry::Role;
-use crate::names::{Names, Node};
-use crate::sink::{Args, FirstArg, Own, Sink, Unread};
-use crate::view::Obfuscations;
+use crate::rules::names::{Names, Node};
+use crate::scan::entry::Role;
+use crate::scan::sink::{Args, FirstArg, Own, Sink, Unread};
+use crate::text::view::Obfuscations;
 
 /// The state of the analysis of one file.
 pub(super) struct Resolver<'w, 's, 't, 'r, 'k> {

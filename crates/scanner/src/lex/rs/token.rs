@@ -1,7 +1,7 @@
 //! Tokens of Rust: words, literals and marks, with comments kept apart.
 
 use crate::lex::offset;
-use crate::options::Limits;
+use crate::scan::options::Limits;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

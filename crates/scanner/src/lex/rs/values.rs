@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::literal;
 use super::token::TokenKind;
 use super::{Code, STATEMENT, imports::is_prefix};
-use crate::sink::FirstArg;
-use crate::view::{Obfuscations, View};
+use crate::scan::sink::FirstArg;
+use crate::text::view::{Obfuscations, View};
 
 /// The expressions bound to variables, as token ranges.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use super::literal;
 use super::token::{Scanned, Token, TokenKind};
 use crate::lex::Lexed;
 use crate::text::Within;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 pub(super) fn add(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     let mut wordy = false;

@@ -9,10 +9,10 @@ mod taint;
 use std::collections::BTreeMap;
 
 use super::Lexed;
-use crate::options::Limits;
-use crate::sink::{Sink, Unread};
+use crate::scan::options::Limits;
+use crate::scan::sink::{Sink, Unread};
 use crate::text::Within;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 use state::flat::FlatText;
 use state::functions::FunctionEffect;
 

@@ -1,8 +1,8 @@
 //! The meaning of a value by its keys: a command, its arguments, a script, a server.
 
-use crate::entry::Role;
 use crate::lex::data::scalar::Scalar;
-use crate::view::Obfuscations;
+use crate::scan::entry::Role;
+use crate::text::view::Obfuscations;
 
 /// A set of contexts that the enclosing keys and the file name establish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

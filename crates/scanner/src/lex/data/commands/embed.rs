@@ -1,14 +1,14 @@
 //! Values that are commands: passed to the lexer of their language, and checked if they start hooks or
 //! servers.
 
-use crate::entry::Lens;
 use crate::lex::data::commands::context::{Context, Fact, ValueRole};
 use crate::lex::data::commands::launch::{self, Launch};
 use crate::lex::data::commands::shell::{self, CommandLine};
 use crate::lex::data::scalar::{Scalar, ScalarText};
 use crate::lex::data::tree::{Level, Tree};
-use crate::sink::{EmbeddedText, Unread};
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Unread};
+use crate::text::view::{Obfuscations, View};
 
 /// Records a value whose key makes it a command or part of one.
 pub(in crate::lex::data) fn value(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::lex::data::path::Paths;
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
 use crate::lex::data::tree::{CollectionKind, DuplicateKeys, Tree};
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The tables and keys that were named so far.
 struct TomlState {

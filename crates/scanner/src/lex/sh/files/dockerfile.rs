@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
-use crate::options::Limits;
-use crate::sink::{EmbeddedText, Sink, Unread};
-use crate::view::Obfuscations;
+use crate::scan::entry::Lens;
+use crate::scan::options::Limits;
+use crate::scan::sink::{EmbeddedText, Sink, Unread};
+use crate::text::view::Obfuscations;
 
 /// The longest value of a setting that is tracked.
 const MAX: usize = 4096;

@@ -1,10 +1,10 @@
 //! Makefiles and justfiles: the commands of their recipes.
 
-use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
-use crate::sink::{EmbeddedText, Sink};
-use crate::view::Obfuscations;
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Sink};
+use crate::text::view::Obfuscations;
 
 /// Returns the ranges of the logical lines. A backslash at the end joins a line with the next.
 fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::lex::Lexed;
-use crate::sink::Sink;
+use crate::scan::sink::Sink;
 use crate::text::Within;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The longest value of a variable that is tracked.
 const MAX: usize = 300;

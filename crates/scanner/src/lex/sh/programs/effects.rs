@@ -1,6 +1,5 @@
 //! Programs with a meaning of their own: those that run text, set variables or print their arguments.
 
-use crate::entry::Lens;
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::filters;
 use crate::lex::sh::programs::wrappers::{self, CodeKind};
@@ -9,8 +8,9 @@ use crate::lex::sh::state::functions::FunctionEffect;
 use crate::lex::sh::syntax::simple::{AssignmentScope, CommandWords, Stage};
 use crate::lex::sh::taint::calls::VariableScope;
 use crate::lex::sh::{Parser, TextOrigin, Word};
-use crate::sink::{EmbeddedText, Named};
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{EmbeddedText, Named};
+use crate::text::view::{Obfuscations, View};
 
 /// Programs whose output is meant for the shell, as in `eval "$(ssh-agent)"`.
 const SETUP: &[&[u8]] = &[
@@ -752,7 +752,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let table = &self.sink.rules.commands;
-        let command = crate::sink::Command {
+        let command = crate::scan::sink::Command {
             program: table.program(b"="),
             how: Obfuscations::NONE,
             args: &[name, b"=", value].concat(),
@@ -879,7 +879,7 @@ impl Parser<'_, '_, '_> {
         let table = &self.sink.rules.commands;
         let program = table.program(b"=");
         let flat = &self.flat;
-        let command = crate::sink::Command {
+        let command = crate::scan::sink::Command {
             program,
             how: Obfuscations::NONE,
             args: flat.bytes.get(word.start..word.end).unwrap_or_default(),

@@ -3,7 +3,7 @@
 //! This is constant folding for shells: `echo Y3VybA== | base64 -d | sh` runs `curl`.
 
 use crate::lex::sh::state::flat::FlatText;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The most bytes of output that are tracked per command. Longer output is unknown.
 pub(in crate::lex::sh) const MAX: usize = 1 << 16;

@@ -1,7 +1,7 @@
 //! Decoded text with a map to the source: words of commands, values, output of commands.
 
 use crate::lex::offset;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// A segment that came from one range of the source.
 #[derive(Debug, Clone, Copy)]

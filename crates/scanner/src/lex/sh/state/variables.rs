@@ -1,7 +1,7 @@
 //! Values of variables, and the expansions that transform them.
 
 use crate::lex::sh::{Parser, TextOrigin, Variable};
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The longest value that is tracked.
 const MAX: usize = 4096;

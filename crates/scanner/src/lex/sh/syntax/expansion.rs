@@ -1,13 +1,13 @@
 //! Expansions: variables, substitutions, brace lists.
 
-use crate::entry::Lens;
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::state::variables;
 use crate::lex::sh::syntax::list::{Capture, ListEnd};
 use crate::lex::sh::syntax::word::{Joint, WordContext};
 use crate::lex::sh::{Parser, TextOrigin, Word};
-use crate::sink::EmbeddedText;
-use crate::view::Obfuscations;
+use crate::scan::entry::Lens;
+use crate::scan::sink::EmbeddedText;
+use crate::text::view::Obfuscations;
 
 /// The most words, and the most bytes, to which a brace list expands. `{a,b}{a,b}…` grows exponentially.
 const WORDS: usize = 256;

@@ -2,13 +2,13 @@
 //!
 //! A stack of frames replaces recursion, so that nested `if` and `{` cannot exhaust the call stack.
 
-use crate::entry::Lens;
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::state::functions::FunctionEffect;
 use crate::lex::sh::syntax::simple::{CommandWords, Stage};
 use crate::lex::sh::{Parser, PipeInput};
-use crate::sink::EmbeddedText;
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::EmbeddedText;
+use crate::text::view::{Obfuscations, View};
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -596,7 +596,7 @@ impl Parser<'_, '_, '_> {
         // …`.
         let listed = own.iter().find(|word| self.sink.rules.commands.program(self.text(**word)) != 0);
         // Of several values, one that names a credential is chosen, because rules look for those.
-        let telling = || own.iter().find(|word| crate::credentials::is_telling(self.text(**word)));
+        let telling = || own.iter().find(|word| crate::known::credentials::is_telling(self.text(**word)));
         let single = || own.first().filter(|_| own.len() == 1);
         let chosen = listed.or_else(single).filter(|word| !word.open).or_else(telling);
         let text = chosen.map(|word| self.text(*word).to_vec());

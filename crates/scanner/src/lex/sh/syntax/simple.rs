@@ -1,7 +1,6 @@
 //! Simple commands: words, redirections, here-documents, and the name of the program.
 
-use crate::credentials::{self, Printed};
-use crate::entry::Lens;
+use crate::known::credentials::{self, Printed};
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::downloaders;
 use crate::lex::sh::programs::wrappers;
@@ -9,9 +8,10 @@ use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::syntax::list::Capture;
 use crate::lex::sh::{Parser, Word};
 use crate::rules::CommandTable;
-use crate::sink::{Command, EmbeddedText};
+use crate::scan::entry::Lens;
+use crate::scan::sink::{Command, EmbeddedText};
 use crate::text::Within;
-use crate::view::{Obfuscations, View};
+use crate::text::view::{Obfuscations, View};
 
 /// The output of a stage of a pipeline.
 #[derive(Debug, Default)]
@@ -452,13 +452,13 @@ impl Parser<'_, '_, '_> {
         let text = self.text(word).to_vec();
         let how = self.flat.how(word.start, word.end);
         let name = base_name(&text);
-        if !name.is_ascii() && core::str::from_utf8(name).is_ok_and(crate::unicode::has_zero_width) {
+        if !name.is_ascii() && core::str::from_utf8(name).is_ok_and(crate::text::unicode::has_zero_width) {
             self.sink.shape("unicode-zero-width-code", word.span, Obfuscations::NONE);
         } else if !name.is_ascii() {
             // A program whose name only looks like a known one is a different program.
             let rules = self.sink.rules;
             let known = |twin: &[u8]| rules.commands.knows(twin);
-            crate::unicode::identifier_beside(
+            crate::text::unicode::identifier_beside(
                 name,
                 word.span,
                 Obfuscations::NONE,

@@ -4,7 +4,7 @@ use crate::lex::sh::programs::filters;
 use crate::lex::sh::syntax::list::{Capture, ListEnd};
 use crate::lex::sh::{Parser, PipeInput, Word};
 use crate::text::Within;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// What separates two parts of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,15 +5,15 @@
 
 use std::rc::Rc;
 
-use crate::entry::Lens;
 use crate::lex::Lexed;
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::state::functions::takes_arguments;
 use crate::lex::sh::syntax::list;
 use crate::lex::sh::syntax::simple::CommandWords;
 use crate::lex::sh::{Environment, Parser};
-use crate::sink::Sink;
-use crate::view::{Obfuscations, View};
+use crate::scan::entry::Lens;
+use crate::scan::sink::Sink;
+use crate::text::view::{Obfuscations, View};
 
 /// The longest function body that is analyzed again at a call.
 const BODY: usize = 64 << 10;

@@ -8,7 +8,7 @@ use crate::lex::sh::programs::downloaders;
 use crate::lex::sh::programs::wrappers;
 use crate::lex::sh::state::variables;
 use crate::lex::sh::syntax::simple::CommandWords;
-use crate::view::Obfuscations;
+use crate::text::view::Obfuscations;
 
 /// The most downloaded files, and the longest file name, that are tracked per script. A script that exceeds
 /// them is reported as partly unread.

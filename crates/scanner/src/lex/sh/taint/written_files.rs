@@ -1,12 +1,12 @@
 //! Files that a script writes itself and then runs, and programs whose path it looks up.
 
-use crate::entry::Lens;
 use crate::lex::sh::Parser;
 use crate::lex::sh::programs::wrappers::{self, CodeKind};
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::syntax::simple::CommandWords;
 use crate::lex::sh::taint::downloads::{FILES, NAME, makes_runnable, operands, plain};
-use crate::view::Obfuscations;
+use crate::scan::entry::Lens;
+use crate::text::view::Obfuscations;
 
 /// Whether a write replaces or extends a file (`>` and `>>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

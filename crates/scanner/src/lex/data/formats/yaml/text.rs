@@ -2,8 +2,8 @@
 
 use super::{Reader, line, line_break};
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode, fold};
-use crate::sink::Unread;
-use crate::view::{Obfuscations, View};
+use crate::scan::sink::Unread;
+use crate::text::view::{Obfuscations, View};
 
 impl<'t> Reader<'_, 't, '_> {
     /// Reads a plain key, if a colon follows it in its line. Does not consume the colon.

@@ -1,0 +1,385 @@
+//! Checks of the value of a `key` rule beyond its pattern. Only the key and value are examined.
+
+use crate::known::hosts::{Hosts, is_known};
+use crate::known::modules;
+use crate::rules::KeyCheck;
+
+/// Returns `true` if a value passes a check.
+pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> bool {
+    match check {
+        KeyCheck::Outside => is_outside(value, file),
+        KeyCheck::ForeignIndex => foreign(value, Hosts::Indexes),
+        KeyCheck::ForeignApi => foreign(value, Hosts::Models),
+        KeyCheck::Script => !is_setup(value),
+        KeyCheck::Program => !is_switch(value),
+        KeyCheck::Hijack => is_hijack(name, value),
+        KeyCheck::KeyFile => is_secret_file(value),
+        KeyCheck::Address => names_address(value),
+    }
+}
+
+/// Returns `true` if a word of a text is a public IP address, alone or as a host.
+fn names_address(value: &[u8]) -> bool {
+    value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {
+        let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or_default();
+        host.split(|byte| *byte == b'.').count() == 4
+            && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+            && crate::rules::secret::is_public_host(host)
+    })
+}
+
+/// Returns `true` if a text names a secret file other than the public half of a key and the public files next to keys.
+fn is_secret_file(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let holds = |part: &[u8], word: &str| memchr::memmem::find(part, word.as_bytes()).is_some();
+    let is_key = |part: &[u8]| {
+        [".ssh", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|word| holds(part, word))
+    };
+    let is_public = |part: &[u8]| {
+        part.ends_with(b".pub") || part.ends_with(b"known_hosts") || part.ends_with(b".ssh/config")
+    };
+    let parts = || lower.split(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'=' | b',' | b';' | b'(' | b')'));
+    let keys = parts().filter(|part| is_key(part)).count();
+    let public = parts().filter(|part| is_key(part) && is_public(part)).count();
+    let others = [
+        "aws",
+        "netrc",
+        "npmrc",
+        "git-credentials",
+        "hosts.yml",
+        "kube",
+        "docker",
+        "gnupg",
+        "shadow",
+        "login data",
+        "cookies",
+        "keychain",
+        "wallet",
+        "environ",
+        "/proc/",
+        "gcloud",
+    ];
+    keys > public || others.iter().any(|word| holds(&lower, word))
+}
+
+/// Returns `true` if a text names hosts, and one of them is neither known nor this machine.
+fn foreign(value: &[u8], known: Hosts) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let mut rest = lower.as_slice();
+    while let Some(at) = memchr::memmem::find(rest, b"//") {
+        let tail = rest.get(at.saturating_add(2)..).unwrap_or_default();
+        let end =
+            tail.iter().position(|byte| matches!(byte, b' ' | b'"' | b'\'' | b',' | b';' | b'|' | b')'));
+        let place = tail.get(..end.unwrap_or(tail.len())).unwrap_or_default();
+        // An escaped line break ends a host, as a literal one does.
+        let written =
+            [b"\\n".as_slice(), b"\\r"].iter().filter_map(|end| memchr::memmem::find(place, end)).min();
+        let place = place.get(..written.unwrap_or(place.len())).unwrap_or_default();
+        if !place.is_empty() && !is_known(place, known) {
+            return true;
+        }
+        rest = tail;
+    }
+    // A host without a scheme, for a key that accepts only hosts.
+    let bare = lower.trim_ascii();
+    let host = memchr::memmem::find(&lower, b"//").is_none()
+        && memchr::memchr(b'.', bare).is_some()
+        && !bare.is_empty()
+        && bare.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'/'));
+    host && !bare.starts_with(b".") && !bare.starts_with(b"/") && !is_known(bare, known)
+}
+
+/// Returns `true` if a path, or a `file:`, `link:` or `path+file:` URL, leaves the plugin.
+fn is_outside(value: &[u8], file: &str) -> bool {
+    let Ok(text) = core::str::from_utf8(value.trim_ascii()) else { return false };
+    let schemes = ["path+file://", "file://", "file:", "link:", "portal:"];
+    let text = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
+    if text.starts_with('~') {
+        return true;
+    }
+    modules::leaves_plugin(file, text.as_bytes())
+}
+
+/// Returns `true` for tools that set up the author's own checkout.
+fn is_setup(value: &[u8]) -> bool {
+    let text = value.trim_ascii();
+    matches!(
+        text,
+        b"" | b"husky"
+            | b"husky install"
+            | b"husky || true"
+            | b"is-ci || husky"
+            | b"is-ci || husky install"
+            | b"husky install || true"
+            | b"lefthook install"
+            | b"simple-git-hooks"
+            | b"node-gyp rebuild"
+            | b"node-gyp-build"
+            | b"patch-package"
+            | b"true"
+            | b"exit 0"
+    )
+}
+
+/// Returns `true` for a switch in place of a program, and for programs of git or known for this use.
+fn is_switch(value: &[u8]) -> bool {
+    let text = value.trim_ascii().to_ascii_lowercase();
+    matches!(
+        text.as_slice(),
+        b"" | b"true" | b"false" | b"on" | b"off" | b"yes" | b"no" | b"1" | b"0" | b"cat"
+    ) || text.starts_with(b"git-lfs ")
+        && text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b' ' | b'%'))
+}
+
+/// Options that tune a runtime and load nothing.
+const TUNING: &[&[u8]] = &[
+    b"--enable-source-maps",
+    b"--stack-trace-limit",
+    b"--unhandled-rejections",
+    b"--throw-deprecation",
+    b"--pending-deprecation",
+    b"--dns-result-order",
+    b"--openssl-legacy-provider",
+    b"--experimental-vm-modules",
+    b"--experimental-strip-types",
+    b"--experimental-transform-types",
+    b"--experimental-wasm-modules",
+    b"--experimental-json-modules",
+    b"--experimental-fetch",
+    b"--experimental-global-webcrypto",
+    b"--experimental-webstorage",
+    b"--experimental-sqlite",
+    b"--experimental-require-module",
+    b"--experimental-import-meta-resolve",
+    b"--experimental-specifier-resolution",
+    b"--expose-gc",
+    b"--preserve-symlinks",
+    b"--disable-warning",
+    b"--abort-on-uncaught-exception",
+    b"--use-system-ca",
+];
+
+/// Prefixes of such options.
+const TUNING_HEADS: &[&[u8]] = &[b"--max-", b"--no-", b"--trace-", b"--report-", b"--heapsnapshot-"];
+
+/// Returns `true` if a word of `NODE_OPTIONS` only tunes, or is the previous value of the variable.
+fn is_tuning(word: &[u8]) -> bool {
+    let mut option = word.split(|byte| *byte == b'=').next().unwrap_or_default().to_ascii_lowercase();
+    option.iter_mut().filter(|byte| **byte == b'_').for_each(|byte| *byte = b'-');
+    let before = matches!(word, b"$NODE_OPTIONS" | b"${NODE_OPTIONS}" | b"${NODE_OPTIONS:-}");
+    before
+        || TUNING.contains(&option.as_slice())
+        || TUNING_HEADS.iter().any(|head| option.starts_with(head))
+        || word.iter().all(u8::is_ascii_digit)
+}
+
+fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+fn holds_any(value: &[u8], parts: &[&[u8]]) -> bool {
+    parts.iter().any(|part| memchr::memmem::find(value, part).is_some())
+}
+
+/// Returns `true` if a program or file is relative to the working directory, or in a directory that everyone can write to.
+fn is_loose(value: &[u8]) -> bool {
+    let start = value.iter().position(|byte| !matches!(byte, b'|' | b'-' | b' ' | b'"' | b'\''));
+    let path = value.get(start.unwrap_or(value.len())..).unwrap_or_default();
+    [b"./".as_slice(), b"../", b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"$TMPDIR/", b"${TMPDIR}/"]
+        .iter()
+        .any(|head| path.starts_with(head))
+}
+
+/// Returns `true` if options of a Java VM load an agent or start a program.
+fn brings_agent(value: &[u8]) -> bool {
+    words(value).any(|word| {
+        holds_any(word, &[b"-javaagent:", b"-agentpath:", b"-Xbootclasspath", b"-XX:OnError="])
+            || holds_any(word, &[b"-agentlib:"]) && !holds_any(word, &[b"-agentlib:jdwp"])
+    })
+}
+
+/// Returns `true` if options of Ruby load a file or change the library path.
+fn requires_file(value: &[u8]) -> bool {
+    words(value).any(|word| {
+        let file = word.strip_prefix(b"-r");
+        word.starts_with(b"-I")
+            || file.is_some_and(|file| matches!(file.first(), None | Some(b'.' | b'/' | b'~' | b'$')))
+    })
+}
+
+/// Returns whether a value loads code, as the variable's name decides; `None` for a variable that always loads code.
+fn by_name(name: &[u8], value: &[u8]) -> Option<bool> {
+    let answer = match name.to_ascii_uppercase().as_slice() {
+        b"NODE_OPTIONS" | b"NODE-OPTIONS" => !words(value).all(is_tuning),
+        b"RUBYOPT" => requires_file(value),
+        b"JAVA_TOOL_OPTIONS" | b"_JAVA_OPTIONS" | b"JDK_JAVA_OPTIONS" => brings_agent(value),
+        b"MAKEFLAGS" | b"GNUMAKEFLAGS" => holds_any(value, &[b"--eval"]),
+        b"GOFLAGS" => holds_any(value, &[b"-toolexec"]),
+        b"ERL_FLAGS" | b"ERL_AFLAGS" | b"ERL_ZFLAGS" => holds_any(value, &[b"-eval ", b"-run "]),
+        b"VIMINIT" | b"GVIMINIT" | b"EXINIT" => holds_any(value, &[b"!", b"system("]),
+        b"PYTHONBREAKPOINT" => [b"os.".as_slice(), b"subprocess.", b"pty.", b"posix.", b"code."]
+            .iter()
+            .any(|head| value.starts_with(head)),
+        b"PYTHONWARNINGS" => holds_any(value, &[b"antigravity"]),
+        b"BUN_OPTIONS" => words(value).any(|word| word == b"-r" || word.starts_with(b"--preload")),
+        b"GIT_EXTERNAL_DIFF"
+        | b"GIT_PROXY_COMMAND"
+        | b"GIT_SSH"
+        | b"GIT_EXEC_PATH"
+        | b"GIT_TEMPLATE_DIR"
+        | b"GIT_PAGER"
+        | b"PAGER"
+        | b"MANPAGER"
+        | b"EDITOR"
+        | b"VISUAL"
+        | b"SUDO_EDITOR"
+        | b"BROWSER"
+        | b"LESSOPEN"
+        | b"LESSCLOSE"
+        | b"GCONV_PATH"
+        | b"OPENSSL_ENGINES"
+        | b"OPENSSL_MODULES"
+        | b"ZDOTDIR"
+        | b"PYTHONHOME"
+        | b"PHPRC"
+        | b"PHP_INI_SCAN_DIR"
+        | b"R_PROFILE_USER"
+        | b"CORECLR_PROFILER_PATH"
+        | b"COR_PROFILER_PATH"
+        | b"NPM_CONFIG_SCRIPT_SHELL" => is_loose(value),
+        _ => return None,
+    };
+    Some(answer)
+}
+
+/// Module directories of the project itself: relative to one of its variables, or at a container's usual path.
+const OWN: &[&[u8]] =
+    &[b"CLAUDE_PLUGIN_ROOT", b"workspaceFolder", b"workspaceRoot", b"containerWorkspaceFolder", b"PWD"];
+const CONTAINER: &[&[u8]] = &[b"/app", b"/code", b"/src", b"/workspace", b"/workspaces", b"/usr/src"];
+
+fn is_own(part: &[u8]) -> bool {
+    let braced = part.strip_prefix(b"${").and_then(|rest| {
+        let end = memchr::memchr(b'}', rest)?;
+        Some((rest.get(..end)?, rest.get(end.checked_add(1)?..)?))
+    });
+    let bare = part.strip_prefix(b"$").map(|rest| {
+        let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default()
+    });
+    let tail = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"/");
+    braced.or(bare).is_some_and(|(name, rest)| OWN.contains(&name) && tail(rest))
+        || CONTAINER.iter().any(|place| part.strip_prefix(*place).is_some_and(tail))
+}
+
+fn is_hijack(name: &[u8], value: &[u8]) -> bool {
+    if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
+        // `NAME=value` as an item of a list.
+        let at = memchr::memchr(b'=', value).unwrap_or(value.len());
+        let rest = value.get(at.saturating_add(1)..).unwrap_or_default();
+        return is_hijack(value.get(..at).unwrap_or_default(), rest);
+    }
+    let value = value.trim_ascii();
+    if name.eq_ignore_ascii_case(b"ENV") {
+        // A shell reads the named file; most values without a slash are ordinary words.
+        return memchr::memchr(b'/', value).is_some();
+    }
+    if value.is_empty() {
+        return false;
+    }
+    if let Some(answer) = by_name(name, value) {
+        return answer;
+    }
+    if name.eq_ignore_ascii_case(b"PYTHONPATH") {
+        // The project's own modules are not a foreign path.
+        return !value.split(|byte| *byte == b':').all(|part| {
+            let same = matches!(part, b"" | b"." | b"$PYTHONPATH" | b"${PYTHONPATH}");
+            let relative = part.first().is_some_and(u8::is_ascii_alphanumeric) || part.starts_with(b"./");
+            let up = part.split(|byte| *byte == b'/').any(|piece| piece == b"..");
+            (is_own(part) || same || relative) && !up
+        });
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_known_by_their_whole_name() {
+        for url in [
+            "https://registry.npmjs.org/",
+            "http://localhost:4873",
+            "http://127.0.0.1/",
+            "https://github.com/rust-lang/crates.io-index",
+            "sparse+https://index.crates.io/",
+            "registry.npmjs.org",
+            "${INDEX}",
+            "off",
+        ] {
+            assert!(!foreign(url.as_bytes(), Hosts::Indexes), "{url}");
+        }
+        for url in [
+            "https://registry.npmjs.org.evil.example/",
+            "https://registry.npmjs.org@evil.example/",
+            "https://evil.example/registry.npmjs.org",
+            "http://127.0.0.1.evil.example/",
+            "https://github.com/evil/crates.io-index",
+            "https://pypi.org/simple https://evil.example/simple",
+            "//evil.example/",
+            "evil.example",
+            "HTTPS://EVIL.EXAMPLE",
+            "https://registry.npmjs.org\\@evil.example",
+        ] {
+            assert!(foreign(url.as_bytes(), Hosts::Indexes), "{url}");
+        }
+        assert!(!foreign(b"https://api.anthropic.com/v1", Hosts::Models));
+        assert!(foreign(b"https://api-anthropic.com/v1", Hosts::Models));
+        assert!(foreign(b"https://evilanthropic.com", Hosts::Models));
+    }
+
+    #[test]
+    fn variables_are_judged_by_what_they_bring_in() {
+        for (name, value) in [
+            ("NODE_OPTIONS", "--max-old-space-size=4096 --no-warnings"),
+            ("NODE_OPTIONS", ""),
+            ("ENV", "production"),
+            ("0", "ENV=production"),
+            ("PYTHONPATH", "${CLAUDE_PLUGIN_ROOT}/src:$PYTHONPATH"),
+            ("PYTHONPATH", "/app:${workspaceFolder}/src:$PWD"),
+            ("NODE_OPTIONS", "$NODE_OPTIONS --max_old_space_size 4096 --experimental-vm-modules"),
+            ("JAVA_TOOL_OPTIONS", "-Xmx512m -Dfile.encoding=UTF-8 -agentlib:jdwp=transport=dt_socket"),
+            ("RUBYOPT", "-W0 -rbundler/setup"),
+            ("MAKEFLAGS", "-j4"),
+            ("LESSOPEN", "| /usr/bin/lesspipe %s"),
+            ("EDITOR", "vim"),
+            ("PYTHONBREAKPOINT", "ipdb.set_trace"),
+        ] {
+            assert!(!is_hijack(name.as_bytes(), value.as_bytes()), "{name}={value}");
+        }
+        for (name, value) in [
+            ("NODE_OPTIONS", "--max-old-space-size=1 --require ./x.js"),
+            ("NODE_OPTIONS", "--import=data:text/javascript,0"),
+            ("PYTHONPATH", "/tmp/x"),
+            ("PYTHONPATH", "${CLAUDE_PLUGIN_ROOT}/../x"),
+            ("LD_PRELOAD", "./x.so"),
+            ("ENV", "/tmp/x"),
+            ("12", "LD_PRELOAD=./x.so"),
+            ("PYTHONPATH", "/app/../tmp"),
+            ("PYTHONPATH", "/apps"),
+            ("PYTHONPATH", "${workspaceFolderX}/src"),
+            ("NODE_OPTIONS", "--experimental-loader=./x.mjs"),
+            ("NODE_OPTIONS", "--max-old-space-size=4096 -r ./x.js"),
+            ("JAVA_TOOL_OPTIONS", "-Xmx1g -javaagent:x.jar"),
+            ("RUBYOPT", "-W0 -r./x"),
+            ("RUBYOPT", "-I. -rx"),
+            ("MAKEFLAGS", "--eval=x"),
+            ("LESSOPEN", "|-/tmp/x %s"),
+            ("3", "EDITOR=./x"),
+            ("PYTHONBREAKPOINT", "os.system"),
+            ("DOTNET_STARTUP_HOOKS", "x.dll"),
+        ] {
+            assert!(is_hijack(name.as_bytes(), value.as_bytes()), "{name}={value}");
+        }
+    }
+}

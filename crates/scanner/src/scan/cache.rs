@@ -1,0 +1,197 @@
+//! The cache of matches that a caller can keep between two scans.
+
+use plugward_types::Digest;
+use sha2::{Digest as _, Sha256};
+
+use crate::inventory::State;
+use crate::rules::Rules;
+use crate::scan::entry::{Entry, Lens, Role};
+use crate::scan::file::{FileRecord, Reading};
+use crate::scan::options::ScanOptions;
+use crate::scan::sink::{Hit, Lowered, Named};
+use crate::text::view::How;
+
+/// Stores small records by key. The crate does no I/O, so the caller implements it.
+///
+/// # Guarantees
+///
+/// The key covers the rules, the limits, the digest of the file, its path and role, and its readers. A record contains the
+/// digest of its key and of its body. A record that is damaged, truncated, or of another key or version is ignored, and so
+/// is one that refers to an unknown rule or to a position outside the file; the file is then scanned. This detects faults,
+/// not attacks: anyone who can write the records can hide findings. The caller stores them where the plugin cannot write,
+/// or authenticates them.
+pub trait MatchCache: Sync {
+    /// Returns the record of a key, if there is one.
+    fn get(&self, key: &Digest) -> Option<Vec<u8>>;
+    /// Stores a record.
+    fn put(&self, key: &Digest, record: &[u8]);
+}
+
+/// Part of each key. Increase it with each change that finds something else in the same bytes by the same rules: in a
+/// lexer, a view or a dependency.
+const ENGINE: u32 = 11;
+/// Larger records are not stored: reading one back would cost as much as scanning the file.
+const MAX_RECORD: usize = 256 << 10;
+/// The length of the digest at the start of a record.
+const SEAL: usize = 32;
+
+/// Returns the key of a file. It covers everything that its matches depend on; the profile is applied later.
+pub(crate) fn key(
+    rules: &Rules,
+    options: &ScanOptions<'_>,
+    entry: &Entry<'_>,
+    digest: Digest,
+    reading: Reading,
+) -> Digest {
+    let mut hasher = Sha256::new();
+    let mut field = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    field(b"plugward-scan/1");
+    field(rules.digest().as_bytes());
+    field(&ENGINE.to_le_bytes());
+    field(env!("CARGO_PKG_VERSION").as_bytes());
+    field(format!("{:?}", options.limits).as_bytes());
+    field(format!("{:?} {reading:?}", entry.role).as_bytes());
+    // The path decides whether a relative import leaves the plugin, and the name chooses the lens and the role.
+    field(entry.path.as_bytes());
+    for package in options.packages {
+        field(package.as_bytes());
+    }
+    field(digest.as_bytes());
+    Digest::from_bytes(hasher.finalize().into())
+}
+
+const STATES: [State; 13] = [
+    State::Scanned,
+    State::Decoded,
+    State::Native,
+    State::Bytecode,
+    State::Wasm,
+    State::Archive,
+    State::Document,
+    State::Media,
+    State::UnknownBinary,
+    State::Partial,
+    State::Unreadable,
+    State::Link,
+    State::Special,
+];
+const ROLES: [Role; 5] = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt];
+
+fn index_of<T: PartialEq>(all: &[T], item: &T) -> Option<u8> {
+    all.iter().position(|known| known == item).and_then(|index| u8::try_from(index).ok())
+}
+
+/// Binds a record's body to its key.
+fn seal(key: &Digest, body: &[u8]) -> [u8; SEAL] {
+    let mut hasher = Sha256::new();
+    hasher.update(b"plugward-scan-record/1");
+    hasher.update(key.as_bytes());
+    hasher.update(body);
+    hasher.finalize().into()
+}
+
+/// Serializes a record; `None` if it is too large to store.
+pub(crate) fn encode(key: &Digest, record: &FileRecord) -> Option<Vec<u8>> {
+    let body = body(record)?;
+    let mut out = seal(key, &body).to_vec();
+    out.extend(body);
+    (out.len() <= MAX_RECORD).then_some(out)
+}
+
+fn body(record: &FileRecord) -> Option<Vec<u8>> {
+    let lens = match &record.lens {
+        None => 0,
+        Some(lens) => index_of(&Lens::ALL, lens)?.checked_add(1)?,
+    };
+    let mut out = vec![index_of(&STATES, &record.state)?, lens, index_of(&ROLES, &record.role)?];
+    out.extend(u32::try_from(record.hits.len()).ok()?.to_le_bytes());
+    for hit in &record.hits {
+        out.extend(hit.start.to_le_bytes());
+        out.extend(hit.end.to_le_bytes());
+        out.extend(hit.matcher.to_le_bytes());
+        out.extend([hit.how.bits(), hit.lowered as u8]);
+    }
+    out.extend(u32::try_from(record.named.len()).ok()?.to_le_bytes());
+    for Named { lens, path } in &record.named {
+        out.push(index_of(&Lens::ALL, lens)?);
+        out.extend(u32::try_from(path.len()).ok()?.to_le_bytes());
+        out.extend(path.as_bytes());
+    }
+    Some(out)
+}
+
+/// Reads fields from the front of a record.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(len)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    fn short(&mut self) -> Option<u16> {
+        self.take(2)?.try_into().ok().map(u16::from_le_bytes)
+    }
+
+    fn long(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
+    }
+}
+
+/// Deserializes a record; `None` if it belongs to another key, rule table or text.
+pub(crate) fn decode(
+    key: &Digest,
+    bytes: &[u8],
+    rules: &Rules,
+    digest: Digest,
+    size: usize,
+    text: usize,
+) -> Option<FileRecord> {
+    let (given, body) = bytes.split_at_checked(SEAL)?;
+    if given != seal(key, body) {
+        return None;
+    }
+    let mut reader = Reader(body);
+    let state = *STATES.get(usize::from(reader.byte()?))?;
+    let lens = match reader.byte()? {
+        0 => None,
+        index => Some(*Lens::ALL.get(usize::from(index.checked_sub(1)?))?),
+    };
+    let role = *ROLES.get(usize::from(reader.byte()?))?;
+    let count = reader.long()?;
+    let mut hits = Vec::new();
+    for _ in 0..count {
+        let (start, end, matcher) = (reader.long()?, reader.long()?, reader.short()?);
+        let (how, lowered) = (How::from_bits(reader.byte()?)?, reader.byte()?);
+        rules.matcher(matcher)?;
+        if start > end || end as usize > text {
+            return None;
+        }
+        let lowered = match lowered {
+            0 => Lowered::Executed,
+            1 => Lowered::No,
+            2 => Lowered::Shown,
+            3 => Lowered::Yes,
+            _ => return None,
+        };
+        hits.push(Hit { start, end, matcher, how, lowered });
+    }
+    let mut named = Vec::new();
+    for _ in 0..reader.long()? {
+        let lens = *Lens::ALL.get(usize::from(reader.byte()?))?;
+        let len = reader.long()? as usize;
+        named.push(Named { lens, path: String::from_utf8(reader.take(len)?.to_vec()).ok()? });
+    }
+    if !reader.0.is_empty() {
+        return None;
+    }
+    Some(FileRecord { state, lens, role, bytes: size as u64, digest: Some(digest), hits, named })
+}

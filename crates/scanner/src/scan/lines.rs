@@ -1,0 +1,88 @@
+//! Line and column of a byte, computed on demand.
+
+/// The line terminators that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineEnds {
+    /// LF, CRLF, lone CR.
+    Plain,
+    /// Those of `Plain`, U+2028 and U+2029.
+    EcmaScript,
+}
+
+/// The start offsets of lines.
+#[derive(Debug)]
+pub(crate) struct LineIndex {
+    starts: Vec<usize>,
+}
+
+impl LineIndex {
+    pub(crate) fn plain(text: &[u8]) -> Self {
+        Self::new(text, LineEnds::Plain)
+    }
+
+    pub(crate) fn new(text: &[u8], ends: LineEnds) -> Self {
+        let mut starts = vec![0];
+        let find = match ends {
+            LineEnds::Plain => separators_plain,
+            LineEnds::EcmaScript => separators_ecma,
+        };
+        find(text, &mut starts);
+        Self { starts }
+    }
+
+    /// Returns line and column, from 1. The column counts code points, and an invalid byte as one.
+    pub(crate) fn place(&self, text: &[u8], at: usize) -> (u32, u32) {
+        let line = self.starts.partition_point(|start| *start <= at);
+        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let column = text.get(start..at).map_or(0, code_points).saturating_add(1);
+        (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the line of an offset, from 1, and the start of that line.
+    pub(crate) fn line_of(&self, at: usize) -> (u32, usize) {
+        let line = self.starts.partition_point(|start| *start <= at);
+        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        (u32::try_from(line).unwrap_or(u32::MAX), start)
+    }
+
+    /// Returns the range of a line, from 1, with its terminator.
+    pub(crate) fn line(&self, text: &[u8], line: u32) -> (usize, usize) {
+        let index = (line as usize).saturating_sub(1);
+        let start = self.starts.get(index).copied().unwrap_or(0);
+        let end = self.starts.get(index.saturating_add(1)).copied().unwrap_or(text.len());
+        (start, end)
+    }
+}
+
+fn after_cr(text: &[u8], at: usize) -> bool {
+    text.get(at) == Some(&b'\r') && text.get(at.saturating_add(1)) != Some(&b'\n')
+}
+
+fn separators_plain(text: &[u8], starts: &mut Vec<usize>) {
+    for at in memchr::memchr2_iter(b'\n', b'\r', text) {
+        if text.get(at) == Some(&b'\n') || after_cr(text, at) {
+            starts.push(at.saturating_add(1));
+        }
+    }
+}
+
+fn separators_ecma(text: &[u8], starts: &mut Vec<usize>) {
+    for at in memchr::memchr3_iter(b'\n', b'\r', 0xE2, text) {
+        let wide = matches!(text.get(at..at.saturating_add(3)), Some([0xE2, 0x80, 0xA8 | 0xA9]));
+        if wide {
+            starts.push(at.saturating_add(3));
+        } else if text.get(at) == Some(&b'\n') || after_cr(text, at) {
+            starts.push(at.saturating_add(1));
+        }
+    }
+}
+
+/// Counts code points; a byte outside valid sequences counts as one.
+pub(crate) fn code_points(text: &[u8]) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.utf8_chunks().fold(0_usize, |sum, chunk| {
+        sum.saturating_add(chunk.valid().chars().count()).saturating_add(chunk.invalid().len())
+    })
+}

@@ -1,0 +1,61 @@
+//! Characters: the normal form of text, and hidden characters.
+
+pub(crate) mod entity;
+mod normal;
+mod pass;
+pub(crate) mod spaced;
+mod words;
+
+pub(crate) use normal::{Beside, Normal, beside, is_east_asian, normal};
+pub(crate) use pass::{Kind, escaped, in_value, pass};
+pub(crate) use words::identifier_beside;
+
+/// Returns `true` if a character is invisible or changes how others are displayed.
+pub(crate) const fn is_invisible(char: char) -> bool {
+    matches!(char,
+        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
+        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
+        | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Returns `true` if a text contains a zero-width character.
+pub(crate) fn has_zero_width(text: &str) -> bool {
+    text.chars().any(is_zero_width)
+}
+
+const fn is_zero_width(char: char) -> bool {
+    matches!(char,
+        '\u{200B}'..='\u{200D}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{AD}' | '\u{180E}' | '\u{206A}'..='\u{206F}')
+}
+
+/// Returns the valid UTF-8 parts of a text with their offsets.
+pub(crate) fn valid(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0_usize;
+    core::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        // Most text is valid, which is faster to check as a whole than chunk by chunk.
+        match core::str::from_utf8(rest) {
+            Ok(valid) => {
+                at = text.len();
+                Some((start, valid))
+            }
+            Err(error) => {
+                let valid = core::str::from_utf8(rest.get(..error.valid_up_to())?).ok()?;
+                let invalid = error.error_len().unwrap_or(rest.len());
+                at = start.saturating_add(valid.len()).saturating_add(invalid);
+                Some((start, valid))
+            }
+        }
+    })
+}
+
+/// Returns the number of leading ASCII bytes.
+pub(crate) fn ascii_len(bytes: &[u8]) -> usize {
+    let blocks =
+        bytes.chunks_exact(16).take_while(|block| block.iter().fold(0, |all, byte| all | byte) < 0x80);
+    let whole = blocks.count().saturating_mul(16);
+    let rest = bytes.get(whole..).unwrap_or_default();
+    whole.saturating_add(rest.iter().take_while(|byte| byte.is_ascii()).count())
+}
