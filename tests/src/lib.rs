@@ -543,8 +543,8 @@ fn verifiers(run: &Run) -> Verifiers {
     }
 }
 
-fn scan_limits(run: &Run) -> plugward_loader::scanner::Limits {
-    let mut limits = plugward_loader::scanner::Limits::DEFAULT;
+fn scan_limits(run: &Run) -> plugward_loader::scanner::ScanLimits {
+    let mut limits = plugward_loader::scanner::ScanLimits::DEFAULT;
     limits.file = run.scan_file.unwrap_or(limits.file);
     limits.entries = run.scan_entries.unwrap_or(limits.entries);
     limits.bytes = run.scan_bytes.unwrap_or(limits.bytes);

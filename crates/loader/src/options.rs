@@ -107,7 +107,7 @@ pub struct CheckOptions {
     /// The limits of one tree.
     pub tree: TreeLimits,
     /// The limits of one scan.
-    pub scan: plugward_scanner::Limits,
+    pub scan: plugward_scanner::ScanLimits,
     /// The number of threads that read and scan. Results do not depend on it.
     pub jobs: NonZeroUsize,
     /// The records of earlier scans. Under `locked` they are not read.
@@ -158,7 +158,7 @@ impl CheckOptions {
             enabled: None,
             excludes: Excludes::none(),
             tree: TreeLimits::standard(),
-            scan: plugward_scanner::Limits::DEFAULT,
+            scan: plugward_scanner::ScanLimits::DEFAULT,
             jobs: NonZeroUsize::MIN,
             records: None,
             scan_ask: ScanAsk::Ask,

@@ -19,7 +19,9 @@ pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck};
 pub use scan::cache::MatchCache;
 pub use scan::entry::{Content, Entry, Lens, Role, RoleHint};
 pub use scan::error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind};
-pub use scan::gate::{Date, DateError, Notice, ScanCheck, ScanDecision, Suppressed, Suppression, gate};
-pub use scan::options::{Limits, Profile, ScanOptions};
-pub use scan::report::{Coverage, FileState, ScanReport, Summary};
+pub use scan::gate::{
+    Date, DateError, ScanCheck, ScanDecision, Suppressed, Suppression, SuppressionWarning, gate,
+};
+pub use scan::options::{Profile, ScanLimits, ScanOptions};
+pub use scan::report::{Completeness, FileState, ScanReport, ScanSummary};
 pub use scan::scan;

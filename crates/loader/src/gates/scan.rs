@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plugward_manifest::Dialect;
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Content as Bytes, Coverage, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
+    Completeness, Content as Bytes, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
     State, Suppression,
 };
 use plugward_tree_lock::Snapshot;
@@ -231,7 +231,7 @@ fn suppressions(
 /// Returns a message about a file that was scanned in part. Code, data and prompts over a limit also have
 /// danger findings.
 fn partial(before: &str, part: &ScanReport) -> Option<String> {
-    if part.coverage() == Coverage::Complete {
+    if part.coverage() == Completeness::Complete {
         return None;
     }
     let mut files = part.files().iter().filter(|file| file.state == State::Partial);

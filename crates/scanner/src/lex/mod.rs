@@ -12,7 +12,7 @@ pub(crate) mod sh;
 mod source;
 
 use crate::scan::entry::Lens;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use crate::text::TextView;
 use crate::text::view::View;
@@ -39,7 +39,7 @@ fn has_word(list: &str, word: &[u8]) -> bool {
 }
 
 /// Lexes a text in the language of `lens`.
-pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(lens: Lens, src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     match lens {
         Lens::Js => js::lex(src, sink, limits, out),
         Lens::Data => data::lex(src, sink, limits, out),
@@ -60,7 +60,7 @@ mod tests {
     fn work(lens: Lens, path: &str, text: &[u8]) -> usize {
         let mut sink = Sink::new(Rules::builtin(), Some(lens), path, &[]);
         let mut out = Lexed::default();
-        lex(lens, text, &mut sink, &Limits::DEFAULT, &mut out);
+        lex(lens, text, &mut sink, &ScanLimits::DEFAULT, &mut out);
         let embedded = sink.embedded.iter().map(|embedded| match &embedded.text {
             EmbeddedText::Range(start, end) => end.saturating_sub(*start),
             EmbeddedText::View(view) => view.bytes.len(),

@@ -10,7 +10,7 @@ use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::file::FileRecord;
 use crate::scan::lines::LineEnds;
 use crate::scan::options::{Profile, ScanOptions};
-use crate::scan::report::Summary;
+use crate::scan::report::ScanSummary;
 use crate::scan::sink::{Hit, Lowered};
 use crate::scan::snippet::Places;
 use crate::text::decode;
@@ -49,7 +49,7 @@ pub(crate) fn make(
     entry: &Entry<'_>,
     record: &FileRecord,
     role: FileRole,
-    counts: &mut Summary,
+    counts: &mut ScanSummary,
 ) -> FileFindings {
     let mut weighed = weigh(rules, options, entry, record, role);
     let family = |item: &Weighed| rules.table.get(usize::from(item.rule)).map(|rule| rule.id.family());
@@ -329,7 +329,7 @@ fn push_cap(
     options: &ScanOptions<'_>,
     at: u32,
     weighed: &mut Vec<Weighed>,
-    counts: &mut Summary,
+    counts: &mut ScanSummary,
 ) {
     for &index in rules.shape("coverage-finding-cap") {
         let Some(matcher) = rules.matcher(index) else { continue };

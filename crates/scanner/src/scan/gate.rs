@@ -102,7 +102,7 @@ pub struct Suppressed {
 /// A remark about a suppression for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Notice {
+pub struct SuppressionWarning {
     /// `scan/suppression-void`, `scan/suppression-expired` or `scan/suppression-unused`.
     pub code: &'static str,
     /// The rule of the suppression, and the problem with it.
@@ -111,7 +111,7 @@ pub struct Notice {
     pub path: String,
 }
 
-impl Notice {
+impl SuppressionWarning {
     /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
@@ -154,7 +154,7 @@ pub struct ScanDecision {
     /// Findings that a suppression covers.
     pub suppressed: Vec<Suppressed>,
     /// Remarks about void, expired and unused suppressions.
-    pub notices: Vec<Notice>,
+    pub notices: Vec<SuppressionWarning>,
 }
 
 /// Decides whether a report contains findings that are not suppressed.
@@ -172,7 +172,7 @@ pub fn gate(report: &ScanReport, suppressions: &[Suppression], today: Option<Dat
     for entry in suppressions {
         match judge(report, entry, today) {
             None => valid.push(entry),
-            Some((code, why)) => notices.push(Notice {
+            Some((code, why)) => notices.push(SuppressionWarning {
                 code,
                 message: format!("the entry for {}: {why}", entry.rule),
                 path: entry.path.clone(),

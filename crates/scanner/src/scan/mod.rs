@@ -30,7 +30,7 @@ use crate::rules::Rules;
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::error::ScanErrorKind;
 use crate::scan::options::{Profile, ScanOptions};
-use crate::scan::report::{FileState, ScanReport, Summary};
+use crate::scan::report::{FileState, ScanReport, ScanSummary};
 use crate::scan::sink::{Hit, Named};
 
 /// Scans all files of one plugin.
@@ -64,7 +64,7 @@ pub fn scan(
         findings: Vec::new(),
         ends: Vec::new(),
         files: Vec::new(),
-        summary: Summary { files: order.len() as u64, ..Summary::default() },
+        summary: ScanSummary { files: order.len() as u64, ..ScanSummary::default() },
         behaviors: Vec::new(),
     };
     let mut placed: Vec<Placed> = Vec::new();
@@ -92,7 +92,7 @@ pub fn scan(
 }
 
 /// Drops findings about secrets sent to a host that another file of the plugin mentions.
-fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut Summary) {
+fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut ScanSummary) {
     let undeclared = |one: &Placed| {
         one.finding.rule.as_str() == findings::UNDECLARED && one.finding.severity == Severity::Warning
     };

@@ -51,7 +51,7 @@ impl Profile {
 /// A scan that meets a limit reports it: as an error, or as a `coverage/*` or `scan/partial` finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ScanLimits {
     /// The most entries of a plugin; more are `scan/too-many`.
     pub entries: usize,
     /// The most bytes of a plugin; more are `scan/too-large`.
@@ -70,7 +70,7 @@ pub struct Limits {
     pub findings: usize,
 }
 
-impl Limits {
+impl ScanLimits {
     /// The limits of the reference loader.
     pub const DEFAULT: Self = Self {
         entries: 100_000,
@@ -91,7 +91,7 @@ pub struct ScanOptions<'a> {
     /// The profile that selects severities.
     pub profile: Profile,
     /// The limits.
-    pub limits: Limits,
+    pub limits: ScanLimits,
     /// The number of threads. The report does not depend on it.
     pub jobs: NonZeroUsize,
     /// Bare package names that the user allows plugins to import.
@@ -104,7 +104,7 @@ impl ScanOptions<'_> {
     /// Returns options with the default limits, one thread, no packages and no cache.
     #[must_use]
     pub const fn new(profile: Profile) -> Self {
-        Self { profile, limits: Limits::DEFAULT, jobs: NonZeroUsize::MIN, packages: &[], cache: None }
+        Self { profile, limits: ScanLimits::DEFAULT, jobs: NonZeroUsize::MIN, packages: &[], cache: None }
     }
 }
 

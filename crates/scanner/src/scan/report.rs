@@ -31,14 +31,14 @@ pub struct FileState {
 /// Whether everything that can run or enter a prompt was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_enums, reason = "a third answer must stop every host from building")]
-pub enum Coverage {
+pub enum Completeness {
     /// Every entry was read within the limits.
     Complete,
     /// A file exceeded a limit, or was unreadable or special.
     Partial,
 }
 
-impl Coverage {
+impl Completeness {
     /// Returns the name that reports use.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -52,7 +52,7 @@ impl Coverage {
 /// Exact counts, including findings that are not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct ScanSummary {
     /// Danger findings.
     pub danger: u64,
     /// Suspicious findings.
@@ -65,7 +65,7 @@ pub struct Summary {
     pub bytes: u64,
 }
 
-impl Summary {
+impl ScanSummary {
     pub(crate) fn count(&mut self, severity: Severity) {
         let slot = match severity {
             Severity::Danger => &mut self.danger,
@@ -90,7 +90,7 @@ pub struct ScanReport {
     /// The end of each finding: the line and column after its last byte.
     pub(crate) ends: Vec<(u32, u32)>,
     pub(crate) files: Vec<FileState>,
-    pub(crate) summary: Summary,
+    pub(crate) summary: ScanSummary,
     pub(crate) behaviors: Vec<BehaviorEvidence>,
 }
 
@@ -114,7 +114,7 @@ impl ScanReport {
 
     /// Returns whether everything was read.
     #[must_use]
-    pub fn coverage(&self) -> Coverage {
+    pub fn coverage(&self) -> Completeness {
         let partial = self
             .files
             .iter()
@@ -123,7 +123,7 @@ impl ScanReport {
                 .findings
                 .iter()
                 .any(|finding| matches!(finding.rule.as_str(), "coverage/unscanned" | "scan/partial"));
-        if partial { Coverage::Partial } else { Coverage::Complete }
+        if partial { Completeness::Partial } else { Completeness::Complete }
     }
 
     /// Returns the evidence of each behavior, in the order of behavior, role (the greatest first) and path.
@@ -140,7 +140,7 @@ impl ScanReport {
 
     /// Returns the exact counts.
     #[must_use]
-    pub const fn summary(&self) -> Summary {
+    pub const fn summary(&self) -> ScanSummary {
         self.summary
     }
 

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use plugward_scanner::{
-    CODES, Content, Coverage, Entry, Limits, Profile, RoleHint, RuleFile, Rules, ScanOptions, State, scan,
+    CODES, Completeness, Content, Entry, Profile, RoleHint, RuleFile, Rules, ScanLimits, ScanOptions, State,
+    scan,
 };
 use plugward_types::{Finding, Severity};
 use proptest::prelude::*;
@@ -195,16 +196,16 @@ fn limits_are_said() {
         role: RoleHint::NONE,
     }];
     let report = scan(Rules::builtin(), &options, &entries).unwrap();
-    assert_eq!((report.files()[0].state, report.coverage()), (State::Partial, Coverage::Partial));
+    assert_eq!((report.files()[0].state, report.coverage()), (State::Partial, Completeness::Partial));
     assert!(report.findings().iter().any(|finding: &Finding| finding.rule.as_str() == "coverage/unscanned"
         && finding.severity == Severity::Danger));
-    options.limits = Limits::DEFAULT;
+    options.limits = ScanLimits::DEFAULT;
     options.limits.entries = 0;
     assert_eq!(scan(Rules::builtin(), &options, &entries).unwrap_err().code(), "scan/too-many");
-    options.limits = Limits::DEFAULT;
+    options.limits = ScanLimits::DEFAULT;
     options.limits.bytes = 3;
     assert_eq!(scan(Rules::builtin(), &options, &entries).unwrap_err().code(), "scan/too-large");
-    options.limits = Limits::DEFAULT;
+    options.limits = ScanLimits::DEFAULT;
     let twice = [entries[0], entries[0]];
     let error = scan(Rules::builtin(), &options, &twice).unwrap_err();
     assert_eq!(error.code(), "scan/duplicate-path");
@@ -212,7 +213,7 @@ fn limits_are_said() {
     for content in [Content::Special, Content::Unreadable { why: "denied" }] {
         let report =
             scan(Rules::builtin(), &options, &[Entry { path: "p", content, role: RoleHint::NONE }]).unwrap();
-        assert_eq!(report.coverage(), Coverage::Partial);
+        assert_eq!(report.coverage(), Completeness::Partial);
         assert_eq!(report.summary().danger, 1);
     }
     let link = scan(
@@ -222,7 +223,7 @@ fn limits_are_said() {
     )
     .unwrap();
     assert_eq!((link.files()[0].state, link.findings().len()), (State::Link, 0));
-    assert_eq!(scan(Rules::builtin(), &options, &[]).unwrap().coverage(), Coverage::Complete);
+    assert_eq!(scan(Rules::builtin(), &options, &[]).unwrap().coverage(), Completeness::Complete);
 }
 
 pub(crate) const RULE: &str = r#"version = 1

@@ -13,13 +13,13 @@ pub(crate) use path::{KeyIndex, KeyPath, KeyPattern};
 
 use super::Lexed;
 use crate::scan::entry::Role;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use formats::detect::Format;
 use tree::{DuplicateKeys, Tree};
 
 /// Lexes a text as data.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let format = formats::detect::of(sink.path, src);
     let manifest = matches!(sink.role, Role::Manifest | Role::Prompt);
     // Settings files may repeat a section or key.

@@ -10,7 +10,7 @@ use super::{Lexed, source};
 use crate::analysis;
 use crate::scan::entry::Lens;
 use crate::rules::names::Names;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use crate::text::view::Obfuscations;
 
@@ -28,7 +28,7 @@ pub(crate) fn names() -> Names {
 }
 
 /// Lexes JavaScript, or TypeScript for its file extensions.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let mut options = JsOptions::for_path(sink.path);
     options.depth = options.depth.min(limits.brackets);
     let reading = js::read(src, options);

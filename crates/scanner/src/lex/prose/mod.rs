@@ -17,7 +17,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::Lexed;
 use crate::scan::entry::{Lens, Role};
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::{Embedded, EmbeddedText, Lowered, Sink};
 use crate::text::{FENCED, QUOTED, Within};
 use crate::text::view::Obfuscations;
@@ -69,7 +69,7 @@ struct Prose<'a, 's, 'r> {
 }
 
 /// Lexes a text as prose.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &ScanLimits, out: &mut Lexed) {
     let mut prose = Prose {
         src,
         sink,

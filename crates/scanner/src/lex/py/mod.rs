@@ -11,7 +11,7 @@ use super::{Lexed, source as common};
 use crate::analysis;
 use crate::scan::entry::Lens;
 use crate::rules::names::Names;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use crate::text::view::{Obfuscations, View};
 
@@ -26,7 +26,7 @@ pub(crate) fn names() -> Names {
 }
 
 /// Lexes Python.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     if sink.depth == 0 {
         let (name, extension) = crate::inventory::names::parts(sink.path);
         if extension == "ipynb" {

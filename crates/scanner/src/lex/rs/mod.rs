@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::Lexed;
 use crate::rules::names::Names;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::{Sink, Unread};
 use crate::text::view::Obfuscations;
 use token::{Token, TokenKind};
@@ -26,7 +26,7 @@ pub(crate) fn names() -> Names {
 }
 
 /// Lexes Rust.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let scanned = token::scan(src, limits);
     if let Some(at) = scanned.stopped {
         sink.unread.push(Unread { start: at, end: src.len() });
@@ -48,7 +48,7 @@ pub(crate) struct Module {
 
 /// Returns the files that a text includes as parts of its crate.
 pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
-    let scanned = token::scan(src, &Limits::DEFAULT);
+    let scanned = token::scan(src, &ScanLimits::DEFAULT);
     let code = Code::new(src, &scanned.tokens);
     let mut found = Vec::new();
     for at in 0..code.tokens.len() {

@@ -1,7 +1,7 @@
 //! Tokens of Rust: words, literals and marks, with comments kept apart.
 
 use crate::lex::offset;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ struct Scanner<'s> {
 }
 
 /// Splits a text into tokens.
-pub(super) fn scan(src: &[u8], limits: &Limits) -> Scanned {
+pub(super) fn scan(src: &[u8], limits: &ScanLimits) -> Scanned {
     let at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let mut scanner = Scanner {
         src,

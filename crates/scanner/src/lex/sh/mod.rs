@@ -9,7 +9,7 @@ mod taint;
 use std::collections::BTreeMap;
 
 use super::Lexed;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::{Sink, Unread};
 use crate::text::Within;
 use crate::text::view::{Obfuscations, View};
@@ -21,13 +21,13 @@ use state::functions::FunctionEffect;
 const ROUNDS: usize = 2;
 
 /// Lexes a shell script, or by its name a file that contains shell commands.
-pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     read(src, sink, limits, out);
     // The last comment may extend to the end.
     out.text.end();
 }
 
-fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+fn read(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     // A byte order mark is not part of the first word.
     let start = if sink.depth == 0 && src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     if sink.depth == 0 {
@@ -43,7 +43,7 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
 }
 
 /// Lexes ranges of a text as one script.
-fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+fn script(src: &[u8], ranges: &[(usize, usize)], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let before = (sink.hits.len(), sink.embedded.len(), sink.named_as.len());
     let mut environment = Environment::default();
     for round in 1..=ROUNDS {
@@ -205,7 +205,7 @@ struct Parser<'a, 's, 'r> {
     bodies: Vec<(Vec<u8>, u32)>,
     depth: usize,
     limit: usize,
-    limits: Limits,
+    limits: ScanLimits,
     /// The number of the current text; 0 is the script itself.
     text_of: u32,
     /// A copy of the text, shared by the functions defined in it.
@@ -242,7 +242,7 @@ struct Parser<'a, 's, 'r> {
 }
 
 impl<'a, 's, 'r> Parser<'a, 's, 'r> {
-    fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &Limits, out: &'s mut Lexed) -> Self {
+    fn new(src: &'a [u8], sink: &'s mut Sink<'r>, limits: &ScanLimits, out: &'s mut Lexed) -> Self {
         // Embedded code gets a budget of its own length only, so that nested levels do not multiply the work.
         let free = if sink.depth == 0 { 64 << 10 } else { 0 };
         let remote = programs::downloaders::remote(&sink.rules.commands);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
 use crate::scan::entry::Lens;
-use crate::scan::options::Limits;
+use crate::scan::options::ScanLimits;
 use crate::scan::sink::{EmbeddedText, Sink, Unread};
 use crate::text::view::Obfuscations;
 
@@ -43,7 +43,7 @@ struct Dockerfile<'a> {
 }
 
 /// Lexes the commands of a Dockerfile.
-pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &Limits, out: &mut Lexed) {
+pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let mut file = Dockerfile {
         src,
         escape: escape(src),
