@@ -100,7 +100,7 @@ fn what_leaves_the_checked_folder_is_said_and_no_yes_where_nothing_is_enrolled()
     assert_eq!(report.exit, 0);
     let said = &report.plugins[0].notices;
     let missing = said.iter().find(|notice| notice.code == "tree/shared-missing").unwrap();
-    assert!(missing.message.contains("outside of the plugin's project"), "{missing:?}");
+    assert!(missing.message.contains("outside the plugin's project"), "{missing:?}");
     let locked = Run { trust: Some("locked".into()), roots: run.roots.clone(), ..Run::default() };
     let report = bench.check(&locked);
     assert_eq!((report.plugins[0].reasons[0].code.as_str(), report.exit), ("tree/shared-missing", 4));
@@ -269,7 +269,7 @@ fn a_denied_plugin_stays_denied_under_the_new_name_of_its_market_and_its_bytes_a
     let copied = bench.run(&Run { plugins: steps, ..Run::default() });
     assert_eq!((copied.plugins.len(), copied.plugins[0].id.as_str()), (1, "plugins/far/x"));
     assert_eq!((codes(&copied, "x"), copied.exit), (vec!["policy/denied"], 5));
-    assert!(copied.plugins[0].reasons[0].message.contains("bytes are denied as `plugins/x`"), "{copied:?}");
+    assert!(copied.plugins[0].reasons[0].message.contains("contents are denied as `plugins/x`"), "{copied:?}");
     // Other bytes under the same name: a person has to say.
     let moved = bench.run(&Run {
         plugins: vec![
