@@ -1,6 +1,7 @@
 //! Words that this repository's prose avoids, looked for in Markdown, Rust comments, messages and rule texts.
 //!
 //! Everything that is not prose is replaced by spaces first, so a match keeps its line and column.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,7 +32,7 @@ pub(crate) fn check() -> Result<Outcome> {
     for file in &files {
         let prose = prose(file, &text(file)?);
         // In other documents these verbs describe what a plugin or an attack does.
-        let openings = if file.ends_with(".rs") { OPENINGS } else { &[] };
+        let openings = if extension(file) == Some("rs") { OPENINGS } else { &[] };
         for found in terms.find(&prose, openings) {
             let entry = (file.clone(), found.word.to_lowercase());
             if let Some(used) = allowed.get_mut(&entry) {
@@ -71,12 +72,16 @@ fn collect(dir: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+fn extension(path: &str) -> Option<&str> {
+    path.rsplit_once('.').map(|(_, extension)| extension)
+}
+
 fn is_checked(path: &str) -> bool {
     let source = path.starts_with("xtask/src/") || (path.starts_with("crates/") && path.contains("/src/"));
-    match path.rsplit_once('.') {
-        Some((_, "md")) => true,
-        Some((_, "rs")) => source,
-        Some((_, "toml")) => path.starts_with("crates/scanner/rules/"),
+    match extension(path) {
+        Some("md") => true,
+        Some("rs") => source,
+        Some("toml") => path.starts_with("crates/scanner/rules/"),
         _ => false,
     }
 }
@@ -178,9 +183,9 @@ fn words_of(line: &str) -> Vec<(usize, String)> {
 
 /// Returns the text with everything but prose replaced by spaces.
 fn prose(path: &str, text: &str) -> String {
-    let masked = match path.rsplit_once('.') {
-        Some((_, "rs")) => rust(path, text),
-        Some((_, "toml")) => rule_texts(text),
+    let masked = match extension(path) {
+        Some("rs") => rust(path, text),
+        Some("toml") => rule_texts(text),
         _ => text.to_owned(),
     };
     let mut out = String::with_capacity(masked.len());
@@ -189,7 +194,7 @@ fn prose(path: &str, text: &str) -> String {
         let content = line.trim_start_matches(['/', '!', ' ']);
         let fence = content.starts_with("```") || content.starts_with("~~~");
         // A fence of a doc comment ends with the comment, so an unclosed one does not hide the rest of the file.
-        fenced = (fenced ^ fence) && (path.ends_with(".md") || line.trim_start().starts_with("//"));
+        fenced = (fenced ^ fence) && (extension(path) == Some("md") || line.trim_start().starts_with("//"));
         out.push_str(&if fenced || fence { blank(line) } else { without_code(line) });
         out.push('\n');
     }
@@ -275,7 +280,7 @@ fn string_length(text: &str, before: Option<char>) -> Option<usize> {
         let hashes = raw.len().saturating_sub(body.len());
         let end = format!("\"{}", "#".repeat(hashes));
         let inner = body.strip_prefix('"')?;
-        return Some(inner.find(&end).map_or(text.len(), |at| 2 + 2 * hashes + at + 1));
+        return Some(inner.find(&end).map_or(text.len(), |at| at + 3 + 2 * hashes));
     }
     let mut escaped = false;
     let inner = text.strip_prefix('"')?;
