@@ -1,5 +1,6 @@
 //! Findings of a scan.
 
+use core::ops::Range;
 use core::fmt;
 
 use crate::{Digest, FileRole, RuleId};
@@ -151,6 +152,8 @@ pub struct Finding {
     pub how: Vec<Obfuscation>,
     /// The line of the start, escaped and shortened to 120 characters.
     pub snippet: String,
+    /// The characters of the snippet that belong to the match, as far as they are in it.
+    pub caret: Range<usize>,
     /// The SHA-256 digest of the file, or of the sorted digests if the match covers several files.
     pub digest: Digest,
 }

@@ -70,6 +70,7 @@ fn findings_order_by_place() {
         span: Span::new(0, 1),
         message: String::new(),
         how: vec![],
+        caret: 0..0,
         snippet: String::new(),
         digest: Digest::from_bytes([0; 32]),
     };

@@ -1,14 +1,10 @@
-//! Reports for people and machines. Rendering the same report twice gives the same bytes.
+//! The JSON report. Rendering the same report twice gives the same bytes.
 
 mod json;
-mod sarif;
-mod table;
 
 pub use json::json;
-pub use sarif::sarif;
-pub use table::table;
 
-use crate::scan::gate::{ScanCheck, ScanDecision};
+use crate::scan::gate::ScanDecision;
 use crate::scan::report::ScanReport;
 
 /// The input of a rendering.
@@ -30,18 +26,4 @@ impl Render<'_> {
         let covers = |item: &&crate::scan::gate::Suppressed| item.finding == *finding;
         self.decision.suppressed.iter().find(covers).map(|item| item.reason.as_str())
     }
-
-    const fn word(&self) -> &'static str {
-        match self.decision.check {
-            ScanCheck::Clean => "clean",
-            ScanCheck::Listed => "listed",
-            ScanCheck::Suspicious { .. } => "suspicious",
-            ScanCheck::Danger { .. } => "danger",
-        }
-    }
-}
-
-/// Escapes a path so that a terminal shows it and does not act on it.
-fn shown(path: &str) -> String {
-    path.chars().map(crate::scan::snippet::escape).collect()
 }

@@ -95,11 +95,14 @@ pub(crate) fn make(
             (from, to)
         });
         let encoded = item.hit.how.has(How::DECODE) || TELLING.contains(&rule.id.as_str());
+        let (line_text, caret) = places.excerpt(start, end);
         let snippet = match rule.id.family() {
             "secret" => places.secret(start, end),
             _ if encoded => places.decoded(rules, start, end),
-            _ => places.snippet(start),
+            _ => line_text,
         };
+        let length = snippet.chars().count();
+        let caret = if rule.id.family() == "secret" { 0..length } else { caret.start.min(length)..caret.end.min(length) };
         let role = role_of(role, item.hit);
         if shows_behavior(role, item.hit) {
             out.behaviors.extend(rule.behaviors.iter().map(|behavior| BehaviorEvidence {
@@ -122,6 +125,7 @@ pub(crate) fn make(
             message: message(rule, text.get(start..end).unwrap_or_default()),
             how: item.hit.how.list(),
             snippet,
+            caret,
             digest,
         };
         out.placed.push(Placed { finding, end: behind });

@@ -1,5 +1,7 @@
 //! The snippet of a finding: one line, escaped, with secrets masked and encoded runs decoded.
 
+use core::ops::Range;
+
 use crate::lex::data::uri;
 use crate::rules::Rules;
 use crate::scan::file::secrets;
@@ -9,7 +11,7 @@ use crate::text::encoded::{self, Uris};
 /// The most characters of a snippet.
 const SNIPPET: usize = 120;
 /// How many bytes before a position are shown with it.
-const BEFORE: usize = 40;
+const BEFORE: usize = 64;
 /// The most characters of a decoded run.
 const DECODED: usize = 76;
 /// The most bytes of an encoded run that are decoded for display.
@@ -53,6 +55,24 @@ impl<'a> Places<'a> {
             self.last = (at, line, column);
         }
         (line, column)
+    }
+
+    /// Returns the line around a match, shortened and escaped, and the characters of it that belong to the match.
+    pub(crate) fn excerpt(&self, at: usize, end: usize) -> (String, Range<usize>) {
+        let text = self.snippet(at);
+        let (line, _) = self.index.line_of(at);
+        let (start, line_end) = self.index.line(self.text, line);
+        let from = self.head(start, at);
+        let shown = |to: usize| {
+            let text = masked(self.text, (from, to), &self.secrets);
+            text.trim_start().chars().map(|char| escape(char).chars().count()).sum::<usize>()
+        };
+        let before = usize::from(text.starts_with('\u{2026}'));
+        let length = text.chars().count();
+        let first = before.saturating_add(shown(at)).min(length);
+        let last = before.saturating_add(shown(end.min(line_end))).min(length);
+        // A match that is a line break, or is masked, is marked by the character where it begins.
+        (text, first..last.max(first.saturating_add(1)))
     }
 
     /// Returns the line around an offset, shortened and escaped.
