@@ -1270,7 +1270,7 @@ fn reasons_name_the_plugin_of_a_pin_however_it_is_called() {
     deny(&bench, "plugins/three\nlines");
     apply(&bench.plugins, &[copy("three\nlines", "c"), claude("-x", "x")]);
     let report = bench.check(&run("tofu"));
-    let denied = row(&report, "plugins/c").reasons[0].denied.as_ref();
+    let denied = row(&report, "plugins/c").reasons[0].selector.as_ref();
     assert_eq!(denied.unwrap(), "three\nlines");
 }
 

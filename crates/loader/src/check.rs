@@ -427,6 +427,7 @@ fn settle(
     let mut nobody = NoPerson;
     // No question is asked if the answer could not be recorded.
     let person: &mut dyn Person = if run.failure().is_some() { &mut nobody } else { &mut *host.person };
+    person.announce(all.iter().filter(|one| pin::asks(one)).count());
     let mut pending: Vec<Pending> = Vec::new();
     for (at, one) in all.iter_mut().enumerate() {
         if let Some(change) = pin::settle(one, pins, options, person) {

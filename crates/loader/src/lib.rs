@@ -3,6 +3,7 @@
 mod check;
 mod checked;
 pub mod codes;
+mod decide;
 mod discover;
 mod examined;
 mod gates;
@@ -50,6 +51,9 @@ pub use plugward_types::{
 
 pub use check::{LookReport, check, load, look};
 pub use checked::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
+pub use decide::{
+    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
+};
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
@@ -60,7 +64,7 @@ pub use options::{
     Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
     NoWatch, Person, ScanAsk, Trust, Watch,
 };
-pub use outcome::{Notice, Reason, Weight};
+pub use outcome::{Notice, Reason, ReasonPlace, Weight};
 pub use pins::{PinStore, StoreFailure};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{

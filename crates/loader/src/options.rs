@@ -232,6 +232,9 @@ pub enum Answer {
 
 /// A person who answers questions about plugins.
 pub trait Person {
+    /// Announces how many questions follow at most, before the first one.
+    fn announce(&mut self, _questions: usize) {}
+
     /// Asks about a plugin whose other gates all passed.
     ///
     /// It must return [`Answer::Nobody`] instead of blocking if no person can answer.

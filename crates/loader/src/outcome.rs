@@ -1,9 +1,8 @@
 //! Reasons, notices, and the outcome of one gate.
 
-use serde::Serialize;
-
 use plugward_pinstore::ReviewedDigests;
-use plugward_types::PluginKey;
+use plugward_types::{PluginKey, Span};
+use serde::Serialize;
 
 use crate::report::Gate;
 
@@ -25,9 +24,26 @@ pub struct Reason {
     /// The digests to confirm when accepting the plugin, if that resolves the reason.
     #[serde(skip)]
     pub accept: Option<ReviewedDigests>,
-    /// The name of the denied plugin to allow again, if the denial is not of the plugin's own key.
+    /// What a command has to name instead of the plugin itself: a denial can be of another key.
     #[serde(skip)]
-    pub denied: Option<String>,
+    pub selector: Option<String>,
+    /// The place in a file of the plugin, if the reason has one.
+    #[serde(skip)]
+    pub place: Option<ReasonPlace>,
+}
+
+/// The place of a reason in a file of the plugin.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct ReasonPlace {
+    /// The file, relative to the plugin.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// The bytes of the file.
+    pub span: Span,
 }
 
 impl Reason {
@@ -45,7 +61,8 @@ impl Reason {
             help: help.into(),
             weight,
             accept: None,
-            denied: None,
+            selector: None,
+            place: None,
         }
     }
 }
@@ -126,8 +143,8 @@ impl GateOutcome {
         weight: Weight,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) {
-        self.reasons.push(Reason::new(code, self.gate, weight, message, help));
+    ) -> &mut Reason {
+        self.reasons.push_mut(Reason::new(code, self.gate, weight, message, help))
     }
 
     pub(crate) fn note(&mut self, code: impl Into<String>, message: impl Into<String>) {

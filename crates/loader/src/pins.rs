@@ -43,7 +43,17 @@ impl StoreFailure {
         &self.help
     }
 
-    pub(crate) fn message(&self) -> &str {
+    pub(crate) fn new(code: &'static str, message: &str, help: &str) -> Self {
+        Self { code, message: message.to_owned(), help: help.to_owned() }
+    }
+
+    pub(crate) fn of(error: &StoreError) -> Self {
+        Self { code: error.code(), message: chain(error), help: error.help() }
+    }
+
+    /// Returns what happened, without the code.
+    #[must_use]
+    pub fn message(&self) -> &str {
         &self.message
     }
 }

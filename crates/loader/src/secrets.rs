@@ -81,6 +81,7 @@ fn found(
             how: Vec::new(),
             // The value is not shown: redaction identifies it by its kind.
             snippet: format!("[REDACTED:{}] ({} bytes)", one.kind, span.len()),
+            caret: 0..0,
             digest,
         });
     }

@@ -86,6 +86,11 @@ pub enum Change {
     },
     /// Adds an entry to the user's revocation list.
     Revoke(Revocation),
+    /// Deletes the entries of the user's revocation list that name exactly this id or digest.
+    Unrevoke {
+        /// The id or digest, as the entry has it.
+        what: String,
+    },
     /// Enrolls the plugins of a lockfile without a question, as long as the lockfile has these contents.
     AcceptLock {
         /// The SHA-256 of the lockfile.
@@ -197,6 +202,11 @@ impl Batch<'_> {
             }
             Change::Allow { key } => self.allow(&key),
             Change::AllowPending { id } => self.allow_pending(&id),
+            Change::Unrevoke { what } => {
+                let before = self.model.revoked.len();
+                self.model.revoked.retain(|entry| !entry.names(&what));
+                if self.model.revoked.len() < before { ChangeOutcome::Done } else { ChangeOutcome::Absent }
+            }
             Change::Revoke(entry) => match entry.check() {
                 Err(error) => ChangeOutcome::Malformed(error),
                 Ok(()) if self.model.revoked.contains(&entry) => ChangeOutcome::Already,

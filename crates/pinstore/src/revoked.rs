@@ -76,6 +76,15 @@ impl Revocation {
             && self.signer.is_none()
     }
 
+    /// Returns `true` if the entry's id or one of its digests is written exactly like this.
+    #[must_use]
+    pub fn names(&self, what: &str) -> bool {
+        self.id.as_deref() == Some(what)
+            || self.tree.is_some_and(|tree| tree.to_string() == what)
+            || self.manifest.is_some_and(|digest| digest.to_string() == what)
+            || self.binary.is_some_and(|digest| digest.to_string() == what)
+    }
+
     /// Returns `true` if all conditions match.
     pub(crate) fn matches(&self, subject: &RevocationSubject<'_>) -> bool {
         let version = subject.version.unwrap_or_default();

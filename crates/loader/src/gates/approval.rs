@@ -7,6 +7,7 @@ use plugward_state_file::{Owner, StateError};
 use super::passed;
 use crate::options::{ApprovalRule, CheckOptions};
 use crate::outcome::{GateOutcome, Notice, Weight};
+use crate::pins::StoreFailure;
 use crate::report::{ApprovalReport, ApprovalState, Gate};
 use crate::subject::Subject;
 use crate::text::chain;
@@ -60,6 +61,19 @@ impl ApprovalStore {
         match &self.0 {
             State::Open(approvals) => Some(approvals),
             State::Empty | State::Broken { .. } => None,
+        }
+    }
+
+    /// Returns the approvals to be changed.
+    pub(crate) fn approvals_mut(&mut self) -> Result<&mut Approvals, StoreFailure> {
+        match &mut self.0 {
+            State::Open(approvals) => Ok(approvals),
+            State::Empty => Err(StoreFailure::new(
+                "approval/store",
+                "there is no configuration directory yet",
+                "open the approvals with a directory",
+            )),
+            State::Broken { code, message, help } => Err(StoreFailure::new(code, message, help)),
         }
     }
 
@@ -146,12 +160,12 @@ fn judge(outcome: &mut GateOutcome, check: &ApprovalCheck, options: &CheckOption
             }
             outcome.add(code, Weight::Undecided, text, format!("review what changed; then {NO_APPROVAL}"));
         }
-        ApprovalCheck::Risk { risk, max } => outcome.add(
-            code,
-            Weight::Denied,
-            format!("the audit found risk {}, and plugins.max_risk is {}", risk.as_str(), max.as_str()),
-            "use another version, or raise plugins.max_risk in your own settings",
-        ),
+        ApprovalCheck::Risk { risk, max } => {
+            let message =
+                format!("the audit found risk {}, and plugins.max_risk is {}", risk.as_str(), max.as_str());
+            let help = "use another version, or raise plugins.max_risk in your own settings";
+            outcome.add(code, Weight::Denied, message, help);
+        }
         ApprovalCheck::Given { rules: RulesChanged::Changed, .. } => {
             outcome.note(
                 code,

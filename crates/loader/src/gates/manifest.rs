@@ -13,7 +13,7 @@ use super::passed;
 use crate::discover::{MAIN_LIMIT, PluginPlace};
 use crate::examined::Examined;
 use crate::options::CheckOptions;
-use crate::outcome::{GateOutcome, Weight};
+use crate::outcome::{GateOutcome, ReasonPlace, Weight};
 use crate::report::Gate;
 use crate::view::{TreeFiles, View, manifests};
 
@@ -120,7 +120,15 @@ fn refuse(outcome: &mut GateOutcome, errors: &ManifestErrors) {
     for error in errors.iter() {
         let message = error.to_string();
         if !outcome.reasons.iter().any(|known| known.code == error.code() && known.message == message) {
-            outcome.add(error.code(), Weight::Integrity, message, error.help());
+            let reason = outcome.add(error.code(), Weight::Integrity, message, error.help());
+            if error.place().position().is_some() {
+                reason.place = Some(ReasonPlace {
+                    path: error.file().to_owned(),
+                    line: error.line(),
+                    column: error.column(),
+                    span: error.span(),
+                });
+            }
         }
     }
 }

@@ -166,7 +166,7 @@ pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome 
             .map(|denial| format!(" since {}", day(&denial.at.to_string())))
             .unwrap_or_default();
         let mut reason = denied_reason(format!("denied{since}"));
-        reason.denied = Some(key.name().to_owned());
+        reason.selector = Some(key.name().to_owned());
         outcome.reasons.push(reason);
     }
     outcome
@@ -374,7 +374,7 @@ fn refuse(
                 DenialSource::Pending(id) => format!(" as `{id}`"),
             };
             let mut reason = denied_reason(format!("denied{which} since {}", day(&since.to_string())));
-            reason.denied = match by {
+            reason.selector = match by {
                 DenialSource::Pending(id) => Some(id.as_str().to_owned()),
                 DenialSource::Predecessor(from) => Some(from.name().to_owned()),
                 DenialSource::Key => None,
@@ -666,6 +666,16 @@ pub(crate) fn settle(
             PinDecision::Ask => ask(one, observed, options, person),
         },
     }
+}
+
+/// Whether [`settle`] will ask a person about a plugin.
+pub(crate) fn asks(one: &Examined) -> bool {
+    let undecided = match &one.pin {
+        PinOutcome::Compared { decision, .. } => *decision == PinDecision::Ask,
+        PinOutcome::Unavailable { decision, .. } => matches!(decision, StoreDecision::Ask(_)),
+        _ => false,
+    };
+    undecided && one.is_askable()
 }
 
 fn ask(

@@ -148,13 +148,15 @@ pub(crate) fn gate(
         match list.check(&revocable) {
             RevocationCheck::Revoked(entry) => {
                 let own = own.as_ref().is_some_and(|own| std::ptr::eq(*list, own));
-                Some((entry.reason.clone(), if own { OWN_LIST } else { OTHER_LIST }))
+                let name = entry.id.clone().or_else(|| entry.tree.map(|tree| tree.to_string()));
+                let name = name.or_else(|| entry.manifest.map(|digest| digest.to_string()));
+                Some((entry.reason.clone(), if own { OWN_LIST } else { OTHER_LIST }, name.filter(|_| own)))
             }
             RevocationCheck::Clear => None,
         }
     });
-    if let Some((reason, help)) = found {
-        outcome.add("policy/revoked", Weight::Denied, format!("revoked: {reason}"), help);
+    if let Some((reason, help, selector)) = found {
+        outcome.add("policy/revoked", Weight::Denied, format!("revoked: {reason}"), help).selector = selector;
     }
     outcome
 }
@@ -252,7 +254,7 @@ impl Namesake {
         };
         let mut reason = Reason::new(code, Gate::Policy, weight, self.message(), help);
         reason.accept = Some(ReviewedDigests::wanted(subject.facts(), None));
-        reason.denied = denied;
+        reason.selector = denied;
         reason
     }
 }
