@@ -8,6 +8,7 @@ mod docs;
 mod field;
 mod layers;
 mod metadata;
+mod screenshots;
 mod sizes;
 mod threats;
 mod words;
@@ -48,6 +49,12 @@ enum Task {
     },
     /// Print lines of source per crate next to the budgets in Cargo.toml
     Sizes,
+    /// Draw the HTML report of the examples into docs/images, with headless Chromium
+    Screenshots {
+        /// Browser to start
+        #[arg(long, default_value = "chromium")]
+        browser: std::ffi::OsString,
+    },
     /// Check that each test in THREAT-MODEL.md exists
     Threats,
     /// Check the words of documents, comments, messages and rule texts
@@ -80,6 +87,7 @@ fn main() -> ExitCode {
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Fence { arguments } => return fence(arguments),
         Task::Sizes => sizes::print(),
+        Task::Screenshots { browser } => screenshots::run(&browser),
         Task::Threats => threats::check(),
         Task::Words => words::check(),
         Task::Corpus { only } => corpus::fetch(only.as_deref()),

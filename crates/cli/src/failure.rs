@@ -3,61 +3,120 @@
 use std::fmt;
 use std::io;
 
+use crate::diagnostic::{Diagnostic, Location};
+
+/// The class of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// The command line or the settings are wrong: exit 2.
+    Usage,
+    /// Input, output or a defect: exit 1.
+    Internal,
+    /// The request is refused as it stands: exit 4.
+    Refused,
+    /// A store or lockfile cannot be read: exit 7.
+    Store,
+}
+
 /// A failure, not a verdict: verdicts are exit codes of a report.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// The words of the command line or the settings are off: exit 2.
-    Usage(anyhow::Error),
-    /// Input, output or a defect: exit 1.
-    Internal(anyhow::Error),
-    /// What was asked for is refused as it stands: exit 4.
-    Refused(anyhow::Error),
-    /// A store or lock is unreadable: exit 7.
-    Store(anyhow::Error),
+pub(crate) struct Failure {
+    class: Class,
+    diagnostic: Box<Diagnostic>,
 }
 
 impl Failure {
+    fn new(class: Class, title: impl Into<String>) -> Self {
+        Self { class, diagnostic: Box::new(Diagnostic::error(title)) }
+    }
+
+    pub(crate) fn usage(title: impl Into<String>) -> Self {
+        Self::new(Class::Usage, title)
+    }
+
+    pub(crate) fn internal(title: impl Into<String>) -> Self {
+        Self::new(Class::Internal, title)
+    }
+
+    pub(crate) fn refused(title: impl Into<String>) -> Self {
+        Self::new(Class::Refused, title)
+    }
+
+    pub(crate) fn store(title: impl Into<String>) -> Self {
+        Self::new(Class::Store, title)
+    }
+
+    fn with(mut self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
+        self.diagnostic = Box::new(change(*self.diagnostic));
+        self
+    }
+
+    pub(crate) fn code(self, code: &str) -> Self {
+        self.with(|diagnostic| diagnostic.code(code))
+    }
+
+    pub(crate) fn at(self, location: Location) -> Self {
+        self.with(|diagnostic| diagnostic.at(location))
+    }
+
+    pub(crate) fn note(self, label: &str, text: impl Into<String>) -> Self {
+        self.with(|diagnostic| diagnostic.note(label, text))
+    }
+
+    pub(crate) fn help(self, text: impl AsRef<str>) -> Self {
+        self.with(|diagnostic| diagnostic.help(text.as_ref()))
+    }
+
+    /// Makes it a failure of a store: exit 7.
+    pub(crate) const fn of_store(mut self) -> Self {
+        self.class = Class::Store;
+        self
+    }
+
+    /// Makes it a note, for what only saves time.
+    pub(crate) fn into_note(self, title: &str) -> Diagnostic {
+        self.diagnostic.note_with(title)
+    }
+
+    /// Makes it a warning, if the verb can go on.
+    pub(crate) fn into_warning(self) -> Diagnostic {
+        self.diagnostic.warn()
+    }
+
     pub(crate) const fn exit(&self) -> u8 {
-        match self {
-            Self::Internal(_) => 1,
-            Self::Usage(_) => 2,
-            Self::Refused(_) => 4,
-            Self::Store(_) => 7,
+        match self.class {
+            Class::Internal => 1,
+            Class::Usage => 2,
+            Class::Refused => 4,
+            Class::Store => 7,
         }
     }
 
-    const fn error(&self) -> &anyhow::Error {
-        match self {
-            Self::Usage(error) | Self::Internal(error) | Self::Refused(error) | Self::Store(error) => error,
-        }
+    pub(crate) fn render(&self, width: usize) -> String {
+        self.diagnostic.render(width)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.error())
+        f.write_str(self.diagnostic.title())
     }
 }
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self::Internal(error)
+        Self::internal(format!("{error:#}"))
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::Internal(error.into())
+        Self::internal(error.to_string())
     }
 }
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        Self::Internal(error.into())
+        Self::internal(error.to_string())
     }
-}
-
-/// Makes a usage failure from words.
-pub(crate) fn usage(text: impl fmt::Display) -> Failure {
-    Failure::Usage(anyhow::anyhow!("{text}"))
 }

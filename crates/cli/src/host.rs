@@ -1,4 +1,4 @@
-//! The one place that knows home folders, the environment, the clock and the terminal.
+//! The only module that knows the home directory, the environment, the clock and the terminal.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,7 +6,6 @@ use std::io::IsTerminal as _;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use anyhow::{Context as _, Result, anyhow};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use etcetera::BaseStrategy as _;
 use plugward_loader::ledger::LedgerTime;
@@ -17,8 +16,8 @@ use plugward_loader::state_file::Owner;
 use plugward_loader::{Dir, PlacePath, PluginKey, Root};
 
 use crate::args::Global;
-use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
 
 /// What the rest of the program may know about where it runs.
 pub(crate) struct Host {
@@ -26,6 +25,10 @@ pub(crate) struct Host {
     state: Option<Utf8PathBuf>,
     /// Whether a person can be asked.
     pub(crate) interactive: bool,
+    /// The settings file that the command line names.
+    pub(crate) policy: Option<Utf8PathBuf>,
+    /// Whether its settings apply; for `suppress` it is the file to write.
+    pub(crate) policy_use: PolicyUse,
     cfg: Vec<String>,
     /// The settings of `PLUGWARD_CFG`, one per line.
     cfg_lines: String,
@@ -33,13 +36,20 @@ pub(crate) struct Host {
     pub(crate) warnings: Warnings,
 }
 
+/// What the file of `--policy` is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PolicyUse {
+    Read,
+    Write,
+}
+
 /// Warnings that are printed once the verb is done. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Warnings(Rc<RefCell<Vec<String>>>);
+pub(crate) struct Warnings(Rc<RefCell<Vec<Diagnostic>>>);
 
 impl Warnings {
     /// Adds the warning of a file, if it has one that is new.
-    pub(crate) fn add(&self, warning: Option<String>) {
+    pub(crate) fn add(&self, warning: Option<Diagnostic>) {
         let Some(warning) = warning else { return };
         let mut warnings = self.0.borrow_mut();
         if !warnings.contains(&warning) {
@@ -48,7 +58,7 @@ impl Warnings {
     }
 
     /// Removes all warnings and returns them.
-    pub(crate) fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<Diagnostic> {
         self.0.take()
     }
 }
@@ -74,6 +84,8 @@ impl Host {
             state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")?
                 .or_else(|| state.map(|dir| dir.join("plugward"))),
             interactive,
+            policy: global.policy.clone(),
+            policy_use: PolicyUse::Read,
             cfg: global.cfg.clone(),
             cfg_lines: own_env("PLUGWARD_CFG")?.unwrap_or_default(),
             warnings: Warnings::default(),
@@ -90,20 +102,23 @@ impl Host {
         self.cfg_lines.clone()
     }
 
-    /// The folder of settings, pins and approvals.
-    pub(crate) fn config_dir(&self) -> Result<&Utf8Path> {
-        self.config
-            .as_deref()
-            .context("find the config folder: no home folder; name one with --config-dir DIR")
+    /// The directory of settings, pins and approvals.
+    pub(crate) fn config_dir(&self) -> Result<&Utf8Path, Failure> {
+        self.config.as_deref().ok_or_else(|| no_home("configuration", "--config-dir"))
     }
 
-    /// The folder of the ledger, baselines and caches.
-    pub(crate) fn state_dir(&self) -> Result<&Utf8Path> {
-        self.state.as_deref().context("find the state folder: no home folder; name one with --state-dir DIR")
+    /// The directory of the ledger, baselines and caches.
+    pub(crate) fn state_dir(&self) -> Result<&Utf8Path, Failure> {
+        self.state.as_deref().ok_or_else(|| no_home("state", "--state-dir"))
     }
 }
 
-/// The folder of a flag, else of the environment.
+fn no_home(what: &str, flag: &str) -> Failure {
+    Failure::internal(format!("there is no home directory, so the {what} directory is not known"))
+        .help(format!("name one: {flag} DIR"))
+}
+
+/// The directory of a flag, else of the environment.
 fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Result<Option<Utf8PathBuf>, Failure> {
     if let Some(flag) = flag {
         return Ok(Some(flag.clone()));
@@ -111,8 +126,8 @@ fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Result<Option<Utf8PathBu
     Ok(own_env(variable)?.map(Utf8PathBuf::from))
 }
 
-/// Opens a folder that is ours, and makes it with mode 0700 where it is not there yet.
-pub(crate) fn own_folder(path: &Utf8Path) -> Result<Dir> {
+/// Opens a directory of plugward, and creates it with mode 0700 if it does not exist.
+pub(crate) fn own_directory(path: &Utf8Path) -> Result<Dir, Failure> {
     #[cfg(unix)]
     let mut builder = {
         use std::os::unix::fs::DirBuilderExt as _;
@@ -122,9 +137,21 @@ pub(crate) fn own_folder(path: &Utf8Path) -> Result<Dir> {
     };
     #[cfg(not(unix))]
     let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).create(path).with_context(|| format!("make the folder {path}"))?;
-    Dir::open_ambient_dir(path, plugward_loader::ambient_authority())
-        .with_context(|| format!("open the folder {path}"))
+    let failed = |what: &str, error: &std::io::Error| {
+        Failure::internal(format!("cannot {what} the directory {path}: {error}"))
+    };
+    builder.recursive(true).create(path).map_err(|error| failed("create", &error))?;
+    Dir::open_ambient_dir(path, plugward_loader::ambient_authority()).map_err(|error| failed("open", &error))
+}
+
+/// A path of the command line that cannot be read.
+pub(crate) fn unreachable(path: &Utf8Path, error: &std::io::Error) -> Failure {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Failure::usage(format!("no such file or directory: {path}")).code("jail/not-found")
+        }
+        _ => Failure::usage(format!("cannot read {path}: {error}")),
+    }
 }
 
 /// Who writes pins.
@@ -143,18 +170,19 @@ pub(crate) fn user() -> String {
 }
 
 /// The time, to the second.
-pub(crate) fn now() -> Result<Timestamp> {
+pub(crate) fn now() -> Result<Timestamp, Failure> {
     let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or_default();
-    Timestamp::from_unix(seconds).map_err(|error| anyhow!("read the clock: {error}"))
+    Timestamp::from_unix(seconds)
+        .map_err(|error| Failure::internal(format!("cannot read the clock: {error}")))
 }
 
 /// The clock of the ledger, to the microsecond; a moment that no calendar has is that of the start.
-pub(crate) fn ledger_clock() -> Result<impl Fn() -> LedgerTime + Send + Sync> {
+pub(crate) fn ledger_clock() -> Result<impl Fn() -> LedgerTime + Send + Sync, Failure> {
     let now = || {
         let micros = u64::try_from(jiff::Timestamp::now().as_microsecond()).ok()?;
         LedgerTime::from_unix_micros(micros)
     };
-    let start = now().context("read the clock: before 1970 or after 9999")?;
+    let start = now().ok_or_else(|| Failure::internal("the clock is before 1970 or after 9999"))?;
     Ok(move || now().unwrap_or(start))
 }
 
@@ -170,48 +198,49 @@ pub(crate) fn today() -> Option<Date> {
 }
 
 /// Sixteen bytes of the system's random source.
-pub(crate) fn random() -> Result<[u8; 16]> {
+pub(crate) fn random() -> Result<[u8; 16], Failure> {
     #[cfg(unix)]
     {
         let mut bytes = [0; 16];
         let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-            .context("ask the system for random bytes")?;
+            .map_err(|error| Failure::internal(format!("cannot get random bytes: {error}")))?;
         if got < bytes.len() {
-            return Err(anyhow!("ask the system for random bytes: it gave {got} of 16"));
+            return Err(Failure::internal(format!("got {got} of 16 random bytes")));
         }
         Ok(bytes)
     }
     #[cfg(not(unix))]
-    Err(anyhow!("ask the system for random bytes: not on this system"))
+    Err(Failure::internal("there is no source of random bytes on this system"))
 }
 
 /// Opens a directory that the user named. It only selects plugins: what counts for each of them is looked up from the
 /// plugin's own place, as far up as the root of the file system.
 pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
-    let real = real_path(dir).map_err(Failure::Usage)?;
-    let place =
-        PlacePath::new(real.as_str()).map_err(|error| Failure::Usage(anyhow!("open {dir}: {error}")))?;
+    let real = real_path(dir)?;
+    let place = PlacePath::new(real.as_str())
+        .map_err(|error| Failure::usage(format!("cannot open {dir}: {error}")))?;
     let typed = typed_path(dir).and_then(|path| PlacePath::new(path.as_str()).ok());
     root_at(&place, label(dir, &real), typed.filter(|typed| *typed != place))
 }
 
 /// Opens a directory by its real path.
 pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
-    let failed = |error: &dyn std::fmt::Display, code: &str, help: &str| {
-        anyhow!("open {place}: {error} ({code})\n  next: {help}")
-    };
-    let jail = Jail::open_root("/", Policy::standard())
-        .map_err(|error| Failure::Internal(failed(&error, error.code(), error.help())))?;
+    let jail = Jail::open_root("/", Policy::standard()).map_err(|error| {
+        Failure::internal(format!("cannot open /: {error}")).code(error.code()).help(error.help())
+    })?;
     let dir = place.as_str().trim_start_matches('/');
     let dir = if dir.is_empty() { "." } else { dir };
-    let meta =
-        jail.metadata(dir).map_err(|error| Failure::Usage(failed(&error, error.code(), error.help())))?;
+    let meta = jail.metadata(dir).map_err(|error| {
+        Failure::usage(format!("cannot open {place}: {error}")).code(error.code()).help(error.help())
+    })?;
     if meta.kind() != FileKind::Directory {
-        return Err(Failure::Usage(anyhow!(
-            "open {place}: not a directory\n  next: name a directory, not a file"
-        )));
+        let scan =
+            format!("to scan a single file: plugward scan {}", crate::verbs::shared::quoted(place.as_str()));
+        return Err(Failure::usage(format!("not a directory: {place}"))
+            .code("jail/not-a-directory")
+            .help(scan));
     }
-    let top = PlacePath::new("/").map_err(|error| Failure::Internal(anyhow!("{error}")))?;
+    let top = PlacePath::new("/").map_err(|error| Failure::internal(error.to_string()))?;
     let stops = home().cloned().into_iter().collect();
     Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops })
 }
@@ -277,23 +306,23 @@ pub(crate) fn expand(text: &str) -> Utf8PathBuf {
 }
 
 /// Opens a folder that a person typed as a jail; it may be a link, since the person named it.
-pub(crate) fn open(dir: &Utf8Path) -> Result<Jail> {
+pub(crate) fn open(dir: &Utf8Path) -> Result<Jail, Failure> {
     let opened = match Jail::open_following(dir, Policy::standard()) {
         Err(error) if error.code() == "jail/is-root" => Jail::open_root(dir, Policy::standard()),
         other => other,
     };
     opened.map_err(|error| {
         let help = error.help();
-        anyhow!("open {dir}: {error} ({})\n  next: {help}", error.code())
+        Failure::usage(format!("cannot open {dir}: {error}")).code(error.code()).help(help)
     })
 }
 
 /// The full path of what a person named, without links.
-pub(crate) fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf> {
-    #[expect(clippy::disallowed_methods, reason = "names the folder; nothing is opened by this path")]
-    let real = std::fs::canonicalize(dir).with_context(|| format!("find {dir}"))?;
+pub(crate) fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "names the directory; nothing is opened by this path")]
+    let real = std::fs::canonicalize(dir).map_err(|error| unreachable(dir, &error))?;
     Utf8PathBuf::from_path_buf(real)
-        .map_err(|real| anyhow!("open {dir}: its full path {} is not UTF-8", real.display()))
+        .map_err(|real| Failure::usage(format!("the full path of {dir} is not UTF-8: {}", real.display())))
 }
 
 /// What the report calls a root: as typed if relative, else its last part.
@@ -307,14 +336,14 @@ fn label(typed: &Utf8Path, real: &Utf8Path) -> String {
 }
 
 /// Reads a file that a person named, up to a limit.
-pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>> {
+pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure> {
     use std::io::Read as _;
     #[expect(clippy::disallowed_methods, reason = "a file that the person named on the command line")]
-    let file = std::fs::File::open(path).with_context(|| format!("open {path}"))?;
+    let file = std::fs::File::open(path).map_err(|error| unreachable(path, &error))?;
     let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("read {path}"))?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreachable(path, &error))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
-        return Err(anyhow!("read {path}: more than {limit} bytes"));
+        return Err(Failure::usage(format!("{path} has more than {limit} bytes")));
     }
     Ok(bytes)
 }
@@ -333,10 +362,8 @@ fn env(name: &str) -> Option<String> {
 fn own_env(name: &str) -> Result<Option<String>, Failure> {
     let Some(value) = env_os(name) else { return Ok(None) };
     value.into_string().map(Some).map_err(|value| {
-        usage(format!(
-            "read {name}: its value `{}` is not UTF-8\n  next: set {name} to UTF-8 text, or run: unset {name}",
-            line(&value.to_string_lossy())
-        ))
+        Failure::usage(format!("the value of {name} is not UTF-8: {}", value.to_string_lossy()))
+            .help(format!("set {name} to UTF-8 text, or run: unset {name}"))
     })
 }
 

@@ -1,21 +1,30 @@
-//! The command `plugward`: the reference host. Everything it does, it does through the public API of the loader.
+//! The command `plugward`: the reference host. It uses only the public API of the loader.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "columns, counts and offsets of texts in memory cannot overflow"
+)]
+
+mod advice;
 mod args;
+mod diagnostic;
 mod escape;
 mod failure;
 mod field_labels;
 mod host;
 mod html;
 mod json;
-mod next_steps;
 mod out;
 mod output_file;
 mod progress;
+mod prompt;
+mod report;
 mod sarif;
 mod settings;
 mod settings_file;
 mod stores;
 mod table;
+mod text;
 mod verbs;
 
 use std::io::{self, Write as _};
@@ -24,13 +33,18 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::args::{Cli, Verb};
+use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
-use crate::host::Host;
-use crate::out::{Out, REFUSE, paint};
+use crate::host::{Host, PolicyUse};
+use crate::out::Out;
 
 fn main() -> ExitCode {
     // Without the handler an interrupt ends the program all the same, only with a signal instead of 130.
     ctrlc::set_handler(|| {
+        // A question takes the interrupt, so that the answers before it are stored.
+        if prompt::interrupt() {
+            return;
+        }
         verbs::hook::end_running();
         std::process::exit(130);
     })
@@ -41,10 +55,13 @@ fn main() -> ExitCode {
     };
     let loudness = if cli.global.quiet { -1 } else { i8::try_from(cli.global.verbose).unwrap_or(i8::MAX) };
     let mut out = Out::new(cli.global.color, loudness, cli.global.output.clone());
-    let outcome = Host::new(&cli.global).and_then(|host| {
+    let outcome = Host::new(&cli.global).and_then(|mut host| {
+        if matches!(cli.verb, Verb::Suppress(_) | Verb::Unsuppress(_)) {
+            host.policy_use = PolicyUse::Write;
+        }
         let outcome = run(&cli.verb, &host, &mut out);
         for warning in host.warnings.take() {
-            out.say(&escape::block(&warning));
+            out.report(&warning);
         }
         outcome
     });
@@ -57,7 +74,7 @@ fn main() -> ExitCode {
             }
         },
         Err(failure) => {
-            out.complain(&format!("{} {}", paint(REFUSE, "error:"), escape::block(&failure.to_string())));
+            out.complain(failure.render(out.width).trim_end());
             ExitCode::from(failure.exit())
         }
     }
@@ -82,8 +99,14 @@ pub(crate) const fn with_failed_write(code: u8) -> u8 {
 
 pub(crate) fn write_failed(error: &io::Error) {
     // `eprintln` would panic if standard error is closed, and there is no other place to report to.
-    let text = escape::block(&format!("error: write the result: {error}"));
-    let _nowhere_left = writeln!(io::stderr(), "{text}");
+    let mut failure = Diagnostic::error(format!("cannot write the result: {error}"));
+    if let Some(refused) =
+        error.get_ref().and_then(|inner| inner.downcast_ref::<output_file::OutputRefused>())
+    {
+        failure = failure.help(&refused.help);
+    }
+    let text = anstream::adapter::strip_str(&failure.render(80)).to_string();
+    let _nowhere_left = write!(io::stderr(), "{text}");
 }
 
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -97,7 +120,11 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Accept(args) => verbs::decide::accept(args, host, out),
         Verb::Forget(args) => verbs::decide::forget(args, host, out),
         Verb::Deny(args) => verbs::decide::deny(args, host, out),
-        Verb::Allow(args) => verbs::decide::allow(args, host, out),
+        Verb::Undeny(args) => verbs::decide::undeny(args, host, out),
+        Verb::Approve(args) => verbs::decide::approve(args, host, out),
+        Verb::Suppress(args) => verbs::suppress::suppress(args, host, out),
+        Verb::Unsuppress(args) => verbs::suppress::unsuppress(args, host, out),
+        Verb::Unrevoke(args) => verbs::decide::unrevoke(args, host, out),
         Verb::Revoke(args) => verbs::decide::revoke(args, host, out),
         Verb::Lock(args) => verbs::lock::run(args, host, out),
         Verb::Redact(args) => verbs::redact::run(args, out),

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::diagnostic::{Diagnostic, Level};
 use crate::output_file;
 
 /// When to colour.
@@ -40,15 +41,6 @@ pub(crate) enum Live {
     Watched,
     /// It is none, or `-q` was given.
     Unwatched,
-}
-
-/// How many findings are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Show {
-    /// The worst few.
-    Worst,
-    /// Every one.
-    All,
 }
 
 /// Whether anyone reads standard output.
@@ -118,6 +110,13 @@ impl Out {
                 Ok(())
             }
             other => other,
+        }
+    }
+
+    /// Prints a diagnostic to standard error, unless `-q`; an error is printed even then.
+    pub(crate) fn report(&self, diagnostic: &Diagnostic) {
+        if self.loudness >= 0 || diagnostic.level() == Level::Error {
+            self.complain(diagnostic.render(self.width).trim_end());
         }
     }
 

@@ -3,10 +3,11 @@
 //! The directory may be shared: anyone who can create files in it can plant symlinks. So no symlink is followed, the
 //! temporary file is created exclusively under a random name, and the target is replaced in one step.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// Writes a file that a user named on the command line.
 ///
@@ -64,8 +65,24 @@ fn at(path: &Utf8Path, error: &io::Error) -> io::Error {
 }
 
 fn refused(path: &Utf8Path, why: &str, help: &str) -> io::Error {
-    io::Error::other(format!("{path} is {why}\n  next: {help}"))
+    io::Error::other(OutputRefused { path: path.to_owned(), why: why.to_owned(), help: help.to_owned() })
 }
+
+/// A path that cannot be the file of `--output`.
+#[derive(Debug)]
+pub(crate) struct OutputRefused {
+    path: Utf8PathBuf,
+    why: String,
+    pub(crate) help: String,
+}
+
+impl fmt::Display for OutputRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}", self.path, self.why)
+    }
+}
+
+impl std::error::Error for OutputRefused {}
 
 struct Target<'a> {
     path: &'a Utf8Path,

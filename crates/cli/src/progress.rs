@@ -8,7 +8,7 @@ use plugward_loader::Watch;
 
 use crate::escape::line;
 use crate::out::Live;
-use crate::table::bytes;
+use crate::text::bytes;
 
 /// A spinner that appears after a second of work.
 pub(crate) struct Progress {

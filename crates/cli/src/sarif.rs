@@ -1,16 +1,18 @@
-//! The report of a check as one SARIF 2.1.0 log: findings and refusals as results.
+//! SARIF 2.1.0: findings and refusals of a check, or findings of a scan, as results of one run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_loader::codes::{Code, all};
-use plugward_loader::{Decision, Finding, PluginReport, Reason, Report, Severity, Weight, scanner, sha256};
+use plugward_loader::scanner::{FileState, Rule, Rules, ScanDecision, ScanReport, State, Suppressed};
+use plugward_loader::{
+    BehaviorEvidence, Decision, Finding, PluginReport, Reason, Report, Severity, Weight, sha256,
+};
 use serde_json::{Map, Value, json};
 
-/// Renders a report. Places are relative to the folder that was named; no absolute path and no time is in it.
+/// Renders the report of a check. Paths are relative to the project; no absolute path and no time is in it.
 pub(crate) fn render(report: &Report) -> String {
     let rules = rules(report);
-    let indexes: BTreeMap<&str, usize> =
-        rules.iter().enumerate().filter_map(|(at, rule)| Some((rule.get("id")?.as_str()?, at))).collect();
+    let indexes = indexes(&rules);
     let mut results = Vec::new();
     for plugin in &report.plugins {
         for reason in &plugin.reasons {
@@ -18,7 +20,14 @@ pub(crate) fn render(report: &Report) -> String {
         }
         let mut seen = BTreeMap::new();
         for finding in &plugin.findings {
-            results.push(found(plugin, finding, &indexes, &mut seen));
+            let place = Place {
+                uri: uri(&[&plugin.path, &finding.path]),
+                end: None,
+                name: &plugin.id,
+                suppression: plugin.suppression(finding),
+                plugin: Some(&plugin.id),
+            };
+            results.push(found(finding, &place, &indexes, &mut seen));
         }
     }
     let notices =
@@ -28,32 +37,136 @@ pub(crate) fn render(report: &Report) -> String {
         .map(|(id, notice)| {
             let text =
                 if id.is_empty() { notice.message.clone() } else { format!("{id}: {}", notice.message) };
-            json!({ "level": "note", "descriptor": { "id": notice.code }, "message": { "text": text } })
+            notification("note", &notice.code, &text)
         })
         .collect();
+    log(Run {
+        rules,
+        driver: json!({ "rules": report.tool.rules, "trust": report.trust }),
+        artifacts: Vec::new(),
+        results,
+        notifications,
+        exit: report.exit,
+        behaviors: behaviors(report),
+    })
+}
+
+/// Renders the report of a scan, with all loaded rules. `prefix` is the path from the project to what the report's paths
+/// start at, so that `check` and `scan` name a file alike.
+pub(crate) fn scan(
+    report: &ScanReport,
+    decision: &ScanDecision,
+    rules: &Rules,
+    prefix: &str,
+    exit: u8,
+) -> String {
+    let ids: Vec<Value> = rules.iter().map(rule_entry).collect();
+    let indexes = indexes(&ids);
+    let mut seen = BTreeMap::new();
+    let results = report
+        .placed()
+        .map(|(finding, end)| {
+            let covers = |item: &&Suppressed| item.finding == *finding;
+            let place = Place {
+                uri: uri(&[prefix, &finding.path]),
+                end: Some(end),
+                name: "",
+                suppression: decision.suppressed.iter().find(covers).map(|item| item.reason.as_str()),
+                plugin: None,
+            };
+            found(finding, &place, &indexes, &mut seen)
+        })
+        .collect();
+    let artifacts = report.files().iter().map(|file| artifact(file, prefix)).collect();
+    let unread = |state: State| matches!(state, State::Partial | State::Unreadable | State::Special);
+    let unread = report.files().iter().filter(|file| unread(file.state)).map(|file| {
+        let text = format!("{} is {}: not all of it was read", file.path, file.state.as_str());
+        notification("warning", "scan/partial", &text)
+    });
+    let notices = decision
+        .notices
+        .iter()
+        .map(|notice| notification("note", notice.code, &format!("{}: {}", notice.path, notice.message)));
+    let mut places: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for one in report.evidence() {
+        places.entry(one.behavior.as_str()).or_default().push(evidence(one, uri(&[prefix, &one.path])));
+    }
+    log(Run {
+        driver: json!({ "rules": report.rules().to_string(), "profile": report.profile().as_str() }),
+        artifacts,
+        results,
+        notifications: unread.chain(notices).collect(),
+        exit,
+        behaviors: json!(places),
+        rules: ids,
+    })
+}
+
+/// The parts of a log with one run.
+struct Run {
+    rules: Vec<Value>,
+    driver: Value,
+    artifacts: Vec<Value>,
+    results: Vec<Value>,
+    notifications: Vec<Value>,
+    exit: u8,
+    behaviors: Value,
+}
+
+fn log(run: Run) -> String {
+    let mut one = json!({
+        "tool": { "driver": {
+            "name": "plugward",
+            "version": env!("CARGO_PKG_VERSION"),
+            "informationUri": "https://example.invalid/plugward",
+            "rules": run.rules,
+            "properties": run.driver,
+        } },
+        "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\n", "\r", "\u{2028}", "\u{2029}"],
+        "invocations": [{
+            "executionSuccessful": !matches!(run.exit, 1 | 2 | 7),
+            "exitCode": run.exit,
+            "toolExecutionNotifications": run.notifications,
+        }],
+        "results": run.results,
+        "properties": { "plugward/behaviors": run.behaviors },
+    });
+    if !run.artifacts.is_empty()
+        && let Some(map) = one.as_object_mut()
+    {
+        map.insert("artifacts".to_owned(), Value::Array(run.artifacts));
+    }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": report.tool.name,
-                "version": report.tool.version,
-                "informationUri": "https://example.invalid/plugward",
-                "rules": rules,
-                "properties": { "rules": report.tool.rules, "trust": report.trust },
-            } },
-            "columnKind": "unicodeCodePoints",
-            "newlineSequences": ["\r\n", "\n", "\r", "\u{2028}", "\u{2029}"],
-            "invocations": [{
-                "executionSuccessful": !matches!(report.exit, 1 | 2 | 7),
-                "exitCode": report.exit,
-                "toolExecutionNotifications": notifications,
-            }],
-            "results": results,
-            "properties": { "plugward/behaviors": behaviors(report) },
-        }],
+        "runs": [one],
     });
     format!("{log:#}\n")
+}
+
+fn notification(level: &str, code: &str, text: &str) -> Value {
+    json!({ "level": level, "descriptor": { "id": code }, "message": { "text": text } })
+}
+
+fn indexes(rules: &[Value]) -> BTreeMap<String, usize> {
+    let id = |(at, rule): (usize, &Value)| Some((rule.get("id")?.as_str()?.to_owned(), at));
+    rules.iter().enumerate().filter_map(id).collect()
+}
+
+fn artifact(file: &FileState, prefix: &str) -> Value {
+    let mut map = Map::new();
+    map.insert("location".to_owned(), json!({ "uri": uri(&[prefix, &file.path]) }));
+    map.insert("length".to_owned(), json!(file.bytes));
+    if let Some(digest) = file.digest {
+        map.insert("hashes".to_owned(), json!({ "sha-256": digest.hex() }));
+    }
+    map.insert("properties".to_owned(), json!({ "state": file.state.as_str(), "role": file.role.as_str() }));
+    Value::Object(map)
+}
+
+fn evidence(one: &BehaviorEvidence, uri: String) -> Value {
+    json!({ "uri": uri, "line": one.line, "role": one.role.as_str(), "snippet": one.snippet })
 }
 
 /// The behaviors of each plugin that has one, with their places.
@@ -62,12 +175,7 @@ fn behaviors(report: &Report) -> Value {
     for plugin in &report.plugins {
         for one in &plugin.behaviors {
             let places = plugins.entry(&plugin.id).or_default().entry(one.behavior.as_str()).or_default();
-            places.push(json!({
-                "uri": uri(plugin, Some(&one.path)),
-                "line": one.line,
-                "role": one.role.as_str(),
-                "snippet": one.snippet,
-            }));
+            places.push(evidence(one, uri(&[&plugin.path, &one.path])));
         }
     }
     json!(plugins)
@@ -85,27 +193,31 @@ fn rules(report: &Report) -> Vec<Value> {
     named.into_iter().map(|id| rule(id, &known, codes.clone().find(|reason| reason.code == id))).collect()
 }
 
+/// A built-in rule or one of a rules file.
+fn rule_entry(rule: &Rule) -> Value {
+    let help = format!("{} {}", rule.why(), rule.fix());
+    json!({
+        "id": rule.id().as_str(),
+        "shortDescription": { "text": rule.title() },
+        "fullDescription": { "text": rule.why() },
+        "help": { "text": help.trim_end() },
+        "properties": { "tags": rule.refs(), "languages": rule.langs() },
+    })
+}
+
 fn rule(id: &str, known: &[Code], reason: Option<&Reason>) -> Value {
-    if let Some(rule) = scanner::Rules::builtin().get(id) {
-        return json!({
-            "id": id,
-            "shortDescription": { "text": rule.title() },
-            "fullDescription": { "text": rule.why() },
-            "help": { "text": format!("{} {}", rule.why(), rule.fix()).trim_end() },
-            "properties": { "tags": rule.refs() },
-        });
+    if let Some(rule) = Rules::builtin().get(id) {
+        return rule_entry(rule);
     }
     let help = known.iter().find(|code| code.code == id).map(|code| code.help.clone());
     let help = help.or_else(|| reason.map(|reason| reason.help.clone())).unwrap_or_default();
     json!({ "id": id, "shortDescription": { "text": id }, "help": { "text": help } })
 }
 
-/// A file of a plugin as a relative reference: from the project, so that a code host finds the file, else from the
-/// directory that was named.
-fn uri(plugin: &PluginReport, path: Option<&str>) -> String {
-    let parts = [Some(plugin.path.as_str()), path].into_iter().flatten();
+/// The parts of a path as one relative reference; bytes that a reference cannot contain are percent-encoded.
+fn uri(parts: &[&str]) -> String {
     let parts: Vec<&str> =
-        parts.flat_map(|part| part.split('/')).filter(|part| !matches!(*part, "" | ".")).collect();
+        parts.iter().flat_map(|part| part.split('/')).filter(|part| !matches!(*part, "" | ".")).collect();
     let mut out = String::new();
     for byte in parts.join("/").bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_' | b'~') {
@@ -117,25 +229,48 @@ fn uri(plugin: &PluginReport, path: Option<&str>) -> String {
     if out.is_empty() { ".".to_owned() } else { out }
 }
 
-fn refusal(plugin: &PluginReport, reason: &Reason, indexes: &BTreeMap<&str, usize>) -> Value {
+fn refusal(plugin: &PluginReport, reason: &Reason, indexes: &BTreeMap<String, usize>) -> Value {
     let level = match (plugin.decision, reason.weight) {
         (Decision::Ask, _) | (_, Weight::Undecided) => "warning",
         _ => "error",
     };
+    let location = match &reason.place {
+        Some(place) => json!({
+            "artifactLocation": { "uri": uri(&[&plugin.path, &place.path]) },
+            "region": {
+                "startLine": place.line,
+                "startColumn": place.column,
+                "byteOffset": place.span.start,
+                "byteLength": place.span.len(),
+            },
+        }),
+        None => json!({ "artifactLocation": { "uri": uri(&[&plugin.path]) } }),
+    };
     json!({
         "ruleId": reason.code,
-        "ruleIndex": indexes.get(reason.code.as_str()),
+        "ruleIndex": indexes.get(&reason.code),
         "level": level,
-        "message": { "text": format!("{}: {}; next: {}", plugin.id, reason.message, reason.help) },
-        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(plugin, None) } } }],
+        "message": { "text": format!("{}: {}; help: {}", plugin.id, reason.message, reason.help) },
+        "locations": [{ "physicalLocation": location }],
         "properties": { "plugin": plugin.id, "gate": reason.gate.as_str(), "decision": plugin.decision.as_str() },
     })
 }
 
+/// Where a finding is, and what the host's settings say about it.
+struct Place<'a> {
+    uri: String,
+    /// Line and column after the last character, if they are known.
+    end: Option<(u32, u32)>,
+    /// The first part of the fingerprint.
+    name: &'a str,
+    suppression: Option<&'a str>,
+    plugin: Option<&'a str>,
+}
+
 fn found(
-    plugin: &PluginReport,
     finding: &Finding,
-    indexes: &BTreeMap<&str, usize>,
+    place: &Place<'_>,
+    indexes: &BTreeMap<String, usize>,
     seen: &mut BTreeMap<String, u64>,
 ) -> Value {
     let level = match finding.severity {
@@ -143,47 +278,39 @@ fn found(
         Severity::Warning => "warning",
         Severity::Info => "note",
     };
-    let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
-    // Lines may move: the text, and how many of the same came before.
+    // Lines move: the fingerprint has the text, and the number of equal ones before it.
     let folded: Vec<&str> = finding.snippet.split_whitespace().collect();
-    let text = format!("{}\u{0}{}\u{0}{}\u{0}{}", plugin.id, finding.rule, finding.path, folded.join(" "));
+    let text = format!("{}\u{0}{}\u{0}{}\u{0}{}", place.name, finding.rule, finding.path, folded.join(" "));
     let turn = seen.entry(text.clone()).or_default();
     let print = sha256(format!("{text}\u{0}{turn}").as_bytes()).hex();
-    *turn = turn.saturating_add(1);
-    let mut map = Map::new();
-    for (key, value) in [
-        ("ruleId", json!(finding.rule.as_str())),
-        ("ruleIndex", json!(indexes.get(finding.rule.as_str()))),
-        ("level", json!(level)),
-        ("message", json!({ "text": finding.message })),
-        (
-            "locations",
-            json!([{ "physicalLocation": {
-                "artifactLocation": { "uri": uri(plugin, Some(&finding.path)) },
-                "region": {
-                    "startLine": finding.line,
-                    "startColumn": finding.column,
-                    "byteOffset": finding.span.start,
-                    "byteLength": finding.span.len(),
-                    "snippet": { "text": finding.snippet },
-                },
-            } }]),
-        ),
-        ("partialFingerprints", json!({ "plugward/v1": print })),
-        (
-            "properties",
-            json!({
-                "plugin": plugin.id,
-                "role": finding.role.as_str(),
-                "hidden": finding.is_hidden(),
-                "how": how,
-            }),
-        ),
-    ] {
-        map.insert(key.to_owned(), value);
+    *turn += 1;
+    let mut region = json!({
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "byteOffset": finding.span.start,
+        "byteLength": finding.span.len(),
+        "snippet": { "text": finding.snippet },
+    });
+    if let (Some((line, column)), Some(map)) = (place.end, region.as_object_mut()) {
+        map.insert("endLine".to_owned(), json!(line));
+        map.insert("endColumn".to_owned(), json!(column));
     }
-    if let Some(reason) = plugin.suppression(finding) {
+    let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
+    let mut properties = json!({ "role": finding.role.as_str(), "hidden": finding.is_hidden(), "how": how });
+    if let (Some(plugin), Some(map)) = (place.plugin, properties.as_object_mut()) {
+        map.insert("plugin".to_owned(), json!(plugin));
+    }
+    let mut result = json!({
+        "ruleId": finding.rule.as_str(),
+        "ruleIndex": indexes.get(finding.rule.as_str()),
+        "level": level,
+        "message": { "text": finding.message },
+        "locations": [{ "physicalLocation": { "artifactLocation": { "uri": place.uri }, "region": region } }],
+        "partialFingerprints": { "plugward/v1": print },
+        "properties": properties,
+    });
+    if let (Some(reason), Some(map)) = (place.suppression, result.as_object_mut()) {
         map.insert("suppressions".to_owned(), json!([{ "kind": "external", "justification": reason }]));
     }
-    Value::Object(map)
+    result
 }

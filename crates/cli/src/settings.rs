@@ -3,7 +3,6 @@
 //! Only what this program acts on is a key; any other is an error with its place, so that a mistyped one does not pass
 //! for said. Files of a workspace are not read.
 
-use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::hook_events::RawOutput;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
@@ -15,15 +14,15 @@ use plugward_loader::{
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::escape::line;
-use crate::failure::{Failure, usage};
-use crate::host::{self, Host, Warnings};
+use crate::diagnostic::Location;
+use crate::failure::Failure;
+use crate::host::{self, Host, PolicyUse, Warnings};
 use crate::settings_file::{self, SettingsFile};
 
 /// The file's name in the config folder.
 pub(crate) const NAME: &str = "config.toml";
 /// Most bytes of it.
-const LIMIT: u64 = 1 << 20;
+pub(crate) const LIMIT: u64 = 1 << 20;
 /// Most bytes of a file of rules.
 const RULES: u64 = 1 << 20;
 
@@ -264,7 +263,7 @@ impl Settings {
         let layer: Layer = toml::from_str(&text.body).map_err(|error| {
             let what = match error.message() {
                 // How the reader says that a word was expected.
-                "wanted string or table" => "expected a word in quotes",
+                "wanted string or table" => "expected a string in quotes",
                 message => message,
             };
             wrong(text, error.span().map_or(0, |span| span.start), what, &nearest(what))
@@ -328,10 +327,10 @@ impl Settings {
         let named =
             named.iter().map(|path| (path, host::named_file(path, RULES).map(SettingsFile::unchecked)));
         for (path, read) in own.chain(named) {
-            let SettingsFile { bytes, warning } = read.map_err(Failure::Usage)?;
+            let SettingsFile { bytes, warning } = read?;
             self.warnings.add(warning);
             let text = String::from_utf8(bytes).map_err(|error| {
-                usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+                Failure::usage(format!("{path} is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
             })?;
             texts.push((path.to_string(), text));
         }
@@ -339,9 +338,9 @@ impl Settings {
             return Ok(None);
         }
         let files: Vec<RuleFile<'_>> = texts.iter().map(|(name, text)| RuleFile { name, text }).collect();
-        Rules::with(&files).map(Some).map_err(|error| {
-            usage(format!("load rules: {error} ({})\n  next: {}", error.code(), error.help()))
-        })
+        Rules::with(&files)
+            .map(Some)
+            .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))
     }
 }
 
@@ -368,10 +367,17 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
         let SettingsFile { bytes, warning } = file;
         host.warnings.add(warning);
         let text = String::from_utf8(bytes).map_err(|error| {
-            usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+            Failure::usage(format!("{path} is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
         let folder = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
         texts.push(Text { name: path.to_string(), body: text, folder });
+    }
+    if let Some(path) = host.policy.as_ref().filter(|_| host.policy_use == PolicyUse::Read) {
+        let bytes = host::named_file(path, LIMIT)?;
+        let body =
+            String::from_utf8(bytes).map_err(|_error| Failure::usage(format!("{path} is not UTF-8")))?;
+        let folder = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
+        texts.push(Text { name: path.to_string(), body, folder });
     }
     let from_environment = host.cfg_lines();
     let rows = from_environment.lines().map(|row| ("PLUGWARD_CFG", row));
@@ -384,20 +390,21 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
 }
 
 /// A directory that cannot be opened hides the pins and denials too, which is more than wrong settings.
-fn unread(host: &Host, error: anyhow::Error) -> Failure {
+fn unread(host: &Host, error: Failure) -> Failure {
     #[expect(clippy::disallowed_methods, reason = "only whether it opens; no name in it is looked at")]
     let opened = host.config_dir().map(|dir| std::fs::read_dir(dir).map(drop));
     if matches!(opened, Ok(Err(why)) if why.kind() == std::io::ErrorKind::PermissionDenied) {
-        let help = "fix the permissions of the directory, or name another one with --config-dir";
-        return Failure::Store(anyhow::anyhow!("{error:#}\n  next: {help}"));
+        return error
+            .of_store()
+            .help("fix the permissions of the directory, or name another one with --config-dir");
     }
-    Failure::Usage(error)
+    error
 }
 
 /// `KEY=VALUE`, where the value is TOML, else a bare string.
 fn assignment(name: &str, row: &str) -> Result<String, Failure> {
     let Some((key, value)) = row.split_once('=') else {
-        return Err(usage(format!("read {name} `{}`: expected KEY=VALUE", line(row))));
+        return Err(Failure::usage(format!("expected KEY=VALUE in {name}: {row}")));
     };
     let text = format!("{} = {}\n", key.trim(), value.trim());
     if toml::from_str::<toml::Table>(&text).is_ok() {
@@ -409,12 +416,12 @@ fn assignment(name: &str, row: &str) -> Result<String, Failure> {
 /// What was likely meant, out of the words that the reader says it expected.
 fn nearest(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
-    let Some(given) = words.next() else { return "mend the line".to_owned() };
+    let Some(given) = words.next() else { return "fix the line".to_owned() };
     if message.starts_with("missing field") {
         return format!("add `{given}`");
     }
     if !message.starts_with("unknown ") {
-        return "mend the line".to_owned();
+        return "fix the line".to_owned();
     }
     let low = given.to_lowercase();
     let near = words
@@ -422,19 +429,25 @@ fn nearest(message: &str) -> String {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
         Some((score, word)) if score > 0.75 => format!("did you mean `{word}`?"),
-        _ => "write one of the words above".to_owned(),
+        _ => "use one of the values above".to_owned(),
     }
 }
 
-fn wrong(text: &Text, at: usize, what: &str, next: &str) -> Failure {
-    let before = text.body.get(..at).unwrap_or_default();
-    let row = before.matches('\n').count().saturating_add(1);
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count().saturating_add(1);
-    Failure::Usage(anyhow!(
-        "read {}:{row}:{column}: {} (policy/settings)\n  next: {next}",
-        line(&text.name),
-        line(what)
-    ))
+fn wrong(text: &Text, at: usize, what: &str, help: &str) -> Failure {
+    invalid(&text.name, &text.body, at, what, help)
+}
+
+/// An error at one place of a settings file, or of one assignment of the command line.
+pub(crate) fn invalid(name: &str, body: &str, at: usize, what: &str, help: &str) -> Failure {
+    let before = body.get(..at).unwrap_or_default();
+    let row = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let source = body.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let column = before.get(start..).unwrap_or_default().chars().count();
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    let location = Location::path(name).at(number(row), number(column + 1));
+    let location = location.source(&source.replace('\t', " "), column..column + 1, "");
+    Failure::usage(what).code("policy/settings").at(location).help(help)
 }
 
 fn shared_name(text: &Text, name: Spanned<String>) -> Result<String, Failure> {
@@ -445,7 +458,7 @@ fn shared_name(text: &Text, name: Spanned<String>) -> Result<String, Failure> {
     if name.starts_with("../") && last.is_some() && parts.next().is_none() {
         return Ok(name);
     }
-    let what = format!("`{name}` is no folder beside a plugin");
+    let what = format!("`{name}` is not a directory next to a plugin");
     Err(wrong(text, at, &what, "write it as a plugin would import it: ../shared"))
 }
 
@@ -483,7 +496,7 @@ fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Fai
     let expires = match expires {
         None => None,
         Some(day) => {
-            let bad = |_| wrong(text, day.span().start, "expected a day as YYYY-MM-DD", "mend the day");
+            let bad = |_| wrong(text, day.span().start, "expected a day as YYYY-MM-DD", "fix the date");
             Some(day.get_ref().parse::<Date>().map_err(bad)?)
         }
     };

@@ -3,14 +3,16 @@
 //! Anyone who can write such a file can switch a check off, so it gets the owner and mode checks of the pins. A symlink
 //! is followed, because dotfile managers set settings up that way, if nobody else can change the link or its target.
 
-use anyhow::{Context as _, Result};
 use camino::Utf8Path;
+
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
 
 /// A settings file, and a warning about its permissions.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) warning: Option<String>,
+    pub(crate) warning: Option<Diagnostic>,
 }
 
 impl SettingsFile {
@@ -25,14 +27,12 @@ impl SettingsFile {
 /// # Errors
 /// There is no such file; it is not a regular file; it, a symlink to it or one of their directories belongs to another
 /// user, or anyone can write it.
-pub(crate) fn read(path: &Utf8Path, limit: u64) -> Result<SettingsFile> {
-    read_if_present(path, limit)?
-        .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::NotFound))
-        .with_context(|| format!("open {path}"))
+pub(crate) fn read(path: &Utf8Path, limit: u64) -> Result<SettingsFile, Failure> {
+    read_if_present(path, limit)?.ok_or_else(|| Failure::usage(format!("no such file: {path}")))
 }
 
 /// As [`read`]; returns `None` if nothing has that name.
-pub(crate) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>> {
+pub(crate) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
     system::read_if_present(path, limit)
 }
 
@@ -42,23 +42,22 @@ mod system {
     use std::io::Read as _;
     use std::os::fd::OwnedFd;
 
-    use anyhow::{Context as _, Result, anyhow};
     use camino::Utf8Path;
     use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
     use rustix::io::Errno;
 
-    use super::SettingsFile;
+    use super::{Diagnostic, Failure, SettingsFile};
     use crate::verbs::shared::quoted;
 
     /// As many as the kernel follows.
     const SYMLINKS: usize = 40;
 
-    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>> {
+    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
         let mut warning = None;
         let mut here = path.to_owned();
         for followed in 0..=SYMLINKS {
             let Some(name) = here.file_name().map(str::to_owned) else {
-                return Err(anyhow!("read {path}: not a regular file"));
+                return Err(Failure::usage(format!("not a regular file: {path}")));
             };
             let parent = here.parent().filter(|parent| !parent.as_str().is_empty());
             let parent = parent.unwrap_or(Utf8Path::new(".")).to_owned();
@@ -66,25 +65,31 @@ mod system {
             let dir = match fs::open(parent.as_std_path(), flags, Mode::empty()) {
                 Ok(dir) => dir,
                 Err(Errno::NOENT) if followed == 0 => return Ok(None),
-                Err(errno) => return Err(errno).with_context(|| format!("open {parent}")),
+                Err(errno) => return Err(Failure::usage(format!("cannot open {parent}: {errno}"))),
             };
             let stat = match fs::statat(&dir, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => stat,
                 Err(Errno::NOENT) if followed == 0 => return Ok(None),
                 Err(Errno::NOENT) => {
-                    return Err(anyhow!("read {path}: its symlink points to {here}, which does not exist"));
+                    return Err(Failure::usage(format!(
+                        "cannot read {path}: its symlink points to {here}, which does not exist"
+                    )));
                 }
-                Err(errno) => return Err(errno).with_context(|| format!("open {here}")),
+                Err(errno) => {
+                    return Err(errno)
+                        .map_err(|error| Failure::usage(format!("cannot read {here}: {error}")));
+                }
             };
             let subject = Subject { path, here: &here };
             subject.check_directory(&dir, &parent, &mut warning)?;
             if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
                 subject.check_owner(&stat, "its symlink", &here)?;
                 let target = fs::readlinkat(&dir, name.as_str(), Vec::new());
-                let target = target.with_context(|| format!("read the symlink {here}"))?;
                 let target = target
-                    .into_string()
-                    .map_err(|_bytes| anyhow!("read {path}: the target of {here} is not UTF-8"))?;
+                    .map_err(|error| Failure::usage(format!("cannot read the symlink {here}: {error}")))?;
+                let target = target.into_string().map_err(|_bytes| {
+                    Failure::usage(format!("cannot read {path}: the target of {here} is not UTF-8"))
+                })?;
                 here = parent.join(target);
                 continue;
             }
@@ -93,7 +98,7 @@ mod system {
             let bytes = subject.read(&dir, &name, limit, &mut warning)?;
             return Ok(Some(SettingsFile { bytes, warning }));
         }
-        Err(anyhow!("read {path}: too many symlinks"))
+        Err(Failure::usage(format!("too many symlinks: {path}")))
     }
 
     /// The file that was asked for, and the step on the way to it.
@@ -108,14 +113,16 @@ mod system {
             dir: &OwnedFd,
             name: &str,
             limit: u64,
-            warning: &mut Option<String>,
-        ) -> Result<Vec<u8>> {
+            warning: &mut Option<Diagnostic>,
+        ) -> Result<Vec<u8>, Failure> {
             let path = self.path;
             // It may have been replaced by a pipe since: without waiting for its writer. What was opened is checked again.
             let flags =
                 OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-            let file = fs::openat(dir, name, flags, Mode::empty()).with_context(|| format!("open {path}"))?;
-            let stat = fs::fstat(&file).with_context(|| format!("open {path}"))?;
+            let file = fs::openat(dir, name, flags, Mode::empty())
+                .map_err(|error| Failure::usage(format!("cannot read {path}: {error}")))?;
+            let stat =
+                fs::fstat(&file).map_err(|error| Failure::usage(format!("cannot read {path}: {error}")))?;
             self.check_kind(&stat)?;
             self.check_owner(&stat, "it", self.here)?;
             let mode = Mode::from_raw_mode(stat.st_mode);
@@ -129,15 +136,21 @@ mod system {
             File::from(file)
                 .take(limit.saturating_add(1))
                 .read_to_end(&mut bytes)
-                .with_context(|| format!("read {path}"))?;
+                .map_err(|error| Failure::usage(format!("cannot read {path}: {error}")))?;
             if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
-                return Err(anyhow!("read {path}: more than {limit} bytes"));
+                return Err(Failure::usage(format!("{path} has more than {limit} bytes")));
             }
             Ok(bytes)
         }
 
-        fn check_directory(&self, dir: &OwnedFd, at: &Utf8Path, warning: &mut Option<String>) -> Result<()> {
-            let stat = fs::fstat(dir).with_context(|| format!("open {at}"))?;
+        fn check_directory(
+            &self,
+            dir: &OwnedFd,
+            at: &Utf8Path,
+            warning: &mut Option<Diagnostic>,
+        ) -> Result<(), Failure> {
+            let stat =
+                fs::fstat(dir).map_err(|error| Failure::usage(format!("cannot open {at}: {error}")))?;
             self.check_owner(&stat, "its directory", at)?;
             let mode = Mode::from_raw_mode(stat.st_mode);
             // In a sticky directory only the owner of a file can move or remove it, and the file's owner is checked.
@@ -153,60 +166,61 @@ mod system {
             Ok(())
         }
 
-        fn check_owner(&self, stat: &Stat, what: &str, at: &Utf8Path) -> Result<()> {
+        fn check_owner(&self, stat: &Stat, what: &str, at: &Utf8Path) -> Result<(), Failure> {
             let own = rustix::process::geteuid().as_raw();
             if stat.st_uid == own || stat.st_uid == 0 {
                 return Ok(());
             }
             let (path, uid) = (self.path, stat.st_uid);
-            Err(anyhow!(
-                "read {path}: {what} belongs to user {uid} (state/not-ours)\n  \
-                 next: review the file, then run: chown -h $(id -u) {}",
-                quoted(at.as_str())
-            ))
+            Err(Failure::usage(format!("cannot use {path}: {what} belongs to user {uid}"))
+                .code("state/not-ours")
+                .help(format!("review the file, then run: chown -h $(id -u) {}", quoted(at.as_str()))))
         }
 
-        fn writable(&self, what: &str, at: &Utf8Path) -> anyhow::Error {
+        fn writable(&self, what: &str, at: &Utf8Path) -> Failure {
             let path = self.path;
             let at = quoted(at.as_str());
-            anyhow!(
-                "read {path}: {what} (state/not-ours)\n  next: review the file, then run: chmod go-w {at}"
-            )
+            Failure::usage(format!("cannot use {path}: {what}"))
+                .code("state/not-ours")
+                .help(format!("review the file, then run: chmod go-w {at}"))
         }
 
-        fn warn(&self, what: &str, at: &Utf8Path, warning: &mut Option<String>) {
+        fn warn(&self, what: &str, at: &Utf8Path, warning: &mut Option<Diagnostic>) {
             let path = self.path;
             let at = quoted(at.as_str());
             warning.get_or_insert_with(|| {
-                format!("warning: {path}: {what} (state/group-writable)\n  next: chmod g-w {at}")
+                Diagnostic::warning(format!("{path}: {what}"))
+                    .code("state/group-writable")
+                    .help(&format!("chmod g-w {at}"))
             });
         }
 
-        fn check_kind(&self, stat: &Stat) -> Result<()> {
+        fn check_kind(&self, stat: &Stat) -> Result<(), Failure> {
             if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
                 return Ok(());
             }
-            Err(anyhow!("read {}: not a regular file", self.path))
+            Err(Failure::usage(format!("not a regular file: {}", self.path)))
         }
     }
 }
 
 #[cfg(not(unix))]
 mod system {
-    use anyhow::{Context as _, Result, anyhow};
     use camino::Utf8Path;
 
-    use super::SettingsFile;
+    use super::{Diagnostic, Failure, SettingsFile};
     use crate::host;
 
-    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>> {
+    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
         let meta = match std::fs::metadata(path) {
             Ok(meta) => meta,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).with_context(|| format!("open {path}")),
+            Err(error) => {
+                return Err(error).map_err(|error| Failure::usage(format!("cannot read {path}: {error}")));
+            }
         };
         if !meta.is_file() {
-            return Err(anyhow!("read {path}: not a regular file"));
+            return Err(Failure::usage(format!("not a regular file: {path}")));
         }
         Ok(Some(SettingsFile::unchecked(host::named_file(path, limit)?)))
     }

@@ -1,6 +1,5 @@
 //! What this machine remembers, opened for one verb.
 
-use anyhow::anyhow;
 use camino::Utf8Path;
 use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
 use plugward_loader::ledger::LedgerId;
@@ -10,7 +9,8 @@ use plugward_loader::{
     Stores, CheckMode,
 };
 
-use crate::failure::{Failure, usage};
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
@@ -52,12 +52,12 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
     if writes == CheckMode::LookOnly && is_missing(path)? {
         return Ok(PinStore::empty());
     }
-    let dir = host::own_folder(path).map_err(Failure::Store)?;
+    let dir = host::own_directory(path).map_err(Failure::of_store)?;
     let store = PinStore::open(&dir, host::owner());
     Ok(match baselines(host) {
         Ok(baselines) => store.with_baselines(baselines),
         Err(error) => {
-            out.say(&format!("note: no text is kept for later diffs: {error:#}"));
+            out.report(&Diagnostic::note_of(format!("no text is kept for later diffs: {error}")));
             store
         }
     })
@@ -68,10 +68,15 @@ fn is_missing(path: &Utf8Path) -> Result<bool, Failure> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(Failure::Store(anyhow!(
-            "reach the config directory {path}: {error}\n  next: fix its permissions, or name another with --config-dir"
-        ))),
+        Err(error) => Err(Failure::store(format!("reach the config directory {path}: {error}"))
+            .help("fix its permissions, or name another with --config-dir")),
     }
+}
+
+/// Opens the approvals for a change; the directory is created if it does not exist yet.
+pub(crate) fn approvals_to_write(host: &Host) -> Result<ApprovalStore, Failure> {
+    let dir = host::own_directory(host.config_dir()?).map_err(Failure::of_store)?;
+    Ok(ApprovalStore::open(&dir, host::owner()))
 }
 
 fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
@@ -79,7 +84,7 @@ fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
     if is_missing(path)? {
         return Ok(ApprovalStore::empty());
     }
-    let dir = host::own_folder(path).map_err(Failure::Store)?;
+    let dir = host::own_directory(path).map_err(Failure::of_store)?;
     Ok(ApprovalStore::open(&dir, host::owner()))
 }
 
@@ -88,31 +93,32 @@ pub(crate) fn records<'a>(
     host: &Host,
     verb: &str,
     paths: impl IntoIterator<Item = &'a Utf8Path>,
-) -> anyhow::Result<ScanPack> {
+) -> Result<ScanPack, Failure> {
     let mut of = verb.to_owned();
     for path in paths {
         of.push('\0');
         of.push_str(host::real_path(path)?.as_str());
     }
-    let dir = host::own_folder(host.state_dir()?)?;
+    let dir = host::own_directory(host.state_dir()?)?;
     let fresh: Vec<u8> = host::random()?.into_iter().chain(host::random()?).collect();
-    let fresh = <[u8; 32]>::try_from(fresh).map_err(|_other_length| anyhow!("make a key of 32 bytes"))?;
+    let fresh = <[u8; 32]>::try_from(fresh)
+        .map_err(|_other_length| Failure::internal("cannot make a key of 32 bytes"))?;
     let records = ScanRecords::open(&dir, host::owner(), fresh)
-        .map_err(|error| anyhow!("{error} ({})", error.code()))?;
+        .map_err(|error| Failure::internal(error.to_string()).code(error.code()))?;
     Ok(records.pack(&of))
 }
 
 /// Records of scans save time and decide nothing: that there are none is a note.
-pub(crate) fn unrecorded(out: &Out, error: &anyhow::Error) {
+pub(crate) fn unrecorded(out: &Out, error: Failure) {
     if out.loudness > 0 {
-        out.say(&format!("note: no records of scans are kept: {error:#}"));
+        out.report(&error.into_note("no records of scans are kept"));
     }
 }
 
 /// The texts of what was trusted. They explain and never decide, so a folder that cannot be had is no failure.
-fn baselines(host: &Host) -> anyhow::Result<Baselines> {
-    let dir = host::own_folder(host.state_dir()?)?;
-    Ok(Baselines::open(&dir, host::owner())?)
+fn baselines(host: &Host) -> Result<Baselines, Failure> {
+    let dir = host::own_directory(host.state_dir()?)?;
+    Baselines::open(&dir, host::owner()).map_err(|error| Failure::internal(error.to_string()))
 }
 
 /// The lists of `plugins.revocation_lists`; the last good one of each is kept in the state folder.
@@ -122,7 +128,7 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
         return store;
     }
     let opened =
-        host.state_dir().and_then(host::own_folder).map_err(|error| format!("{error:#}")).and_then(|dir| {
+        host.state_dir().and_then(host::own_directory).map_err(|error| error.to_string()).and_then(|dir| {
             RevocationLists::open(&dir, host::owner(), WAIT)
                 .map_err(|error| format!("{error} ({})", error.code()))
         });
@@ -138,7 +144,7 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
                 Some(bytes)
             }
             Err(error) => {
-                out.say(&format!("warning: {error:#}"));
+                out.report(&error.into_warning());
                 None
             }
         };
@@ -154,22 +160,22 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
 pub(crate) fn record(host: &Host, workflow: Option<&str>) -> Result<Record, Failure> {
     let workflow = match workflow {
         Some(id) => Some(WorkflowId::new(id).map_err(|error| {
-            usage(format!("read --workflow: {error} ({})\n  next: {}", error.code(), error.help()))
+            Failure::usage(format!("read --workflow: {error}")).code(error.code()).help(error.help())
         })?),
         None => None,
     };
     Ok(open(host, workflow).unwrap_or_else(|error| {
-        let help = "mend what the message names, or name another folder with --state-dir DIR";
-        Record::failed(RecordFailure::no_place(&format!("{error:#}"), help))
+        let help = "fix what the message names, or name another directory with --state-dir DIR";
+        Record::failed(RecordFailure::no_place(&error.to_string(), help))
     }))
 }
 
-fn open(host: &Host, workflow: Option<WorkflowId>) -> anyhow::Result<Record> {
-    let dir = host::own_folder(host.state_dir()?)?;
+fn open(host: &Host, workflow: Option<WorkflowId>) -> Result<Record, Failure> {
+    let dir = host::own_directory(host.state_dir()?)?;
     let random = host::random()?;
     let clock = host::ledger_clock()?;
     let own = || WorkflowId::new(&format!("check-{}-{:08x}", clock(), u128::from_le_bytes(random) >> 96));
-    let workflow = workflow.map_or_else(own, Ok)?;
+    let workflow = workflow.map_or_else(own, Ok).map_err(|error| Failure::internal(error.to_string()))?;
     Ok(Record::open(
         &dir,
         RecordOptions {

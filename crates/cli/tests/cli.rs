@@ -82,7 +82,7 @@ fn nothing_of_a_plugin_reaches_the_terminal_unescaped() {
         "{ \"name\": \"x\", \"version\": \"1\\u001b[2J\\u202e\" }\n",
     );
     home.write("plugins/x/a\u{202e}b.js", "import 'child_process' // \u{1b}[31m\u{202e}\n");
-    let output = home.run(&["scan", "plugins"]);
+    let output = home.run(&["scan", "-v", "plugins"]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("import 'child_process' // "));
     for args in [
         &["check", "plugins"][..],
@@ -234,7 +234,7 @@ fn deny_allow_forget_revoke() {
     assert_eq!(code(&home.run(&["check", "plugins"])), 5);
     story +=
         &home.shown(&["accept", "good", "--tree", &format!("pt1:{}", "0".repeat(64)), "--in", "plugins"]);
-    story += &home.shown(&["allow", "good"]);
+    story += &home.shown(&["undeny", "good"]);
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
     story += &home.shown(&["forget", "good"]);
     story += &home.shown(&["forget", "good"]);
@@ -243,7 +243,7 @@ fn deny_allow_forget_revoke() {
     story += &home.shown(&["revoke", "claude:good", "--reason", "steals tokens"]);
     story += &home.shown(&["revoke", "goood", "--reason", "steals tokens"]);
     assert_eq!(code(&home.run(&["check", "plugins"])), 5);
-    story += &home.shown(&["forget", "--all"]);
+    story += &home.shown(&["forget", "--all", "--yes"]);
     assert_eq!(code(&home.run(&["check", "plugins"])), 5, "a revocation outlives its pin");
     insta::assert_snapshot!("decisions", story);
 }
@@ -307,7 +307,7 @@ fn a_broken_store_refuses_without_a_terminal() {
     }
     assert_eq!(code(&home.run(&["check", "plugins"])), 7);
     assert_eq!(code(&home.run(&["check", "--exit-zero", "plugins"])), 7);
-    assert_eq!(code(&home.run(&["forget", "--all"])), 0);
+    assert_eq!(code(&home.run(&["forget", "--all", "--yes"])), 0);
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
 }
 
@@ -473,7 +473,7 @@ fn what_a_person_decides_is_written_down_first() {
     for (args, kind) in [
         (&["accept", "good", "--tree", &shown][..], "pin_accepted"),
         (&["deny", "good"], "decision"),
-        (&["allow", "good"], "decision"),
+        (&["undeny", "good"], "decision"),
         (&["forget", "good"], "pin_forgotten"),
         (&["revoke", "claude:good", "--reason", "steals tokens"], "decision"),
     ] {

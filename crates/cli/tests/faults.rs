@@ -117,7 +117,7 @@ fn a_limit_of_file_sizes_keeps_the_pins() {
     for args in [&["check", "plugins"][..], &["deny", "good"], &["forget", "good"]] {
         let output = wrapped(&home, &[], line, args).unwrap();
         assert_eq!(code(&output), 7, "{args:?}: {}", said(&output));
-        assert!(said(&output).contains("next: "), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains("help: "), "{args:?}: {}", said(&output));
         assert_eq!(std::fs::read(home.path(PINS)).unwrap(), pins, "{args:?}");
     }
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
@@ -134,14 +134,15 @@ fn unprivileged(home: &Home, args: &[&str]) -> Option<Output> {
 fn a_read_only_folder_is_read_and_says_what_it_could_not_keep() {
     let (home, pins) = pinned();
     chmod(&home.path("config"), 0o500);
-    let outputs = [&["check", "--format", "json", "plugins"][..], &["deny", "good"], &["forget", "--all"]]
-        .map(|args| unprivileged(&home, args));
+    let outputs =
+        [&["check", "--format", "json", "plugins"][..], &["deny", "good"], &["forget", "--all", "--yes"]]
+            .map(|args| unprivileged(&home, args));
     chmod(&home.path("config"), 0o700);
     let [Some(check), Some(deny), Some(forget)] = outputs else { return };
     assert_eq!((code(&check), code(&deny), code(&forget)), (7, 7, 7), "{}", said(&check));
     let (good, new) = decisions(&check);
     assert_eq!((good.as_str(), new.as_str()), ("load", "refuse pin/not-saved"), "{}", said(&check));
-    assert!(said(&deny).contains("next: "), "{}", said(&deny));
+    assert!(said(&deny).contains("help: "), "{}", said(&deny));
     assert_eq!(std::fs::read(home.path(PINS)).unwrap(), pins);
     assert_eq!(decisions(&check_json(&home)), ("load".to_owned(), "load".to_owned()));
 }
@@ -185,8 +186,8 @@ fn pins_that_are_not_ours_are_never_believed() {
         let refused = || "refuse pin/store".to_owned();
         assert_eq!(decisions(&output), (refused(), refused()), "{what}: {}", said(&output));
         let table = home.shown(&["check", "plugins"]);
-        assert!(table.contains("next: ") && table.contains("plugins.pins.toml"), "{what}: {table}");
-        for verb in ["diff", "allow", "forget"] {
+        assert!(table.contains("help: ") && table.contains("plugins.pins.toml"), "{what}: {table}");
+        for verb in ["diff", "undeny", "forget"] {
             assert_eq!(code(&home.run(&[verb, "good"])), 7, "{what}, {verb}");
         }
         if let Ok(bytes) = std::fs::read(home.path(&format!("{PINS}.aside"))) {
@@ -262,7 +263,7 @@ fn a_lock_file_that_is_no_plain_file_is_no_yes() {
         ] {
             let output = home.run(args);
             assert!(matches!(code(&output), 4 | 7), "{what}, {args:?}: {}", said(&output));
-            assert!(said(&output).contains("next: "), "{what}, {args:?}: {}", said(&output));
+            assert!(said(&output).contains("help: "), "{what}, {args:?}: {}", said(&output));
         }
         assert!(!home.path(PINS).exists(), "{what}: nothing was enrolled");
     }

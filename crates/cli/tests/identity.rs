@@ -420,7 +420,7 @@ fn the_lockfile_that_a_help_names_is_the_one_that_counts() {
     make_dir(&home, "l/.git");
     assert_eq!(code(&home.run(&["lock", "l/my plugins"])), 0);
     plugin(&home, "l/my plugins/b", "b");
-    let help = "`plugward lock 'l/my plugins'`";
+    let help = "plugward lock 'l/my plugins'";
     for dir in ["l/my plugins", "l/my plugins/b", "l"] {
         for verb in [&["check"][..], &["check", "--trust", "locked"], &["lock", "--check"]] {
             let told = said(&home.run(&[verb, &[dir]].concat()));
@@ -431,7 +431,7 @@ fn the_lockfile_that_a_help_names_is_the_one_that_counts() {
     // A lockfile in the plugin would change its tree and vouch for nothing.
     let output = home.run(&["lock", "l/my plugins/b"]);
     assert_eq!(code(&output), 2);
-    assert!(said(&output).contains("next: plugward lock 'l/my plugins'\n"), "{}", said(&output));
+    assert!(said(&output).contains(": plugward lock 'l/my plugins'\n"), "{}", said(&output));
     assert!(!home.path("l/my plugins/b/PLUGINS.lock").exists());
     assert_eq!(code(&home.run(&["lock", "l/my plugins"])), 0);
     assert_eq!(check(&home, &["--trust", "locked", "l"]).exit, 0);
@@ -518,7 +518,7 @@ fn a_selector_is_a_path_a_key_or_a_name() {
     let at = |dir: &str, selector: &str| {
         let output = home.command(&["explain", selector]).current_dir(home.path(dir)).output().unwrap();
         assert_eq!(code(&output), 0, "{dir} {selector}: {}", said(&output));
-        said(&output).lines().next().unwrap().to_owned()
+        said(&output).lines().next().unwrap().trim_end_matches(" loads").to_owned()
     };
     link(&home, "y", "z");
     let key = format!("path:{real}/y/plugins/a");
@@ -564,9 +564,9 @@ fn a_selector_that_means_several_or_none_is_an_error() {
         let shown = home.shown(args);
         assert!(shown.ends_with("exit 2\n") && shown.contains(told), "{shown}");
     };
-    let several = "find `t`: several plugins match; name one of them\n";
+    let several = " plugins are called t\n |\n";
     // Nothing is pinned yet: what is searched is named.
-    let listed = format!("{several}  one/t\n  two/other\n");
+    let listed = format!("{several} = plugin: one/t\n = plugin: two/other\n");
     for verb in ["explain", "info", "diff", "deny"] {
         refused(&[verb, "t", "--in", "one", "--in", "two"], &listed);
     }
@@ -574,8 +574,8 @@ fn a_selector_that_means_several_or_none_is_an_error() {
     assert_eq!(code(&home.run(&["explain", "t", "--in", "two"])), 0);
     assert_eq!(code(&home.run(&["explain", "other", "--in", "one", "--in", "two"])), 0);
     assert_eq!(check(&home, &["home", "one", "two"]).exit, 0);
-    let listed = format!("{several}  home/t\n  one/t\n  two/other\n");
-    for verb in [&["diff"][..], &["explain"], &["info"], &["forget"], &["deny"], &["allow"]] {
+    let listed = format!("{several} = plugin: home/t\n = plugin: one/t\n = plugin: two/other\n");
+    for verb in [&["diff"][..], &["explain"], &["info"], &["forget"], &["deny"], &["undeny"]] {
         refused(&[verb, &["t"]].concat(), &listed);
     }
     let before = pins(&home);
@@ -585,24 +585,27 @@ fn a_selector_that_means_several_or_none_is_an_error() {
     }
     let output = home.command(&["diff", "t"]).current_dir(home.path("one/t")).output().unwrap();
     let real = home.temp.path().canonicalize().unwrap();
-    let listed = format!("{several}  ~/t\n  .\n  {}/two/other\n", real.display());
+    let listed = format!("{several} = plugin: ~/t\n = plugin: .\n = plugin: {}/two/other\n", real.display());
     assert!(said(&output).contains(&listed), "{}", said(&output));
     // Unknown: the nearest, or what to do.
-    refused(&["explain", "othr"], "find `othr`: no such plugin\n  next: did you mean two/other?\n");
-    refused(&["forget", "othr"], "find `othr`: no such plugin\n  next: did you mean two/other?\n");
+    refused(&["explain", "othr"], "no plugin named othr\n |\n = help: did you mean other (two/other)?\n");
+    refused(&["forget", "othr"], "no plugin named othr\n |\n = help: did you mean other (two/other)?\n");
     refused(
         &["explain", "zebra"],
-        "find `zebra`: no such plugin\n  next: plugward list DIR shows what is there; --in DIR",
+        "no plugin named zebra\n |\n = help: list the plugins: plugward list DIR\n",
     );
     refused(
         &["forget", "zebra"],
-        "find `zebra`: no such plugin\n  next: plugward list DIR shows what is pinned\n",
+        "no plugin named zebra\n |\n = help: list what is pinned: plugward list DIR\n",
     );
     refused(&["explain", "one/nothing"], "one/nothing");
     refused(&["explain", "one", "--in", "nowhere"], "nowhere");
     refused(&["explain", "path:relative"], "relative");
     make_dir(&home, "empty");
-    refused(&["explain", "./empty"], "find `./empty`: it is not a plugin\n  next: plugward list ./empty\n");
+    refused(
+        &["explain", "./empty"],
+        "not a plugin: ./empty\n |\n = help: list the plugins in it: plugward list ./empty\n",
+    );
     refused(&["explain", "home/../one/.."], "several plugins match");
     assert_eq!(pins(&home), before);
 }
@@ -845,9 +848,15 @@ fn ids_are_distinct_and_no_report_has_an_absolute_path() {
     }
 }
 
-/// Runs the command that an output shows, pasted into a shell in the directory where it was printed.
+/// Returns the exit code of a command that an output shows, pasted into a shell in the directory where it was printed.
 #[track_caller]
 fn paste(home: &Home, dir: &str, text: &str, command: &str) -> i32 {
+    pasted(home, dir, text, command).0
+}
+
+/// As `paste`, with what the command prints.
+#[track_caller]
+fn pasted(home: &Home, dir: &str, text: &str, command: &str) -> (i32, String) {
     let at = text.find(command).unwrap_or_else(|| panic!("no `{command}` in {text}"));
     let goes_on = |line: &&str| line.ends_with('\\');
     let lines: Vec<&str> = text[at..].lines().collect();
@@ -860,7 +869,7 @@ fn paste(home: &Home, dir: &str, text: &str, command: &str) -> i32 {
     shell.env("PLUGWARD", env!("CARGO_BIN_EXE_plugward")).env("USER", "tester").env_remove("CI");
     let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
     assert!(!said(&output).contains("not found"), "{words}: {}", said(&output));
-    code(&output)
+    (code(&output), said(&output))
 }
 
 #[test]
@@ -888,26 +897,27 @@ fn what_is_printed_can_be_pasted_wherever_it_is_printed() {
         // A new plugin: the question names the command that answers it.
         let (exit, text) = shown(&["check", "--trust", "prompt", "--no-input", "--exclude", ".git", dir]);
         assert_eq!(exit, 3, "{place} {from} {dir}: {text}");
+        let (exit, text) = pasted(&home, from, &text, "plugward diff ");
+        assert_eq!(exit, 0, "{text}");
         assert_eq!(paste(&home, from, &text, "plugward accept "), 0, "{text}");
         assert_eq!(shown(&["check", "--exclude", ".git", dir]).0, 0, "{place} {from} {dir}");
         home.write(&format!("{place}/x.md"), "evil\n");
         let (exit, text) = shown(&["check", dir]);
         assert_eq!(exit, 4, "{place} {from} {dir}: {text}");
         assert_eq!(paste(&home, from, &text, "plugward explain "), 0, "{text}");
-        assert_eq!(paste(&home, from, &text, "plugward diff "), 0, "{text}");
-        let diff_of = text.lines().find_map(|line| line.trim().strip_prefix("next: plugward diff ")).unwrap();
-        assert!(!diff_of.contains("{id}"), "{diff_of}");
+        let (exit, text) = pasted(&home, from, &text, "plugward diff ");
+        assert_eq!(exit, 0, "{text}");
         assert_eq!(paste(&home, from, &text, "plugward accept "), 0, "{text}");
         let (exit, text) = shown(&["check", dir]);
         assert_eq!(exit, 0, "{place} {from} {dir}: {text}");
         let selector = home.path(place);
         let (exit, text) = shown(&["deny", selector.to_str().unwrap()]);
         assert_eq!(exit, 0, "{text}");
-        assert_eq!(paste(&home, from, &text, "plugward allow "), 0, "{text}");
+        assert_eq!(paste(&home, from, &text, "plugward undeny "), 0, "{text}");
         assert_eq!(shown(&["deny", selector.to_str().unwrap()]).0, 0);
         let (exit, text) = shown(&["check", dir]);
         assert_eq!(exit, 5, "{text}");
-        assert_eq!(paste(&home, from, &text, "plugward allow "), 0, "{text}");
+        assert_eq!(paste(&home, from, &text, "plugward undeny "), 0, "{text}");
         std::fs::remove_dir_all(selector).unwrap();
         if place.starts_with("home") || from == place {
             continue;
@@ -956,7 +966,7 @@ fn what_a_refusal_prints_leads_on() {
     rename(&home, "y/plugins/a", "y/plugins/b");
     if has_birth_times(&home) {
         let text = said(&home.run(&["check", "y"]));
-        assert_eq!(paste(&home, ".", &text, "plugward allow a"), 0, "{text}");
+        assert_eq!(paste(&home, ".", &text, "plugward undeny a"), 0, "{text}");
     }
     // A symlink in the place of a pinned plugin is explained.
     let home = pinned();
@@ -969,7 +979,7 @@ fn what_a_refusal_prints_leads_on() {
     plugin(&home, "a", "other");
     let output = home.run(&["deny", "a"]);
     assert_eq!(code(&output), 2, "{}", said(&output));
-    assert!(said(&output).contains("several plugins match"), "{}", said(&output));
+    assert!(said(&output).contains("2 plugins are called a"), "{}", said(&output));
     // The pinned name finds a plugin that renamed itself.
     let home = pinned();
     home.write("y/plugins/a/.claude-plugin/plugin.json", "{\"name\":\"omega\",\"version\":\"1.0.0\"}\n");

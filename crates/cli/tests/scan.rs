@@ -138,7 +138,7 @@ fn records_that_are_damaged_or_from_elsewhere_hide_nothing() {
     same("a key of everybody's");
     let output = scan(&home, &["-v", "x"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("no records of scans are kept") && said.contains("state/not-ours"), "{said}");
+    assert!(said.contains("note[state/not-ours]: no records of scans are kept"), "{said}");
 }
 
 #[test]

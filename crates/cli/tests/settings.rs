@@ -8,12 +8,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 mod home;
+#[path = "home/terminal.rs"]
+mod terminal;
 
-use std::io::{Cursor, Read as _, Write as _};
-use std::process::Stdio;
+use std::io::Cursor;
 
 use home::{Home, code};
 use minisign::KeyPair;
+use terminal::at_a_terminal;
 
 #[test]
 fn a_key_that_nobody_knows_is_an_error_with_its_place() {
@@ -92,7 +94,7 @@ fn a_suppression_is_the_users_alone_and_of_these_bytes_alone() {
     let output = home.run(&["check", "-v", "plugins"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert_eq!(code(&output), 0, "{text}");
-    assert!(text.contains("suppressed: our own installer; looked at by hand"), "{text}");
+    assert!(text.contains("= suppressed: sh/pipe-to-shell at hooks/get.sh:1: our own installer"), "{text}");
     assert_eq!(code(&home.run(&["scan", "plugins/good"])), 6, "an entry of a plugin is for check");
     home.write("plugins/good/hooks/get.sh", &format!("{script}\n"));
     assert_eq!(code(&home.run(&["check", "--cfg", "pins.on_store_error=refuse", "plugins"])), 4);
@@ -189,38 +191,6 @@ fn an_approval_that_is_required_is_shown_everywhere() {
     insta::assert_snapshot!("approval", story);
 }
 
-/// Runs the program with a terminal for its input and its messages, and types something.
-fn at_a_terminal(home: &Home, args: &[&str], typed: &str) -> (i32, String, String) {
-    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
-    let master = rustix::pty::openpt(flags).unwrap();
-    rustix::pty::grantpt(&master).unwrap();
-    rustix::pty::unlockpt(&master).unwrap();
-    let name = rustix::pty::ptsname(&master, Vec::new()).unwrap();
-    let slave = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    let mut master = std::fs::File::from(master);
-    let mut command = home.command(args);
-    command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
-    let child = command.spawn().unwrap();
-    drop(command);
-    master.write_all(typed.as_bytes()).unwrap();
-    let mut reader = master.try_clone().unwrap();
-    let said = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let mut chunk = [0; 4096];
-        // The end of a terminal is an error.
-        while let Ok(got) = reader.read(&mut chunk) {
-            if got == 0 {
-                break;
-            }
-            text.extend_from_slice(chunk.get(..got).unwrap());
-        }
-        String::from_utf8_lossy(&text).into_owned()
-    });
-    let output = child.wait_with_output().unwrap();
-    drop(master);
-    (code(&output), String::from_utf8(output.stdout).unwrap(), said.join().unwrap())
-}
-
 #[test]
 fn a_broken_store_warns_at_a_terminal_and_refuses_without_one() {
     let broken = |home: &Home| {
@@ -261,9 +231,9 @@ fn a_person_is_asked_once_and_never_is_kept() {
     home.good();
     let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "v\n");
     assert_eq!(exit, 5);
-    assert_eq!(said.matches("Enroll plugins/good?").count(), 1, "{said}");
+    assert_eq!(said.matches("[1 of 1] New plugin: plugins/good").count(), 1, "{said}");
     let (exit, _, said) = at_a_terminal(&home, &["check", "--trust", "prompt", "plugins"], "y\n");
-    assert_eq!((exit, said.contains("Enroll")), (5, false), "{said}");
+    assert_eq!((exit, said.contains("New plugin")), (5, false), "{said}");
 }
 
 /// The settings that a refusal names are those that mend it, for the check and for the digest alike.

@@ -42,7 +42,7 @@ fn market(parts: &str) -> String {
 
 /// The command that `diff` prints at its end, as it stands there.
 fn accept_line(diff: &str) -> &str {
-    diff.split_once("to pin what is there now:\n").unwrap_or_else(|| panic!("{diff}")).1
+    diff.split_once("To trust this version:\n").unwrap_or_else(|| panic!("{diff}")).1
 }
 
 /// The lines of the one command that a text begins with.
@@ -94,10 +94,11 @@ fn the_accept_line_fits_the_terminal_and_is_pasted_as_it_stands() {
     home.write("plugins/lib/x.js", "export const x = 3;\n");
     let table = home.shown(&["check", "plugins"]);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    let after = table.split_once("if you trust what it shows:\n").unwrap().1;
-    let lines = command_of(after);
+    let after = table.split_once("review the change: ").unwrap().1;
+    let diff = said(&paste(&home, &command_of(after)));
+    let lines = accept_line(&diff);
     assert!(lines.contains("--with pt1:") && lines.contains("--tree pt1:"), "{table}");
-    assert_eq!(code(&paste(&home, &lines)), 0, "{lines}");
+    assert_eq!(code(&paste(&home, lines)), 0, "{lines}");
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
 }
 
@@ -129,9 +130,9 @@ fn what_is_printed_fits_eighty_columns() {
         assert_ne!(fits(&[&["check", "plugins", "market"][..], flags].concat()).0, 0);
     }
     for (plugin, dir) in [(name, "plugins"), ("reader", "plugins"), ("p", "market")] {
-        for verb in ["explain", "info", "diff", "deny", "allow"] {
+        for verb in ["explain", "info", "diff", "deny", "undeny"] {
             let args = [verb, plugin, "--in", dir];
-            let args = if verb == "allow" { args.get(..2).unwrap() } else { &args };
+            let args = if verb == "undeny" { args.get(..2).unwrap() } else { &args };
             assert_eq!(fits(args).0, 0, "{args:?}");
         }
         let (_, diff) = fits(&["diff", plugin, "--in", dir]);
@@ -297,7 +298,7 @@ fn the_older_json_lock_is_read_and_is_not_enough_for_ci() {
     home.write("plugins/PLUGINS.lock", &lock);
     let output = home.run(&["lock", "--check", "plugins"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
-    let output = home.run(&["check", "--trust", "locked", "plugins"]);
+    let output = home.run(&["-v", "check", "--trust", "locked", "plugins"]);
     assert_eq!(code(&output), 4, "{}", said(&output));
     assert!(said(&output).contains("lock/weak-scheme"), "{}", said(&output));
     assert!(!Path::new(&home.path("config/plugins.pins.toml")).exists());

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::looks::{Finding, ListFormat, TrustArg};
+use super::inspect::{DiscoveryOptions, ListFormat, TrustArg};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HookVerb {
@@ -28,20 +28,20 @@ pub(crate) enum HookVerb {
 /// Where hooks come from.
 #[derive(Debug, Args)]
 pub(crate) struct HookSources {
-    /// Directory that contains plugins or is one; can be repeated
+    /// Directory that contains plugins, or a plugin directory (repeatable)
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
-    /// Hooks file of the user: gnoma TOML, or Claude Code JSON; can be repeated
+    /// Hooks file of the user: gnoma TOML, or Claude Code JSON (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) hooks: Vec<Utf8PathBuf>,
-    /// Hooks file of a project, which sees redacted text only; can be repeated
+    /// Hooks file of a project, which sees redacted text only (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) project_hooks: Vec<Utf8PathBuf>,
-    /// Treatment of a plugin without a pin [default: tofu]
+    /// How to treat new plugins [default: tofu]
     #[arg(long, value_name = "MODE")]
     pub(crate) trust: Option<TrustArg>,
     #[command(flatten)]
-    pub(crate) finding: Finding,
+    pub(crate) finding: DiscoveryOptions,
 }
 
 #[derive(Debug, Args)]
@@ -51,7 +51,8 @@ pub(crate) struct HookPlanArgs {
     pub(crate) event: Option<String>,
     #[command(flatten)]
     pub(crate) sources: HookSources,
-    #[arg(long, default_value = "table")]
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
 }
 

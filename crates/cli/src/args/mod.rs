@@ -1,25 +1,25 @@
-//! The command line as `cli.md` fixes it.
+//! The command line.
 
-mod deeds;
+mod change;
 mod hooks;
-mod looks;
+mod inspect;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::out::ColorWhen;
 
-pub(crate) use deeds::{
-    AcceptArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, LockArgs,
-    RedactArgs, RevokeArgs,
+pub(crate) use change::{
+    AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
+    LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
 };
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
-pub(crate) use looks::{
-    CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, ExplainArgs, FailOn, Finding, ListArgs,
+pub(crate) use inspect::{
+    CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn, ListArgs,
     ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
 };
 
-/// Says of every plugin what it is, whether it may load, and whether it changed since someone agreed to it.
+/// Checks agent plugins before a host loads them
 #[derive(Debug, Parser)]
 #[command(
     name = "plugward",
@@ -27,10 +27,11 @@ pub(crate) use looks::{
     propagate_version = true,
     subcommand_required = true,
     arg_required_else_help = true,
-    max_term_width = 100,
+    max_term_width = 80,
     after_help = "Exit codes: 0 all load, 1 internal or I/O, 2 usage or settings, 3 a decision is needed, \
-                  4 integrity refused, 5 denied or revoked, 6 scan gate, 7 a store is unreadable, 130 interrupted.\n\n\
-                  Examples:\n  plugward check plugins\n  plugward explain hookify"
+                  4 integrity, 5 denied or revoked, 6 danger findings, 7 a store cannot be read, 130 interrupted.\n\n\
+                  Examples:\n  plugward check plugins     # decide which plugins may load\n  \
+                  plugward explain hookify   # why one of them does not"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -39,121 +40,153 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// Flags that every verb takes.
+/// Options of every verb.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Folder of settings, pins and approvals [env: `PLUGWARD_CONFIG_DIR`] [default: the platform's config folder + plugward].
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Directory of settings, pins and approvals [env: PLUGWARD_CONFIG_DIR]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) config_dir: Option<Utf8PathBuf>,
-    /// Folder of the ledger, baselines and caches [env: `PLUGWARD_STATE_DIR`] [default: the platform's state folder + plugward].
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Directory of the ledger, baselines and caches [env: PLUGWARD_STATE_DIR]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) state_dir: Option<Utf8PathBuf>,
-    /// One setting, above all files, such as `plugins.approval=required`; may be repeated.
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    /// Setting that overrides all files, such as plugins.approval=required (repeatable)
+    #[arg(long, global = true, hide_short_help = true, value_name = "KEY=VALUE")]
     pub(crate) cfg: Vec<String>,
-    /// Never ask; also when standard input is no terminal or CI is set.
-    #[arg(long, global = true)]
+    /// Settings file to read after your own, such as one for CI
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
+    pub(crate) policy: Option<Utf8PathBuf>,
+    /// Never ask (also without a terminal, or if CI is set)
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_input: bool,
-    /// Colour.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use color
+    #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorWhen,
-    /// Only errors on standard error.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    /// Print only errors to standard error
+    #[arg(short, long, global = true, hide_short_help = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more; may be repeated.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    /// Print more details (repeatable)
+    #[arg(short, long, global = true, hide_short_help = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Write the result to FILE instead of standard output.
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Write the result to FILE instead of standard output
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) output: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Walk the plugins below each DIR through all gates.
+    /// Check plugins and decide which may load
     #[command(
-        after_help = "Examples:\n  plugward check plugins\n  plugward check --trust locked --format json plugins"
+        after_help = "Examples:\n  plugward check plugins                  # pin new plugins, refuse changed ones\n  plugward check --trust locked plugins   # in CI: refuse what PLUGINS.lock does not list"
     )]
     Check(CheckArgs),
-    /// Run the scanner alone over files or folders, or over standard input (-).
+    /// Scan files or directories against the rules
     #[command(
-        after_help = "Examples:\n  plugward scan plugins/hookify\n  plugward scan --lang js - < hook.mjs"
+        after_help = "Examples:\n  plugward scan -v plugins/hookify       # with source lines, reasons and fixes\n  plugward scan --lang js - < hook.mjs   # standard input"
     )]
     Scan(ScanArgs),
-    /// List the plugins below DIR.
+    /// List the plugins in a directory
     #[command(
         visible_alias = "ls",
-        after_help = "Examples:\n  plugward list plugins\n  plugward list --format json"
+        after_help = "Examples:\n  plugward list plugins         # names, versions, pins\n  plugward list --format json   # the same for a program"
     )]
     List(ListArgs),
-    /// Show why a plugin got its decision, gate by gate.
-    #[command(after_help = "Examples:\n  plugward explain hookify\n  plugward explain plugins/hookify")]
-    Explain(ExplainArgs),
-    /// Show one plugin in full.
+    /// Explain the decision about a plugin, gate by gate
     #[command(
-        after_help = "Examples:\n  plugward info hookify\n  plugward info plugins/hookify --format json"
+        after_help = "Examples:\n  plugward explain hookify           # by name\n  plugward explain plugins/hookify   # by directory"
+    )]
+    Explain(ExplainArgs),
+    /// Show what a plugin is and can do
+    #[command(
+        after_help = "Examples:\n  plugward info hookify                         # by name\n  plugward info plugins/hookify --format json   # for a program"
     )]
     Info(ExplainArgs),
-    /// Show what changed since a plugin was trusted, worst first.
-    #[command(after_help = "Examples:\n  plugward diff hookify\n  plugward diff hookify --in plugins")]
+    /// Show what changed since a plugin was pinned, worst first
+    #[command(
+        after_help = "Examples:\n  plugward diff hookify                # a pinned plugin\n  plugward diff hookify --in plugins   # one that is not pinned yet"
+    )]
     Diff(DiffArgs),
-    /// Pin what a plugin is now; names the tree digest that diff showed.
+    /// Pin the reviewed version of a plugin
     #[command(after_help = "Examples:\n  plugward accept hookify --tree pt1:398c…54a4\n  \
                             plugward accept plugins/hookify --tree pt1:398c…54a4")]
     Accept(AcceptArgs),
-    /// Drop a plugin's pin, or all pins.
-    #[command(after_help = "Examples:\n  plugward forget hookify\n  plugward forget --all")]
+    /// Delete the pin of a plugin, or all pins
+    #[command(after_help = "Examples:\n  plugward forget hookify\n  plugward forget --all --yes")]
     Forget(ForgetArgs),
-    /// Never load a plugin, whatever its bytes.
+    /// Refuse a plugin from now on, whatever its contents
     #[command(after_help = "Examples:\n  plugward deny hookify\n  plugward deny plugins/hookify")]
     Deny(IdArgs),
-    /// Drop a denial; pins nothing.
-    #[command(after_help = "Examples:\n  plugward allow hookify\n  plugward allow plugins/hookify")]
-    Allow(IdArgs),
-    /// Put a plugin or a digest on the revocation list.
+    /// Delete the denial of a plugin; pins nothing
+    #[command(
+        visible_alias = "allow",
+        after_help = "Examples:\n  plugward undeny hookify            # by name\n  \
+                      plugward undeny plugins/hookify    # by directory"
+    )]
+    Undeny(IdArgs),
+    /// Approve a plugin after its static scan
+    #[command(
+        after_help = "Examples:\n  plugward approve hookify --static                      # print the digest\n  \
+                            plugward approve hookify --static --tree pt1:398c…54a4 # approve it"
+    )]
+    Approve(ApproveArgs),
+    /// Suppress one finding of a plugin while the file is unchanged
+    #[command(
+        after_help = "Examples:\n  plugward suppress hookify sh/pipe-to-shell --reason \"reviewed: our own mirror\"\n  \
+                      plugward suppress hookify fs/danger hooks/run.sh --policy ci.toml --reason \"reviewed by ops\""
+    )]
+    Suppress(SuppressArgs),
+    /// Delete entries that suppress findings
+    #[command(after_help = "Examples:\n  plugward unsuppress hookify sh/pipe-to-shell\n  \
+                            plugward unsuppress hookify fs/danger hooks/run.sh --policy ci.toml")]
+    Unsuppress(UnsuppressArgs),
+    /// Add a plugin or a digest to your revocation list
     #[command(after_help = "Examples:\n  plugward revoke claude:hookify --reason \"steals tokens\"\n  \
                             plugward revoke pt1:398c…54a4 --reason \"steals tokens\"")]
     Revoke(RevokeArgs),
-    /// Write PLUGINS.lock, or verify it.
+    /// Delete an entry of your revocation list
+    #[command(
+        after_help = "Examples:\n  plugward unrevoke claude:hookify\n  plugward unrevoke pt1:398c…54a4"
+    )]
+    Unrevoke(UnrevokeArgs),
+    /// Write PLUGINS.lock, or compare it with the plugins
     #[command(after_help = "Examples:\n  plugward lock plugins\n  plugward lock --check plugins")]
     Lock(LockArgs),
-    /// Print the tree digest of a folder.
+    /// Print the tree digest of a directory
     #[command(
         after_help = "Examples:\n  plugward digest plugins/hookify\n  plugward digest --list plugins/hookify"
     )]
     Digest(DigestArgs),
-    /// Copy standard input to standard output with secrets taken out.
+    /// Copy standard input to standard output without secrets
     #[command(after_help = "Examples:\n  plugward redact < build.log > clean.log\n  \
                             tail -f app.log | plugward redact --stream --report found.jsonl")]
     Redact(RedactArgs),
-    /// The record of mints, uses and decisions.
+    /// Show and verify the log of grants and decisions
     #[command(after_help = "Examples:\n  plugward ledger verify\n  plugward ledger show --last 20")]
     Ledger {
         #[command(subcommand)]
         what: LedgerVerb,
     },
-    /// Show the hooks of agent hosts in their order, or run those of one event.
+    /// Show the hooks of a host in order, or run those of an event
     #[command(after_help = "Examples:\n  plugward hook plan --in plugins --hooks hooks.toml\n  \
                             plugward hook fire SessionStart --in plugins < payload.json")]
     Hook {
         #[command(subcommand)]
         verb: HookVerb,
     },
-    /// List every reason code and rule, or explain one.
+    /// List every code and rule, or explain one
     #[command(after_help = "Examples:\n  plugward codes                    # list them with their help\n  \
                             plugward codes sh/pipe-to-shell   # explain a rule, with examples and precision")]
     Codes(CodesArgs),
-    /// Print completions for a shell.
+    /// Print completions for a shell
     #[command(
         after_help = "Examples:\n  plugward completions bash > ~/.local/share/bash-completion/completions/plugward\n  \
                             plugward completions fish | source"
     )]
     Completions {
-        /// The shell.
+        /// Shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
+    /// Print the manual page
     #[command(after_help = "Examples:\n  plugward man | man -l -\n  plugward man > plugward.1")]
     Man,
 }

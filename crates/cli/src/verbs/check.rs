@@ -1,26 +1,27 @@
 //! `plugward check DIR…`: the main job.
 
-use std::io::{BufRead as _, Write as _};
 use std::sync::Arc;
 
 use plugward_loader::{
-    Answer, DeclaredModules, Host as Sides, NoPerson, Person, PluginReport, Trust, FailureScope, CheckMode, check,
+    CheckOptions, DeclaredModules, Host as Sides, NoPerson, PluginReport, Report, Root, Trust, NoWatch,
+    FailureScope, CheckMode, check,
 };
 
+use crate::advice::Commands;
 use crate::args::{CheckArgs, CheckFormat};
-use crate::escape::line;
+use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::html;
 use crate::json;
-use crate::next_steps;
-use crate::out::{ASK, Out, REFUSE, Show, paint};
+use crate::out::Out;
 use crate::progress::Progress;
+use crate::prompt::Prompt;
+use crate::report::{self, Detail, View};
 use crate::sarif;
 use crate::settings::Settings;
 use crate::stores;
-use crate::table::{self, View};
-use crate::verbs::shared;
+use crate::verbs::{select, shared};
 
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let settings = Settings::read(host)?;
@@ -33,119 +34,116 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         let paths = args.dirs.iter().map(camino::Utf8PathBuf::as_path);
         match stores::records(host, "check", paths) {
             Ok(pack) => options.records = Some(Arc::new(pack)),
-            Err(error) => stores::unrecorded(out, &error),
+            Err(error) => stores::unrecorded(out, error),
         }
     }
+    refuse_own_policy(&roots, &options, host, out)?;
     let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
-    let mut nobody = NoPerson;
     let typed = shared::as_typed(&args.finding);
-    let mut person = AtTheKeyboard { progress: &progress, width: out.width, typed: &typed };
+    let commands = |plugin: &PluginReport| {
+        shared::commands(plugin, &typed, args.dirs.get(plugin.root).map(camino::Utf8PathBuf::as_path))
+    };
+    let mut nobody = NoPerson;
     let asks = trust == Trust::Prompt && host.interactive;
+    let mut prompt = asks.then(|| Prompt::new(&progress, out.width));
     let mut sides = Sides {
         watch: &progress,
-        person: if asks { &mut person } else { &mut nobody },
+        person: match &mut prompt {
+            Some(prompt) => prompt,
+            None => &mut nobody,
+        },
         grants: &DeclaredModules,
     };
     let mut report = check(&roots, &mut stores, &options, &mut sides);
-    next_steps::add(&mut report);
+    let interrupted = prompt.is_some_and(|prompt| prompt.is_interrupted());
     progress.done();
     if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
-        stores::unrecorded(out, &error.into());
+        stores::unrecorded(out, error.into());
     }
-    let mut unknown = false;
-    for id in &args.enabled {
-        let called = |plugin: &PluginReport| {
-            plugin.id == *id || plugin.name == *id || plugin.key.name() == id || plugin.key.to_string() == *id
-        };
-        if !report.plugins.iter().any(called) {
-            unknown = true;
-            out.complain(&format!(
-                "{} --enabled {}: no such plugin was found",
-                paint(ASK, "warning:"),
-                line(id)
-            ));
-        }
-    }
-    // A pinned plugin that is gone was there to check.
-    let gone = report.notices.iter().any(|notice| notice.code == "pin/gone");
-    let nothing = report.plugins.is_empty() && args.enabled.is_empty() && !args.allow_empty && !gone;
-    if nothing && report.exit == 0 {
+    let unknown = unknown_names(args, &report, out);
+    if is_empty(args, &report) && report.exit == 0 {
         // A mistyped directory must not pass for a good one.
         report.exit = 2;
         let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
-        out.complain(&format!(
-            "{} nothing to check: no plugin in {}\n  next: name a directory that contains plugins, or add --allow-empty",
-            paint(REFUSE, "error:"),
-            line(&dirs.join(", "))
-        ));
+        out.report(
+            &Diagnostic::error(format!("nothing to check: no plugin in {}", dirs.join(", ")))
+                .help("name a directory that contains plugins, or add --allow-empty"),
+        );
     }
     match args.format {
         CheckFormat::Json => out.result(&json::render(&report)?)?,
         CheckFormat::Sarif => out.result(&json::visible(&sarif::render(&report)))?,
         CheckFormat::Html => {
-            shared::name_folders(&mut report.plugins, &args.dirs);
-            out.result(&html::render(&report))?;
+            // The page can be sent to others, so it names plugins as the other reports do, without absolute paths.
+            let commands = |plugin: &PluginReport| Commands {
+                selector: shared::quoted(&plugin.id),
+                typed: typed.clone(),
+                lock_dir: {
+                    let named = args.dirs.get(plugin.root).filter(|dir| !dir.is_absolute());
+                    named.map_or_else(|| "DIR".to_owned(), |dir| shared::quoted(dir.as_str()))
+                },
+            };
+            out.result(&html::render(&report, &commands))?;
         }
         CheckFormat::Table => {
-            shared::localize(&mut report.plugins, &typed);
-            shared::name_folders(&mut report.plugins, &args.dirs);
-            let view = View { width: out.width, wordy: out.loudness > 0 };
-            out.result(&table::report(&report, &view))?;
+            shared::localize(&mut report.plugins);
+            let detail = if out.loudness > 0 { Detail::Full } else { Detail::Brief };
+            out.result(&report::render(&report, &View { width: out.width, detail, commands: &commands }))?;
         }
     }
+    if interrupted {
+        // The answers that were given are stored; the plugins after them were not decided.
+        return Ok(130);
+    }
     if unknown && report.exit == 0 {
-        // What was asked for was not decided, which is no yes.
+        // What was asked for was not decided, which is not a yes.
         return Ok(2);
     }
     Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
 }
 
-/// Asks on the terminal, once a plugin.
-struct AtTheKeyboard<'a> {
-    progress: &'a Progress,
-    width: usize,
-    typed: &'a str,
+/// A plugin must not bring the settings that suppress its own findings.
+fn refuse_own_policy(roots: &[Root], options: &CheckOptions, host: &Host, out: &Out) -> Result<(), Failure> {
+    let Some(policy) = &host.policy else { return Ok(()) };
+    let real = host::real_path(policy)?;
+    let store = stores::pins(host, CheckMode::LookOnly, out)?;
+    let found = plugward_loader::survey(roots, &store, options, &NoWatch);
+    let own = found.iter().find(|one| one.key.placed().is_some_and(|place| real.starts_with(place.as_str())));
+    match own {
+        Some(one) => {
+            Err(Failure::usage(format!("{policy} is inside the plugin {}", host::display(&one.key)))
+                .help("name a file outside of it: a plugin cannot suppress its own findings"))
+        }
+        None => Ok(()),
+    }
 }
 
-impl Person for AtTheKeyboard<'_> {
-    fn ask(&mut self, plugin: &PluginReport) -> Answer {
-        self.progress.done();
-        let view = View { width: self.width, wordy: true };
-        let mut shown = plugin.clone();
-        next_steps::add_to_plugin(&mut shown);
-        shared::localize(std::slice::from_mut(&mut shown), self.typed);
-        let plugin = &shown;
-        let mut stderr = anstream::stderr();
-        let mut question = table::details(plugin, &view, Show::Worst);
-        for item in &plugin.surface {
-            let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
-            let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
-            let text = format!("{} {} {} ({})", item.kind, line(name), table::words(&run), item.coverage);
-            question.push_str(&table::wrapped("  ", "    ", &text, self.width));
+/// Whether there was nothing to check. A pinned plugin that is gone was there to check.
+fn is_empty(args: &CheckArgs, report: &Report) -> bool {
+    let gone = report.notices.iter().any(|notice| notice.code == "pin/gone");
+    report.plugins.is_empty() && args.enabled.is_empty() && !args.allow_empty && !gone
+}
+
+/// Reports each name of `--enabled` that no plugin has.
+fn unknown_names(args: &CheckArgs, report: &Report, out: &Out) -> bool {
+    let mut unknown = false;
+    for id in &args.enabled {
+        let called = |plugin: &PluginReport| {
+            plugin.id == *id || plugin.name == *id || plugin.key.name() == id || plugin.key.to_string() == *id
+        };
+        if report.plugins.iter().any(called) {
+            continue;
         }
-        for (dialect, digest) in &plugin.manifest {
-            question.push_str(&format!("  manifest {digest} {dialect}\n"));
-        }
-        question.push_str("  tree ");
-        question.push_str(plugin.tree.as_deref().unwrap_or("none"));
-        for _ in 0..3 {
-            let prompt = format!("{question}\nEnroll {}? [y]es, [n]o, ne[v]er: ", line(&plugin.id));
-            if stderr.write_all(prompt.as_bytes()).and_then(|()| stderr.flush()).is_err() {
-                return Answer::Nobody;
-            }
-            let mut answer = String::new();
-            match std::io::stdin().lock().read_line(&mut answer) {
-                Ok(0) | Err(_) => return Answer::Nobody,
-                Ok(_) => {}
-            }
-            match answer.trim() {
-                "y" | "yes" => return Answer::Yes,
-                "n" | "no" => return Answer::No,
-                "v" | "never" => return Answer::Never,
-                _ => question.clear(),
-            }
-        }
-        Answer::Nobody
+        unknown = true;
+        let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
+        let names = report.skipped.iter().filter_map(|one| one.path.rsplit('/').next());
+        let near = select::nearest(id, names);
+        let error = Diagnostic::error(format!("--enabled {id} matches no plugin in {}", dirs.join(", ")));
+        out.report(&match near {
+            Some(near) => error.help(&format!("did you mean {near}?")),
+            None => error.help(&format!("list the plugins: plugward list {}", shared::quoted(dirs[0]))),
+        });
     }
+    unknown
 }

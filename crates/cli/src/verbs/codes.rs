@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use crate::args::{CodesArgs, ListFormat};
 use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::field_labels::{Precision, precision};
 use crate::json;
 use crate::out::{FAINT, Out, STRONG, paint};
-use crate::table::{tier, wrapped};
+use crate::report::tier;
+use crate::text::wrapped;
 
 /// The most examples of each kind that are shown.
 const EXAMPLES: usize = 2;
@@ -63,7 +64,7 @@ fn find(name: &str, codes: Vec<Code>) -> Result<Vec<Explanation>, Failure> {
             [one] => format!("did you mean {one}?"),
             [first @ .., last] => format!("did you mean {} or {last}?", first.join(", ")),
         };
-        return Err(usage(format!("no such rule or code: `{}`\n  next: {next}", line(name))));
+        return Err(Failure::usage(format!("no such rule or code: `{}`", line(name))).help(next));
     }
     Ok(found.into_iter().map(Explanation::new).collect())
 }

@@ -1,171 +1,212 @@
-//! What a person decides: accept, forget, deny, allow, revoke.
+//! What a user decides: accept, approve, forget, deny, undeny, revoke, unrevoke.
 
-use std::collections::BTreeSet;
-
-use anyhow::anyhow;
-use plugward_loader::ledger::{LedgerEvent, LoadVerdict};
-use plugward_loader::pinstore::{Change, DirectoryId, ChangeOutcome, Pin, PinState, Pins, Revocation, ReviewedDigests, DigestMismatch};
+use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, Pins, Revocation, ReviewedDigests, DigestMismatch};
 use plugward_loader::{
-    CalledName, Digest, Gate, PinStore, PluginId, PluginKey, PluginReport, StoreFailure, TreeDigest, Trust,
-    Weight, CheckMode, ledger_name,
+    CalledName, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest, Trust,
+    UserDecision, Weight, CheckMode, approve_static, decide, record_start_over,
 };
 
-use crate::args::{AcceptArgs, ForgetArgs, IdArgs, RevokeArgs};
-use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::next_steps;
 use crate::out::Out;
+use crate::prompt::confirm;
+use crate::settings::Settings;
 use crate::stores;
-use crate::table::{advice, gap};
+use crate::text::{command, count, wrapped};
 use crate::verbs::select;
-use crate::verbs::shared::{self, WithBytes};
+use crate::verbs::shared::{self, Named, WithBytes};
+
+/// How long a store that is started over waits for another process.
+const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let reviewed = shown(args)?;
-    let named =
+    let reviewed = reviewed(args)?;
+    let Named { shown, plugin, subject } =
         shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::Yes, &args.finding, host, out)?;
-    let id = line(&named.shown).into_owned();
-    let Some(subject) = named.subject else {
-        let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
-        return Err(Failure::Refused(anyhow!(
-            "accept {id}: it has no digest to accept ({})\n  next: plugward explain {}",
-            codes.join(", "),
-            shared::quoted(&named.shown)
-        )));
+    let selector = shared::quoted(&shown);
+    let Some(subject) = subject else {
+        let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+        return Err(Failure::refused(format!("{shown} has no digest that can be accepted"))
+            .code(codes.first().copied().unwrap_or("tree/problem"))
+            .help(format!("plugward explain {selector}")));
     };
-    if named.plugin.dialects.is_empty() {
-        return Err(Failure::Refused(anyhow!(
-            "accept {id}: no known manifest found (pin/changed)\n  next: restore it, or plugward forget {}",
-            shared::quoted(&named.shown)
-        )));
+    if plugin.dialects.is_empty() {
+        return Err(Failure::refused(format!("{shown} has no manifest any more"))
+            .code("pin/changed")
+            .help(format!("restore it, or delete its pin: plugward forget {selector}")));
     }
     // What another gate refuses stays refused. Accepting the bytes answers the question about their suspicious findings.
-    let others: Vec<&str> = named
-        .plugin
+    let answered = |code: &str| matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious");
+    let others: Vec<&str> = plugin
         .reasons
         .iter()
-        .filter(|reason| {
-            reason.gate != Gate::Pin
-                && !matches!(reason.code.as_str(), "policy/namesake" | "policy/denied" | "scan/suspicious")
-        })
+        .filter(|reason| reason.gate != Gate::Pin && !answered(&reason.code))
         .map(|reason| reason.code.as_str())
         .collect();
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let observed = subject.to_accept();
-    let old = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
-    let pinned = old(&observed.key).or_else(|| old(observed.predecessor.as_ref()?));
-    let expected = pinned.and_then(Pin::latest).map(|agreed| agreed.facts.tree);
-    let actual = observed.facts.tree;
     if let (Some(material), Some(baselines)) = (&subject.material, store.baselines())
         && let Err(error) = material.keep(baselines)
     {
-        out.say(&format!("note: no text is kept for a later diff: {error}"));
+        out.report(&Diagnostic::note_of(format!("a later diff will not show the changed lines: {error}")));
     }
-    if actual != reviewed.tree {
-        return Err(not_shown(&named.shown, "its tree", &actual.to_string()));
+    let tree = subject.facts().tree;
+    if tree != reviewed.tree {
+        return Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()));
     }
-    let tree = reviewed.tree;
-    let record = LedgerEvent::PinAccepted {
-        plugin: ledger_name(&observed.key),
-        digest: tree.to_string(),
-        old: expected.map(|tree| tree.to_string()),
-    };
-    let change = Change::Accept { observed, shown: reviewed, expected, by: Some(host::user()) };
-    let diff = format!("plugward diff {}", shared::quoted(&named.shown));
-    match commit(&mut store, host, &[record], change)? {
+    let asked = reviewed.tree;
+    let decision = UserDecision::Accept { observed: subject.to_accept(), reviewed };
+    match store_decision(decision, &mut store, host)? {
         ChangeOutcome::Done => {
             if let Err(error) = store.collect() {
-                out.say(&format!("note: old texts that are kept for diffs could not be removed: {error}"));
+                out.report(&Diagnostic::note_of(format!(
+                    "old texts for diffs could not be removed: {error}"
+                )));
             }
-            out.result(&format!("accepted {id}\n  tree {tree}\n"))?;
+            out.result(&wrapped("", "  ", &format!("Pinned {} at", crate::escape::line(&shown)), out.width))?;
+            out.result(&format!("  {tree}\n"))?;
             if !others.is_empty() {
-                out.say(&format!(
-                    "note: it is pinned and does not load: {}\n  next: plugward explain {}",
-                    others.join(", "),
-                    shared::quoted(&named.shown)
-                ));
+                out.report(
+                    &Diagnostic::warning(format!(
+                        "{shown} is pinned and still does not load: {}",
+                        others.join(", ")
+                    ))
+                    .help(&format!("plugward explain {selector}")),
+                );
             }
             Ok(0)
         }
         ChangeOutcome::Already => {
-            out.result(&format!("{id} is pinned as it is: {tree}\n"))?;
+            let text = format!("{} is already pinned at", crate::escape::line(&shown));
+            out.result(&format!("{text}\n  {tree}\n"))?;
             Ok(0)
         }
-        ChangeOutcome::NotShown { actual, .. } => Err(not_shown(&named.shown, "its tree", &actual.to_string())),
-        ChangeOutcome::NotShownBeside(DigestMismatch::Unnamed { what, actual }) => {
-            Err(not_shown(&named.shown, &what, &actual))
+        ChangeOutcome::NotShown { actual, .. } => {
+            Err(not_reviewed(&shown, &asked.to_string(), &actual.to_string()))
         }
-        ChangeOutcome::NotShownBeside(DigestMismatch::Nowhere { named }) => Err(Failure::Refused(anyhow!(
-            "accept {id}: nothing of it has the digest that was named (pin/not-shown)\n  named {named}\n  next: {diff}"
-        ))),
-        ChangeOutcome::Raced { .. } => Err(Failure::Refused(anyhow!(
-            "accept {id}: its pin changed in the meantime (pin/raced)\n  next: {diff}"
-        ))),
-        other => Err(refused("accept", &named.shown, &other)),
+        ChangeOutcome::NotShownBeside(DigestMismatch::Unnamed { what, actual }) => {
+            Err(Failure::refused(format!("{shown}: the digest of {what} was not named"))
+                .code("pin/not-shown")
+                .note("found", actual)
+                .help(format!("review it: plugward diff {selector}")))
+        }
+        ChangeOutcome::NotShownBeside(DigestMismatch::Nowhere { named }) => {
+            Err(Failure::refused(format!("nothing in {shown} has the digest that --with names"))
+                .code("pin/not-shown")
+                .note("named", named)
+                .help(format!("review it: plugward diff {selector}")))
+        }
+        ChangeOutcome::Raced { .. } => Err(Failure::refused(format!("the pin of {shown} changed meanwhile"))
+            .code("pin/raced")
+            .help(format!("review it again: plugward diff {selector}"))),
+        other => Err(refused("accept", &shown, &other)),
     }
 }
 
-/// What the person names: the tree, and what stands beside it.
-fn shown(args: &AcceptArgs) -> Result<ReviewedDigests, Failure> {
-    let wrong = |flag: &str, error: &plugward_loader::ParseError| {
-        usage(format!("read {flag}: {error}\n  next: {}", error.help()))
+/// The digests that the user names.
+fn reviewed(args: &AcceptArgs) -> Result<ReviewedDigests, Failure> {
+    let wrong = |flag: &str, text: &str| {
+        Failure::usage(format!("invalid digest for {flag}: {text}"))
+            .help("copy it from `plugward diff`; a tree digest starts with pt1:")
     };
-    let mut shown = ReviewedDigests::of_tree(args.tree.parse().map_err(|error| wrong("--tree", &error))?);
+    let mut shown = ReviewedDigests::of_tree(args.tree.parse().map_err(|_error| wrong("--tree", &args.tree))?);
     for text in &args.with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
             shown.shared.insert(tree);
         } else {
-            let entry = text.parse().map_err(|error| wrong("--with", &error))?;
+            let entry = text.parse().map_err(|_error| wrong("--with", text))?;
             if shown.entry.replace(entry).is_some_and(|first| first != entry) {
-                return Err(usage("read --with: a plugin has one marketplace entry, and two are named"));
+                return Err(Failure::usage("--with names two marketplace entries, and a plugin has one"));
             }
         }
     }
     Ok(shown)
 }
 
-fn not_shown(shown: &str, what: &str, actual: &str) -> Failure {
-    Failure::Refused(anyhow!(
-        "accept {}: {} is not what was named (pin/not-shown)\n  actual {actual}\n  next: plugward diff {}",
-        line(shown),
-        line(what),
-        shared::quoted(shown)
-    ))
+fn not_reviewed(shown: &str, reviewed: &str, found: &str) -> Failure {
+    Failure::refused(format!("{shown} has changed since you reviewed it"))
+        .code("pin/not-shown")
+        .note("reviewed", reviewed)
+        .note("found", found)
+        .help(format!("review it again: plugward diff {}", shared::quoted(shown)))
+}
+
+pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let settings = Settings::read(host)?;
+    let named =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &args.finding, host, out)?;
+    let Named { shown, plugin, subject } = named;
+    let selector = shared::quoted(&shown);
+    let Some(subject) = subject else {
+        return Err(Failure::refused(format!("{shown} cannot be digested, so there is nothing to approve"))
+            .help(format!("plugward explain {selector}")));
+    };
+    let tree = subject.facts().tree;
+    let Some(reviewed) = &args.tree else {
+        // The static result comes first; the digest is what ties the approval to it.
+        let risk = plugward_loader::static_risk(&plugin.findings);
+        let mut text = format!(
+            "{}: {}, static risk {}\n  {tree}\n\nAfter you have read them (plugward explain {selector}):\n",
+            crate::escape::line(&shown),
+            count(plugin.findings.len(), "finding"),
+            risk.as_str()
+        );
+        let approve =
+            format!("plugward approve {selector} --static{} --tree {tree}", shared::as_typed(&args.finding));
+        text.push_str(&command("  ", &approve, out.width));
+        out.result(&text)?;
+        return Ok(3);
+    };
+    let reviewed: TreeDigest = reviewed.parse().map_err(|_error| {
+        Failure::usage(format!("invalid digest for --tree: {reviewed}"))
+            .help(format!("print it: plugward approve {selector} --static"))
+    })?;
+    let more = settings.rules(&[])?;
+    let rules = more.as_ref().unwrap_or_else(|| plugward_loader::scanner::Rules::builtin()).digest();
+    let mut approvals = stores::approvals_to_write(host)?;
+    let record = stores::record(host, None)?;
+    let (by, now) = (host::user(), host::now()?);
+    let outcome = approve_static(
+        &plugin,
+        &subject,
+        &reviewed,
+        rules,
+        settings.max_risk,
+        &mut approvals,
+        &record,
+        &by,
+        now,
+    );
+    match outcome.map_err(|error| not_stored(&error))? {
+        ApproveOutcome::Stored => {
+            out.result(&format!(
+                "Approved {} after the static scan at\n  {tree}\n",
+                crate::escape::line(&shown)
+            ))?;
+            Ok(0)
+        }
+        ApproveOutcome::Risk { risk, max } => Err(Failure::refused(format!(
+            "the static scan found risk {}, above {}",
+            risk.as_str(),
+            max.as_str()
+        ))
+        .code("approval/risk")
+        .help(format!("see the findings: plugward explain {selector}"))),
+        ApproveOutcome::NotAudited => Err(not_reviewed(&shown, &reviewed.to_string(), &tree.to_string())),
+        ApproveOutcome::Rejected => {
+            Err(Failure::refused("the audit advises against it").code("approval/rejected"))
+        }
+    }
 }
 
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let Some(name) = &args.id else {
-        let records = forgotten(&store);
-        if store.pins().is_none() {
-            note(host, &records)?;
-            start_over(host)?;
-            out.result(
-                "started over: no pin, no denial, no revocation is left\n\
-                 what could not be read is kept beside plugins.pins.toml, as plugins.pins.toml.damaged-*\n",
-            )?;
-            return Ok(0);
-        }
-        // Both answers leave no pin behind.
-        match commit(&mut store, host, &records, Change::ForgetAll)? {
-            ChangeOutcome::Done | ChangeOutcome::Already => {}
-            other => {
-                return Err(Failure::Refused(anyhow!(
-                    "forget --all: {}",
-                    other.code().unwrap_or("pin/none")
-                )));
-            }
-        }
-        out.result("forgot every pin; denials and revocations stay\n")?;
-        return Ok(0);
-    };
+    let Some(name) = &args.id else { return forget_all(args, &mut store, host, out) };
     if let Some(id) = pending(&store, name) {
-        let records =
-            [LedgerEvent::PinForgotten { plugin: id.to_string(), digest: String::new(), old: None }];
-        return match commit(&mut store, host, &records, Change::ForgetPending { id: id.clone() })? {
+        return match store_decision(UserDecision::ForgetPending { id: id.clone() }, &mut store, host)? {
             ChangeOutcome::Done => {
-                out.result(&format!("forgot {id}, a pin of version 2\n"))?;
+                out.result(&format!("Deleted the pin of {id}, which an older format recorded.\n"))?;
                 Ok(0)
             }
             other => Err(refused("forget", id.as_str(), &other)),
@@ -173,114 +214,99 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
     }
     let key = select::pinned(name, &store)?;
     let shown = host::display(&key);
-    let pin = store.pins().and_then(|pins| pins.get(&key));
-    let records: Vec<LedgerEvent> = pin.map(|pin| dropped(&key, pin)).into_iter().collect();
-    match commit(&mut store, host, &records, Change::Forget { key })? {
+    match store_decision(UserDecision::Forget { key }, &mut store, host)? {
         ChangeOutcome::Done => {
-            let shown = line(&shown);
-            let gap = gap(&["forgot", &shown, "; the next check treats it as new"], out.width);
-            out.result(&format!("forgot {shown};{gap}the next check treats it as new\n"))?;
+            let text = format!("Deleted the pin of {}.", crate::escape::line(&shown));
+            out.result(&wrapped("", "", &format!("{text} The next check treats it as new."), out.width))?;
             Ok(0)
         }
         other => Err(refused("forget", &shown, &other)),
     }
 }
 
-/// The pin of version 2 with this id, if no plugin was found for it yet.
+fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let lost = match store.pins() {
+        Some(pins) => {
+            let pinned = pins.iter().count() + pins.pending().count() + pins.manifest_only().count();
+            format!(
+                "This deletes {} and all accepted lockfiles. Denials and revocations stay.",
+                count(pinned, "pin")
+            )
+        }
+        None => "The pins cannot be read. This starts over with none: no pin, no denial, no revocation."
+            .to_owned(),
+    };
+    if !args.yes && !confirm(&lost, "Delete all pins?", host, out)? {
+        out.say("Nothing was deleted.");
+        return Ok(3);
+    }
+    if store.pins().is_none() {
+        record_start_over(store, &stores::record(host, None)?).map_err(|error| not_stored(&error))?;
+        start_over(host)?;
+        out.result(
+            "Started over: no pin, no denial and no revocation is left.\n\
+             The unreadable file is kept next to it, as plugins.pins.toml.damaged-*.\n",
+        )?;
+        return Ok(0);
+    }
+    // Both answers leave no pin.
+    match store_decision(UserDecision::ForgetAll, store, host)? {
+        ChangeOutcome::Done | ChangeOutcome::Already => {}
+        other => return Err(refused("forget", "--all", &other)),
+    }
+    out.result("Deleted all pins. Denials and revocations stay.\n")?;
+    Ok(0)
+}
+
+/// The pin of the older format with this id, if no plugin was found for it yet.
 fn pending(store: &PinStore, name: &str) -> Option<PluginId> {
     let id: PluginId = name.parse().ok()?;
     store.pins()?.pending().any(|(known, _)| *known == id).then_some(id)
 }
 
-/// The record of a pin that is about to be dropped.
-fn dropped(key: &PluginKey, pin: &Pin) -> LedgerEvent {
-    LedgerEvent::PinForgotten {
-        plugin: ledger_name(key),
-        digest: pin.latest().map(|agreed| agreed.facts.tree.to_string()).unwrap_or_default(),
-        old: None,
-    }
-}
-
-/// The records of a store that is about to be emptied; of one that cannot be read nobody knows what is in it.
-fn forgotten(store: &PinStore) -> Vec<LedgerEvent> {
-    let Some(pins) = store.pins() else {
-        return vec![LedgerEvent::PinForgotten {
-            plugin: "*".to_owned(),
-            digest: "unreadable".to_owned(),
-            old: None,
-        }];
-    };
-    let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
-    let pending = pins.pending().filter(|(_, pin)| pin.state == PinState::Trusted).map(|(id, pin)| {
-        LedgerEvent::PinForgotten {
-            plugin: id.to_string(),
-            digest: pin.tree.map(|tree| tree.to_string()).unwrap_or_default(),
-            old: None,
-        }
-    });
-    let old = pins.manifest_only().map(|(name, digest)| LedgerEvent::PinForgotten {
-        plugin: name.to_owned(),
-        digest: digest.to_string(),
-        old: None,
-    });
-    trusted.map(|(key, pin)| dropped(key, pin)).chain(pending).chain(old).collect()
-}
-
-/// What a person decided about a plugin, as the ledger keeps it: a decision of no unit of work.
-fn decided(plugin: &str, outcome: LoadVerdict, code: Option<&str>, digest: Option<String>) -> LedgerEvent {
-    let codes = code.map(str::to_owned).into_iter().collect();
-    LedgerEvent::Decision { workflow: None, plugin: plugin.to_owned(), outcome, codes, digest }
-}
-
 fn start_over(host: &Host) -> Result<(), Failure> {
-    let dir = host::own_folder(host.config_dir()?).map_err(Failure::Store)?;
-    let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::Store(anyhow!("{error}")))?;
-    Pins::start_over(&file, std::time::Duration::from_secs(5)).map(drop).map_err(|error| {
-        let help = next_steps::with_start_over(error.code(), &error.help());
-        Failure::Store(anyhow!("start over: {error} ({})\n  next: {help}", error.code()))
+    let dir = host::own_directory(host.config_dir()?).map_err(Failure::of_store)?;
+    let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::store(error.to_string()))?;
+    Pins::start_over(&file, WAIT).map(drop).map_err(|error| {
+        Failure::store(format!("cannot start over: {error}")).code(error.code()).help(error.help())
     })
 }
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let Denied { key, directory, called, seen } = to_deny(args, &store, host, out)?;
-    let shown = host::display(&key);
-    let digest = seen.map(|tree| tree.to_string());
-    let records = [decided(&ledger_name(&key), LoadVerdict::Refuse, Some("policy/denied"), digest)];
-    let change = Change::Deny { key, directory, called, seen, by: Some(host::user()) };
-    match commit(&mut store, host, &records, change)? {
+    let denied = to_deny(args, &store, host, out)?;
+    let shown = host::display(&denied.key);
+    match store_decision(UserDecision::Deny(denied), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
-            let undo = format!("plugward allow {}", shared::quoted(&shown));
-            let back = advice("  to undo: ", &undo, out.width);
-            out.result(&format!("denied {}\n{back}", line(&shown)))?;
+            out.result(&format!("Denied {}.\n", crate::escape::line(&shown)))?;
+            out.result(&command(
+                "To undo: ",
+                &format!("plugward undeny {}", shared::quoted(&shown)),
+                out.width,
+            ))?;
             Ok(0)
         }
         other => Err(refused("deny", &shown, &other)),
     }
 }
 
-pub(crate) fn allow(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+pub(crate) fn undeny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let (shown, plugin, change) = if let Some(id) = pending(&store, &args.id) {
-        (id.to_string(), id.to_string(), Change::AllowPending { id })
+    let (shown, decision) = if let Some(id) = pending(&store, &args.id) {
+        (id.to_string(), UserDecision::UndenyPending { id })
     } else {
         let key = select::pinned(&args.id, &store)?;
-        (host::display(&key), ledger_name(&key), Change::Allow { key })
+        (host::display(&key), UserDecision::Undeny { key })
     };
-    let records = [decided(&plugin, LoadVerdict::Ask, None, None)];
-    match commit(&mut store, host, &records, change)? {
+    let text = match store_decision(decision, &mut store, host)? {
         ChangeOutcome::Done => {
-            let shown = line(&shown);
-            let gap = gap(&["allowed", &shown, "; nothing new is pinned"], out.width);
-            out.result(&format!("allowed {shown};{gap}nothing new is pinned\n"))?;
-            Ok(0)
+            format!("{} is no longer denied. Nothing new is pinned.", crate::escape::line(&shown))
         }
-        ChangeOutcome::Already => {
-            out.result(&format!("{} is not denied\n", line(&shown)))?;
-            Ok(0)
-        }
-        other => Err(refused("allow", &shown, &other)),
-    }
+        ChangeOutcome::Already => format!("{} is not denied.", crate::escape::line(&shown)),
+        other => return Err(refused("undeny", &shown, &other)),
+    };
+    out.result(&wrapped("", "", &text, out.width))?;
+    Ok(0)
 }
 
 pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -293,16 +319,46 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     } else {
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
-    let digest = entry.tree.map(|d| d.to_string()).or_else(|| entry.manifest.map(|d| d.to_string()));
     let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
-    let records = [decided(&what, LoadVerdict::Refuse, Some("policy/revoked"), digest)];
-    match commit(&mut store, host, &records, Change::Revoke(entry))? {
+    match store_decision(UserDecision::Revoke(entry), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
-            out.result(&format!("revoked {}\n", line(&what)))?;
+            out.result(&format!("Revoked {}.\n", crate::escape::line(&what)))?;
+            let undo = format!("plugward unrevoke {}", shared::quoted(&what));
+            out.result(&command("To undo: ", &undo, out.width))?;
             Ok(0)
         }
-        ChangeOutcome::Malformed(error) => Err(usage(format!("revoke: {error}\n  next: {}", error.help()))),
-        other => Err(Failure::Refused(anyhow!("revoke: {}", other.code().unwrap_or("pin/none")))),
+        ChangeOutcome::Malformed(error) => {
+            Err(Failure::usage(format!("cannot revoke {what}: {error}")).help(error.help()))
+        }
+        other => Err(refused("revoke", &what, &other)),
+    }
+}
+
+pub(crate) fn unrevoke(args: &UnrevokeArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let mut store = stores::pins(host, CheckMode::Commit, out)?;
+    let listed =
+        |what: &str| store.pins().is_some_and(|pins| pins.revoked().iter().any(|entry| entry.names(what)));
+    let what = if listed(&args.what) {
+        args.what.clone()
+    } else {
+        revoked_id(&args.what, &store).unwrap_or_else(|_unknown| args.what.clone())
+    };
+    if !listed(&what) {
+        let entries = store.pins().map_or(&[][..], |pins| pins.revoked());
+        let known = entries.iter().filter_map(|entry| {
+            let digest = entry.tree.map(|tree| tree.to_string());
+            entry.id.clone().or(digest).or_else(|| entry.manifest.map(|digest| digest.to_string()))
+        });
+        let failure = Failure::refused(format!("you have not revoked {}", args.what)).code("pin/none");
+        return Err(known.fold(failure, |failure, one| failure.note("revoked", one)));
+    }
+    match store_decision(UserDecision::Unrevoke { what: what.clone() }, &mut store, host)? {
+        ChangeOutcome::Done => {
+            let text = format!("{} is no longer revoked by you.", crate::escape::line(&what));
+            out.result(&wrapped("", "", &text, out.width))?;
+            Ok(0)
+        }
+        other => Err(refused("unrevoke", &what, &other)),
     }
 }
 
@@ -314,61 +370,37 @@ fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
     select::pinned(what, store).map(|key| key.to_string())
 }
 
-/// Writes down what is about to be decided; if that fails, it is not.
-pub(crate) fn note(host: &Host, events: &[LedgerEvent]) -> Result<(), Failure> {
-    if events.is_empty() {
-        return Ok(());
-    }
-    stores::record(host, None)?.note(events).map_err(|failure| {
-        let error = anyhow!("write it down first: {failure}\n  next: {}", failure.help());
-        match failure.weight() {
-            Weight::Store => Failure::Store(error),
-            _ => Failure::Internal(error),
-        }
-    })
+fn not_stored(error: &DecisionError) -> Failure {
+    let failure = match error.weight() {
+        Weight::Store => Failure::store(error.to_string()),
+        _ => Failure::internal(error.to_string()),
+    };
+    failure.code(error.code()).help(error.help())
 }
 
-fn commit(
+/// Records a decision in the ledger and stores it.
+pub(crate) fn store_decision(
+    decision: UserDecision,
     store: &mut PinStore,
     host: &Host,
-    records: &[LedgerEvent],
-    change: Change,
 ) -> Result<ChangeOutcome, Failure> {
-    note(host, records)?;
-    let failed =
-        |error: StoreFailure| Failure::Store(anyhow!("{error}\n  next: {}", next_steps::of_store(&error)));
-    let committed = store.commit(vec![change], host::now()?).map_err(failed)?;
-    committed
-        .outcomes
-        .into_iter()
-        .next()
-        .ok_or_else(|| Failure::Internal(anyhow!("the store gave no answer")))
-}
-
-/// What is denied, and what was seen of it.
-struct Denied {
-    key: PluginKey,
-    directory: Option<DirectoryId>,
-    called: BTreeSet<CalledName>,
-    seen: Option<TreeDigest>,
+    let record = stores::record(host, None)?;
+    decide(decision, store, &record, &host::user(), host::now()?).map_err(|error| not_stored(&error))
 }
 
 /// The plugin to deny: as it is on disk, so that its bytes are denied elsewhere too, else as it is pinned.
 fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<Denied, Failure> {
-    let finding = crate::args::Finding { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
+    let finding =
+        crate::args::DiscoveryOptions { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
     let found = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &finding, host, out);
     match found {
-        Ok(named) => {
-            // A plugin that cannot be digested is denied by its key, its directory and its names.
-            let seen = named.subject.map(|subject| subject.observed.facts.tree);
-            let PluginReport { key, directory, called, .. } = named.plugin;
-            Ok(Denied { key, directory, called, seen })
-        }
+        Ok(named) => Ok(Denied::of(&named.plugin, named.subject.as_ref())),
         Err(error) => match select::pinned(&args.id, store) {
             // Several plugins can have the name: then a user has to say which one is meant.
             Ok(key) if !key.placed().is_some_and(select::is_directory) => {
-                out.say("note: the plugin is not on disk; its key and the pinned bytes are denied");
-                Ok(Denied { key, directory: None, called: BTreeSet::new(), seen: None })
+                let text = "the plugin is not on disk; its key and the pinned contents are denied";
+                out.report(&Diagnostic::note_of(text));
+                Ok(Denied::of_key(key))
             }
             Ok(_) | Err(_) => Err(error),
         },
@@ -378,9 +410,14 @@ fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<De
 fn refused(verb: &str, shown: &str, outcome: &ChangeOutcome) -> Failure {
     let code = outcome.code().unwrap_or("pin/none");
     let quoted = shared::quoted(shown);
-    let next = match code {
-        "policy/denied" => format!("plugward allow {quoted}"),
-        _ => format!("plugward explain {quoted}"),
+    let (why, help) = match code {
+        "policy/denied" => {
+            (format!("{shown} is denied"), format!("to load it again: plugward undeny {quoted}"))
+        }
+        "pin/none" => {
+            (format!("nothing is pinned as {shown}"), "list the pins: plugward list DIR".to_owned())
+        }
+        _ => (format!("cannot {verb} {shown}"), format!("plugward explain {quoted}")),
     };
-    Failure::Refused(anyhow!("{verb} {}: {code}\n  next: {next}", line(shown)))
+    Failure::refused(why).code(code).help(help)
 }

@@ -2,28 +2,28 @@
 
 mod rows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
 use plugward_loader::pinstore::{
     Baseline, Diff, TreeEntryKind, Facts, FileChange, Hunks, StoredText, LineChange, OldSide, Pin, DiffSection, DiffSide, diff,
 };
 use plugward_loader::{
-    BehaviorEvidence, Digest, Finding, Material, PinStore, PluginKey, PluginReport, Severity, Subject,
-    TreeDigest, Trust, CheckMode, entry_parts, identity_of,
+    BehaviorEvidence, Digest, Finding, Gate, Material, PinStore, PluginKey, PluginReport, Severity, Subject,
+    TreeDigest, Trust, Weight, CheckMode, entry_parts, identity_of,
 };
 
 use serde_json::Value;
 
 use crate::args::DiffArgs;
+use crate::diagnostic::Diagnostic;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::next_steps;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
+use crate::report::tier;
 use crate::stores;
-use crate::table::{command, gap, words, wrapped};
+use crate::text::{command, count, run_text as words, wrapped};
 use crate::verbs::shared::{self, WithBytes};
 
 /// How long texts are compared.
@@ -32,42 +32,52 @@ const TIME: Duration = Duration::from_secs(2);
 pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let named =
         shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::Yes, &args.finding, host, out)?;
-    let selector = shared::quoted(&named.shown);
-    let id = line(&named.shown).into_owned();
+    let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
+    let id = named.shown.clone();
     let Some(mut subject) = named.subject else {
         let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
-        return Err(Failure::Refused(anyhow!(
-            "diff {id}: it cannot be digested ({})\n  next: plugward explain {selector}",
-            codes.join(", ")
-        )));
+        return Err(Failure::refused(format!("{id} cannot be digested, so there is nothing to compare"))
+            .code(codes.first().copied().unwrap_or("tree/problem"))
+            .help(commands.explain()));
     };
     let Some(material) = subject.material.take() else {
-        return Err(Failure::Internal(anyhow!("diff {id}: its bytes were not kept")));
+        return Err(Failure::internal(format!("the contents of {id} were not kept")));
     };
     let store = stores::pins(host, CheckMode::LookOnly, out)?;
     if let Some(failure) = store.failure() {
         // What cannot be read is not "never pinned".
-        return Err(Failure::Store(anyhow!("diff {id}: {failure}\n  next: {}", next_steps::of_store(&failure))));
+        return Err(shared::store_failure(&failure));
     }
     let (found, damaged) = compare(&store, &subject, &material);
-    let mut text = render(&id, &found, out.width);
-    if let Some(news) = news(&store, &subject, &named.plugin) {
+    let plugin = &named.plugin;
+    let mut text = render(&line(&id), &found, plugin, out.width);
+    if let Some(news) = news(&store, &subject, plugin) {
         // What it can do now comes first: few people read every changed line.
-        let behind = text.find('\n').map_or(text.len(), |end| end.saturating_add(1));
-        text.insert_str(behind, &wrapped("", "  ", &paint(REFUSE, &news), out.width));
+        let behind = text.find('\n').map_or(text.len(), |end| end + 1);
+        text.insert_str(behind, &paint(REFUSE, &wrapped("", "  ", &news, out.width)));
     }
     if damaged {
-        text.push_str("note: a kept text had another digest and was dropped (baseline/damaged)\n");
+        let note =
+            Diagnostic::note_of("a kept text had another digest and was deleted").code("baseline/damaged");
+        text.push_str(&format!("\n{}", note.render(out.width)));
     }
     if !found.sections.is_empty() || found.old == OldSide::DigestsOnly {
-        text.push_str("\nto pin what is there now:\n");
-        // The digest that was shown comes last, by itself on its line.
-        let verb = format!("plugward accept {selector}");
-        let accept = next_steps::accept(&found.accept, &selector);
-        let accept = match accept.strip_prefix(&verb) {
-            Some(digests) => format!("{verb}{}{digests}", shared::as_typed(&args.finding)),
-            None => accept,
-        };
+        let refusing: Vec<&str> = plugin
+            .reasons
+            .iter()
+            .filter(|reason| {
+                reason.gate != Gate::Pin && reason.gate != Gate::Lock && reason.weight != Weight::Undecided
+            })
+            .map(|reason| reason.code.as_str())
+            .collect();
+        if let Some(first) = refusing.first() {
+            let note = format!("Accepting this change will not make the plugin load: {first} refuses it.");
+            text.push_str(&format!("\n{}", wrapped("", "", &note, out.width)));
+        }
+        let label = if refusing.is_empty() { "To trust this version:" } else { "To pin it all the same:" };
+        text.push_str(&format!("\n{label}\n"));
+        // The digest that was shown comes last, alone on its line.
+        let accept = shared::accept_command(&commands, &found.accept);
         text.push_str(&command("  ", &accept, out.width));
     }
     out.result(&text)?;
@@ -207,21 +217,25 @@ fn kept<E>(text: Option<Result<StoredText<String>, E>>, damaged: &mut bool) -> O
     text.found()
 }
 
-fn render(id: &str, found: &Diff, width: usize) -> String {
-    let what = match found.old {
-        OldSide::Nothing => "was never pinned; everything is new",
-        OldSide::DigestsOnly => "changed, and no text was kept: the digests differ, files are not named",
-        OldSide::Listed if found.sections.is_empty() => "is what was pinned",
-        OldSide::Listed => "changed since it was pinned, worst first",
+fn render(id: &str, found: &Diff, plugin: &PluginReport, width: usize) -> String {
+    let files = found.sections.iter().map(|section| section.files.len()).sum::<usize>();
+    let summary = match found.old {
+        OldSide::Nothing => "never pinned: everything is new".to_owned(),
+        OldSide::DigestsOnly => {
+            "changed since it was pinned; its old texts were not kept, so the files are not known".to_owned()
+        }
+        OldSide::Listed if found.sections.is_empty() => "unchanged since it was pinned".to_owned(),
+        OldSide::Listed if files == 0 => "changed since it was pinned".to_owned(),
+        OldSide::Listed => format!("{} changed since it was pinned, worst first", count(files, "file")),
     };
-    let mut text = format!("{}{}{what}\n", paint(STRONG, id), gap(&[id, what], width));
+    let mut text = wrapped("", "  ", &format!("{id}: {summary}"), width).replacen(id, &paint(STRONG, id), 1);
     for section in &found.sections {
-        text.push_str(&render_section(section, width));
+        text.push_str(&render_section(section, plugin, width));
     }
     text
 }
 
-fn render_section(section: &DiffSection, width: usize) -> String {
+fn render_section(section: &DiffSection, plugin: &PluginReport, width: usize) -> String {
     let mut text = format!("\n{}\n", paint(ASK, section.class.as_str()));
     for change in &section.lines {
         let (style, sign, row) = match change {
@@ -233,6 +247,7 @@ fn render_section(section: &DiffSection, width: usize) -> String {
     }
     for file in &section.files {
         text.push_str(&render_file(file, width));
+        text.push_str(&verdict(&file.path, plugin, width));
     }
     text
 }
@@ -262,11 +277,39 @@ fn kind_of(file: &FileChange) -> &'static str {
         (Some(TreeEntryKind::File), Some(TreeEntryKind::Executable)) => " (now executable)",
         (Some(TreeEntryKind::Executable), Some(TreeEntryKind::File)) => " (no longer executable)",
         (None, Some(TreeEntryKind::Executable)) => " (executable)",
-        (None, Some(TreeEntryKind::Link)) => " (a link)",
-        (Some(TreeEntryKind::File | TreeEntryKind::Executable), Some(TreeEntryKind::Link)) => " (now a link)",
+        (None, Some(TreeEntryKind::Link)) => " (a symlink)",
+        (Some(TreeEntryKind::File | TreeEntryKind::Executable), Some(TreeEntryKind::Link)) => " (now a symlink)",
         (Some(TreeEntryKind::Link), Some(TreeEntryKind::Executable)) => " (now a file, executable)",
         (Some(TreeEntryKind::Link), Some(TreeEntryKind::File)) => " (now a file)",
         _ => "",
+    }
+}
+
+/// What the scan found in a file, next to the lines that caused it.
+fn verdict(path: &str, plugin: &PluginReport, width: usize) -> String {
+    let mut out = String::new();
+    for (severity, style) in [(Severity::Danger, REFUSE), (Severity::Warning, ASK)] {
+        let found =
+            plugin.findings.iter().filter(|finding| finding.severity == severity && finding.path == path);
+        let rules: BTreeSet<&str> = found.map(|finding| finding.rule.as_str()).collect();
+        if !rules.is_empty() {
+            let text = format!("{}: {}", tier(severity), rules.into_iter().collect::<Vec<_>>().join(", "));
+            out.push_str(&paint(style, wrapped("     ", "       ", &text, width).trim_end()));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// The change of a file in git's words.
+fn change_of(file: &FileChange) -> &'static str {
+    match file.what() {
+        "added" => "added    ",
+        "removed" => "deleted  ",
+        "renamed" => "renamed  ",
+        "mode" => "mode     ",
+        "kind" => "replaced ",
+        _ => "modified ",
     }
 }
 
@@ -274,19 +317,19 @@ fn render_file(file: &FileChange, width: usize) -> String {
     let bit = kind_of(file);
     let path = paint(STRONG, &line(&file.path));
     let mut text = match &file.from {
-        Some(from) => format!("  {} {}\n    to {path}{bit}\n", file.what(), line(from)),
-        None => format!("  {} {path}{bit}\n", file.what()),
+        Some(from) => format!("  {}{}\n    to {path}{bit}\n", change_of(file), line(from)),
+        None => format!("  {}{path}{bit}\n", change_of(file)),
     };
     match &file.hunks {
         Hunks::Same => {}
-        Hunks::NotText => text.push_str("    no text: known by its digest alone\n"),
+        Hunks::NotText => text.push_str("    not text: compared by its digest\n"),
         Hunks::NotKept => text.push_str("    the old text was not kept\n"),
-        Hunks::OutOfTime => text.push_str("    not compared: the time was over\n"),
+        Hunks::OutOfTime => text.push_str("    not compared: the time limit was reached\n"),
         Hunks::Text { hunks, more_removed, more_added } => {
             text.push_str(&rows::of(hunks, width));
-            if more_removed.saturating_add(*more_added) > 0 {
+            if more_removed + more_added > 0 {
                 text.push_str(&format!(
-                    "    and {more_removed} lines gone, {more_added} lines come, not shown\n"
+                    "    {more_removed} more lines deleted and {more_added} added, not shown\n"
                 ));
             }
         }

@@ -2,13 +2,12 @@
 
 use std::num::NonZeroUsize;
 
-use anyhow::anyhow;
 use plugward_loader::tree_lock::{
-    CodewizardDigest, DigestCheck, DigestedTree, TreeWarning, Snapshot, TreeCheck, TreeError, TreeProblem,
-    TreeRefusal, h1,
+    CodewizardDigest, DigestCheck, DigestedTree, TreeWarning, Snapshot, TreeCheck, TreeError, TreeRefusal, h1,
 };
 
 use crate::args::{DigestArgs, SchemeArg};
+use crate::diagnostic::Diagnostic;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
                 if args.list { tree.list().as_str().to_owned() } else { format!("{}\n", tree.digest()) }
             }
             Ok(DigestCheck::Refused(refusal)) => return Err(refused(args, &refusal)),
-            Err(error) => return Err(unread(args, &error).into()),
+            Err(error) => return Err(unread(args, &error)),
         },
         SchemeArg::H1 | SchemeArg::Codewizard => match Snapshot::read(&jail, &limits, &excludes, jobs) {
             Ok(TreeCheck::Read(snapshot)) => {
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
                 format!("{}\n", foreign(args, &snapshot)?)
             }
             Ok(TreeCheck::Refused(refusal)) => return Err(refused(args, &refusal)),
-            Err(error) => return Err(unread(args, &error).into()),
+            Err(error) => return Err(unread(args, &error)),
         },
     };
     out.result(&text)?;
@@ -47,10 +46,10 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
 /// Says what is worth knowing of the folder, beside the result.
 fn notes(notices: &[TreeWarning], left_out: usize, out: &Out) {
     for notice in notices {
-        out.say(&format!("note: {} ({})", line(&notice.to_string()), notice.code()));
+        out.report(&Diagnostic::note_of(notice.to_string()).code(notice.code()));
     }
     if left_out > 0 {
-        out.say(&format!("note: {left_out} more of these"));
+        out.report(&Diagnostic::note_of(format!("{left_out} more notes like these")));
     }
 }
 
@@ -64,21 +63,28 @@ fn foreign(args: &DigestArgs, snapshot: &Snapshot) -> Result<String, Failure> {
             "digest {}: h1 reads links through, and one of them leads to a folder",
             line(args.dir.as_str())
         );
-        Failure::Refused(anyhow!(text))
+        Failure::refused(text)
     })
 }
 
-fn unread(args: &DigestArgs, error: &TreeError) -> anyhow::Error {
+fn unread(args: &DigestArgs, error: &TreeError) -> Failure {
     let causes = core::iter::successors(core::error::Error::source(error), |cause| cause.source());
     let causes = causes.map(|cause| format!(": {cause}")).collect::<Vec<_>>().concat();
-    anyhow!("read {}: {error}{causes} ({})\n  next: {}", line(args.dir.as_str()), error.code(), error.help())
+    Failure::internal(format!("read {}: {error}{causes}", line(args.dir.as_str())))
+        .code(error.code())
+        .help(error.help())
 }
 
 fn refused(args: &DigestArgs, refusal: &TreeRefusal) -> Failure {
-    let row = |problem: &TreeProblem| {
-        format!("  {}: {}\n    next: {}", problem.code(), line(&problem.to_string()), problem.help())
+    let failure = Failure::refused(format!("{} cannot be digested", args.dir));
+    let mut problems = refusal.problems().iter();
+    let first = problems.next();
+    let failure = match first {
+        Some(problem) => {
+            failure.code(problem.code()).note("problem", problem.to_string()).help(problem.help())
+        }
+        None => failure,
     };
-    let lines: Vec<String> = refusal.problems().iter().map(row).collect();
-    let dir = line(args.dir.as_str());
-    Failure::Refused(anyhow!("digest {dir}: it cannot be digested as it is\n{}", lines.join("\n")))
+    problems
+        .fold(failure, |failure, problem| failure.note("problem", format!("{problem} ({})", problem.code())))
 }

@@ -1,14 +1,22 @@
 //! `plugward explain ID`: why a plugin got its decision, gate by gate.
 
-use plugward_loader::{ApprovalState, Gate, LockState, PinStatus, PluginReport};
+use plugward_loader::manifest::Coverage;
+use plugward_loader::pinstore::ReviewedDigests;
+use plugward_loader::scanner::Rules;
+use plugward_loader::{
+    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, Severity,
+    SurfaceReport, Weight,
+};
 
+use crate::advice;
 use crate::args::{ExplainArgs, ListFormat};
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
-use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, Show, paint};
-use crate::table::{View, approval, bytes, count, findings, item, next, words, wrapped};
+use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
+use crate::report::{Detail, View, approval, directory, lowered, problem, size, tier};
+use crate::text::{command, count, row, run_text, wrapped};
 use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -18,109 +26,251 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
         ListFormat::Table => {
-            shared::localize(std::slice::from_mut(&mut named.plugin), &shared::as_typed(&args.finding));
-            let view = View { width: out.width, wordy: true };
-            out.result(&render(&named.plugin, &view))?;
+            named.plugin.id.clone_from(&named.shown);
+            let typed = shared::as_typed(&args.finding);
+            let commands = |plugin: &PluginReport| shared::commands(plugin, &typed, None);
+            let view = View { width: out.width, detail: Detail::Full, commands: &commands };
+            let mut text = render(&named.plugin, &view);
+            if let Some(subject) = &named.subject
+                && waits_for_accept(&named.plugin)
+            {
+                text.push_str("\nIf you trust this version:\n");
+                let accept = shared::accept_command(&commands(&named.plugin), &ReviewedDigests::wanted(subject.facts(), None));
+                text.push_str(&command("  ", &accept, out.width));
+            }
+            out.result(&text)?;
         }
     }
     Ok(exit)
 }
 
-fn render(plugin: &PluginReport, view: &View) -> String {
-    let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
-    let mut out = format!("{}{version}\n", paint(STRONG, &line(&plugin.id)));
-    for gate in Gate::ALL {
-        let reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == gate).collect();
-        let notices: Vec<_> = plugin.notices.iter().filter(|notice| notice.gate == gate).collect();
-        let word = match (reasons.first(), gate) {
-            (Some(reason), _) if reason.weight == plugward_loader::Weight::Undecided => paint(ASK, "ask   "),
-            (Some(_), _) => paint(REFUSE, "refuse"),
-            (None, Gate::Approval) if plugin.approval.state != ApprovalState::Given => paint(FAINT, "unset "),
-            (None, Gate::Mint) => paint(FAINT, "-     "),
-            (None, Gate::Lock) if plugin.lock.state == LockState::Absent => paint(FAINT, "absent"),
-            (None, _) if not_reached(plugin, gate) => paint(FAINT, "-     "),
-            (None, _) => paint(LOAD, "pass  "),
-        };
-        out.push_str(format!("  {:9} {word} {}", gate.as_str(), seen(plugin, gate)).trim_end());
-        out.push('\n');
-        if let Some(digest) = digest(plugin, gate) {
-            out.push_str(&format!("    {}\n", paint(FAINT, digest)));
-        }
-        for reason in reasons {
-            out.push_str(&item("", REFUSE, &reason.code, &reason.message, view.width));
-            out.push_str(&next(&reason.help, view.width));
-        }
-        for notice in notices {
-            out.push_str(&item("note ", FAINT, &notice.code, &notice.message, view.width));
-        }
-        match gate {
-            Gate::Scan => out.push_str(&findings(plugin, view, Show::All)),
-            Gate::Surface => out.push_str(&surface(plugin, view)),
-            _ => {}
-        }
+/// Whether accepting these bytes is the only thing that is missing.
+fn waits_for_accept(plugin: &PluginReport) -> bool {
+    plugin.decision == Decision::Ask
+        && plugin
+            .reasons
+            .iter()
+            .all(|reason| matches!(reason.code.as_str(), "pin/new" | "scan/suspicious" | "policy/namesake"))
+}
+
+fn render(plugin: &PluginReport, view: &View<'_>) -> String {
+    let mut out = headline(plugin);
+    out.push('\n');
+    if directory(plugin) != "." {
+        let text = format!("{} ({})", line(directory(plugin)), size(plugin));
+        out.push_str(&row("directory", &text, view.width));
     }
-    let style = match plugin.decision {
-        plugward_loader::Decision::Load => LOAD,
-        plugward_loader::Decision::Ask => ASK,
-        plugward_loader::Decision::Refuse => REFUSE,
-    };
-    out.push_str(&format!("  decision  {}\n", paint(style, plugin.decision.as_str())));
+    for (dialect, digest) in &plugin.manifest {
+        out.push_str(&row("manifest", &format!("{digest} {dialect}"), view.width));
+    }
+    if let Some(tree) = &plugin.tree {
+        out.push_str(&row("tree", tree, view.width));
+    }
+    out.push_str(&format!("\n{}\n", paint(STRONG, "GATE      RESULT")));
+    for gate in Gate::ALL {
+        let (word, text) = result(plugin, gate);
+        let row = format!("{:<10}{word:<9}{}", gate.as_str(), text);
+        out.push_str(&wrapped("", "                   ", row.trim_end(), view.width).replacen(
+            word,
+            &painted(word),
+            1,
+        ));
+    }
+    for reason in plugin.reasons.iter().filter(|reason| !is_scan(reason)) {
+        out.push('\n');
+        out.push_str(&problem(plugin, reason, view).render(view.width));
+    }
+    for notice in &plugin.notices {
+        out.push_str(&format!("\n{}", crate::report::of_plugin(plugin, notice).render(view.width)));
+    }
+    out.push_str(&findings(plugin, view.width));
+    out.push_str(&surface(plugin, view));
+    out.push_str(&granted(plugin, view.width));
     out
 }
 
-fn not_reached(plugin: &PluginReport, gate: Gate) -> bool {
-    match gate {
-        Gate::Tree | Gate::Scan | Gate::Policy => plugin.tree.is_none(),
-        Gate::Pin => plugin.pin.state == PinStatus::NotChecked,
-        _ => false,
-    }
+fn is_scan(reason: &Reason) -> bool {
+    matches!(reason.code.as_str(), "scan/danger" | "scan/suspicious")
 }
 
-/// The evidence of one gate in one line.
-fn seen(plugin: &PluginReport, gate: Gate) -> String {
-    match gate {
-        Gate::Discover => plugin.dialects.join(", "),
-        Gate::Manifest if plugin.manifest.is_empty() => "no file that was read".to_owned(),
-        Gate::Tree if plugin.tree.is_some() => {
-            format!("{}, {}", count_entries(plugin.files), bytes(plugin.bytes))
+/// The decision and its codes.
+fn headline(plugin: &PluginReport) -> String {
+    let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
+    let name = format!("{}{version}", line(&plugin.id));
+    let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+    codes.dedup();
+    match plugin.decision {
+        Decision::Load => format!("{} {}\n", paint(STRONG, &name), paint(LOAD, "loads")),
+        Decision::Ask => {
+            format!("{} {}: {}\n", paint(STRONG, &name), paint(ASK, "needs a decision"), codes.join(", "))
         }
-        Gate::Tree => "not digested".to_owned(),
-        Gate::Pin => plugin.pin.state.as_str().to_owned(),
-        Gate::Scan if plugin.tree.is_none() => "not scanned".to_owned(),
-        Gate::Scan => count(plugin.findings.len(), "finding"),
-        Gate::Surface => count(plugin.surface.len(), "item"),
-        Gate::Lock => plugin
-            .lock
-            .signer
-            .as_ref()
-            .map(|signer| format!("signed by {}", line(signer)))
-            .unwrap_or_default(),
-        Gate::Approval => approval(plugin),
-        _ => String::new(),
+        Decision::Refuse => {
+            format!("{} {}: {}\n", paint(STRONG, &name), paint(REFUSE, "is refused"), codes.join(", "))
+        }
     }
 }
 
-fn count_entries(number: u64) -> String {
-    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+fn painted(word: &str) -> String {
+    let style = match word {
+        "ok" => LOAD,
+        "ask" => ASK,
+        "REFUSE" => REFUSE,
+        _ => FAINT,
+    };
+    paint(style, word)
 }
 
-/// The digest that a gate rests on.
-fn digest(plugin: &PluginReport, gate: Gate) -> Option<&str> {
+/// What a gate decided, and the evidence in a few words.
+fn result(plugin: &PluginReport, gate: Gate) -> (&'static str, String) {
+    let mut reasons = plugin.reasons.iter().filter(|reason| reason.gate == gate).peekable();
+    if let Some(first) = reasons.peek() {
+        let word = if first.weight == Weight::Undecided { "ask" } else { "REFUSE" };
+        let mut words: Vec<String> = reasons.map(advice::words).collect();
+        words.dedup();
+        return (word, line(&words.join("; ")).into_owned());
+    }
+    let digested = plugin.tree.is_some();
     match gate {
-        Gate::Manifest => plugin.manifest.values().next().map(String::as_str),
-        Gate::Tree => plugin.tree.as_deref(),
-        _ => None,
+        Gate::Discover => ("ok", plugin.dialects.join(", ")),
+        Gate::Manifest if plugin.manifest.is_empty() => ("ok", "no manifest file".to_owned()),
+        Gate::Manifest => ("ok", count(plugin.manifest.len(), "manifest")),
+        Gate::Tree if digested => ("ok", size(plugin)),
+        Gate::Policy if digested => ("ok", "not denied, not revoked".to_owned()),
+        Gate::Scan if digested => ("ok", scanned(plugin)),
+        Gate::Tree | Gate::Policy | Gate::Scan => {
+            ("skipped", "the directory could not be digested".to_owned())
+        }
+        Gate::Lock => lock(plugin),
+        Gate::Pin => pin(plugin.pin.state),
+        Gate::Approval => match plugin.approval.state {
+            ApprovalState::Given => ("ok", approval(plugin)),
+            ApprovalState::None => ("skipped", "not required by your settings".to_owned()),
+            _ => ("skipped", format!("{}, not required by your settings", approval(plugin))),
+        },
+        Gate::Surface => ("ok", count(plugin.surface.len(), "item")),
+        Gate::Mint if plugin.decision != Decision::Load => ("skipped", "refused before this gate".to_owned()),
+        Gate::Mint => ("skipped", "nothing to grant".to_owned()),
+        _ => ("ok", String::new()),
     }
 }
 
-fn surface(plugin: &PluginReport, view: &View) -> String {
-    let mut out = String::new();
+fn scanned(plugin: &PluginReport) -> String {
+    let suspicious = plugin.count(Severity::Warning);
+    let mut text = count(plugin.findings.len(), "finding");
+    if suspicious > 0 {
+        text.push_str(&format!(", {suspicious} suspicious"));
+    }
+    text
+}
+
+fn lock(plugin: &PluginReport) -> (&'static str, String) {
+    match (plugin.lock.state, &plugin.lock.signer) {
+        (LockState::Absent, _) => ("skipped", "no PLUGINS.lock".to_owned()),
+        (_, Some(signer)) => ("ok", format!("signed by {}", line(signer))),
+        (state, None) => ("ok", format!("PLUGINS.lock: {}", state.as_str())),
+    }
+}
+
+fn pin(state: PinStatus) -> (&'static str, String) {
+    match state {
+        PinStatus::None => ("skipped", "not pinned yet".to_owned()),
+        PinStatus::NotChecked => ("skipped", "nothing to compare".to_owned()),
+        PinStatus::Same => ("ok", "matches its pin".to_owned()),
+        other => ("ok", other.as_str().to_owned()),
+    }
+}
+
+/// Every finding; the reason and the fix of a rule once.
+fn findings(plugin: &PluginReport, width: usize) -> String {
+    let mut all: Vec<&Finding> = plugin.findings.iter().collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    all.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
+    all.dedup_by_key(|finding| (&finding.path, finding.line, finding.column, &finding.rule));
+    let mut out = format!("\n{}\n", paint(STRONG, "FINDINGS"));
+    let mut told = std::collections::BTreeSet::new();
+    for finding in all {
+        let style = match finding.severity {
+            Severity::Danger => REFUSE,
+            Severity::Warning => ASK,
+            Severity::Info => FAINT,
+        };
+        let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
+        let hidden = if how.is_empty() { String::new() } else { format!(" (hidden: {})", how.join(", ")) };
+        out.push_str(&format!(
+            "{}:{}:{}  {}  {}{hidden}\n",
+            line(&finding.path),
+            finding.line,
+            finding.column,
+            paint(style, tier(finding.severity)),
+            finding.rule
+        ));
+        out.push_str(&wrapped("    ", "    ", &line(&finding.message), width));
+        if !finding.snippet.is_empty() {
+            out.push_str(&format!("    {}\n", paint(FAINT, &format!("| {}", cut(&finding.snippet, width)))));
+        }
+        if let Some(reason) = plugin.suppression(finding) {
+            out.push_str(&wrapped("    ", "    ", &format!("Suppressed: {}", line(reason)), width));
+        }
+        if told.insert(&finding.rule)
+            && let Some(rule) = Rules::builtin().get(finding.rule.as_str())
+        {
+            out.push_str(&wrapped("    Why: ", "         ", &lowered_start(rule.why()), width));
+            out.push_str(&wrapped("    Fix: ", "         ", &lowered_start(rule.fix()), width));
+        }
+    }
+    out
+}
+
+/// A sentence behind a label: lowercase start, with its period.
+fn lowered_start(text: &str) -> String {
+    format!("{}.", lowered(text))
+}
+
+fn cut(snippet: &str, width: usize) -> String {
+    let room = width.saturating_sub(6);
+    let text = line(snippet);
+    if text.chars().count() <= room {
+        return text.into_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['\u{2026}']).collect()
+}
+
+fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
+    if plugin.surface.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", paint(STRONG, "WHAT IT CAN RUN"));
     for item in &plugin.surface {
-        let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
-        let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
-        let text = format!("{} {} {}", item.kind, line(name), words(&run));
-        out.push_str(&wrapped("    ", "      ", text.trim_end(), view.width));
-        out.push_str(&format!("      {}\n", paint(FAINT, item.coverage)));
+        out.push_str(&wrapped("", "  ", &item_text(item), view.width));
+        out.push_str(&wrapped("    ", "    ", &paint(FAINT, covered(item)), view.width));
+    }
+    out
+}
+
+/// One item of the execution surface as one line: kind, name, what runs.
+pub(crate) fn item_text(item: &SurfaceReport) -> String {
+    let event = item.event.as_deref().unwrap_or_default();
+    let name = item.name.as_deref().filter(|name| *name != event).unwrap_or_default();
+    let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
+    let parts = [item.kind, &line(event), &line(name), &run_text(&run)].map(str::to_owned);
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// How much of an item the pin covers, as a sentence.
+pub(crate) fn covered(item: &SurfaceReport) -> &'static str {
+    Coverage::ALL.iter().find(|one| one.code() == item.coverage).map_or(item.coverage, |one| one.sentence())
+}
+
+fn granted(plugin: &PluginReport, width: usize) -> String {
+    if plugin.capabilities.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", paint(STRONG, "GRANTED"));
+    for one in &plugin.capabilities {
+        let text = format!("{} {} (number {} of this run)", one.kind, line(&one.scope), one.serial);
+        out.push_str(&wrapped("", "  ", &text, width));
     }
     out
 }

@@ -5,8 +5,10 @@ use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
-use crate::out::{FAINT, Out, STRONG, paint};
-use crate::table::{View, approval, behaviors, bytes, words, wrapped};
+use crate::out::{Out, STRONG, paint};
+use crate::report::{approval, behaviors};
+use crate::text::{bytes, row, wrapped};
+use crate::verbs::explain::{covered, item_text};
 use crate::verbs::shared::{self, WithBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     for (name, tree) in &plugin.shared {
         text.push_str(&row("shared", &format!("{} {tree}", line(name)), out.width));
     }
-    let seen = behaviors(plugin, &View { width: out.width, wordy: true });
+    let seen = behaviors(plugin, out.width);
     if !seen.is_empty() {
         text.push_str("  what its code does:\n");
         text.push_str(&seen);
@@ -56,18 +58,11 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         text.push_str("  what it can run, and what enters a prompt:\n");
     }
     for item in &plugin.surface {
-        let name = item.name.as_deref().or(item.event.as_deref()).unwrap_or_default();
-        let run = item.url.clone().unwrap_or_else(|| item.run.join(" "));
-        let row = format!("{} {} {}", item.kind, line(name), words(&run));
-        text.push_str(&wrapped("    ", "      ", row.trim_end(), out.width));
-        let files =
-            if item.files.is_empty() { String::new() } else { format!(": {}", line(&item.files.join(", "))) };
-        text.push_str(&wrapped(
-            "      ",
-            "      ",
-            &format!("{}{files}", paint(FAINT, item.coverage)),
-            out.width,
-        ));
+        text.push_str(&wrapped("    ", "      ", &item_text(item), out.width));
+        if !item.files.is_empty() {
+            text.push_str(&wrapped("      ", "      ", &line(&item.files.join(", ")), out.width));
+        }
+        text.push_str(&wrapped("      ", "      ", covered(item), out.width));
     }
     out.result(&text)?;
     Ok(exit)
@@ -75,13 +70,4 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
 
 fn entries(count: u64) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
-}
-
-/// One fact; what is too long for the line stands below its name.
-fn row(name: &str, value: &str, width: usize) -> String {
-    let row = format!("  {name:9} {value}\n");
-    if row.chars().count() <= width.saturating_add(1) {
-        return row;
-    }
-    format!("  {name}\n{}", wrapped("    ", "    ", value, width))
 }

@@ -1,15 +1,14 @@
 //! `plugward ledger show | verify | budget`: the record of mints, uses and decisions.
 
-use anyhow::anyhow;
 use plugward_loader::capability::{
-    BudgetQuery, BudgetReport, BudgetRow, ListedRecord, ShowQuery, VerifyReport, budget_report, show,
+    BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ListedRecord, VerifyReport, budget_report, show,
     verify_report,
 };
-use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, LedgerTime};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerEvent, LedgerError, LedgerFiles, LedgerTime};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::escape::{block, line};
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::stores;
@@ -18,11 +17,10 @@ use crate::table::grid;
 pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let path = host.state_dir()?;
     if !path.join("ledger.jsonl").exists() {
-        return Err(usage(format!(
-            "read the ledger: there is none in {path}\n  next: --state-dir DIR names another folder"
-        )));
+        return Err(Failure::usage(format!("there is no ledger in {path}"))
+            .help("name another directory: --state-dir DIR"));
     }
-    let dir = host::own_folder(path)?;
+    let dir = host::own_directory(path)?;
     let files = LedgerFiles::open(&dir).map_err(|error| failed(&error))?;
     match what {
         LedgerVerb::Show(args) => show_records(args, &files, out),
@@ -34,13 +32,13 @@ pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, F
 
 /// A ledger that these verbs cannot read is a failure of theirs: 7 is the answer of `check`, which then loads nothing.
 fn failed(error: &LedgerError) -> Failure {
-    Failure::Internal(anyhow!("read the ledger: {error} ({})\n  next: {}", error.code(), error.help()))
+    Failure::internal(format!("cannot read the ledger: {error}")).code(error.code()).help(error.help())
 }
 
 fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
     let since = match &args.since {
         Some(text) => Some(text.parse::<LedgerTime>().map_err(|error| {
-            usage(format!("read --since: {error} ({})\n  next: {}", error.code(), error.help()))
+            Failure::usage(format!("read --since: {error}")).code(error.code()).help(error.help())
         })?),
         None => None,
     };
@@ -79,10 +77,9 @@ fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
             known.push_str("\n    ");
             known.push_str(&row.join(", "));
         }
-        return Err(usage(format!(
-            "show the ledger: no record has the type `{}`\n  known types:{known}\n  next: plugward ledger show --type decision",
-            line(name)
-        )));
+        return Err(Failure::usage(format!("show the ledger: no record has the type `{}`", line(name)))
+            .note("note", format!("known types:{known}"))
+            .help("plugward ledger show --type decision"));
     }
     out.complain("note: no record fits");
     Ok(())
@@ -93,10 +90,11 @@ fn is_there(from: Option<u64>, report: &VerifyReport) -> Result<(), Failure> {
     let end = report.chain.first_seq.saturating_add(report.chain.records);
     match (from, end.checked_sub(1)) {
         (Some(from), Some(last)) if from > last && matches!(report.chain.check, ChainCheck::Whole { .. }) => {
-            Err(usage(format!(
-                "verify the ledger: there is no record {from}; the records are {} to {last}\n  next: leave --from out, or name the first record that is left",
+            Err(Failure::usage(format!(
+                "verify the ledger: there is no record {from}; the records are {} to {last}",
                 report.chain.first_seq
-            )))
+            ))
+            .help("leave --from out, or name the first record that is left"))
         }
         _ => Ok(()),
     }
@@ -105,10 +103,10 @@ fn is_there(from: Option<u64>, report: &VerifyReport) -> Result<(), Failure> {
 fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
     let mut checkpoints: Vec<(String, Checkpoint)> = Vec::new();
     for path in &args.checkpoint {
-        let bytes = host::named_file(path, 1 << 20).map_err(Failure::Usage)?;
+        let bytes = host::named_file(path, 1 << 20)?;
         let text = String::from_utf8_lossy(&bytes);
         let parsed = Checkpoint::parse(&text).map_err(|error| {
-            usage(format!("read {path}: {error} ({})\n  next: {}", error.code(), error.help()))
+            Failure::usage(format!("read {path}: {error}")).code(error.code()).help(error.help())
         })?;
         checkpoints.push((path.to_string(), parsed));
     }
@@ -142,7 +140,7 @@ fn checkpoint(host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let record = stores::record(host, None)?;
     let Some(trail) = record.trail() else {
         let why = record.failure().map(ToString::to_string).unwrap_or_default();
-        return Err(Failure::Internal(anyhow!("open the ledger: {why}")));
+        return Err(Failure::internal(format!("open the ledger: {why}")));
     };
     let made = trail.ledger().checkpoint().map_err(|error| failed(&error))?;
     out.result(&made.to_string())?;

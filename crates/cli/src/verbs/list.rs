@@ -9,7 +9,9 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::json;
 use crate::out::{Out, STRONG, paint};
-use crate::table::{approval, count, grid};
+use crate::report::approval;
+use crate::table::grid;
+use crate::text::count;
 use crate::verbs::shared;
 
 #[derive(Serialize)]
@@ -34,7 +36,7 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let roots = [host::root(&args.dir)?];
     let mut report = shared::look(&roots, Some(Trust::Tofu), ByteRetention::Nothing, &args.finding, host, out)?.report;
     if args.format == ListFormat::Table {
-        shared::localize(&mut report.plugins, "");
+        shared::localize(&mut report.plugins);
     }
     let rows: Vec<Row<'_>> = rows(&report);
     match args.format {

@@ -3,23 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
-use anyhow::anyhow;
-use plugward_loader::ledger::LedgerEvent;
-use plugward_loader::pinstore::{Change, ChangeOutcome};
+use plugward_loader::pinstore::ChangeOutcome;
 use plugward_loader::sandbox_path::{ErrorClass, Perm, ReplaceOutcome};
-use plugward_loader::tree_lock::{LOCK_BYTES, AnyLockFile, LockFile, MigratedPlugin, Migration};
+use plugward_loader::tree_lock::{AnyLockFile, LOCK_BYTES, LockFile, MigratedPlugin, Migration};
 use plugward_loader::{
-    Gate, ByteRetention, LockState, LookReport, PluginReport, Root, Trust, Weight, CheckMode, project_of, sha256,
+    Gate, ByteRetention, LockState, LookReport, PluginReport, Root, Trust, UserDecision, Weight, CheckMode, project_of,
+    sha256,
 };
 
 use crate::args::LockArgs;
+use crate::diagnostic::Diagnostic;
 use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{LOAD, Out, REFUSE, paint};
+use crate::report::{Detail, View, problem};
 use crate::stores;
-use crate::table::{count, item, lines, next, wrapped};
-use crate::verbs::decide::note;
+use crate::text::{count, wrapped};
+use crate::verbs::decide::store_decision;
 use crate::verbs::shared;
 
 const NAME: &str = "PLUGINS.lock";
@@ -46,16 +47,18 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if args.accept {
         return accept(args.dir.as_str(), old, host, out);
     }
-    let fresh = fresh(args, &root, &looked)?;
+    let fresh = fresh(args, &root, &looked, out)?;
     let text = match (args.migrate, &old) {
         (true, Some(bytes)) => migrate(bytes, &root, &looked, &fresh)?,
-        (true, None) => return Err(usage(format!("migrate: {} has no {NAME}", args.dir))),
+        (true, None) => {
+            return Err(Failure::usage(format!("no {NAME} in {}, so there is nothing to migrate", args.dir)));
+        }
         (false, _) => fresh.render(),
     };
     if let (true, Some(bytes)) = (args.migrate, &old) {
         keep(&root, bytes)?;
     }
-    write(args, &root, old.as_deref(), &text, out)
+    write(args, &root, old.as_deref(), &text, fresh.entries().count(), out)
 }
 
 /// A file in the directory that was named, relative to the root's jail.
@@ -68,58 +71,62 @@ fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
         Err(error) => {
-            Err(Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help())))
+            Err(Failure::store(format!("cannot read {NAME}: {error}")).code(error.code()).help(error.help()))
         }
     }
 }
 
-/// The lockfile as the directory is: every plugin that has a digest; one that has none stops the write.
-fn fresh(args: &LockArgs, root: &Root, looked: &LookReport) -> Result<LockFile, Failure> {
+/// The lockfile for the directory as it is. A plugin without a digest is left out with a warning: it cannot be vouched for,
+/// and the others can.
+fn fresh(args: &LockArgs, root: &Root, looked: &LookReport, out: &Out) -> Result<LockFile, Failure> {
     let mut file = LockFile::new();
     let real = root.real();
     for plugin in &looked.report.plugins {
-        // A plugin that the old lockfile names and that is gone leaves the new one.
+        // A plugin that the old lockfile names and that does not exist is not in the new one.
         if plugin.lock.state == LockState::Missing {
             continue;
         }
         let shown = host::display(&plugin.key);
         let Some(subject) = looked.subjects.get(&plugin.key) else {
-            let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
-            codes.dedup();
-            return Err(Failure::Refused(anyhow!(
-                "write {NAME}: {} cannot be locked ({})\n  next: plugward explain {}",
-                line(&shown),
-                codes.join(", "),
-                shared::quoted(&shown)
-            )));
+            out.report(&left_out(plugin, &shown));
+            continue;
         };
         let path = plugin.key.placed().and_then(|place| place.relative_to(&real)).ok_or_else(|| {
-            usage(format!(
-                "write {NAME}: {} is inside the plugin {}; name that directory or one above it",
-                real,
-                line(&shown)
-            ))
+            Failure::usage(format!("{} is inside the plugin {shown}", args.dir))
+                .help("name the plugin's directory, or one above it")
         })?;
         if path == "." && project_of(root).is_none_or(|project| project != real) {
-            return Err(usage(format!(
-                "write {NAME}: {} is a plugin and not a project of its own, and a plugin cannot vouch for itself\n  \
-                 next: plugward lock {}",
-                line(&shown),
-                shared::quoted(shared::lock_folder(plugin, &args.dir).as_str())
-            )));
+            let dir = shared::lock_directory(plugin, &args.dir);
+            return Err(Failure::usage(format!("{shown} is a plugin, and a plugin cannot vouch for itself"))
+                .help(format!(
+                    "lock the directory that contains it: plugward lock {}",
+                    shared::quoted(dir.as_str())
+                )));
         }
         file.insert(path, subject.lock_entry(path))
-            .map_err(|error| Failure::Refused(anyhow!("write {NAME}: {error}")))?;
+            .map_err(|error| Failure::refused(format!("cannot lock {shown}: {error}")))?;
     }
     Ok(file)
 }
 
+fn left_out(plugin: &PluginReport, shown: &str) -> Diagnostic {
+    let help = format!("plugward explain {}", shared::quoted(shown));
+    let Some(reason) = plugin.reasons.first() else {
+        return Diagnostic::warning(format!("{shown} is left out of {NAME}: it cannot be digested"))
+            .help(&help);
+    };
+    let why = crate::advice::words(reason);
+    Diagnostic::warning(format!("{shown} is left out of {NAME}: {why}")).code(&reason.code).help(&help)
+}
+
 fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> Result<String, Failure> {
     let old = AnyLockFile::parse(bytes).map_err(|error| {
-        Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
+        Failure::store(format!("cannot read {NAME}: {error}")).code(error.code()).help(error.help())
     })?;
     let AnyLockFile::Json(old) = old else {
-        return Err(usage(format!("migrate: {NAME} is not the older JSON lockfile")));
+        return Err(Failure::usage(format!(
+            "{NAME} is not the older JSON lockfile, so there is nothing to migrate"
+        )));
     };
     let mut migrants = Vec::new();
     for plugin in &looked.report.plugins {
@@ -133,7 +140,7 @@ fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> 
     }
     let done = old
         .migrate(migrants)
-        .map_err(|error| Failure::Refused(anyhow!("migrate: {error} ({})", error.code())))?;
+        .map_err(|error| Failure::refused(format!("cannot migrate {NAME}: {error}")).code(error.code()))?;
     match done {
         Migration::Done(file) => Ok(file.render()),
         Migration::Refused { differ, missing } => {
@@ -142,10 +149,8 @@ fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> 
                 .map(|(name, check)| format!("  {} {}", line(name), check.code().unwrap_or("lock/mismatch")))
                 .collect();
             rows.extend(missing.iter().map(|name| format!("  {} lock/missing", line(name))));
-            Err(Failure::Refused(anyhow!(
-                "migrate: not everything is as the JSON lock has it\n{}",
-                rows.join("\n")
-            )))
+            Err(Failure::refused("migrate: not everything is as the JSON lock has it")
+                .note("note", rows.join("\n")))
         }
     }
 }
@@ -155,42 +160,57 @@ fn keep(root: &Root, bytes: &[u8]) -> Result<(), Failure> {
     let kept = "PLUGINS.lock.json";
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
     let mut file = root.jail.create_new(at(root, kept).as_str(), perm).map_err(|error| {
-        anyhow!("keep the older lock as {kept}: {error} ({})\n  next: {}", error.code(), error.help())
+        Failure::internal(format!("cannot keep the older lockfile as {kept}: {error}"))
+            .code(error.code())
+            .help(error.help())
     })?;
-    file.write_all(bytes).map_err(|error| anyhow!("keep the older lock as {kept}: {error}"))?;
+    file.write_all(bytes)
+        .map_err(|error| Failure::internal(format!("cannot keep the older lockfile as {kept}: {error}")))?;
     Ok(())
 }
 
-fn write(args: &LockArgs, root: &Root, old: Option<&[u8]>, text: &str, out: &mut Out) -> Result<u8, Failure> {
+fn write(
+    args: &LockArgs,
+    root: &Root,
+    old: Option<&[u8]>,
+    text: &str,
+    plugins: usize,
+    out: &mut Out,
+) -> Result<u8, Failure> {
+    let path = args.dir.join(NAME);
+    let number = count(plugins, "plugin");
     if old == Some(text.as_bytes()) {
-        out.result(&format!("{NAME} is as it should be: nothing was written\n"))?;
+        out.result(&format!("{path} is up to date ({number}).\n"))?;
         return Ok(0);
     }
     if let Some(Err(error)) = old.map(AnyLockFile::parse) {
         if error.is_newer() {
-            let text = anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help());
-            return Err(Failure::Store(text));
+            return Err(Failure::store(format!("cannot replace {path}: {error}"))
+                .code(error.code())
+                .help(error.help()));
         }
-        out.say(&format!("warning: the old {NAME} could not be read, and is written anew: {error}"));
+        let warning = format!("the old {NAME} could not be read and is replaced: {error}");
+        out.report(&Diagnostic::warning(warning).code(error.code()));
     }
     let before = old.map(String::from_utf8_lossy).unwrap_or_default();
-    changes(&tables(&before), &tables(text), out)?;
-    let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
-    let done = root
-        .jail
-        .replace(at(root, NAME).as_str(), text.as_bytes(), perm)
-        .map_err(|error| anyhow!("write {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))?;
-    let wrote = match done {
-        ReplaceOutcome::Created => "wrote",
-        ReplaceOutcome::Overwrote => "replaced",
-    };
-    let dir = shared::quoted(args.dir.as_str());
-    if root.jail.metadata(at(root, "PLUGINS.lock.minisig").as_str()).is_ok() {
-        out.say("warning: PLUGINS.lock.minisig is of the file before; have it signed again");
+    if old.is_some() {
+        changes(&tables(&before), &tables(text), out)?;
     }
-    out.say(&format!(
-        "{wrote} {dir}/{NAME}\n  commit it, and let CI run: plugward check --trust locked {dir}"
-    ));
+    let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
+    let done = root.jail.replace(at(root, NAME).as_str(), text.as_bytes(), perm).map_err(|error| {
+        Failure::internal(format!("cannot write {path}: {error}")).code(error.code()).help(error.help())
+    })?;
+    let wrote = match done {
+        ReplaceOutcome::Created => "Created",
+        ReplaceOutcome::Overwrote => "Updated",
+    };
+    if root.jail.metadata(at(root, "PLUGINS.lock.minisig").as_str()).is_ok() {
+        out.report(&Diagnostic::warning("PLUGINS.lock.minisig signs the old file; have the new one signed"));
+    }
+    let dir = shared::quoted(args.dir.as_str());
+    out.result(&format!(
+        "{wrote} {path} with {number}. Commit it.\nIn CI, run: plugward check --trust locked {dir}\n"
+    ))?;
     Ok(0)
 }
 
@@ -253,36 +273,34 @@ fn signed(sign: char, row: &str) -> String {
 fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
     let covered = |plugin: &PluginReport| plugin.lock.state != LockState::Absent;
     if old.is_none() && !looked.report.plugins.iter().any(covered) {
-        return Err(Failure::Refused(anyhow!(
-            "check {NAME}: {} has none (lock/missing)\n  next: plugward lock {}",
-            args.dir,
-            args.dir
-        )));
+        return Err(Failure::refused(format!("no {NAME} in {}", args.dir))
+            .code("lock/missing")
+            .help(format!("create it: plugward lock {}", args.dir)));
     }
     let mut wrong = 0_usize;
     let mut worst = 0_u8;
     for plugin in &looked.report.plugins {
         let mut reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == Gate::Lock).collect();
         if reasons.is_empty() && !looked.subjects.contains_key(&plugin.key) {
-            // It has no digest to hold against the lock: whatever stands in the way is the answer.
+            // It has no digest to compare with the lockfile: whatever prevents one is the answer.
             reasons = plugin.reasons.iter().collect();
         }
+        wrong += usize::from(!reasons.is_empty());
+        let mut shown = plugin.clone();
+        shared::localize(std::slice::from_mut(&mut shown));
+        let typed = shared::as_typed(&args.finding);
+        let commands = |plugin: &PluginReport| shared::commands(plugin, &typed, Some(&args.dir));
         for reason in reasons {
-            wrong = wrong.saturating_add(1);
             worst = if reason.weight == Weight::Store || worst == 7 { 7 } else { reason.weight.exit() };
-            let shown = host::display(&plugin.key);
-            out.result(&format!("{} {} {}\n", paint(REFUSE, "refuse"), line(&shown), reason.code))?;
-            out.result(&lines(&reason.message, out.width))?;
-            let help = shared::with_folder(&reason.help, &shared::lock_folder(plugin, &args.dir));
-            out.result(&next(&help, out.width))?;
+            let view = View { width: out.width, detail: Detail::Brief, commands: &commands };
+            out.result(&format!("{}\n", problem(&shown, reason, &view).render(out.width)))?;
         }
     }
     for notice in looked.report.notices.iter().filter(|notice| notice.gate == Gate::Lock) {
-        // The lock itself, where no plugin is there to speak of it.
-        wrong = wrong.saturating_add(1);
+        // The lockfile itself, if no plugin's row reports it.
+        wrong += 1;
         worst = 7;
-        let text = shared::with_folder(&notice.message, &args.dir);
-        out.result(&item("refuse ", REFUSE, &notice.code, &text, out.width))?;
+        out.result(&format!("{}\n", crate::report::notice(notice).render(out.width)))?;
     }
     let signers: BTreeSet<(&String, Option<&String>)> = looked
         .report
@@ -294,37 +312,40 @@ fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out
         let comment = comment.map(|comment| format!(", who says: {}", line(comment))).unwrap_or_default();
         out.result(&wrapped("", "  ", &format!("signed by {}{comment}", line(signer)), out.width))?;
     }
-    out.result(&format!(
-        "{} checked against {NAME}: {wrong} wrong\n",
-        count(looked.report.plugins.len(), "plugin")
-    ))?;
+    let all = looked.report.plugins.len();
+    let path = args.dir.join(NAME);
+    let text = match wrong {
+        0 if all == 1 => format!("The plugin matches {path}."),
+        0 => format!("All {all} plugins match {path}."),
+        1 => format!("1 of {} does not match {path}.", count(all, "plugin")),
+        many => format!("{many} of {} do not match {path}.", count(all, "plugin")),
+    };
+    out.result(&wrapped("", "", &text, out.width))?;
     Ok(worst)
 }
 
 fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let Some(bytes) = old else {
-        return Err(usage(format!("accept {NAME}: there is none")));
+        return Err(
+            Failure::usage(format!("no {NAME} in {dir}")).help(format!("create it: plugward lock {dir}"))
+        );
     };
     let parsed = AnyLockFile::parse(&bytes).map_err(|error| {
-        Failure::Store(anyhow!("read {NAME}: {error} ({})\n  next: {}", error.code(), error.help()))
+        Failure::store(format!("cannot read {NAME}: {error}")).code(error.code()).help(error.help())
     })?;
     if matches!(parsed, AnyLockFile::Json(_)) {
-        return Err(usage(format!(
-            "accept {NAME}: the older JSON lock covers too little\n  next: plugward lock --migrate"
-        )));
+        return Err(Failure::usage(format!(
+            "{NAME} is the older JSON lockfile, which covers too little to be accepted"
+        ))
+        .help("plugward lock --migrate"));
     }
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let lock = sha256(&bytes);
-    note(host, &[LedgerEvent::PinAccepted { plugin: NAME.to_owned(), digest: lock.to_string(), old: None }])?;
-    let change = Change::AcceptLock { lock };
-    let committed = store
-        .commit(vec![change], host::now()?)
-        .map_err(|error| Failure::Store(anyhow!("{error}\n  next: {}", error.help())))?;
-    match committed.outcomes.first() {
-        Some(ChangeOutcome::Done | ChangeOutcome::Already) => {
-            out.result(&format!("accepted {}/{NAME}\n  {lock}\n", line(dir)))?;
+    let digest = sha256(&bytes);
+    match store_decision(UserDecision::AcceptLockfile { digest }, &mut store, host)? {
+        ChangeOutcome::Done | ChangeOutcome::Already => {
+            out.result(&format!("Accepted {}/{NAME} at\n  {digest}\n", line(dir)))?;
             Ok(0)
         }
-        _ => Err(Failure::Internal(anyhow!("the store gave no answer"))),
+        _ => Err(Failure::internal("the pins did not take the change")),
     }
 }

@@ -16,3 +16,4 @@ pub(crate) mod redact;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod shared;
+pub(crate) mod suppress;

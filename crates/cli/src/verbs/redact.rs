@@ -2,8 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 
-use anyhow::anyhow;
-use plugward_loader::redact::{Firewall, RuleSelection, SecretFinding, Settings};
+use plugward_loader::redact::{Firewall, SecretFinding, RuleSelection, Settings};
 
 use crate::args::RedactArgs;
 use crate::failure::Failure;
@@ -19,7 +18,7 @@ const REPORT: usize = 16 << 20;
 
 pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
     let firewall = Firewall::new(RuleSelection::all(), Settings::reference())
-        .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
+        .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))?;
     let mut stream = firewall.stream();
     let mut report = Report { lines: args.report.as_ref().map(|_| String::new()), ..Report::default() };
     let mut input = io::stdin().lock();
@@ -52,12 +51,13 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
         is_closed(output.write_all(&settled).and_then(|()| output.flush()))?;
     }
     if let (Some(path), Some(lines)) = (&args.report, &report.lines) {
-        output_file::write(path, lines.as_bytes()).map_err(|error| anyhow!("write the report: {error}"))?;
+        output_file::write(path, lines.as_bytes())
+            .map_err(|error| Failure::internal(format!("cannot write the report: {error}")))?;
     }
     if report.left_out > 0 {
         out.complain(&format!("note: {} more findings are not in the report", report.left_out));
     }
-    out.say(&format!("{} taken out or marked", crate::table::count(report.count, "secret")));
+    out.say(&format!("{} redacted", crate::text::count(report.count, "secret")));
     Ok(0)
 }
 

@@ -1,27 +1,31 @@
 //! `plugward scan PATH…`: the scanner alone.
 
+mod render;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::num::NonZeroUsize;
 
-use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
-use plugward_loader::scanner::render::Render;
+use plugward_loader::scanner::render::{self as machine, Render};
 use plugward_loader::scanner::{
     Content, Entry, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions, ScanReport, State,
-    Suppression, gate, render, scan,
+    Suppression, gate, scan,
 };
 use plugward_loader::{Digest, FileRole, Finding, ScanPack, Severity, sha256};
 
 use crate::args::{FailOn, ProfileArg, ReportFormat, ScanArgs};
-use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::json;
-use crate::out::{Out, REFUSE, paint};
+use crate::out::Out;
+use crate::report::Detail;
+use crate::sarif;
 use crate::settings::Settings;
 use crate::stores;
+use crate::verbs::shared::quoted;
 
 /// Most bytes of one file, as in a tree.
 const FILE: u64 = 256 << 20;
@@ -55,9 +59,9 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let records = records(args, &entries, host, out);
     options.cache = records.as_ref().map(|pack| pack as &dyn MatchCache);
     let report = scan(rules, &options, &entries)
-        .map_err(|error| anyhow!("scan: {error} ({})\n  next: {}", error.code(), error.help()))?;
+        .map_err(|error| Failure::internal(format!("scan: {error}")).code(error.code()).help(error.help()))?;
     if let Some(Err(error)) = records.as_ref().map(ScanPack::keep) {
-        stores::unrecorded(out, &error.into());
+        stores::unrecorded(out, error.into());
     }
     // An entry that names a plugin is for `check`, which knows whose file it is.
     let own = settings.suppressions.iter().filter(|entry| entry.plugin.is_none());
@@ -66,12 +70,32 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let exit = exit(&report, &decision, args.fail_on);
     let view = Render { version: env!("CARGO_PKG_VERSION"), report: &report, decision: &decision, exit };
     let text = match args.format {
-        ReportFormat::Table => render::table(&view),
-        ReportFormat::Json => json::visible(&render::json(&view)),
-        ReportFormat::Sarif => json::visible(&render::sarif(&view, rules)),
+        ReportFormat::Table => {
+            let again: Vec<String> = args.paths.iter().map(|path| quoted(path)).collect();
+            render::render(&render::View {
+                report: &report,
+                decision: &decision,
+                rules,
+                again: &again.join(" "),
+                detail: if out.loudness > 0 { Detail::Full } else { Detail::Brief },
+                width: out.width,
+            })
+        }
+        ReportFormat::Json => json::visible(&machine::json(&view)),
+        ReportFormat::Sarif => json::visible(&sarif::scan(&report, &decision, rules, &from_project(), exit)),
     };
     out.result(&text)?;
     Ok(exit)
+}
+
+/// The path from the project to the working directory, where relative paths of the command line begin.
+fn from_project() -> String {
+    let root = host::root(Utf8Path::new(".")).ok();
+    let inside = root.and_then(|root| {
+        let project = plugward_loader::project_of(&root)?;
+        root.real().relative_to(&project).map(str::to_owned)
+    });
+    inside.unwrap_or_default()
 }
 
 /// The records of earlier scans of what was named, but for what is scanned sooner than they are read.
@@ -85,7 +109,7 @@ fn records(args: &ScanArgs, entries: &[Entry<'_>], host: &Host, out: &Out) -> Op
         return None;
     }
     let paths = args.paths.iter().map(Utf8Path::new).filter(|path| *path != "-");
-    stores::records(host, "scan", paths).inspect_err(|error| stores::unrecorded(out, error)).ok()
+    stores::records(host, "scan", paths).map_err(|error| stores::unrecorded(out, error)).ok()
 }
 
 /// 6 where a finding of the asked severity is there that nothing suppresses, or where a part was not looked at; 1 where
@@ -122,7 +146,7 @@ fn self_check(rules: &Rules, out: &mut Out) -> Result<u8, Failure> {
                 all.push(first);
             }
             for error in &all {
-                out.complain(&format!("{} {error} ({})", paint(REFUSE, "error:"), error.code()));
+                out.report(&Diagnostic::error(error.to_string()).code(error.code()));
             }
             out.complain(&format!("{} cases failed", all.len()));
             Ok(2)
@@ -133,11 +157,11 @@ fn self_check(rules: &Rules, out: &mut Out) -> Result<u8, Failure> {
 /// One file to be scanned.
 struct File {
     path: String,
-    what: What,
+    content: FileContent,
     hint: RoleHint,
 }
 
-enum What {
+enum FileContent {
     Bytes(Vec<u8>, Digest),
     Link,
     Special,
@@ -147,15 +171,15 @@ enum What {
 impl File {
     fn bytes(path: String, bytes: Vec<u8>, hint: RoleHint) -> Self {
         let digest = sha256(&bytes);
-        Self { path, what: What::Bytes(bytes, digest), hint }
+        Self { path, content: FileContent::Bytes(bytes, digest), hint }
     }
 
     fn entry(&self) -> Entry<'_> {
-        let content = match &self.what {
-            What::Bytes(bytes, digest) => Content::Bytes { bytes, digest: *digest },
-            What::Link => Content::Link,
-            What::Special => Content::Special,
-            What::Unreadable(why) => Content::Unreadable { why },
+        let content = match &self.content {
+            FileContent::Bytes(bytes, digest) => Content::Bytes { bytes, digest: *digest },
+            FileContent::Link => Content::Link,
+            FileContent::Special => Content::Special,
+            FileContent::Unreadable(why) => Content::Unreadable { why },
         };
         Entry { path: &self.path, content, role: self.hint }
     }
@@ -203,22 +227,22 @@ fn collect(path: &str, args: &ScanArgs, found: &mut Found) -> Result<(), Failure
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(FILE.saturating_add(1)).read_to_end(&mut bytes)?;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE {
-            return Err(Failure::Internal(anyhow!("read standard input: more than {FILE} bytes")));
+            return Err(Failure::internal(format!("standard input has more than {FILE} bytes")));
         }
         if args.lang.is_none() {
-            return Err(usage(
-                "scan -: the language of standard input is not known\n  next: name it with --lang, such as --lang sh",
-            ));
+            return Err(
+                Failure::usage("the language of standard input is not known").help("name it: --lang sh")
+            );
         }
         found.add(b"-".to_vec(), File::bytes("-".to_owned(), bytes, alone("-", hint)));
         return Ok(());
     }
     let path = Utf8Path::new(path);
-    let meta = std::fs::metadata(path).with_context(|| format!("find {path}"))?;
+    let meta = std::fs::metadata(path).map_err(|error| host::unreachable(path, &error))?;
     let real = host::real_path(path)?;
     if !meta.is_dir() {
         if !meta.is_file() {
-            return Err(Failure::Internal(anyhow!("read {path}: not a regular file")));
+            return Err(Failure::usage(format!("not a regular file: {path}")));
         }
         let label = found.label(path, &real);
         let hint = alone(&label, hint);
@@ -252,7 +276,9 @@ fn lens(lang: &str) -> Result<Lens, Failure> {
         other => Lens::from_name(other),
     };
     let known: Vec<&str> = Lens::ALL.iter().map(|lens| lens.as_str()).collect();
-    lens.ok_or_else(|| usage(format!("read --lang: `{}` is none of {}", line(lang), known.join(", "))))
+    lens.ok_or_else(|| {
+        Failure::usage(format!("unknown language: {lang}")).help(format!("use one of {}", known.join(", ")))
+    })
 }
 
 /// A path as the report shows it: never absolute.
@@ -284,35 +310,35 @@ fn below(
 ) -> Result<(), Failure> {
     let walk = jail
         .walk(".", WalkLimits { entries: ENTRIES, depth: DEPTH })
-        .map_err(|error| anyhow!("list {label}: {error} ({})", error.code()))?;
+        .map_err(|error| Failure::internal(format!("list {label}: {error}")).code(error.code()))?;
     let at = |name: &[u8]| [real.as_str().as_bytes(), b"/", name].concat();
     for entry in walk {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                let what = What::Unreadable(format!("{error} ({})", error.code()));
+                let content = FileContent::Unreadable(format!("{error} ({})", error.code()));
                 // The error names the entry; the number keeps the paths apart.
                 let path = format!("{label}/(unreadable {})", found.files.len());
-                found.add(path.clone().into_bytes(), File { path, what, hint });
+                found.add(path.clone().into_bytes(), File { path, content, hint });
                 continue;
             }
         };
         let name = entry.path().as_bytes();
         let path = format!("{label}/{}", spelled(name));
         let path = path.strip_prefix("./").map_or_else(|| path.clone(), str::to_owned);
-        let what = match entry.kind() {
+        let content = match entry.kind() {
             FileKind::Directory => continue,
             FileKind::File => match jail.read(entry.path(), FILE) {
                 Ok(bytes) => {
                     found.add(at(name), File::bytes(path, bytes, hint));
                     continue;
                 }
-                Err(error) => What::Unreadable(format!("{error} ({})", error.code())),
+                Err(error) => FileContent::Unreadable(format!("{error} ({})", error.code())),
             },
-            FileKind::Symlink => What::Link,
-            _ => What::Special,
+            FileKind::Symlink => FileContent::Link,
+            _ => FileContent::Special,
         };
-        found.add(at(name), File { path, what, hint });
+        found.add(at(name), File { path, content, hint });
     }
     Ok(())
 }

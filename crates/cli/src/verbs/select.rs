@@ -6,19 +6,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::pinstore::Pins;
 use plugward_loader::{PinStore, PlacePath, PluginKey, Root, NoWatch, CheckMode, project_of, survey};
 
-use crate::args::Finding;
-use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::args::DiscoveryOptions;
+use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::next_steps;
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::shared;
 
 /// What to do if nothing was found, and nothing similar.
-const ANYWHERE: &str = "plugward list DIR shows what is there; --in DIR says where to search";
-const PINS_ONLY: &str = "plugward list DIR shows what is pinned";
+const ANYWHERE: &str = "list the plugins: plugward list DIR\nor name the directory to search: --in DIR";
+const PINS_ONLY: &str = "list what is pinned: plugward list DIR";
 
 /// The names under which keys can be selected.
 type Candidates = BTreeMap<PluginKey, Vec<String>>;
@@ -27,7 +25,7 @@ type Candidates = BTreeMap<PluginKey, Vec<String>>;
 pub(crate) fn on_disk(
     selector: &str,
     dirs: &[Utf8PathBuf],
-    finding: &Finding,
+    finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
 ) -> Result<PluginKey, Failure> {
@@ -37,11 +35,7 @@ pub(crate) fn on_disk(
     }
     let store = stores::pins(host, CheckMode::LookOnly, out)?;
     if let Some(failure) = store.failure() {
-        return Err(Failure::Store(anyhow::anyhow!(
-            "find `{}`: {failure}\n  next: {}",
-            line(selector),
-            next_steps::of_store(&failure)
-        )));
+        return Err(shared::store_failure(&failure));
     }
     let mut all = of_pins(store.pins());
     all.retain(|key, _| key.placed().is_some_and(is_directory));
@@ -56,15 +50,10 @@ pub(crate) fn on_disk(
 pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Failure> {
     let Some(pins) = store.pins() else {
         // If nothing could be opened there is a reason, with what fixes it.
-        return Err(Failure::Store(match store.failure() {
-            Some(failure) => {
-                anyhow::anyhow!("find `{}`: {failure}\n  next: {}", line(selector), next_steps::of_store(&failure))
-            }
-            None => anyhow::anyhow!(
-                "find `{}`: there are no pins yet\n  next: plugward check DIR",
-                line(selector)
-            ),
-        }));
+        return Err(match store.failure() {
+            Some(failure) => shared::store_failure(&failure),
+            None => Failure::store("there are no pins yet").help("pin the plugins: plugward check DIR"),
+        });
     };
     if let Some(path) = path_of(selector) {
         let keys = places(&path).into_iter().map(PluginKey::Placed);
@@ -100,7 +89,7 @@ fn places(path: &Utf8Path) -> Vec<PlacePath> {
 fn inside(
     selector: &str,
     root: Root,
-    finding: &Finding,
+    finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
 ) -> Result<PluginKey, Failure> {
@@ -118,11 +107,8 @@ fn inside(
     let keys: Vec<&PluginKey> = all.keys().collect();
     match keys.as_slice() {
         [one] => Ok((*one).clone()),
-        [] => Err(usage(format!(
-            "find `{}`: it is not a plugin\n  next: plugward list {}",
-            line(selector),
-            shared::quoted(selector)
-        ))),
+        [] => Err(Failure::usage(format!("not a plugin: {selector}"))
+            .help(format!("list the plugins in it: plugward list {}", shared::quoted(selector)))),
         many => Err(several(selector, many)),
     }
 }
@@ -143,7 +129,7 @@ fn of_pins(pins: Option<&Pins>) -> Candidates {
 fn of_project(
     dirs: &[Utf8PathBuf],
     store: &PinStore,
-    finding: &Finding,
+    finding: &DiscoveryOptions,
     host: &Host,
 ) -> Result<Candidates, Failure> {
     let mut roots = shared::roots(dirs)?;
@@ -156,7 +142,12 @@ fn of_project(
     surveyed(&roots, store, finding, host)
 }
 
-fn surveyed(roots: &[Root], store: &PinStore, finding: &Finding, host: &Host) -> Result<Candidates, Failure> {
+fn surveyed(
+    roots: &[Root],
+    store: &PinStore,
+    finding: &DiscoveryOptions,
+    host: &Host,
+) -> Result<Candidates, Failure> {
     let settings = Settings::read(host)?;
     let options =
         shared::options(shared::trust(None, &settings), CheckMode::LookOnly, finding, &settings, host)?;
@@ -191,21 +182,30 @@ fn one(selector: &str, all: &Candidates, otherwise: &str) -> Result<PluginKey, F
 }
 
 fn several(selector: &str, keys: &[&PluginKey]) -> Failure {
-    let rows: Vec<String> = keys.iter().map(|key| format!("  {}", line(&host::display(key)))).collect();
-    usage(format!("find `{}`: several plugins match; name one of them\n{}", line(selector), rows.join("\n")))
+    let names = keys.iter().map(|key| host::display(key));
+    let failure = Failure::usage(format!("{} plugins are called {selector}", keys.len()));
+    names.fold(failure, |failure, name| failure.note("plugin", name)).help("name one of them by its path")
+}
+
+/// The candidate that was probably meant.
+pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(typed, name), name));
+    // Below this a suggestion misleads more often than it helps: `nosuch` is not `notes`.
+    let near = scored.filter(|(score, _)| *score > 0.85).max_by(|a, b| a.0.total_cmp(&b.0));
+    near.map(|(_, name)| name)
 }
 
 fn not_found(selector: &str, all: &Candidates, otherwise: &str) -> Failure {
-    let names = all.iter().flat_map(|(key, names)| {
-        names.iter().map(String::as_str).chain([key.name()]).map(move |name| (name, key))
-    });
-    let near = names
-        .map(|(name, key)| (strsim::jaro_winkler(selector, name), key))
-        .filter(|(score, _)| *score > 0.85)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let next = match near {
-        Some((_, key)) => format!("did you mean {}?", line(&host::display(key))),
-        None => otherwise.to_owned(),
+    let names = all.iter().flat_map(|(key, names)| names.iter().map(String::as_str).chain([key.name()]));
+    let failure = Failure::usage(format!("no plugin named {selector}"));
+    let Some(near) = nearest(selector, names) else { return failure.help(otherwise) };
+    let has = |(key, names): &(&PluginKey, &Vec<String>)| {
+        key.name() == near || names.iter().any(|name| name == near)
     };
-    usage(format!("find `{}`: no such plugin\n  next: {next}", line(selector)))
+    let shown = all.iter().find(has).map(|(key, _)| host::display(key)).unwrap_or_default();
+    failure.help(if shown == near {
+        format!("did you mean {near}?")
+    } else {
+        format!("did you mean {near} ({shown})?")
+    })
 }

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{StoreErrorRule, Terminal};
+use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    CheckOptions, Gate, Host as Sides, ByteRetention, LockState, LookReport, NoGrants, NoPerson, PinStatus,
-    PluginReport, Root, Subject, Trust, Weight, CheckMode,
+    CheckOptions, Gate, Host as Sides, ByteRetention, LockState, LookReport, NoGrants, NoPerson, PinStatus, PlacePath,
+    PluginReport, Root, StoreFailure, Subject, Trust, Weight, CheckMode,
 };
 
-use crate::args::{Finding, TrustArg};
+use crate::advice::{self, Commands};
+use crate::args::{DiscoveryOptions, TrustArg};
+use crate::diagnostic::Diagnostic;
 use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::next_steps;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -47,20 +48,20 @@ pub(crate) fn dialect(text: Option<&str>) -> Result<Option<Dialect>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
     let found = Dialect::ALL.iter().copied().find(|dialect| dialect.as_str() == text);
-    found
-        .map(Some)
-        .ok_or_else(|| usage(format!("read --dialect: `{}` is none of {}", line(text), all.join(", "))))
+    found.map(Some).ok_or_else(|| {
+        Failure::usage(format!("unknown dialect: {text}")).help(format!("use one of {}", all.join(", ")))
+    })
 }
 
 pub(crate) fn excludes(names: &[String]) -> Result<Excludes, Failure> {
     Excludes::new(names.iter().map(String::as_str))
-        .map_err(|error| usage(format!("read --exclude: {error}\n  next: {}", error.help())))
+        .map_err(|error| Failure::usage(format!("invalid value for --exclude: {error}")).help(error.help()))
 }
 
 pub(crate) fn options(
     trust: Trust,
     writes: CheckMode,
-    finding: &Finding,
+    finding: &DiscoveryOptions,
     settings: &Settings,
     host: &Host,
 ) -> Result<CheckOptions, Failure> {
@@ -96,7 +97,7 @@ pub(crate) fn roots(dirs: &[Utf8PathBuf]) -> Result<Vec<Root>, Failure> {
 }
 
 /// ` --exclude .git --dialect claude`, as they were typed: what was looked at with them is digested with them again.
-pub(crate) fn as_typed(finding: &Finding) -> String {
+pub(crate) fn as_typed(finding: &DiscoveryOptions) -> String {
     let excluded = finding.exclude.iter().map(|name| ("--exclude", name));
     let dialect = finding.dialect.iter().map(|name| ("--dialect", name));
     let version = finding.host_version.iter().map(|text| ("--host-version", text));
@@ -104,28 +105,29 @@ pub(crate) fn as_typed(finding: &Finding) -> String {
     flags.flat_map(|(flag, value)| [format!(" {flag} "), quoted(value)]).collect()
 }
 
-/// Replaces DIR in the commands of a help, so that they can be typed as they are shown.
-pub(crate) fn with_folder(help: &str, dir: &Utf8Path) -> String {
-    let dir = quoted(dir.as_str());
-    ["check", "lock", "lock --check", "list"].iter().fold(help.to_owned(), |help, verb| {
-        help.replace(&format!("plugward {verb} DIR"), &format!("plugward {verb} {dir}"))
-    })
+/// How commands name a plugin. `dir` is the directory that was named on the command line, if one was.
+pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path>) -> Commands {
+    let above = plugin.key.placed().and_then(PlacePath::parent);
+    let dir = dir.or(above.as_ref().map(|place| Utf8Path::new(place.as_str()))).unwrap_or(Utf8Path::new("."));
+    Commands {
+        selector: quoted(&host::display(&plugin.key)),
+        typed: typed.to_owned(),
+        lock_dir: quoted(lock_directory(plugin, dir).as_str()),
+    }
 }
 
-/// As `with_folder`, in all reasons of a report.
-pub(crate) fn name_folders(plugins: &mut [PluginReport], dirs: &[Utf8PathBuf]) {
-    for plugin in plugins {
-        let Some(typed) = dirs.get(plugin.root) else { continue };
-        let dir = lock_folder(plugin, typed);
-        for reason in &mut plugin.reasons {
-            reason.help = with_folder(&reason.help, &dir);
-        }
-    }
+/// The command that accepts exactly these digests. The tree comes last, so that it is easy to compare.
+pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> String {
+    let mut line = format!("plugward accept {}{}", commands.selector, commands.typed);
+    digests.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
+    digests.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
+    line.push_str(&format!(" --tree {}", digests.tree));
+    line
 }
 
 /// The directory whose PLUGINS.lock covers a plugin, or would: the one that was typed can be the plugin, or one above
 /// the lockfile, and a lockfile that is written there would change nothing for the plugin.
-pub(crate) fn lock_folder(plugin: &PluginReport, typed: &Utf8Path) -> Utf8PathBuf {
+pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8PathBuf {
     let Some(place) = plugin.key.placed().map(|place| Utf8Path::new(place.as_str())) else {
         return typed.to_owned();
     };
@@ -175,7 +177,7 @@ pub(crate) fn look(
     roots: &[Root],
     trust: Option<Trust>,
     keep: ByteRetention,
-    finding: &Finding,
+    finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
 ) -> Result<LookReport, Failure> {
@@ -186,8 +188,7 @@ pub(crate) fn look(
     let mut stores = stores::to_look(host, &settings, out)?;
     let progress = Progress::new(out.live);
     let mut sides = Sides { watch: &progress, person: &mut NoPerson, grants: &NoGrants };
-    let mut looked = plugward_loader::look(roots, &mut stores, &options, &mut sides);
-    next_steps::add(&mut looked.report);
+    let looked = plugward_loader::look(roots, &mut stores, &options, &mut sides);
     progress.done();
     Ok(looked)
 }
@@ -197,51 +198,26 @@ pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport
     let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == PinStatus::Unavailable) else {
         return 0;
     };
-    if let Some(reason) = plugin.reasons.iter().find(|reason| reason.gate == Gate::Pin) {
-        out.say(&format!(
-            "warning: {} ({})\n  next: {}",
-            line(&reason.message),
-            reason.code,
-            line(&reason.help)
-        ));
-    } else if let Some(notice) = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin) {
-        out.say(&format!("warning: {} ({})", line(&notice.message), notice.code));
-    }
+    let reason = plugin.reasons.iter().find(|reason| reason.gate == Gate::Pin);
+    let notice = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin);
+    let warning = match (reason, notice) {
+        (Some(reason), _) => Diagnostic::warning(&reason.message).code(&reason.code).help(&advice::help(
+            plugin,
+            reason,
+            &commands(plugin, "", None),
+        )),
+        (None, Some(notice)) => Diagnostic::warning(&notice.message).code(&notice.code),
+        (None, None) => return Weight::Store.exit(),
+    };
+    out.report(&warning);
     Weight::Store.exit()
 }
 
-/// Names each plugin as a terminal shows it, in its row and in the commands of its help. `typed` are the options that
-/// decide what is digested; the commands that digest again need them too.
-pub(crate) fn localize(plugins: &mut [PluginReport], typed: &str) {
+/// Names each plugin as a terminal shows it.
+pub(crate) fn localize(plugins: &mut [PluginReport]) {
     for plugin in plugins {
-        let shown = host::display(&plugin.key);
-        let (old, new) = (quoted(&plugin.id), quoted(&shown));
-        for reason in &mut plugin.reasons {
-            let help = renamed(&reason.help, &["accept", "diff", "explain"], &old, &format!("{new}{typed}"));
-            reason.help = renamed(&help, &["allow", "deny", "forget"], &old, &new);
-        }
-        plugin.id = shown;
+        plugin.id = host::display(&plugin.key);
     }
-}
-
-/// Replaces a plugin's id after the verb of a command.
-fn renamed(help: &str, verbs: &[&str], old: &str, new: &str) -> String {
-    let replace = |help: String, verb: &&str| {
-        let mut out = String::new();
-        let mut rest = help.as_str();
-        let command = format!("plugward {verb} {old}");
-        while let Some(at) = rest.find(&command) {
-            let end = at.saturating_add(command.len());
-            let after = rest.get(end..).unwrap_or_default();
-            let whole = after.is_empty() || after.starts_with([' ', '\n', ';', ',']);
-            out.push_str(rest.get(..at).unwrap_or_default());
-            out.push_str(&if whole { format!("plugward {verb} {new}") } else { command.clone() });
-            rest = after;
-        }
-        out.push_str(rest);
-        out
-    };
-    verbs.iter().fold(help.to_owned(), replace)
 }
 
 /// A plugin that a selector names, as it is on disk.
@@ -258,12 +234,12 @@ pub(crate) fn find(
     dirs: &[Utf8PathBuf],
     trust: Option<Trust>,
     keep: WithBytes,
-    finding: &Finding,
+    finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
 ) -> Result<Named, Failure> {
     let key = select::on_disk(selector, dirs, finding, host, out)?;
-    let missing = || usage(format!("find `{}`: it is not installed on this machine", line(selector)));
+    let missing = || Failure::usage(format!("not installed on this machine: {selector}"));
     let place = key.placed().ok_or_else(missing)?;
     // What became a symlink or a file is judged from the directory above it.
     let replaced = std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| !meta.is_dir());
@@ -276,7 +252,7 @@ pub(crate) fn find(
     let LookReport { mut report, mut subjects, .. } = look(&[root], trust, keep, finding, host, out)?;
     let Some(at) = report.plugins.iter().position(|plugin| plugin.key == key) else {
         let shown = host::display(&key);
-        return Err(usage(format!("find `{}`: {shown} is not a plugin", line(selector))));
+        return Err(Failure::usage(format!("not a plugin: {shown}")));
     };
     let plugin = report.plugins.swap_remove(at);
     Ok(Named { shown: host::display(&key), plugin, subject: subjects.remove(&key) })
@@ -287,4 +263,12 @@ pub(crate) fn find(
 pub(crate) enum WithBytes {
     Yes,
     No,
+}
+
+/// A store that cannot be read, with the way out.
+pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
+    Failure::store(failure.message())
+        .code(failure.code())
+        .help(failure.help())
+        .help("or delete all pins and start over: plugward forget --all")
 }

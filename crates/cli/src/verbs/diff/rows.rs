@@ -16,7 +16,9 @@ const AROUND: usize = 24;
 pub(super) fn of(hunks: &[Hunk], width: usize) -> String {
     let mut page = Page { text: String::new(), columns: width.saturating_sub(5).max(20), left: FILE_ROWS };
     for hunk in hunks {
-        page.row(FAINT, '@', &format!("@ -{} +{} @@", hunk.old_line, hunk.new_line));
+        let old = hunk.lines.iter().filter(|row| !matches!(row, HunkLine::Added(_))).count();
+        let new = hunk.lines.iter().filter(|row| !matches!(row, HunkLine::Removed(_))).count();
+        page.row(FAINT, '@', &format!("@ -{},{old} +{},{new} @@", hunk.old_line, hunk.new_line));
         let mut rest = hunk.lines.as_slice();
         while let Some((first, after)) = rest.split_first() {
             if let HunkLine::Context(text) = first {

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use camino::Utf8PathBuf;
 use plugward_loader::capability::{AnyScope, UseOutcome, RawScope, ScopeError, Workflow};
 use plugward_loader::hook_events::{
@@ -14,7 +14,7 @@ use plugward_loader::hook_events::{
     StartDirectly, StepReport, read_payload,
 };
 use plugward_loader::redact::{
-    Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
+    OutputContent, Firewall, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
     DeclaredModules, Grants, HookPlugins, Host as Sides, NoPerson, PinStatus, PluginKey, PluginReport,
@@ -26,8 +26,9 @@ use serde_json::Value;
 use super::model::Replay;
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
 use crate::args::{HookFireArgs, PermitArg};
+use crate::diagnostic::Diagnostic;
 use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::json;
 use crate::out::Out;
@@ -104,15 +105,18 @@ fn payload(event: Event) -> Result<Payloads, Failure> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let example = match (event.is_tool_event(), event.class()) {
             (true, EventClass::Content) => {
-                r#"{"tool": "Bash", "args": {"command": "ls"}, "result": {"output": "src"}}"#
+                r#"{"tool":"Bash","args":{"command":"ls"},"result":{"output":"src"}}"#
             }
-            (true, _) => r#"{"tool": "Bash", "args": {"command": "ls"}}"#,
-            (false, _) => r#"{"data": {}}"#,
+            (true, _) => r#"{"tool":"Bash","args":{"command":"ls"}}"#,
+            (false, _) => r#"{"data":{}}"#,
         };
-        return Err(usage(format!("no payload on standard input (hook/payload)\n  next: pipe in {example}")));
+        return Err(Failure::usage("no payload on standard input")
+            .code("hook/payload")
+            .note("example", example)
+            .help("pipe one JSON object in"));
     }
     read_payload(event, &bytes)
-        .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))
+        .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))
 }
 
 /// The plugins whose hooks run. An interrupt removes their private copies, so they are not on the stack.
@@ -155,12 +159,12 @@ impl Firing {
         let mut checked = load(&roots, &mut stores, &mut options, &mut sides);
         progress.done();
         if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
-            stores::unrecorded(out, &error.into());
+            stores::unrecorded(out, error.into());
         }
         if checked.report().plugins.is_empty() {
             // A mistyped directory must not pass for one without hooks.
             let dirs: Vec<&str> = args.sources.dirs.iter().map(|dir| dir.as_str()).collect();
-            return Err(usage(format!("no plugin in {}", line(&dirs.join(", ")))));
+            return Err(Failure::usage(format!("no plugin in {}", line(&dirs.join(", ")))));
         }
         let enrolled = checked.report().plugins.iter().filter(|row| row.pin.state == PinStatus::Enrolled);
         for row in enrolled {
@@ -180,22 +184,23 @@ impl Firing {
             return plan;
         };
         let place = host.state_dir().map(|state| (state, state.join("sealed"))).and_then(|(state, path)| {
-            let dir = host::own_folder(&path)?;
+            let dir = host::own_directory(&path)?;
             Ok((state, dir, host::real_path(&path)?))
         });
         let (state, dir, path) = match place {
             Ok(place) => place,
             Err(error) => {
                 // Their hooks fail with the same code, so that gates deny.
-                out.complain(&format!("warning: write private copies of plugins: {error:#} (hook/seal)"));
+                let warning = format!("the private copies of the plugins could not be written: {error}");
+                out.report(&Diagnostic::warning(warning).code("hook/seal"));
                 return plan;
             }
         };
         let data = |key: &PluginKey| {
             let digest = sha256(key.to_string().as_bytes()).to_string();
             let path = state.join("plugin-data").join(digest.replace(':', "-"));
-            let made = host::own_folder(&path).and_then(|_dir| host::real_path(&path));
-            made.map(Utf8PathBuf::into_string).map_err(|error| io::Error::other(format!("{error:#}")))
+            let made = host::own_directory(&path).and_then(|_dir| host::real_path(&path));
+            made.map(Utf8PathBuf::into_string).map_err(|error| io::Error::other(format!("{error}")))
         };
         let (plan, errors) = plugins.seal(plan, &dir, path.as_str(), data);
         for error in errors {
@@ -212,7 +217,7 @@ impl Firing {
         model: &Replay,
     ) -> Result<Answered, Failure> {
         let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference())
-            .map_err(|error| anyhow!("make the rules: {error} ({})", error.code()))?;
+            .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))?;
         let firewall = Arc::new(firewall);
         let provider = SafeProvider::new(Arc::clone(&firewall), model.clone());
         let mut services = HookServices::new(Arc::clone(&firewall), Arc::new(FixedRule(args.permit)))
@@ -225,7 +230,7 @@ impl Firing {
         }
         let refused = plan.refused().to_vec();
         let dispatcher = Dispatcher::new(plan, services)
-            .map_err(|error| usage(format!("{error} ({})\n  next: {}", error.code(), error.help())))?;
+            .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))?;
         let at = context()?;
         let answered = |hooks: HookReport, tool: Option<&str>| {
             // The tool's name goes into the ledger, and a name can be a secret too.
@@ -263,12 +268,12 @@ impl Firing {
             let written =
                 record.map_or(Ok(()), |record| record_laundered(record, workflow, &done.tool, &done.hooks));
             result =
-                written.map_err(|failure| Failure::Store(anyhow!("record what a hook printed: {failure}")));
+                written.map_err(|failure| Failure::store(format!("record what a hook printed: {failure}")));
         }
         if let (Some(stores), Some(workflow)) = (&self.stores, self.workflow.take())
             && let Err(failure) = stores.record.close(workflow, UseOutcome::Ok)
         {
-            result = result.and(Err(Failure::Store(anyhow!("close the record: {failure}"))));
+            result = result.and(Err(Failure::store(format!("close the record: {failure}"))));
         }
         if let Some(Err(error)) = plugins().take().map(HookPlugins::remove) {
             out.complain(&format!("warning: remove a private copy of a plugin: {error}"));

@@ -8,11 +8,11 @@ use plugward_loader::hook_events::{Event, Plan, PlanBuilder, Scope};
 use plugward_loader::manifest::Dialect;
 
 use crate::args::{HookSources, HookVerb};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::escape::line;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::out::{ASK, Out, REFUSE};
-use crate::table;
+use crate::out::Out;
 use crate::verbs::shared;
 
 pub(crate) use fire::end_running;
@@ -35,7 +35,7 @@ fn event_of(word: &str) -> Result<Event, Failure> {
         let near = words.min_by_key(far).filter(|near| far(near) <= 3);
         let next =
             near.map_or_else(|| format!("use one of {}", all()), |near| format!("did you mean `{near}`?"));
-        usage(format!("no such event: `{}` (hook/event)\n  next: {next}", line(word)))
+        Failure::usage(format!("no such event: `{}`", line(word))).code("hook/event").help(next)
     })
 }
 
@@ -43,7 +43,7 @@ fn event_of(word: &str) -> Result<Event, Failure> {
 fn need_source(sources: &HookSources) -> Result<(), Failure> {
     if sources.dirs.is_empty() && sources.hooks.is_empty() && sources.project_hooks.is_empty() {
         let next = "name their source with --in DIR, --hooks FILE or --project-hooks FILE";
-        return Err(usage(format!("no source of hooks\n  next: {next}")));
+        return Err(Failure::usage("no source of hooks").help(next));
     }
     Ok(())
 }
@@ -60,10 +60,12 @@ fn add_files(plan: &mut PlanBuilder, sources: &HookSources) -> Result<(), Failur
             Some("json") => Dialect::Claude,
             _ => {
                 let path = line(path.as_str());
-                return Err(usage(format!("read {path}: expected a file name with `.toml` or `.json`")));
+                return Err(Failure::usage(format!(
+                    "read {path}: expected a file name with `.toml` or `.json`"
+                )));
             }
         };
-        let bytes = host::named_file(path, FILE).map_err(Failure::Usage)?;
+        let bytes = host::named_file(path, FILE)?;
         // A report is the same on every machine, so it has no absolute path.
         let label = if path.is_absolute() { path.file_name().unwrap_or_default() } else { path.as_str() };
         plan.file(scope, dialect, label, &bytes);
@@ -79,21 +81,21 @@ fn user_file_is_refused(plan: &Plan) -> bool {
 fn notes(plan: &Plan, sources: &HookSources, width: usize) -> String {
     let mut out = String::new();
     for note in plan.notes() {
-        out.push('\n');
-        out.push_str(&table::item("", ASK, note.code, &format!("{}: {}", note.at, note.message), width));
-        out.push_str(&table::next(note.help, width));
+        let warning = Diagnostic::warning(note.message.to_string()).code(note.code);
+        let warning = warning.at(Location::path(note.at.to_string())).help(note.help);
+        out.push_str(&format!("\n{}", warning.render(width)));
     }
     let dirs: Vec<String> = sources.dirs.iter().map(|dir| shared::quoted(dir.as_str())).collect();
     for one in plan.refused() {
-        out.push('\n');
-        let message = format!("none of the hooks of {} run", one.source);
-        out.push_str(&table::item("refused ", REFUSE, &one.code, &message, width));
+        let mut error =
+            Diagnostic::error(format!("no hook of {} runs", one.source)).code(one.code.to_string());
         if one.scope == Scope::Plugin && !one.code.starts_with("hook/") {
-            // In the same mode: in another one, the look would pin what this one refused.
+            // In the same mode: another one could pin what this one refused.
             let trust = sources.trust.and_then(|trust| clap::ValueEnum::to_possible_value(&trust));
             let trust = trust.map(|trust| format!("--trust {} ", trust.get_name())).unwrap_or_default();
-            out.push_str(&table::next(&format!("plugward check {trust}{}", dirs.join(" ")), width));
+            error = error.help(&format!("plugward check {trust}{}", dirs.join(" ")));
         }
+        out.push_str(&format!("\n{}", error.render(width)));
     }
     out
 }

@@ -9,7 +9,7 @@ use plugward_loader::redact::{
 };
 use serde::Serialize;
 
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::host;
 
 /// The most bytes of a file of replies.
@@ -40,15 +40,15 @@ struct PartRow<'a> {
 impl Replay {
     /// Reads one JSON string per line.
     pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
-        let bytes = host::named_file(path, REPLIES).map_err(Failure::Usage)?;
+        let bytes = host::named_file(path, REPLIES)?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+            Failure::usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
         let mut replies = VecDeque::new();
         for (number, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
             let reply = serde_json::from_str::<String>(row).map_err(|error| {
                 let (line, column) = (number.saturating_add(1), error.column());
-                usage(format!("read {path}:{line}:{column}: expected one JSON string per line"))
+                Failure::usage(format!("read {path}:{line}:{column}: expected one JSON string per line"))
             })?;
             replies.push_back(reply);
         }

@@ -118,7 +118,7 @@ fn rows<'a>(plan: &'a Plan, granted: &BTreeSet<String>) -> Vec<HookRow<'a>> {
 impl HookRow<'_> {
     fn runs(&self) -> String {
         match self.handler {
-            "command" => table::words(&self.run.join(" ")),
+            "command" => crate::text::run_text(&self.run.join(" ")),
             model => format!("({model})"),
         }
     }
@@ -164,8 +164,8 @@ fn table_of(hooks: &[HookRow<'_>], headings: Headings, width: usize) -> String {
             out.extend(lines.next().map(|head| format!("{head}\n")));
             for (text, row) in lines.zip(rows) {
                 out.push_str(&format!("{text}\n"));
-                out.push_str(&table::wrapped("   hook  ", "         ", &line(row.id), width));
-                out.push_str(&table::wrapped("   runs  ", "         ", &row.runs(), width));
+                out.push_str(&crate::text::wrapped("   hook  ", "         ", &line(row.id), width));
+                out.push_str(&crate::text::wrapped("   runs  ", "         ", &row.runs(), width));
             }
             continue;
         }

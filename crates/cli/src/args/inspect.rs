@@ -1,61 +1,61 @@
-//! The words of the verbs that look.
+//! Arguments of the verbs that change nothing, and of `check`.
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrustArg {
-    /// Enroll what is new, say so, and load it.
+    /// Pin new plugins on first use
     Tofu,
-    /// Ask before something new loads.
+    /// Ask before a new plugin loads
     Prompt,
-    /// Enroll nothing: new or different means refuse.
+    /// Refuse new and changed plugins
     Locked,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// For people.
+    /// Text for a terminal
     Table,
-    /// Report version 2.
+    /// JSON, report version 2
     Json,
-    /// SARIF 2.1.0.
+    /// SARIF 2.1.0
     Sarif,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For people.
+    /// Text for a terminal
     Table,
-    /// Report version 2.
+    /// JSON, report version 2
     Json,
-    /// SARIF 2.1.0.
+    /// SARIF 2.1.0
     Sarif,
-    /// One page without outside references.
+    /// One HTML page without external references
     Html,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// For people.
+    /// Text for a terminal
     Table,
-    /// For machines.
+    /// JSON
     Json,
 }
 
-/// How plugins are found; shared by the verbs that look at folders.
+/// Options for finding and reading plugins.
 #[derive(Debug, Args)]
-pub(crate) struct Finding {
-    /// Look for one dialect only.
-    #[arg(long, value_name = "D")]
+pub(crate) struct DiscoveryOptions {
+    /// Read only the manifests of one dialect
+    #[arg(long, value_name = "DIALECT")]
     pub(crate) dialect: Option<String>,
-    /// Leave PATH out of each tree digest; one of .git .hg .jj .svn PLUGINS.lock PLUGINS.lock.minisig.
+    /// Leave PATH out of each tree digest: .git, .hg, .jj, .svn, PLUGINS.lock or PLUGINS.lock.minisig
     #[arg(long, value_name = "PATH")]
     pub(crate) exclude: Vec<String>,
-    /// Threads that read and scan [default: 1].
-    #[arg(long, value_name = "N")]
+    /// Number of threads [default: 1]
+    #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
-    /// The version of the host, for plugins that name the one they need.
+    /// Version of the host, for plugins that require one
     #[arg(long, value_name = "VERSION")]
     pub(crate) host_version: Option<String>,
 }
@@ -63,157 +63,162 @@ pub(crate) struct Finding {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct CheckArgs {
-    /// Folders that hold plugins, or are one.
+    /// Directories that contain plugins, or plugin directories
     #[arg(required = true, value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
-    /// What happens to a plugin that nobody has seen before [default: tofu].
+    /// How to treat new plugins [default: tofu]
     #[arg(long, value_name = "MODE")]
     pub(crate) trust: Option<TrustArg>,
-    #[arg(long, default_value = "table")]
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: CheckFormat,
-    /// Check these plugins only (a name or an id); the others are skipped and counted.
+    /// Check only these plugins; others are skipped and counted (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) enabled: Vec<String>,
-    /// If one plugin is refused, refuse them all.
+    /// Refuse every plugin if one is refused
     #[arg(long)]
     pub(crate) all_or_nothing: bool,
     #[command(flatten)]
-    pub(crate) finding: Finding,
-    /// Neither read nor write the records of earlier scans (locked reads none in any case).
+    pub(crate) finding: DiscoveryOptions,
+    /// Do not use the records of earlier scans (`locked` never does)
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// The unit of work that the ledger's records of this run belong to [default: one of its own].
+    /// Workflow of this run's ledger records [default: a new one]
     #[arg(long, value_name = "ID")]
     pub(crate) workflow: Option<String>,
-    /// Verdicts never change the exit code; 1, 2 and 7 still do.
+    /// Exit with 0 even if plugins are refused; failures still exit with 1, 2 or 7
     #[arg(long)]
     pub(crate) exit_zero: bool,
-    /// Exit with 0 if there is no plugin to check.
+    /// Exit with 0 if there is no plugin to check
     #[arg(long)]
     pub(crate) allow_empty: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileArg {
-    /// For plugins that may import next to nothing.
+    /// For plugins that need almost no imports
     StrictPlugin,
-    /// For everything else.
+    /// For all other plugins
     General,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Exit 6 on a danger finding.
+    /// Exit with 6 on a danger finding
     Danger,
-    /// Exit 6 on a warning or worse.
+    /// Exit with 6 on a suspicious finding or worse
     Warning,
-    /// Exit 6 on any finding.
+    /// Exit with 6 on any finding
     Info,
-    /// Findings never change the exit code.
+    /// Findings never change the exit code
     Never,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ScanArgs {
-    /// Files or folders; - is standard input.
+    /// Files or directories; - is standard input
     #[arg(required_unless_present = "self_check", value_name = "PATH")]
     pub(crate) paths: Vec<String>,
-    /// Which severities the rules have [default: that of the settings, else general].
+    /// Severities of the rules [default: from the settings, else general]
     #[arg(long)]
     pub(crate) profile: Option<ProfileArg>,
-    /// The language of standard input: js, ts, py, sh and so on.
+    /// Language of standard input, such as js, ts, py or sh
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
-    /// Add the rules of FILE as local/ rules.
+    /// Rules file to add (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Vec<Utf8PathBuf>,
-    /// The least severity that makes the exit code 6.
+    /// Lowest severity that makes the exit code 6
     #[arg(long, value_name = "SEVERITY", default_value = "danger")]
     pub(crate) fail_on: FailOn,
-    /// Threads that scan [default: 1].
+    /// Number of threads [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
-    /// Neither read nor write the records of earlier scans.
+    /// Do not use the records of earlier scans
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// Run every rule's own cases and print the sums.
+    /// Run the examples of every rule
     #[arg(long)]
     pub(crate) self_check: bool,
-    #[arg(long, default_value = "table")]
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ReportFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// The folder [default: the working folder].
+    /// Directory [default: the working directory]
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) dir: Utf8PathBuf,
     #[command(flatten)]
-    pub(crate) finding: Finding,
-    #[arg(long, default_value = "table")]
+    pub(crate) finding: DiscoveryOptions,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The plugin: its directory, its recorded id, or its name.
+    /// Plugin: its directory, its recorded id, or its name
     pub(crate) id: String,
-    /// Directory to search, besides the pins and the project of the working directory; can be repeated.
+    /// Directory to search, besides the pins and the project of the working directory (repeatable)
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
-    /// As for check [default: tofu].
+    /// Trust mode, as for check [default: tofu]
     #[arg(long, value_name = "MODE")]
     pub(crate) trust: Option<TrustArg>,
     #[command(flatten)]
-    pub(crate) finding: Finding,
-    #[arg(long, default_value = "table")]
+    pub(crate) finding: DiscoveryOptions,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The plugin: its directory, its recorded id, or its name.
+    /// Plugin: its directory, its recorded id, or its name
     pub(crate) id: String,
 
-    /// Directory to search, besides the pins and the project of the working directory; can be repeated.
+    /// Directory to search, besides the pins and the project of the working directory (repeatable)
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
 
     #[command(flatten)]
-    pub(crate) finding: Finding,
+    pub(crate) finding: DiscoveryOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemeArg {
-    /// Ours: kinds, executable bits, links, bytes.
+    /// plugward's: kinds, execute bits, symlinks, contents
     Plugtree,
-    /// Go's dirhash, for comparison.
+    /// Go's dirhash, for comparison
     H1,
-    /// codewizard's digest, for comparison.
+    /// The digest of the older JSON lockfile, for comparison
     Codewizard,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DigestArgs {
-    /// The folder.
+    /// Directory
     #[arg(value_name = "DIR")]
     pub(crate) dir: Utf8PathBuf,
-    /// Print the text that is hashed.
+    /// Print the hashed text
     #[arg(long)]
     pub(crate) list: bool,
-    /// How to digest.
+    /// Digest scheme
     #[arg(long, default_value = "plugtree")]
     pub(crate) scheme: SchemeArg,
-    /// Leave PATH out; one of .git .hg .jj .svn PLUGINS.lock PLUGINS.lock.minisig.
+    /// Leave PATH out: .git, .hg, .jj, .svn, PLUGINS.lock or PLUGINS.lock.minisig
     #[arg(long, value_name = "PATH")]
     pub(crate) exclude: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CodesArgs {
-    /// The rule or code to explain [default: list them all].
+    /// Rule or code to explain [default: list them all]
     #[arg(value_name = "CODE")]
     pub(crate) code: Option<String>,
-    #[arg(long, default_value = "table")]
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) format: ListFormat,
 }

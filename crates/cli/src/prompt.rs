@@ -1,0 +1,225 @@
+//! The question about a new plugin, on a terminal.
+
+use std::io::{BufRead as _, Write as _};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use plugward_loader::{Answer, Person, PluginReport, Severity};
+
+use crate::diagnostic::{Diagnostic, Level};
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::out::{ASK, Out, STRONG, paint};
+use crate::progress::Progress;
+use crate::report::{behaviors, place_of, size};
+use crate::text::{count, wrapped};
+use crate::verbs::explain::{covered, item_text};
+
+/// Findings that a question shows; `s` shows the files.
+const FINDINGS: usize = 5;
+/// Items of the execution surface that a question shows.
+const ITEMS: usize = 12;
+/// Answers that are not understood before the plugin counts as not answered.
+const TRIES: usize = 5;
+
+const HELP: &str = "\
+  y  yes: pin these bytes and load the plugin
+  n  no: do not load it now, and ask again next time (the default)
+  v  never: deny the plugin, until `plugward undeny`
+  s  show its digests and everything that it can run
+  ?  this text
+  Ctrl-C stops; answers that were given are kept.
+";
+
+/// What the terminal sends.
+enum Input {
+    Line(String),
+    /// End of input.
+    End,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// Where an interrupt goes while a question is open. Without one, an interrupt ends the program.
+static OPEN: Mutex<Option<Sender<Input>>> = Mutex::new(None);
+
+/// Hands an interrupt to the open question; returns `false` if there is none.
+pub(crate) fn interrupt() -> bool {
+    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.as_ref().is_some_and(|sender| sender.send(Input::Interrupt).is_ok())
+}
+
+/// Asks on the terminal, once per plugin.
+pub(crate) struct Prompt<'a> {
+    progress: &'a Progress,
+    width: usize,
+    questions: usize,
+    asked: usize,
+    input: Option<Receiver<Input>>,
+    is_over: bool,
+    is_interrupted: bool,
+}
+
+impl<'a> Prompt<'a> {
+    pub(crate) const fn new(progress: &'a Progress, width: usize) -> Self {
+        Self { progress, width, questions: 0, asked: 0, input: None, is_over: false, is_interrupted: false }
+    }
+
+    pub(crate) const fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
+    /// Waits for a line. A thread of its own reads it, since nothing else ends a read of the terminal: an interrupt has to
+    /// be able to end the question and leave the answers before it.
+    fn read(&mut self) -> Input {
+        let input = self.input.get_or_insert_with(|| {
+            let (sender, receiver) = channel();
+            *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
+            std::thread::spawn(move || {
+                loop {
+                    let mut text = String::new();
+                    let input = match std::io::stdin().lock().read_line(&mut text) {
+                        Ok(0) | Err(_) => Input::End,
+                        Ok(_) => Input::Line(text),
+                    };
+                    let is_end = matches!(input, Input::End);
+                    if sender.send(input).is_err() || is_end {
+                        return;
+                    }
+                }
+            });
+            receiver
+        });
+        input.recv().unwrap_or(Input::End)
+    }
+
+    fn say(text: &str) -> bool {
+        let mut stderr = anstream::stderr();
+        stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).is_ok()
+    }
+
+    /// What the plugin is, can run and was found to do, in front of the question.
+    fn introduction(&self, plugin: &PluginReport) -> String {
+        let version = plugin.version.as_deref().map(|text| format!(" {}", line(text))).unwrap_or_default();
+        let title = format!(
+            "[{} of {}] New plugin: {}{version} ({})",
+            self.asked,
+            self.questions.max(self.asked),
+            line(&plugin.id),
+            size(plugin)
+        );
+        let mut out = format!("\n{}\n\n", paint(STRONG, &title));
+        let (prompts, runs): (Vec<_>, Vec<_>) = plugin.surface.iter().partition(|item| item.kind == "prompt");
+        let rows = [("Runs", runs), ("Prompts", prompts)];
+        for (label, items) in rows.iter().filter(|(_, items)| !items.is_empty()) {
+            for (index, item) in items.iter().take(ITEMS).enumerate() {
+                let label = if index == 0 { format!("  {label:<10}") } else { " ".repeat(12) };
+                out.push_str(&wrapped(&label, "              ", &item_text(item), self.width));
+            }
+            if items.len() > ITEMS {
+                out.push_str(&format!("            and {} more\n", items.len() - ITEMS));
+            }
+        }
+        if !plugin.behaviors.is_empty() {
+            out.push_str("  Its code\n");
+            out.push_str(&behaviors(plugin, self.width));
+        }
+        let number = |severity| plugin.count(severity);
+        out.push_str(&format!(
+            "  Findings  {} danger, {} suspicious, {}\n",
+            number(Severity::Danger),
+            number(Severity::Warning),
+            count(number(Severity::Info), "note")
+        ));
+        let worst = plugin.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+        for finding in worst.take(FINDINGS) {
+            let level = if finding.severity == Severity::Danger { Level::Error } else { Level::Warning };
+            let block = Diagnostic::new(level, &finding.message).code(finding.rule.as_str());
+            out.push('\n');
+            out.push_str(&block.at(place_of(plugin, finding)).render(self.width));
+        }
+        out
+    }
+
+    /// The digests, and the whole execution surface with its coverage.
+    fn files(&self, plugin: &PluginReport) -> String {
+        let mut out = String::new();
+        for (dialect, digest) in &plugin.manifest {
+            out.push_str(&format!("  manifest {digest} {dialect}\n"));
+        }
+        out.push_str(&format!("  tree {}\n", plugin.tree.as_deref().unwrap_or("none")));
+        for item in &plugin.surface {
+            out.push_str(&wrapped("  ", "    ", &item_text(item), self.width));
+            if !item.files.is_empty() {
+                out.push_str(&wrapped("    ", "    ", &line(&item.files.join(", ")), self.width));
+            }
+            out.push_str(&wrapped("    ", "    ", covered(item), self.width));
+        }
+        out
+    }
+}
+
+impl Drop for Prompt<'_> {
+    fn drop(&mut self) {
+        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Person for Prompt<'_> {
+    fn announce(&mut self, questions: usize) {
+        self.questions = questions;
+    }
+
+    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+        if self.is_over {
+            return Answer::Nobody;
+        }
+        self.progress.done();
+        self.asked += 1;
+        let mut shown = plugin.clone();
+        crate::verbs::shared::localize(std::slice::from_mut(&mut shown));
+        if !Self::say(&self.introduction(&shown)) {
+            return Answer::Nobody;
+        }
+        let question = paint(ASK, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]");
+        for _ in 0..TRIES {
+            if !Self::say(&format!("\n{question} ")) {
+                return Answer::Nobody;
+            }
+            let text = match self.read() {
+                Input::Line(text) => text,
+                input => {
+                    self.is_over = true;
+                    self.is_interrupted = matches!(input, Input::Interrupt);
+                    Self::say("\n");
+                    return Answer::Nobody;
+                }
+            };
+            match text.trim().to_ascii_lowercase().as_str() {
+                "y" | "yes" => return Answer::Yes,
+                "" | "n" | "no" => return Answer::No,
+                "v" | "never" => return Answer::Never,
+                "s" | "show" => _ = Self::say(&self.files(&shown)),
+                _ => _ = Self::say(HELP),
+            }
+        }
+        Answer::Nobody
+    }
+}
+
+/// Asks for a confirmation that nothing can undo. Without a terminal the answer is no, with an error that names the flag.
+pub(crate) fn confirm(explanation: &str, question: &str, host: &Host, out: &Out) -> Result<bool, Failure> {
+    if !host.interactive {
+        return Err(Failure::usage("this needs a confirmation, and there is no terminal to ask on")
+            .note("note", explanation)
+            .help("confirm it on the command line: --yes"));
+    }
+    out.complain(&wrapped("", "", explanation, out.width));
+    if !Prompt::say(&format!("{} ", paint(ASK, &format!("{question} [y]es, [N]o")))) {
+        return Ok(false);
+    }
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,487 @@
+//! The report of a check, for people: the verdict first, then one row for each plugin that needs a look, then one block for
+//! each problem.
+
+use std::collections::BTreeSet;
+
+use plugward_loader::scanner::Rules;
+use plugward_loader::{
+    Decision, Finding, LockState, Notice, PinStatus, PluginReport, Reason, Report, Severity, Weight,
+};
+
+use crate::advice::{self, Commands};
+use crate::diagnostic::{Diagnostic, Level, Location};
+use crate::escape::line;
+use crate::out::{ASK, LOAD, REFUSE, STRONG, paint};
+use crate::table::grid;
+use crate::text::{command, count, wrapped};
+
+/// Findings of one plugin that the report shows; the rest is counted.
+const SHOWN: usize = 5;
+
+/// How much of a report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Problems, and what is new.
+    Brief,
+    /// All plugins, findings and notes.
+    Full,
+}
+
+/// What the rendering needs to know besides the report.
+pub(crate) struct View<'a> {
+    /// Columns.
+    pub(crate) width: usize,
+    pub(crate) detail: Detail,
+    /// How commands name a plugin.
+    pub(crate) commands: &'a dyn Fn(&PluginReport) -> Commands,
+}
+
+/// Renders the whole report.
+pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
+    let mut plugins: Vec<&PluginReport> = report.plugins.iter().collect();
+    // A stable sort: plugins with one decision stay in the order of their ids.
+    plugins.sort_by_key(|plugin| match plugin.decision {
+        Decision::Refuse => 0,
+        Decision::Ask => 1,
+        Decision::Load => 2,
+    });
+    let mut out = headline(report);
+    let rows: Vec<&PluginReport> =
+        plugins.iter().copied().filter(|plugin| view.detail == Detail::Full || needs_row(plugin)).collect();
+    if !rows.is_empty() {
+        out.push('\n');
+        out.push_str(&overview(&rows, view.width));
+    }
+    let mut blocks: Vec<Diagnostic> = report.notices.iter().map(notice).collect();
+    // What the stores say explains everything below it.
+    blocks.sort_by_key(Diagnostic::level);
+    let mut told = BTreeSet::new();
+    // A store that cannot be read is the report's own notice; each plugin has it as a reason too.
+    for notice in &report.notices {
+        let message = notice.message.split_once("\nnext: ").map_or(notice.message.as_str(), |(text, _)| text);
+        told.insert((notice.code.as_str(), message));
+    }
+    for plugin in &plugins {
+        blocks.extend(problems(plugin, &plugins, view, &mut told));
+        if view.detail == Detail::Full {
+            blocks.extend(plugin.notices.iter().map(|one| of_plugin(plugin, one)));
+            if plugin.decision == Decision::Load {
+                blocks.extend(findings(plugin, view));
+            }
+        }
+    }
+    for block in &blocks {
+        out.push('\n');
+        out.push_str(&block.render(view.width));
+    }
+    for one in
+        report.skipped.iter().filter(|one| view.detail == Detail::Full || one.why == "name is not UTF-8")
+    {
+        let text = format!("skipped {}: {}", line(&one.path), line(&one.why));
+        out.push_str(&wrapped("", "  ", &text, view.width));
+    }
+    if let Some(plugin) = plugins.iter().find(|plugin| plugin.decision != Decision::Load) {
+        let explain = (view.commands)(plugin).explain();
+        out.push_str("\nFor the result of each gate:\n");
+        out.push_str(&command("  ", &explain, view.width));
+    }
+    out
+}
+
+/// The verdict in one line.
+fn headline(report: &Report) -> String {
+    let sum = &report.summary;
+    let all = report.plugins.len();
+    let new = report.plugins.iter().filter(|plugin| plugin.pin.state == PinStatus::Enrolled).count();
+    let mut out = match (sum.refuse, sum.ask) {
+        (0, 0) if all == 0 => "No plugins.".to_owned(),
+        (0, 0) => format!("{} {}", count(all, "plugin"), if all == 1 { "loads" } else { "load" }),
+        (refused, 0) => format!("{refused} of {} refused. {}", count(all, "plugin"), loads(sum.load)),
+        (0, asked) => {
+            format!("{asked} of {} {} a decision. {}", count(all, "plugin"), needs(asked), loads(sum.load))
+        }
+        (refused, asked) => format!(
+            "{refused} of {} refused, {asked} {} a decision. {}",
+            count(all, "plugin"),
+            needs(asked),
+            loads(sum.load)
+        ),
+    };
+    if new > 0 {
+        out.push_str(&format!(", {new} pinned on first use"));
+    }
+    let mut out = out.trim_end().to_owned();
+    if !out.ends_with('.') {
+        out.push('.');
+    }
+    if sum.skipped > 0 {
+        out.push_str(&format!(" {} skipped.", sum.skipped));
+    }
+    let style = match (sum.refuse, sum.ask) {
+        (0, 0) => LOAD,
+        (0, _) => ASK,
+        _ => REFUSE,
+    };
+    format!("{}\n", paint(style, &out))
+}
+
+fn loads(number: u64) -> String {
+    match number {
+        0 => String::new(),
+        1 => "1 loads".to_owned(),
+        many => format!("{many} load"),
+    }
+}
+
+const fn needs(number: u64) -> &'static str {
+    if number == 1 { "needs" } else { "need" }
+}
+
+/// A plugin that loads, is not new and has no warning needs no row.
+fn needs_row(plugin: &PluginReport) -> bool {
+    plugin.decision != Decision::Load || !news(plugin).is_empty()
+}
+
+fn overview(plugins: &[&PluginReport], width: usize) -> String {
+    let rows: Vec<Vec<String>> = plugins
+        .iter()
+        .map(|plugin| vec![word(plugin.decision).to_owned(), line(&plugin.id).into_owned(), why(plugin)])
+        .collect();
+    let mut out = String::new();
+    for row in grid(&[], &rows, width).lines() {
+        let painted = [(Decision::Load, LOAD), (Decision::Ask, ASK), (Decision::Refuse, REFUSE)]
+            .into_iter()
+            .find_map(|(decision, style)| {
+                let rest = row.strip_prefix(word(decision))?;
+                rest.starts_with(' ').then(|| format!("{}{rest}", paint(style, word(decision))))
+            });
+        out.push_str(painted.as_deref().unwrap_or(row));
+        out.push('\n');
+    }
+    out
+}
+
+/// The decision as a row shows it: a refusal in capitals, so that color is not the only sign.
+pub(crate) const fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Load => "load",
+        Decision::Ask => "ask",
+        Decision::Refuse => "REFUSE",
+    }
+}
+
+/// The last column: the causes in a few words, or what is new about a plugin that loads.
+fn why(plugin: &PluginReport) -> String {
+    let mut words: Vec<String> = causes(plugin).map(advice::words).collect();
+    words.dedup();
+    if words.is_empty() {
+        words = news(plugin);
+    }
+    if words.is_empty() {
+        words.push(loaded_as(plugin).to_owned());
+    }
+    let more = words.len().saturating_sub(3);
+    words.truncate(3);
+    if more > 0 {
+        words.push(format!("{more} more"));
+    }
+    line(&words.join("; ")).into_owned()
+}
+
+/// The reasons that a reader has to know: a plugin that is not in the lockfile needs no second line that it is not pinned.
+fn causes(plugin: &PluginReport) -> impl Iterator<Item = &Reason> {
+    let by_lock = plugin.reasons.iter().any(|reason| reason.code.starts_with("lock/"));
+    let doubled =
+        move |reason: &&Reason| !(by_lock && reason.code == "pin/new" && reason.weight == Weight::Integrity);
+    plugin.reasons.iter().filter(doubled)
+}
+
+/// What is new or suspicious about a plugin that loads.
+fn news(plugin: &PluginReport) -> Vec<String> {
+    let mut words = Vec::new();
+    match plugin.pin.state {
+        PinStatus::Enrolled => words.push("pinned on first use".to_owned()),
+        PinStatus::Unavailable => words.push("loads without a pin".to_owned()),
+        PinStatus::Moved => words.push("moved, matches its pin".to_owned()),
+        PinStatus::Migrated => words.push("matches its old pin".to_owned()),
+        PinStatus::Older => words.push("matches an older pin".to_owned()),
+        _ => {}
+    }
+    let open = plugin
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Warning && plugin.suppression(finding).is_none());
+    let suspicious = open.count();
+    if suspicious > 0 && plugin.decision == Decision::Load {
+        words.push(count(suspicious, "suspicious finding"));
+    }
+    let warnings = plugin.notices.iter().filter(|notice| notice.code != "pin/new" && !is_quiet(notice));
+    let warnings = warnings.count();
+    if warnings > 0 {
+        words.push(count(warnings, "note"));
+    }
+    words
+}
+
+/// Notes that a reader of a brief report need not see: the pin's state has a word of its own.
+fn is_quiet(notice: &Notice) -> bool {
+    matches!(notice.code.as_str(), "pin/moved" | "pin/migrated" | "pin/older")
+}
+
+const fn loaded_as(plugin: &PluginReport) -> &'static str {
+    match plugin.pin.state {
+        PinStatus::None if matches!(plugin.lock.state, LockState::Match) => "matches PLUGINS.lock",
+        PinStatus::Same => "matches its pin",
+        state => state.as_str(),
+    }
+}
+
+/// The blocks of one plugin. `told` has the shared causes that have a block already.
+fn problems<'a>(
+    plugin: &'a PluginReport,
+    all: &[&'a PluginReport],
+    view: &View<'_>,
+    told: &mut BTreeSet<(&'a str, &'a str)>,
+) -> Vec<Diagnostic> {
+    let mut blocks = Vec::new();
+    for reason in causes(plugin) {
+        if advice::is_shared_cause(reason) {
+            if !told.insert((&reason.code, &reason.message)) {
+                continue;
+            }
+            let same = |one: &&&PluginReport| {
+                causes(one).any(|other| (&other.code, &other.message) == (&reason.code, &reason.message))
+            };
+            let sharing: Vec<&str> = all.iter().filter(same).map(|one| one.id.as_str()).collect();
+            if sharing.len() > 1 {
+                blocks.push(shared(plugin, reason, &sharing, view));
+                continue;
+            }
+        }
+        blocks.push(problem(plugin, reason, view));
+    }
+    blocks
+}
+
+fn level(reason: &Reason) -> Level {
+    if reason.weight == Weight::Undecided { Level::Warning } else { Level::Error }
+}
+
+/// One cause that several plugins have.
+fn shared(plugin: &PluginReport, reason: &Reason, sharing: &[&str], view: &View<'_>) -> Diagnostic {
+    let mut lines = reason.message.lines();
+    let first = lines.next().unwrap_or_default();
+    Diagnostic::new(level(reason), format!("{}: {first}", count(sharing.len(), "plugin")))
+        .code(&reason.code)
+        .details(lines)
+        .note("plugins", sharing.join(", "))
+        .help(&advice::help(plugin, reason, &(view.commands)(plugin)))
+}
+
+/// Renders one reason of one plugin, with the findings if they are the reason.
+pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -> Diagnostic {
+    let commands = (view.commands)(plugin);
+    let mut lines = reason.message.lines();
+    let first = lines.next().unwrap_or_default();
+    let is_scan = matches!(reason.code.as_str(), "scan/danger" | "scan/suspicious");
+    let first = match &reason.place {
+        _ if is_scan => first.split(',').next().unwrap_or(first),
+        // The place has a line of its own.
+        Some(place) => {
+            let marker = format!(":{}:{}", place.line, place.column);
+            first
+                .split_once(&marker)
+                .and_then(|(_, rest)| rest.split_once(": "))
+                .map_or(first, |(_, rest)| rest)
+        }
+        None => first,
+    };
+    // What an update can do now comes first in the message of the library; here it has a line of its own.
+    let (gains, first) = match first.strip_prefix("new: ").and_then(|text| text.split_once("; changed")) {
+        Some((gains, rest)) => (Some(gains), format!("changed{rest}")),
+        None => (None, first.to_owned()),
+    };
+    let mut block =
+        Diagnostic::new(level(reason), format!("{}: {first}", plugin.id)).code(&reason.code).details(lines);
+    if let Some(gains) = gains {
+        block = block.note("new", gains);
+    }
+    if let Some(place) = &reason.place {
+        let path = path_of(plugin, &place.path);
+        let at = Location::path(path).at(place.line, place.column);
+        block = block.at(at);
+    }
+    if is_scan {
+        let least = if reason.code == "scan/danger" { Severity::Danger } else { Severity::Warning };
+        block = with_findings(block, plugin, least, view);
+    } else if reason.place.is_none() && directory(plugin) != "." && reason.weight == Weight::Integrity {
+        block = block.at(Location::path(directory(plugin)));
+    }
+    block.help(&advice::help(plugin, reason, &commands))
+}
+
+/// Adds the places of the findings of at least one severity, each rule with its fix once.
+fn with_findings(
+    mut block: Diagnostic,
+    plugin: &PluginReport,
+    least: Severity,
+    view: &View<'_>,
+) -> Diagnostic {
+    let limit = if view.detail == Detail::Full { usize::MAX } else { SHOWN };
+    let mut places = BTreeSet::new();
+    let mut open: Vec<&Finding> = plugin
+        .findings
+        .iter()
+        // A finding that the settings suppress is no reason to refuse; the full report shows it all the same.
+        .filter(|finding| {
+            finding.severity >= least && (least == Severity::Info || plugin.suppression(finding).is_none())
+        })
+        // Several patterns of one rule at one place are one finding for a reader.
+        .filter(|finding| places.insert((&finding.path, finding.line, finding.column, &finding.rule)))
+        .collect();
+    open.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
+    let mut fixes = BTreeSet::new();
+    for finding in open.iter().take(limit) {
+        let mut at = place_of(plugin, finding);
+        if fixes.insert(&finding.rule)
+            && let Some(rule) = Rules::builtin().get(finding.rule.as_str())
+        {
+            at = at.help(lowered(rule.fix()));
+        }
+        block = block.at(at);
+        if let Some(reason) = plugin.suppression(finding) {
+            let place = format!("{} at {}:{}: {reason}", finding.rule, finding.path, finding.line);
+            block = block.note("suppressed", place);
+        }
+    }
+    let rest = open.len().saturating_sub(limit);
+    if rest > 0 {
+        let text = format!("{}: {}", count(rest, "more finding"), (view.commands)(plugin).explain());
+        block = block.note("note", text);
+    }
+    block
+}
+
+/// The plugin's directory as a terminal shows it: the id, unless a host recorded one.
+pub(crate) fn directory(plugin: &PluginReport) -> &str {
+    if plugin.key.placed().is_some_and(|_| !plugin.id.contains('@')) { &plugin.id } else { &plugin.path }
+}
+
+/// A file of a plugin, from where the command runs.
+fn path_of(plugin: &PluginReport, path: &str) -> String {
+    match directory(plugin) {
+        "." => path.to_owned(),
+        directory => format!("{directory}/{path}"),
+    }
+}
+
+/// A finding's place with its source line; the label is the rule, and how it was hidden.
+pub(crate) fn place_of(plugin: &PluginReport, finding: &Finding) -> Location {
+    let at = Location::path(path_of(plugin, &finding.path)).at(finding.line, finding.column);
+    if finding.snippet.is_empty() {
+        return at;
+    }
+    let hidden: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
+    let label = if hidden.is_empty() {
+        finding.rule.to_string()
+    } else {
+        format!("{} (hidden: {})", finding.rule, hidden.join(", "))
+    };
+    at.source(&finding.snippet, finding.caret.clone(), label)
+}
+
+/// The findings of a plugin that loads.
+fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
+    let suspicious = plugin.count(Severity::Warning);
+    let all = plugin.findings.len();
+    (all > 0).then(|| {
+        let title = format!("{}: {}, {suspicious} of them suspicious", plugin.id, count(all, "finding"));
+        with_findings(Diagnostic::note_of(title), plugin, Severity::Info, view)
+    })
+}
+
+/// A notice of the run as a whole.
+pub(crate) fn notice(notice: &Notice) -> Diagnostic {
+    let level = if is_loud(&notice.code) { Level::Error } else { Level::Warning };
+    noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)
+}
+
+pub(crate) fn of_plugin(plugin: &PluginReport, notice: &Notice) -> Diagnostic {
+    let first = notice.message.lines().next().unwrap_or_default();
+    noted(Diagnostic::note_of(format!("{}: {first}", plugin.id)), notice)
+}
+
+fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
+    let (help, details): (Vec<&str>, Vec<&str>) =
+        notice.message.lines().skip(1).partition(|text| text.starts_with("next: "));
+    let block = block.code(&notice.code).details(details);
+    let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
+    match notice.code.as_str() {
+        "pin/store" | "pin/store-version" | "pin/recovered" => {
+            block.help("to delete all pins and start over: plugward forget --all")
+        }
+        _ => block,
+    }
+}
+
+/// What this machine recorded cannot be read: a user has to see it, whatever the plugins' decisions are.
+fn is_loud(code: &str) -> bool {
+    code.starts_with("ledger/")
+        || code == "mint/no-record"
+        || matches!(code, "revocation/unreadable" | "lock/malformed" | "lock/signature-bad")
+        || ["pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
+}
+
+/// The tier's name; JSON and SARIF have `warning` and `info`.
+pub(crate) const fn tier(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Danger => "danger",
+        Severity::Warning => "suspicious",
+        Severity::Info => "note",
+    }
+}
+
+/// The state of the approval, with the kind of the audit: an approval after the rules alone says so wherever it is shown.
+pub(crate) fn approval(plugin: &PluginReport) -> String {
+    let approval = &plugin.approval;
+    match (approval.kind, approval.risk) {
+        (Some(kind), Some(risk)) => format!("{} ({kind}, {risk})", approval.state.as_str()),
+        _ => approval.state.as_str().to_owned(),
+    }
+}
+
+/// What a plugin can do, each with the first place that shows it.
+pub(crate) fn behaviors(plugin: &PluginReport, width: usize) -> String {
+    let mut out = String::new();
+    for (behavior, first) in plugin.first_evidence() {
+        let text = format!(
+            "{:<13} {} ({}:{}, {})",
+            paint(STRONG, behavior.as_str()),
+            behavior.phrase(),
+            line(&first.path),
+            first.line,
+            first.role
+        );
+        out.push_str(&wrapped("    ", "                  ", &text, width));
+    }
+    out
+}
+
+/// A sentence of a rule as a fragment: lowercase start, no final period.
+pub(crate) fn lowered(text: &str) -> String {
+    let text = text.trim().trim_end_matches('.');
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+    // `API keys …` keeps its capitals.
+    if chars.clone().next().is_some_and(char::is_uppercase) {
+        text.to_owned()
+    } else {
+        first + chars.as_str()
+    }
+}
+
+/// Entries and bytes of a plugin.
+pub(crate) fn size(plugin: &PluginReport) -> String {
+    let entries = if plugin.files == 1 { "1 entry".to_owned() } else { format!("{} entries", plugin.files) };
+    format!("{entries}, {}", crate::text::bytes(plugin.bytes))
+}

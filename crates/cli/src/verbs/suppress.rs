@@ -1,0 +1,211 @@
+//! `plugward suppress` and `unsuppress`: entries of `scan.suppress` in a settings file.
+//!
+//! An entry names one rule, one file and the digest of its contents, so it stops to apply when the file changes. It is
+//! written to the user's own settings, or to a file that the command line names; never to a file of the plugin.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::{Finding, PluginReport, Trust};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use crate::args::{SuppressArgs, UnsuppressArgs};
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::output_file;
+use crate::settings;
+use crate::text::count;
+use crate::verbs::shared::{self, WithBytes};
+
+/// The least length of a reason, in characters, that the settings accept.
+const REASON: usize = 10;
+
+pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    if args.reason.trim().chars().count() < REASON {
+        return Err(Failure::usage(format!("the reason has fewer than {REASON} characters"))
+            .help("say who looked, at what, and why it is not a danger"));
+    }
+    if let Some(day) = &args.expires
+        && day.parse::<plugward_loader::scanner::Date>().is_err()
+    {
+        return Err(
+            Failure::usage(format!("invalid date for --expires: {day}")).help("write it as YYYY-MM-DD")
+        );
+    }
+    let named =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &args.finding, host, out)?;
+    let plugin = &named.plugin;
+    let mut files: Vec<&Finding> = plugin
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.as_str() == args.rule)
+        .filter(|finding| args.path.as_deref().is_none_or(|path| finding.path == path))
+        .collect();
+    files.sort_by_key(|finding| (&finding.path, finding.digest));
+    files.dedup_by_key(|finding| (&finding.path, finding.digest));
+    if files.is_empty() {
+        return Err(no_finding(args, plugin, &named.shown));
+    }
+    let target = Target::of(host)?;
+    target.refuse_inside(plugin)?;
+    let mut document = target.read()?;
+    let entries = entries(&mut document, &target.path)?;
+    let key = plugin.key.to_string();
+    let mut added = Vec::new();
+    for finding in files {
+        let mut entry = Table::new();
+        if !target.is_shared {
+            // A path on this machine: on another one it would name nothing. There, the digest is what the entry binds to.
+            entry.insert("plugin", value(key.as_str()));
+        }
+        entry.insert("rule", value(finding.rule.as_str()));
+        entry.insert("path", value(finding.path.as_str()));
+        entry.insert("digest", value(finding.digest.to_string()));
+        entry.insert("reason", value(args.reason.trim()));
+        if let Some(day) = &args.expires {
+            entry.insert("expires", value(day.as_str()));
+        }
+        entries.retain(|old| !is_same(old, &entry));
+        entries.push(entry);
+        added.push(finding.path.clone());
+    }
+    target.write(&document)?;
+    out.result(&format!(
+        "Suppressed {} in {} of {}:\n",
+        args.rule,
+        count(added.len(), "file"),
+        crate::escape::line(&named.shown)
+    ))?;
+    for path in added {
+        out.result(&format!("  {}\n", crate::escape::line(&path)))?;
+    }
+    out.result(&format!("The entry is in {}. It applies until the file changes.\n", target.path))?;
+    if target.is_shared {
+        out.result(&format!(
+            "To use it: plugward check --policy {} DIR\n",
+            shared::quoted(target.path.as_str())
+        ))?;
+    }
+    Ok(0)
+}
+
+pub(crate) fn unsuppress(args: &UnsuppressArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let target = Target::of(host)?;
+    let mut document = target.read()?;
+    // The plugin may be gone, and its entries are then of no use: the name is compared with the key as it is written.
+    let key = crate::verbs::select::path_of(&args.id)
+        .and_then(|path| host::real_path(&path).ok())
+        .map(|path| format!("path:{path}"));
+    let is_of = |plugin: &str| {
+        plugin == args.id
+            || Some(plugin) == key.as_deref()
+            || plugin.rsplit('/').next() == Some(args.id.as_str())
+    };
+    let entries = entries(&mut document, &target.path)?;
+    let before = entries.len();
+    entries.retain(|entry| {
+        let text = |key: &str| entry.get(key).and_then(Item::as_str);
+        let is_meant = text("plugin").is_none_or(is_of)
+            && text("rule") == Some(args.rule.as_str())
+            && args.path.as_deref().is_none_or(|path| text("path") == Some(path));
+        !is_meant
+    });
+    let removed = before - entries.len();
+    if removed == 0 {
+        return Err(Failure::refused(format!(
+            "{} has no entry for {} of {}",
+            target.path, args.rule, args.id
+        )));
+    }
+    target.write(&document)?;
+    let text = if removed == 1 { "1 entry".to_owned() } else { format!("{removed} entries") };
+    out.result(&format!("Deleted {text} from {}.\n", target.path))?;
+    Ok(0)
+}
+
+fn no_finding(args: &SuppressArgs, plugin: &PluginReport, shown: &str) -> Failure {
+    let place = args.path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
+    let mut rules: Vec<String> =
+        plugin.findings.iter().map(|finding| format!("{} {}", finding.rule, finding.path)).collect();
+    rules.sort();
+    rules.dedup();
+    let failure = Failure::refused(format!("{shown} has no finding of {}{place}", args.rule));
+    let failure = rules.iter().take(8).fold(failure, |failure, rule| failure.note("finding", rule.clone()));
+    failure.help(format!("plugward explain {}", shared::quoted(shown)))
+}
+
+/// Whether two entries are about the same rule in the same file.
+fn is_same(one: &Table, two: &Table) -> bool {
+    let text = |table: &Table, key: &str| table.get(key).and_then(Item::as_str).map(str::to_owned);
+    ["plugin", "rule", "path"].iter().all(|key| text(one, key) == text(two, key))
+}
+
+/// The list `scan.suppress` of a settings file, created if it is missing.
+fn entries<'a>(document: &'a mut DocumentMut, path: &Utf8Path) -> Result<&'a mut ArrayOfTables, Failure> {
+    let wrong = || {
+        Failure::usage(format!("`scan.suppress` in {path} is not a list of tables"))
+            .help("write each entry as a table that begins with [[scan.suppress]]")
+    };
+    let scan = document.entry("scan").or_insert_with(|| {
+        let mut table = Table::new();
+        // Only its list is shown.
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let scan = scan.as_table_mut().ok_or_else(wrong)?;
+    scan.entry("suppress")
+        .or_insert(Item::ArrayOfTables(ArrayOfTables::new()))
+        .as_array_of_tables_mut()
+        .ok_or_else(wrong)
+}
+
+/// The settings file to change.
+struct Target {
+    path: Utf8PathBuf,
+    /// Whether the file was named on the command line, so that other machines can use it.
+    is_shared: bool,
+}
+
+impl Target {
+    fn of(host: &Host) -> Result<Self, Failure> {
+        if let Some(path) = &host.policy {
+            return Ok(Self { path: path.clone(), is_shared: true });
+        }
+        let dir = host.config_dir()?;
+        drop(host::own_directory(dir).map_err(Failure::of_store)?);
+        Ok(Self { path: dir.join(settings::NAME), is_shared: false })
+    }
+
+    /// A plugin must not suppress its own findings, so the file is outside of it.
+    fn refuse_inside(&self, plugin: &PluginReport) -> Result<(), Failure> {
+        let parent =
+            self.path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
+        let real = host::real_path(parent)?;
+        let inside = plugin.key.placed().is_some_and(|place| real.starts_with(place.as_str()));
+        if inside {
+            return Err(Failure::usage(format!("{} is inside the plugin", self.path))
+                .help("name a file outside of it: a plugin cannot suppress its own findings"));
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> Result<DocumentMut, Failure> {
+        let text = match std::fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            _ => {
+                let bytes = host::named_file(&self.path, settings::LIMIT)?;
+                String::from_utf8(bytes)
+                    .map_err(|_error| Failure::usage(format!("{} is not UTF-8", self.path)))?
+            }
+        };
+        text.parse::<DocumentMut>().map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            settings::invalid(self.path.as_str(), &text, at, error.message(), "fix the line")
+        })
+    }
+
+    fn write(&self, document: &DocumentMut) -> Result<(), Failure> {
+        let text = document.to_string();
+        output_file::write(&self.path, text.as_bytes())
+            .map_err(|error| Failure::internal(format!("cannot write {}: {error}", self.path)))
+    }
+}

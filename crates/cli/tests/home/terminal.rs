@@ -1,0 +1,46 @@
+//! The program with a pseudo-terminal for its input and its messages.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+
+use crate::home::{Home, code};
+
+/// Runs the program to its end and types something; returns exit code, standard output and the terminal's text.
+pub(crate) fn at_a_terminal(home: &Home, args: &[&str], typed: &str) -> (i32, String, String) {
+    on_a_terminal(home, args, typed, |_, _| {})
+}
+
+/// As [`at_a_terminal`]; calls `act` with the child and the terminal's text after each piece of it.
+pub(crate) fn on_a_terminal(
+    home: &Home,
+    args: &[&str],
+    typed: &str,
+    mut act: impl FnMut(&Child, &str) + Send,
+) -> (i32, String, String) {
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let master = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&master).unwrap();
+    rustix::pty::unlockpt(&master).unwrap();
+    let name = rustix::pty::ptsname(&master, Vec::new()).unwrap();
+    let slave = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut master = std::fs::File::from(master);
+    let mut command = home.command(args);
+    command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
+    let child = command.spawn().unwrap();
+    drop(command);
+    master.write_all(typed.as_bytes()).unwrap();
+    let mut reader = master.try_clone().unwrap();
+    let mut text = Vec::new();
+    let mut chunk = [0; 4096];
+    // The end of a terminal is an error.
+    while let Ok(got) = reader.read(&mut chunk) {
+        if got == 0 {
+            break;
+        }
+        text.extend_from_slice(chunk.get(..got).unwrap());
+        act(&child, &String::from_utf8_lossy(&text));
+    }
+    let output = child.wait_with_output().unwrap();
+    drop(master);
+    (code(&output), String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&text).into_owned())
+}
