@@ -165,9 +165,19 @@ fn message(rule: &Rule, matched: &[u8]) -> String {
 }
 
 /// Returns the start of the UTF-8 character that contains a position.
+///
+/// A continuation byte that belongs to no character stays where it is: it counts as a column of its own, and the byte
+/// before it may be a line break.
 fn character(text: &[u8], at: u32) -> u32 {
-    let is_inside = |at: u32| text.get(at as usize).is_some_and(|byte| byte & 0xC0 == 0x80);
-    (0..4).map(|back| at.saturating_sub(back)).find(|at| !is_inside(*at)).unwrap_or(at)
+    let start = |back: u32| {
+        let start = at.checked_sub(back)?;
+        // No character is longer than four bytes.
+        let from = text.get(start as usize..)?;
+        let from = from.get(..4).unwrap_or(from);
+        let first = from.utf8_chunks().next()?.valid().chars().next()?;
+        (first.len_utf8() > back as usize).then_some(start)
+    };
+    (0..4).find_map(start).unwrap_or(at)
 }
 
 /// Returns the end positions of the findings, computed in rising order.

@@ -308,3 +308,20 @@ fn a_payload_behind_each_line_end_and_character_is_found_at_its_place() {
         }
     }
 }
+
+/// A continuation byte without a lead byte is a column of its own, so its finding does not begin in the line break.
+#[test]
+fn a_stray_continuation_byte_begins_its_own_finding() {
+    for (bytes, span, place) in [
+        (&b"\r\n\x80"[..], (2, 3), (2, 1)),
+        (b"\n\x80\x80", (1, 2), (2, 1)),
+        (b"a\x80", (1, 2), (1, 2)),
+        (b"\xc3\xa9\n\xbf", (3, 4), (2, 1)),
+    ] {
+        let report = report(Profile::StrictPlugin, &[("a.js", bytes)]);
+        let found = report.findings().iter().find(|finding| finding.rule.as_str() == "evasion/invalid-utf8");
+        let found = found.unwrap_or_else(|| panic!("no finding in {bytes:?}"));
+        assert_eq!((found.span.start, found.span.end), span, "{bytes:?}");
+        assert_eq!((found.line, found.column), place, "{bytes:?}");
+    }
+}
