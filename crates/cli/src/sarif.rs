@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_loader::codes::{Code, all};
-use plugward_loader::scanner::{FileState, Rule, Rules, ScanDecision, ScanReport, State, Suppressed};
+use plugward_loader::scanner::{EntryState, FileState, Rule, Rules, ScanDecision, ScanReport, Suppressed};
 use plugward_loader::{
     BehaviorEvidence, Decision, Finding, PluginReport, Reason, Report, Severity, Weight, sha256,
 };
@@ -78,7 +78,9 @@ pub(crate) fn scan(
         })
         .collect();
     let artifacts = report.files().iter().map(|file| artifact(file, prefix)).collect();
-    let unread = |state: State| matches!(state, State::Partial | State::Unreadable | State::Special);
+    let unread = |state: EntryState| {
+        matches!(state, EntryState::Partial | EntryState::Unreadable | EntryState::Special)
+    };
     let unread = report.files().iter().filter(|file| unread(file.state)).map(|file| {
         let text = format!("{} is {}: not all of it was read", file.path, file.state.as_str());
         notification("warning", "scan/partial", &text)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plugward_manifest::{Manifest, SurfaceItem, SurfaceKind};
-use plugward_scanner::{Role, RoleHint};
+use plugward_scanner::{FileKind, RoleHint};
 use plugward_types::FileRole;
 
 use crate::view::{View, manifests};
@@ -20,11 +20,11 @@ impl<'a> Hints<'a> {
         let all = || manifests(views).flat_map(Manifest::surface);
         // The manifest files themselves, whatever their names are. Settings files can contain commands.
         for path in manifests(views).flat_map(Manifest::files) {
-            files.insert(path.as_str(), RoleHint::role(Role::Manifest).used_as(FileRole::Executed));
+            files.insert(path.as_str(), RoleHint::role(FileKind::Manifest).used_as(FileRole::Executed));
         }
         let is_prompt = |item: &&SurfaceItem| item.kind() == SurfaceKind::Prompt;
         for path in all().filter(is_prompt).flat_map(SurfaceItem::files) {
-            files.insert(path.as_str(), RoleHint::role(Role::Prompt).used_as(FileRole::ModelRead));
+            files.insert(path.as_str(), RoleHint::role(FileKind::Prompt).used_as(FileRole::ModelRead));
         }
         // A file that the model reads and the host runs is executed. Shell text in a prompt is only
         // a part of its file, and the scanner finds it without help.

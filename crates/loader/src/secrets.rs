@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use plugward_redact::{Firewall, RedactAction, RuleSelection, SecretFinding, Settings, ViewMode};
-use plugward_scanner::{Content, Entry, ScanReport, State};
+use plugward_scanner::{Content, Entry, EntryState, ScanReport};
 use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
 
 /// Compiled once per process, since compiling the rules is expensive.
@@ -26,7 +26,7 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
     let by_path: BTreeMap<&str, &Entry<'_>> = files.iter().map(|entry| (entry.path, entry)).collect();
     let mut out = Vec::new();
     for state in report.files() {
-        if !matches!(state.state, State::Scanned | State::Decoded | State::Partial) {
+        if !matches!(state.state, EntryState::Scanned | EntryState::Decoded | EntryState::Partial) {
             continue;
         }
         let Some(entry) = by_path.get(state.path.as_str()) else { continue };

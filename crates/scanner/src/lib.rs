@@ -14,10 +14,10 @@ mod text;
 #[cfg(feature = "_engine")]
 #[doc(hidden)]
 pub use engine::Engine;
-pub use inventory::State;
+pub use inventory::EntryState;
 pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck};
 pub use scan::cache::MatchCache;
-pub use scan::entry::{Content, Entry, Lens, Role, RoleHint};
+pub use scan::entry::{Content, Entry, FileKind, Lens, RoleHint};
 pub use scan::error::{CODES, RuleError, RuleErrorKind, ScanError, ScanErrorKind};
 pub use scan::gate::{
     Date, DateError, ScanCheck, ScanDecision, Suppressed, Suppression, SuppressionWarning, gate,

@@ -10,8 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::sandbox_path::{FileKind, Jail, WalkLimits};
 use plugward_loader::scanner::render::{self as machine, Render};
 use plugward_loader::scanner::{
-    Content, Entry, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions, ScanReport, State,
-    Suppression, gate, scan,
+    Content, Entry, EntryState, Lens, MatchCache, Profile, RoleHint, Rules, ScanDecision, ScanOptions,
+    ScanReport, Suppression, gate, scan,
 };
 use plugward_loader::{Digest, FileRole, Finding, ScanPack, Severity, sha256};
 
@@ -126,8 +126,8 @@ fn exit(report: &ScanReport, decision: &ScanDecision, fail_on: FailOn) -> u8 {
     let is = |state| report.files().iter().any(|file| file.state == state);
     match least {
         Some(least) if bad(least) => 6,
-        _ if is(State::Unreadable) => 1,
-        Some(_) if is(State::Partial) || is(State::Special) => 6,
+        _ if is(EntryState::Unreadable) => 1,
+        Some(_) if is(EntryState::Partial) || is(EntryState::Special) => 6,
         _ => 0,
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use plugward_manifest::Dialect;
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Completeness, Content as Bytes, Entry, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
-    State, Suppression,
+    Completeness, Content as Bytes, Entry, EntryState, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions,
+    ScanReport, Suppression,
 };
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, Finding, Severity};
@@ -234,7 +234,7 @@ fn partial(before: &str, part: &ScanReport) -> Option<String> {
     if part.coverage() == Completeness::Complete {
         return None;
     }
-    let mut files = part.files().iter().filter(|file| file.state == State::Partial);
+    let mut files = part.files().iter().filter(|file| file.state == EntryState::Partial);
     let first = files.next()?;
     let more = files.count();
     let rest = if more == 0 { String::new() } else { format!(", and {more} more") };

@@ -6,8 +6,8 @@ use plugward_readers::{
 
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
-use crate::scan::sink::{Args, FirstArg, Hit, Own};
-use crate::text::view::How;
+use crate::scan::sink::{Args, Declaration, FirstArg, Hit};
+use crate::text::view::Obfuscations;
 
 /// The most items that are written for one call.
 const MOST_ITEMS: usize = 256;
@@ -24,7 +24,7 @@ const SHELL_PLACE: usize = 8;
 #[derive(Debug)]
 struct Written {
     text: Vec<u8>,
-    how: How,
+    how: Obfuscations,
     left: usize,
     /// The only alternative of the next value that is written.
     choice: Option<usize>,
@@ -45,7 +45,7 @@ impl RuleAnalysis<'_, '_, '_> {
             }
             let mut args = Args { first, constants: Vec::new() };
             if !self.sink.wants_constants(self.names, node) {
-                self.sink.call(self.names, node, Own::No, &args, span, how);
+                self.sink.call(self.names, node, Declaration::Elsewhere, &args, span, how);
                 continue;
             }
             let receiver = call.receiver.filter(|_| is_star && self.language == Language::Python);
@@ -54,7 +54,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 let written = self.write_arguments(facts, call.arguments, receiver, resolved, choice);
                 args.constants = written.text;
                 let before = self.sink.hits.len();
-                self.sink.call(self.names, node, Own::No, &args, span, how.and(written.how));
+                self.sink.call(self.names, node, Declaration::Elsewhere, &args, span, how.and(written.how));
                 // An alternative may produce a hit that exists already.
                 let new = self.sink.hits.split_off(before);
                 let earlier = self.sink.hits.get(known..).unwrap_or_default();
@@ -73,14 +73,15 @@ impl RuleAnalysis<'_, '_, '_> {
         resolved: Resolved,
         value: Value,
         span: (usize, usize),
-        how: How,
+        how: Obfuscations,
     ) {
         let node = resolved.node;
         if node != 0 && facts.has_text(value) && self.sink.wants_constants(self.names, node) {
-            let mut written = Written { text: Vec::new(), how: How::NONE, left: MOST_ITEMS, choice: None };
+            let mut written =
+                Written { text: Vec::new(), how: Obfuscations::NONE, left: MOST_ITEMS, choice: None };
             self.write_value(facts, value, 0, &mut written);
             let args = Args { first: FirstArg::Literal, constants: written.text };
-            self.sink.call(self.names, node, Own::No, &args, span, how.and(written.how));
+            self.sink.call(self.names, node, Declaration::Elsewhere, &args, span, how.and(written.how));
         }
     }
 
@@ -150,7 +151,8 @@ impl RuleAnalysis<'_, '_, '_> {
         resolved: Resolved,
         choice: usize,
     ) -> Written {
-        let mut written = Written { text: Vec::new(), how: How::NONE, left: MOST_ITEMS, choice: None };
+        let mut written =
+            Written { text: Vec::new(), how: Obfuscations::NONE, left: MOST_ITEMS, choice: None };
         if let Some(receiver) = receiver {
             // The receiver of a method is written first; a blank stands for an unknown one.
             if facts.has_text(facts.value(receiver)) {

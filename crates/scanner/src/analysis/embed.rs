@@ -7,7 +7,7 @@ use super::{Resolved, RuleAnalysis};
 use crate::lex::quote::{self, Quoting};
 use crate::scan::entry::Lens;
 use crate::scan::sink::EmbeddedText;
-use crate::text::view::{How, View};
+use crate::text::view::{Obfuscations, View};
 
 /// The deepest nesting of texts that are written, and the most texts in total.
 const DEEPEST: usize = 6;
@@ -137,7 +137,7 @@ impl RuleAnalysis<'_, '_, '_> {
         let at = node.map_or((0, 0), |node| facts.program().span(node));
         if depth > DEEPEST || out.left == 0 {
             out.quoting = Quoting::Double;
-            out.view.put(hole, at, How::NONE, 0);
+            out.view.put(hole, at, Obfuscations::NONE, 0);
             return;
         }
         out.left = out.left.saturating_sub(1);
@@ -160,7 +160,7 @@ impl RuleAnalysis<'_, '_, '_> {
                     out.quoting = Quoting::Double;
                 }
                 if parts.is_empty() {
-                    out.view.put(hole, at, How::NONE, 0);
+                    out.view.put(hole, at, Obfuscations::NONE, 0);
                 }
                 for part in parts {
                     let value = facts.value(part);
@@ -174,14 +174,14 @@ impl RuleAnalysis<'_, '_, '_> {
                         }
                         _ => {
                             out.quoting = Quoting::Double;
-                            out.view.put(hole, facts.program().span(part), How::NONE, 0);
+                            out.view.put(hole, facts.program().span(part), Obfuscations::NONE, 0);
                         }
                     }
                 }
             }
             _ => {
                 out.quoting = Quoting::Double;
-                out.view.put(hole, at, How::NONE, 0);
+                out.view.put(hole, at, Obfuscations::NONE, 0);
             }
         }
     }
@@ -255,13 +255,13 @@ impl RuleAnalysis<'_, '_, '_> {
         let own = word.node.or(node);
         let span = own.map_or((0, 0), |node| facts.program().span(node));
         if !line.is_empty() {
-            line.put(b" ", (span.0, span.0), How::NONE, 0);
+            line.put(b" ", (span.0, span.0), Obfuscations::NONE, 0);
         }
         let is_text = |one: &Alternative<'_>| matches!(one, Alternative::Text(..) | Alternative::Partial(_));
         let text = facts.alternatives(word.value).filter(is_text).nth(choice);
         let Some(text) = text else {
             let is_python = self.is_in(facts, word.value, Groups::EXECUTABLE);
-            line.put(if is_python { b"python3" } else { b"${x}" }, span, How::NONE, 0);
+            line.put(if is_python { b"python3" } else { b"${x}" }, span, Obfuscations::NONE, 0);
             return;
         };
         let mut rendered = Rendered { view: View::default(), quoting: Quoting::Single, left: MOST_PARTS };

@@ -4,7 +4,7 @@ use plugward_readers::{Alternative, Call, Evaluation, Language, Name, NamePart, 
 
 use super::RuleAnalysis;
 use crate::known::credentials;
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// Taint: all environment variables.
 const ENVIRONMENT: u32 = 1;
@@ -254,9 +254,9 @@ impl RuleAnalysis<'_, '_, '_> {
         let Node::Import(module) = facts.program().node(node) else { return };
         let marks = facts.taint(facts.value(module)).bits;
         if marks & DOWNLOAD != 0 {
-            self.sink.shape("flow-download-run", Self::span(facts, node), How::NONE);
+            self.sink.shape("flow-download-run", Self::span(facts, node), Obfuscations::NONE);
         } else if marks & DECODED != 0 {
-            self.sink.shape("flow-decode-run", Self::span(facts, node), How::NONE);
+            self.sink.shape("flow-decode-run", Self::span(facts, node), Obfuscations::NONE);
         }
     }
 
@@ -285,9 +285,11 @@ impl RuleAnalysis<'_, '_, '_> {
         let span = Self::span(call.facts, call.node);
         match effect {
             Effect::Sends if given & (ENVIRONMENT | CREDENTIALS) != 0 => {
-                self.sink.shape("flow-credentials-sent", span, How::NONE);
+                self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
             }
-            Effect::Sends if given & NAMED != 0 => self.sink.shape("flow-undeclared-host", span, How::NONE),
+            Effect::Sends if given & NAMED != 0 => {
+                self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE)
+            }
             Effect::Runs => {
                 let is_function = matches!(path(call.facts, call.name).as_str(), "Function");
                 let code = if is_function { call.arguments.last() } else { call.arguments.first() };
@@ -297,9 +299,9 @@ impl RuleAnalysis<'_, '_, '_> {
                     .iter()
                     .any(|head| path(call.facts, call.name).starts_with(head));
                 if first & DOWNLOAD != 0 && !is_command {
-                    self.sink.shape("flow-download-run", span, How::NONE);
+                    self.sink.shape("flow-download-run", span, Obfuscations::NONE);
                 } else if first & DECODED != 0 {
-                    self.sink.shape("flow-decode-run", span, How::NONE);
+                    self.sink.shape("flow-decode-run", span, Obfuscations::NONE);
                 }
             }
             _ => {}

@@ -14,8 +14,8 @@ use plugward_readers::{
 };
 
 use crate::rules::names::{Names, Node as NameNode, ROOT};
-use crate::scan::sink::{Args, FirstArg, Own, Sink, Specifier, Unread};
-use crate::text::view::How;
+use crate::scan::sink::{Args, Declaration, FirstArg, Sink, Specifier, Unread};
+use crate::text::view::Obfuscations;
 use watched::Groups;
 
 /// The table nodes of a name.
@@ -98,7 +98,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Reports `import(…)`, which is also a call of a name.
-    fn dynamic_import(&mut self, facts: &Evaluation<'_>, node: NodeId, first: FirstArg, how: How) {
+    fn dynamic_import(&mut self, facts: &Evaluation<'_>, node: NodeId, first: FirstArg, how: Obfuscations) {
         if self.language != Language::JavaScript || !matches!(facts.program().node(node), Node::Import(_)) {
             return;
         }
@@ -114,7 +114,7 @@ impl RuleAnalysis<'_, '_, '_> {
         if matches!(rest.first(), Some(b'(' | b'.')) {
             let args = Args { first, constants: Vec::new() };
             let call = self.names.find("import");
-            self.sink.call(self.names, call, Own::No, &args, span, how);
+            self.sink.call(self.names, call, Declaration::Elsewhere, &args, span, how);
         }
     }
 
@@ -229,7 +229,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         }
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star] {
-            self.sink.member(self.names, node, Own::No, span, how);
+            self.sink.member(self.names, node, Declaration::Elsewhere, span, how);
         }
         if groups.has(Groups::ENVIRONMENT) {
             self.environment(used, span, how);
@@ -264,7 +264,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
-            self.sink.assign(self.names, node, Own::No, span, how);
+            self.sink.assign(self.names, node, Declaration::Elsewhere, span, how);
         }
         if let Some(value) = value.filter(|_| self.language == Language::Python) {
             self.tell_written(facts, resolved, value, span, how);
@@ -275,11 +275,11 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
         let resolved = self.written(facts, name);
         let (span, how) = (Self::span(facts, node), facts.how(name));
         for node in [resolved.node, resolved.star].into_iter().filter(|node| *node != 0) {
-            self.sink.removed(self.names, node, Own::No, span, how);
+            self.sink.removed(self.names, node, Declaration::Elsewhere, span, how);
         }
     }
 
-    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, how: How, node: NodeId) {
+    fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, how: Obfuscations, node: NodeId) {
         let span = Self::span(facts, node);
         let Some(module) = module else {
             self.import_flow(facts, node);
@@ -309,7 +309,7 @@ impl Analysis for RuleAnalysis<'_, '_, '_> {
 
     fn build_name(&mut self, facts: &Evaluation<'_>, node: NodeId) {
         if self.language == Language::JavaScript {
-            self.sink.shape("obf-name-building", Self::span(facts, node), How::NONE);
+            self.sink.shape("obf-name-building", Self::span(facts, node), Obfuscations::NONE);
         }
     }
 }

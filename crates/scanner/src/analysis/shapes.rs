@@ -7,7 +7,7 @@ use plugward_readers::{
 use super::arguments::truth;
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// The deepest nesting of expressions that are searched for literal bytes.
 const DEEPEST: usize = 4;
@@ -17,7 +17,7 @@ const SAFE_LOADERS: &[&[u8]] = &[b"SafeLoader", b"CSafeLoader", b"BaseLoader", b
 
 impl RuleAnalysis<'_, '_, '_> {
     /// Reports a read of the whole environment.
-    pub(super) fn environment(&mut self, used: NameUse, span: (usize, usize), how: How) {
+    pub(super) fn environment(&mut self, used: NameUse, span: (usize, usize), how: Obfuscations) {
         match (self.language, used) {
             (Language::JavaScript, NameUse::All) => self.sink.shape("js-env-bulk", span, how),
             (Language::Python, NameUse::All | NameUse::Value) => self.sink.shape("py-env-bulk", span, how),
@@ -25,7 +25,13 @@ impl RuleAnalysis<'_, '_, '_> {
         }
     }
 
-    pub(super) fn shapes(&mut self, call: &Call<'_, '_>, resolved: Resolved, span: (usize, usize), how: How) {
+    pub(super) fn shapes(
+        &mut self,
+        call: &Call<'_, '_>,
+        resolved: Resolved,
+        span: (usize, usize),
+        how: Obfuscations,
+    ) {
         match self.language {
             Language::JavaScript => self.shapes_of_javascript(call, resolved, span, how),
             Language::Python => self.shapes_of_python(call, resolved, span, how),
@@ -37,7 +43,7 @@ impl RuleAnalysis<'_, '_, '_> {
         call: &Call<'_, '_>,
         resolved: Resolved,
         span: (usize, usize),
-        how: How,
+        how: Obfuscations,
     ) {
         let facts = call.facts;
         let named = self.watched.of(resolved.node);
@@ -172,7 +178,13 @@ impl RuleAnalysis<'_, '_, '_> {
         })
     }
 
-    fn shapes_of_python(&mut self, call: &Call<'_, '_>, resolved: Resolved, span: (usize, usize), how: How) {
+    fn shapes_of_python(
+        &mut self,
+        call: &Call<'_, '_>,
+        resolved: Resolved,
+        span: (usize, usize),
+        how: Obfuscations,
+    ) {
         let facts = call.facts;
         let groups = self.watched.of(resolved.node);
         let is_setup = crate::inventory::names::parts(self.sink.path).0 == "setup.py";
@@ -207,7 +219,7 @@ impl RuleAnalysis<'_, '_, '_> {
     }
 
     /// Reports commands of the plugin that an installation runs.
-    fn setup_classes(&mut self, facts: &Evaluation<'_>, arguments: &[Argument], how: How) {
+    fn setup_classes(&mut self, facts: &Evaluation<'_>, arguments: &[Argument], how: Obfuscations) {
         let all = arguments.iter().flat_map(|argument| {
             if argument.key.is_some() { vec![facts.item(argument)] } else { facts.items(argument.value) }
         });

@@ -26,7 +26,7 @@ const MAX_SETS: usize = 3;
 
 /// The known texts of a part of a regex.
 #[derive(Debug)]
-enum Known {
+enum KnownTexts {
     /// All texts that it can match.
     Exact(Vec<Vec<u8>>),
     /// All prefixes of the texts that it can match.
@@ -79,7 +79,7 @@ const fn rarity(byte: u8) -> u32 {
     }
 }
 
-impl Known {
+impl KnownTexts {
     fn into_sets(self) -> Vec<Literals> {
         match self {
             Self::Exact(texts) | Self::Begins(texts) => Literals::new(texts, (0, 0)).into_iter().collect(),
@@ -88,11 +88,11 @@ impl Known {
     }
 }
 
-fn analyze(hir: &Hir) -> Known {
+fn analyze(hir: &Hir) -> KnownTexts {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => Known::Exact(vec![Vec::new()]),
-        HirKind::Literal(literal) => Known::Exact(vec![literal.0.to_ascii_lowercase()]),
-        HirKind::Class(class) => bytes_of(class).map_or(Known::Inside(Vec::new()), Known::Exact),
+        HirKind::Empty | HirKind::Look(_) => KnownTexts::Exact(vec![Vec::new()]),
+        HirKind::Literal(literal) => KnownTexts::Exact(vec![literal.0.to_ascii_lowercase()]),
+        HirKind::Class(class) => bytes_of(class).map_or(KnownTexts::Inside(Vec::new()), KnownTexts::Exact),
         HirKind::Capture(capture) => analyze(&capture.sub),
         HirKind::Repetition(repetition) => repeated(analyze(&repetition.sub), repetition.min, repetition.max),
         HirKind::Concat(parts) => concat(parts),
@@ -114,24 +114,24 @@ fn bytes_of(class: &Class) -> Option<Vec<Vec<u8>>> {
     few.then(|| bytes.into_iter().map(|byte| vec![byte]).collect())
 }
 
-fn repeated(inner: Known, min: u32, max: Option<u32>) -> Known {
+fn repeated(inner: KnownTexts, min: u32, max: Option<u32>) -> KnownTexts {
     match inner {
-        Known::Exact(mut texts) if min == 0 && max == Some(1) && texts.len() < MAX_TEXTS => {
+        KnownTexts::Exact(mut texts) if min == 0 && max == Some(1) && texts.len() < MAX_TEXTS => {
             texts.push(Vec::new());
-            Known::Exact(texts)
+            KnownTexts::Exact(texts)
         }
-        _ if min == 0 => Known::Inside(Vec::new()),
-        Known::Exact(texts) => {
+        _ if min == 0 => KnownTexts::Inside(Vec::new()),
+        KnownTexts::Exact(texts) => {
             let mut all = texts.clone();
             let spelled = (1..min).all(|_| multiply(&mut all, &texts));
-            if spelled && max == Some(min) { Known::Exact(all) } else { Known::Begins(all) }
+            if spelled && max == Some(min) { KnownTexts::Exact(all) } else { KnownTexts::Begins(all) }
         }
         other => other,
     }
 }
 
 /// Joins neighbors with known texts, and collects the sets of all parts.
-fn concat(parts: &[Hir]) -> Known {
+fn concat(parts: &[Hir]) -> KnownTexts {
     let mut sets = Vec::new();
     let mut run = vec![Vec::new()];
     let mut whole = true;
@@ -142,17 +142,17 @@ fn concat(parts: &[Hir]) -> Known {
         let most = properties.maximum_len().unwrap_or(usize::MAX);
         let next = add(at, (properties.minimum_len().unwrap_or(0), most));
         let known = analyze(part);
-        let exact = matches!(known, Known::Exact(_));
+        let exact = matches!(known, KnownTexts::Exact(_));
         whole &= exact;
         match known {
-            Known::Exact(texts) | Known::Begins(texts) => {
+            KnownTexts::Exact(texts) | KnownTexts::Begins(texts) => {
                 if !multiply(&mut run, &texts) {
                     whole = false;
                     sets.extend(Literals::new(core::mem::replace(&mut run, texts), start));
                     start = at;
                 }
             }
-            Known::Inside(inner) => {
+            KnownTexts::Inside(inner) => {
                 let moved = |set: Literals| Literals { before: add(set.before, at), ..set };
                 sets.extend(inner.into_iter().map(moved));
             }
@@ -164,23 +164,24 @@ fn concat(parts: &[Hir]) -> Known {
         at = next;
     }
     if whole {
-        return Known::Exact(run);
+        return KnownTexts::Exact(run);
     }
     sets.extend(Literals::new(run, start));
     sets.sort_by_cached_key(Literals::cost);
     sets.truncate(MAX_SETS);
-    Known::Inside(sets)
+    KnownTexts::Inside(sets)
 }
 
 /// Combines the branches of an alternation. A branch without a set leaves no set.
-fn alternate(branches: Vec<Known>) -> Known {
-    let count = |known: &Known| if let Known::Exact(texts) = known { Some(texts.len()) } else { None };
+fn alternate(branches: Vec<KnownTexts>) -> KnownTexts {
+    let count =
+        |known: &KnownTexts| if let KnownTexts::Exact(texts) = known { Some(texts.len()) } else { None };
     let counts: Option<Vec<usize>> = branches.iter().map(count).collect();
     if counts.is_some_and(|counts| counts.iter().sum::<usize>() <= MAX_TEXTS) {
-        let texts = |known| if let Known::Exact(texts) = known { texts } else { Vec::new() };
-        return Known::Exact(branches.into_iter().flat_map(texts).collect());
+        let texts = |known| if let KnownTexts::Exact(texts) = known { texts } else { Vec::new() };
+        return KnownTexts::Exact(branches.into_iter().flat_map(texts).collect());
     }
-    let all: Vec<Vec<Literals>> = branches.into_iter().map(Known::into_sets).collect();
+    let all: Vec<Vec<Literals>> = branches.into_iter().map(KnownTexts::into_sets).collect();
     // A branch with fewer sets repeats its last one.
     let join = |rank: usize| {
         let sets = all.iter().map(|sets| sets.get(rank).or(sets.last()));
@@ -190,7 +191,7 @@ fn alternate(branches: Vec<Known>) -> Known {
         Literals::new(sets.into_iter().flat_map(|set| set.texts.clone()).collect(), (least, most))
     };
     let most = all.iter().map(Vec::len).max().unwrap_or(0);
-    Known::Inside((0..most).map_while(join).collect())
+    KnownTexts::Inside((0..most).map_while(join).collect())
 }
 
 /// Appends each of some texts to each of others, or returns `false` if the result is too large.

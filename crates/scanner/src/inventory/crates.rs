@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::scan::entry::{Content, Entry, Lens, Role};
+use crate::scan::entry::{Content, Entry, FileKind, Lens};
 
 /// The largest manifest that is parsed. In a larger one, single words decide.
 const MAX_MANIFEST: usize = 1 << 20;
@@ -32,11 +32,11 @@ pub(crate) fn raised<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
         }
     }
     for (directory, bytes) in manifests {
-        let asked = Asked::of(bytes);
-        for script in asked.scripts {
+        let files = BuildFiles::of(bytes);
+        for script in files.scripts {
             queue.extend(join(&directory, &script).and_then(|path| index.get(path.as_str())));
         }
-        for crate_directory in asked.directories {
+        for crate_directory in files.directories {
             let Some(path) = join(&directory, &crate_directory) else { continue };
             let below = if path.is_empty() { String::new() } else { format!("{path}/") };
             let inside = index.range(below.as_str()..).take_while(|(path, _)| path.starts_with(&below));
@@ -52,7 +52,7 @@ fn raise(entries: &mut [Entry<'_>], index: &BTreeMap<&str, usize>, mut queue: Ve
     let mut seen = std::collections::BTreeSet::new();
     while let Some(at) = queue.pop() {
         let Some(entry) = entries.get_mut(at).filter(|_| seen.insert(at)) else { continue };
-        entry.role = entry.role.raised(Role::Build).and_lens(Lens::Rs);
+        entry.role = entry.role.raised(FileKind::Build).and_lens(Lens::Rs);
         let Content::Bytes { bytes, .. } = entry.content else { continue };
         let path = entry.path;
         let own = directory(path);
@@ -72,12 +72,12 @@ fn raise(entries: &mut [Entry<'_>], index: &BTreeMap<&str, usize>, mut queue: Ve
 
 /// The parts of a manifest that concern code that runs in a build.
 #[derive(Default)]
-struct Asked {
+struct BuildFiles {
     scripts: Vec<String>,
     directories: Vec<String>,
 }
 
-impl Asked {
+impl BuildFiles {
     fn of(bytes: &[u8]) -> Self {
         let text = core::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_MANIFEST);
         let Some(table) = text.and_then(|text| text.parse::<toml::Table>().ok()) else {
@@ -86,25 +86,25 @@ impl Asked {
             let own = word(b"proc-macro") || word(b"proc_macro");
             return Self { scripts: Vec::new(), directories: own.then(String::new).into_iter().collect() };
         };
-        let mut asked = Self::default();
+        let mut files = Self::default();
         let get = |section: &str, key: &str| table.get(section).and_then(|section| section.get(key));
         let marked = |key: &str| get("lib", key).and_then(toml::Value::as_bool) == Some(true);
         if marked("proc-macro") || marked("proc_macro") {
-            asked.directories.push(String::new());
+            files.directories.push(String::new());
         }
         match get("package", "build") {
-            Some(toml::Value::String(path)) => asked.scripts.push(path.clone()),
+            Some(toml::Value::String(path)) => files.scripts.push(path.clone()),
             Some(toml::Value::Array(paths)) => {
-                asked.scripts.extend(paths.iter().filter_map(|path| path.as_str().map(str::to_owned)));
+                files.scripts.extend(paths.iter().filter_map(|path| path.as_str().map(str::to_owned)));
             }
             _ => {}
         }
         let tables = [table.get("build-dependencies"), table.get("build_dependencies")];
         for (_, dependency) in tables.into_iter().flatten().filter_map(toml::Value::as_table).flatten() {
             let path = dependency.get("path").and_then(toml::Value::as_str);
-            asked.directories.extend(path.map(str::to_owned));
+            files.directories.extend(path.map(str::to_owned));
         }
-        asked
+        files
     }
 }
 

@@ -1,15 +1,15 @@
 //! File types by their first bytes.
 
-use super::State;
+use super::EntryState;
 
 /// A file type by magic number: its state, and the file extensions that agree with it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Magic {
-    pub(crate) state: State,
+    pub(crate) state: EntryState,
     pub(crate) endings: &'static [&'static str],
 }
 
-const fn magic(state: State, endings: &'static [&'static str]) -> Magic {
+const fn magic(state: EntryState, endings: &'static [&'static str]) -> Magic {
     Magic { state, endings }
 }
 
@@ -27,61 +27,61 @@ const PICKLED: &[&str] = &["pt", "pth", "ckpt", "bin", "model"];
 
 /// Magic numbers at offset 0.
 const HEADS: &[(&[u8], Magic)] = &[
-    (b"\x7FELF", magic(State::Native, &["so", "o", "node", "elf", "bin"])),
-    (b"BC\xC0\xDE", magic(State::Native, &["bc", "o"])),
-    (b"\xDE\xC0\x17\x0B", magic(State::Native, &["bc", "o"])),
-    (b"MZ", magic(State::Native, &["exe", "dll", "sys", "node", "ocx"])),
-    (b"\xFE\xED\xFA\xCE", magic(State::Native, &["dylib", "o", "node"])),
-    (b"\xFE\xED\xFA\xCF", magic(State::Native, &["dylib", "o", "node"])),
-    (b"\xCE\xFA\xED\xFE", magic(State::Native, &["dylib", "o", "node"])),
-    (b"\xCF\xFA\xED\xFE", magic(State::Native, &["dylib", "o", "node"])),
-    (b"\xCA\xFE\xBA\xBE", magic(State::Native, &["class", "dylib", "node"])),
-    (b"\xCA\xFE\xBA\xBF", magic(State::Native, &["dylib", "o", "node"])),
-    (b"!<arch>\ndebian-binary", magic(State::Archive, &["deb", "udeb"])),
-    (b"!<arch>\n", magic(State::Native, &["a", "lib"])),
-    (b"\xC6\x1F\xBC\x03\xC1\x03\x19\x1F", magic(State::Bytecode, &["hbc", "bundle"])),
-    (b"\x00asm", magic(State::Wasm, &["wasm"])),
-    (b"\x1BLua", magic(State::Bytecode, &["luac"])),
-    (b"\x1BLJ", magic(State::Bytecode, &["luac"])),
-    (b"dex\n", magic(State::Bytecode, &["dex"])),
-    (b"PK\x03\x04", magic(State::Archive, ZIP)),
-    (b"PK\x05\x06", magic(State::Archive, ZIP)),
-    (b"\x1F\x8B", magic(State::Archive, &["gz", "tgz", "svgz"])),
-    (b"\xFD7zXZ\x00", magic(State::Archive, &["xz", "txz"])),
-    (b"BZh", magic(State::Archive, &["bz2", "tbz2"])),
-    (b"\x28\xB5\x2F\xFD", magic(State::Archive, &["zst", "tzst"])),
-    (b"7z\xBC\xAF\x27\x1C", magic(State::Archive, &["7z"])),
-    (b"Rar!\x1A\x07", magic(State::Archive, &["rar"])),
-    (b"Cr24", magic(State::Archive, &["crx"])),
-    (b"xar!", magic(State::Archive, &["xar", "pkg"])),
-    (b"MSCF", magic(State::Archive, &["cab"])),
-    (b"\xED\xAB\xEE\xDB", magic(State::Archive, &["rpm"])),
-    (b"\x04\x22\x4D\x18", magic(State::Archive, &["lz4"])),
-    (b"\x1F\x9D", magic(State::Archive, &["z"])),
-    (b"\x5D\x00\x00\x80\x00\xFF", magic(State::Archive, &["lzma"])),
-    (b"hsqs", magic(State::Archive, &["squashfs", "sqsh", "snap"])),
-    (b"070701", magic(State::Archive, &["cpio"])),
-    (b"PAR1", magic(State::UnknownBinary, &["parquet"])),
-    (b"\x93NUMPY", magic(State::UnknownBinary, &["npy"])),
-    (b"%PDF-", magic(State::Document, &["pdf"])),
-    (b"{\\rtf", magic(State::Document, &["rtf"])),
-    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", magic(State::Document, &["doc", "xls", "ppt", "msi", "msg"])),
-    (b"SQLite format 3\x00", magic(State::UnknownBinary, &["sqlite", "sqlite3", "db"])),
-    (b"\x89PNG\r\n\x1A\n", magic(State::Media, &["png", "apng"])),
-    (b"\xFF\xD8\xFF", magic(State::Media, &["jpg", "jpeg", "jfif"])),
-    (b"GIF87a", magic(State::Media, &["gif"])),
-    (b"GIF89a", magic(State::Media, &["gif"])),
-    (b"BM", magic(State::Media, &["bmp"])),
-    (b"\x00\x00\x01\x00", magic(State::Media, &["ico", "cur"])),
-    (b"wOFF", magic(State::Media, &["woff"])),
-    (b"wOF2", magic(State::Media, &["woff2"])),
-    (b"\x00\x01\x00\x00\x00", magic(State::Media, &["ttf"])),
-    (b"true", magic(State::Media, &["ttf"])),
-    (b"OTTO", magic(State::Media, &["otf"])),
-    (b"ID3", magic(State::Media, &["mp3"])),
-    (b"\xFF\xFB", magic(State::Media, &["mp3"])),
-    (b"OggS", magic(State::Media, &["ogg", "oga", "ogv", "opus"])),
-    (b"\x1A\x45\xDF\xA3", magic(State::Media, &["webm", "mkv"])),
+    (b"\x7FELF", magic(EntryState::Native, &["so", "o", "node", "elf", "bin"])),
+    (b"BC\xC0\xDE", magic(EntryState::Native, &["bc", "o"])),
+    (b"\xDE\xC0\x17\x0B", magic(EntryState::Native, &["bc", "o"])),
+    (b"MZ", magic(EntryState::Native, &["exe", "dll", "sys", "node", "ocx"])),
+    (b"\xFE\xED\xFA\xCE", magic(EntryState::Native, &["dylib", "o", "node"])),
+    (b"\xFE\xED\xFA\xCF", magic(EntryState::Native, &["dylib", "o", "node"])),
+    (b"\xCE\xFA\xED\xFE", magic(EntryState::Native, &["dylib", "o", "node"])),
+    (b"\xCF\xFA\xED\xFE", magic(EntryState::Native, &["dylib", "o", "node"])),
+    (b"\xCA\xFE\xBA\xBE", magic(EntryState::Native, &["class", "dylib", "node"])),
+    (b"\xCA\xFE\xBA\xBF", magic(EntryState::Native, &["dylib", "o", "node"])),
+    (b"!<arch>\ndebian-binary", magic(EntryState::Archive, &["deb", "udeb"])),
+    (b"!<arch>\n", magic(EntryState::Native, &["a", "lib"])),
+    (b"\xC6\x1F\xBC\x03\xC1\x03\x19\x1F", magic(EntryState::Bytecode, &["hbc", "bundle"])),
+    (b"\x00asm", magic(EntryState::Wasm, &["wasm"])),
+    (b"\x1BLua", magic(EntryState::Bytecode, &["luac"])),
+    (b"\x1BLJ", magic(EntryState::Bytecode, &["luac"])),
+    (b"dex\n", magic(EntryState::Bytecode, &["dex"])),
+    (b"PK\x03\x04", magic(EntryState::Archive, ZIP)),
+    (b"PK\x05\x06", magic(EntryState::Archive, ZIP)),
+    (b"\x1F\x8B", magic(EntryState::Archive, &["gz", "tgz", "svgz"])),
+    (b"\xFD7zXZ\x00", magic(EntryState::Archive, &["xz", "txz"])),
+    (b"BZh", magic(EntryState::Archive, &["bz2", "tbz2"])),
+    (b"\x28\xB5\x2F\xFD", magic(EntryState::Archive, &["zst", "tzst"])),
+    (b"7z\xBC\xAF\x27\x1C", magic(EntryState::Archive, &["7z"])),
+    (b"Rar!\x1A\x07", magic(EntryState::Archive, &["rar"])),
+    (b"Cr24", magic(EntryState::Archive, &["crx"])),
+    (b"xar!", magic(EntryState::Archive, &["xar", "pkg"])),
+    (b"MSCF", magic(EntryState::Archive, &["cab"])),
+    (b"\xED\xAB\xEE\xDB", magic(EntryState::Archive, &["rpm"])),
+    (b"\x04\x22\x4D\x18", magic(EntryState::Archive, &["lz4"])),
+    (b"\x1F\x9D", magic(EntryState::Archive, &["z"])),
+    (b"\x5D\x00\x00\x80\x00\xFF", magic(EntryState::Archive, &["lzma"])),
+    (b"hsqs", magic(EntryState::Archive, &["squashfs", "sqsh", "snap"])),
+    (b"070701", magic(EntryState::Archive, &["cpio"])),
+    (b"PAR1", magic(EntryState::UnknownBinary, &["parquet"])),
+    (b"\x93NUMPY", magic(EntryState::UnknownBinary, &["npy"])),
+    (b"%PDF-", magic(EntryState::Document, &["pdf"])),
+    (b"{\\rtf", magic(EntryState::Document, &["rtf"])),
+    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", magic(EntryState::Document, &["doc", "xls", "ppt", "msi", "msg"])),
+    (b"SQLite format 3\x00", magic(EntryState::UnknownBinary, &["sqlite", "sqlite3", "db"])),
+    (b"\x89PNG\r\n\x1A\n", magic(EntryState::Media, &["png", "apng"])),
+    (b"\xFF\xD8\xFF", magic(EntryState::Media, &["jpg", "jpeg", "jfif"])),
+    (b"GIF87a", magic(EntryState::Media, &["gif"])),
+    (b"GIF89a", magic(EntryState::Media, &["gif"])),
+    (b"BM", magic(EntryState::Media, &["bmp"])),
+    (b"\x00\x00\x01\x00", magic(EntryState::Media, &["ico", "cur"])),
+    (b"wOFF", magic(EntryState::Media, &["woff"])),
+    (b"wOF2", magic(EntryState::Media, &["woff2"])),
+    (b"\x00\x01\x00\x00\x00", magic(EntryState::Media, &["ttf"])),
+    (b"true", magic(EntryState::Media, &["ttf"])),
+    (b"OTTO", magic(EntryState::Media, &["otf"])),
+    (b"ID3", magic(EntryState::Media, &["mp3"])),
+    (b"\xFF\xFB", magic(EntryState::Media, &["mp3"])),
+    (b"OggS", magic(EntryState::Media, &["ogg", "oga", "ogv", "opus"])),
+    (b"\x1A\x45\xDF\xA3", magic(EntryState::Media, &["webm", "mkv"])),
 ];
 
 /// Magic numbers so short that text can begin with them: they count only if the bytes are not text.
@@ -106,13 +106,16 @@ const SHORT: &[&[u8]] = &[
 /// Returns the type of a file by its bytes.
 pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
     if is_pyc(bytes) {
-        return Some(magic(State::Bytecode, &["pyc", "pyo"]));
+        return Some(magic(EntryState::Bytecode, &["pyc", "pyo"]));
     }
     if is_v8_cache(bytes) {
-        return Some(magic(State::Bytecode, &["jsc", "cache"]));
+        return Some(magic(EntryState::Bytecode, &["jsc", "cache"]));
     }
     if is_pickle(bytes) {
-        return Some(magic(State::UnknownBinary, &["pkl", "pickle", "joblib", "pt", "ckpt", "bin", "dat"]));
+        return Some(magic(
+            EntryState::UnknownBinary,
+            &["pkl", "pickle", "joblib", "pt", "ckpt", "bin", "dat"],
+        ));
     }
     if let Some(found) = container(bytes) {
         return Some(found);
@@ -133,13 +136,13 @@ fn zip(bytes: &[u8], ending: &str) -> Magic {
     let office = first.starts_with(b"[Content_Types].xml") || first.starts_with(b"mimetypeapplication/");
     let plain = ZIP.contains(&ending);
     if OFFICE.contains(&ending) || (office && !plain) {
-        return magic(State::Document, OFFICE);
+        return magic(EntryState::Document, OFFICE);
     }
     let len = usize::from(*bytes.get(26).unwrap_or(&0));
     if !plain && first.get(..len).is_some_and(|name| name.ends_with(b"data.pkl")) {
-        return magic(State::UnknownBinary, PICKLED);
+        return magic(EntryState::UnknownBinary, PICKLED);
     }
-    magic(State::Archive, ZIP)
+    magic(EntryState::Archive, ZIP)
 }
 
 /// Returns the end of a ZIP file by its own directory: after the comment of the end record.
@@ -179,108 +182,108 @@ fn is_v8_cache(bytes: &[u8]) -> bool {
 fn container(bytes: &[u8]) -> Option<Magic> {
     if bytes.starts_with(b"RIFF") {
         return match bytes.get(8..12)? {
-            b"WEBP" => Some(magic(State::Media, &["webp"])),
-            b"WAVE" => Some(magic(State::Media, &["wav"])),
+            b"WEBP" => Some(magic(EntryState::Media, &["webp"])),
+            b"WAVE" => Some(magic(EntryState::Media, &["wav"])),
             _ => None,
         };
     }
     if bytes.get(4..8) == Some(b"ftyp") {
         return match bytes.get(8..12)? {
-            b"avif" | b"avis" => Some(magic(State::Media, &["avif"])),
-            _ => Some(magic(State::Media, &["mp4", "m4a", "m4v", "mov"])),
+            b"avif" | b"avis" => Some(magic(EntryState::Media, &["avif"])),
+            _ => Some(magic(EntryState::Media, &["mp4", "m4a", "m4v", "mov"])),
         };
     }
     // Compiled Erlang, and Emacs Lisp with a version and three zeros.
     if bytes.starts_with(b"FOR1") && bytes.get(8..12) == Some(b"BEAM") {
-        return Some(magic(State::Bytecode, &["beam"]));
+        return Some(magic(EntryState::Bytecode, &["beam"]));
     }
     if bytes.starts_with(b";ELC") && bytes.get(5..8) == Some(b"\0\0\0") {
-        return Some(magic(State::Bytecode, &["elc"]));
+        return Some(magic(EntryState::Bytecode, &["elc"]));
     }
     if bytes.get(257..262) == Some(b"ustar") {
-        return Some(magic(State::Archive, &["tar"]));
+        return Some(magic(EntryState::Archive, &["tar"]));
     }
     if bytes.get(32_769..32_774) == Some(b"CD001") {
-        return Some(magic(State::Archive, &["iso"]));
+        return Some(magic(EntryState::Archive, &["iso"]));
     }
     // A pickled header before a JSON index.
     if bytes.starts_with(b"\x04\0\0\0") && bytes.get(16..25) == Some(b"{\"files\":") {
-        return Some(magic(State::Archive, &["asar"]));
+        return Some(magic(EntryState::Archive, &["asar"]));
     }
     None
 }
 
 /// File extensions of binary kinds, which count even without a magic number.
-const BINARY_ENDINGS: &[(&str, State)] = &[
-    ("pyc", State::Bytecode),
-    ("pyo", State::Bytecode),
-    ("luac", State::Bytecode),
-    ("jsc", State::Bytecode),
-    ("node", State::Native),
-    ("so", State::Native),
-    ("dll", State::Native),
-    ("dylib", State::Native),
-    ("class", State::Native),
-    ("exe", State::Native),
-    ("o", State::Native),
-    ("a", State::Native),
-    ("wasm", State::Wasm),
-    ("zip", State::Archive),
-    ("jar", State::Archive),
-    ("tar", State::Archive),
-    ("gz", State::Archive),
-    ("tgz", State::Archive),
-    ("xz", State::Archive),
-    ("zst", State::Archive),
-    ("7z", State::Archive),
-    ("rar", State::Archive),
-    ("asar", State::Archive),
-    ("whl", State::Archive),
-    ("crx", State::Archive),
-    ("bz2", State::Archive),
-    ("lz4", State::Archive),
-    ("lzma", State::Archive),
-    ("br", State::Archive),
-    ("deb", State::Archive),
-    ("rpm", State::Archive),
-    ("cab", State::Archive),
-    ("iso", State::Archive),
-    ("dmg", State::Archive),
-    ("pyz", State::Archive),
-    ("vsix", State::Archive),
-    ("mcpb", State::Archive),
-    ("dxt", State::Archive),
-    ("egg", State::Archive),
-    ("docx", State::Document),
-    ("xlsx", State::Document),
-    ("pptx", State::Document),
-    ("docm", State::Document),
-    ("xlsm", State::Document),
-    ("pptm", State::Document),
-    ("odt", State::Document),
-    ("pdf", State::Document),
-    ("rtf", State::Document),
-    ("doc", State::Document),
-    ("xls", State::Document),
-    ("ppt", State::Document),
-    ("pkl", State::UnknownBinary),
-    ("pickle", State::UnknownBinary),
-    ("pt", State::UnknownBinary),
-    ("pth.tar", State::UnknownBinary),
-    ("joblib", State::UnknownBinary),
-    ("db", State::UnknownBinary),
-    ("sqlite", State::UnknownBinary),
-    ("sqlite3", State::UnknownBinary),
+const BINARY_ENDINGS: &[(&str, EntryState)] = &[
+    ("pyc", EntryState::Bytecode),
+    ("pyo", EntryState::Bytecode),
+    ("luac", EntryState::Bytecode),
+    ("jsc", EntryState::Bytecode),
+    ("node", EntryState::Native),
+    ("so", EntryState::Native),
+    ("dll", EntryState::Native),
+    ("dylib", EntryState::Native),
+    ("class", EntryState::Native),
+    ("exe", EntryState::Native),
+    ("o", EntryState::Native),
+    ("a", EntryState::Native),
+    ("wasm", EntryState::Wasm),
+    ("zip", EntryState::Archive),
+    ("jar", EntryState::Archive),
+    ("tar", EntryState::Archive),
+    ("gz", EntryState::Archive),
+    ("tgz", EntryState::Archive),
+    ("xz", EntryState::Archive),
+    ("zst", EntryState::Archive),
+    ("7z", EntryState::Archive),
+    ("rar", EntryState::Archive),
+    ("asar", EntryState::Archive),
+    ("whl", EntryState::Archive),
+    ("crx", EntryState::Archive),
+    ("bz2", EntryState::Archive),
+    ("lz4", EntryState::Archive),
+    ("lzma", EntryState::Archive),
+    ("br", EntryState::Archive),
+    ("deb", EntryState::Archive),
+    ("rpm", EntryState::Archive),
+    ("cab", EntryState::Archive),
+    ("iso", EntryState::Archive),
+    ("dmg", EntryState::Archive),
+    ("pyz", EntryState::Archive),
+    ("vsix", EntryState::Archive),
+    ("mcpb", EntryState::Archive),
+    ("dxt", EntryState::Archive),
+    ("egg", EntryState::Archive),
+    ("docx", EntryState::Document),
+    ("xlsx", EntryState::Document),
+    ("pptx", EntryState::Document),
+    ("docm", EntryState::Document),
+    ("xlsm", EntryState::Document),
+    ("pptm", EntryState::Document),
+    ("odt", EntryState::Document),
+    ("pdf", EntryState::Document),
+    ("rtf", EntryState::Document),
+    ("doc", EntryState::Document),
+    ("xls", EntryState::Document),
+    ("ppt", EntryState::Document),
+    ("pkl", EntryState::UnknownBinary),
+    ("pickle", EntryState::UnknownBinary),
+    ("pt", EntryState::UnknownBinary),
+    ("pth.tar", EntryState::UnknownBinary),
+    ("joblib", EntryState::UnknownBinary),
+    ("db", EntryState::UnknownBinary),
+    ("sqlite", EntryState::UnknownBinary),
+    ("sqlite3", EntryState::UnknownBinary),
 ];
 
 /// Returns the kind that a file extension claims.
-pub(crate) fn by_ending(ending: &str) -> Option<State> {
+pub(crate) fn by_ending(ending: &str) -> Option<EntryState> {
     BINARY_ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, state)| *state)
 }
 
 /// Returns `true` for a file extension of a media kind.
 pub(crate) fn is_media_ending(ending: &str) -> bool {
-    HEADS.iter().any(|(_, magic)| magic.state == State::Media && magic.endings.contains(&ending))
+    HEADS.iter().any(|(_, magic)| magic.state == EntryState::Media && magic.endings.contains(&ending))
         || matches!(ending, "webp" | "wav" | "avif" | "mp4" | "m4a" | "m4v" | "mov")
 }
 

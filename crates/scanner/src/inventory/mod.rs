@@ -7,12 +7,12 @@ pub(crate) mod roles;
 pub(crate) mod magic;
 pub(crate) mod names;
 
-use crate::scan::entry::{Lens, Role, RoleHint};
+use crate::scan::entry::{FileKind, Lens, RoleHint};
 
 /// How an entry was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum State {
+pub enum EntryState {
     /// Read unchanged.
     Scanned,
     /// Transcoded, then read.
@@ -41,7 +41,7 @@ pub enum State {
     Special,
 }
 
-impl State {
+impl EntryState {
     /// Returns the name that reports use.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -81,9 +81,9 @@ impl State {
 pub(crate) struct Class {
     /// The lenses that read it, if it is text or claims to be.
     pub(crate) lenses: Vec<Lens>,
-    pub(crate) role: Role,
+    pub(crate) role: FileKind,
     /// Its binary kind, by magic number, extension or bytes.
-    pub(crate) binary: Option<State>,
+    pub(crate) binary: Option<EntryState>,
     /// Whether the name is that of a language without a lens.
     pub(crate) unread_language: Flag,
     /// A contradiction between magic number and name, or data after the end.
@@ -115,11 +115,12 @@ pub(crate) fn classify(path: &str, bytes: &[u8], hint: RoleHint) -> Class {
         }
     }
     let unread = names::is_unread_language(path);
-    let role = names::role(path).max(hint.hinted_role().unwrap_or(Role::Other));
+    let role = names::role(path).max(hint.hinted_role().unwrap_or(FileKind::Other));
     let found = magic::find(bytes, &ending);
     let binary = found.map(|magic| magic.state).or_else(|| magic::by_ending(&ending));
     let text_encoding = crate::text::decode::has_wide_encoding(bytes);
-    let binary = binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(State::UnknownBinary));
+    let binary =
+        binary.or_else(|| (!text_encoding && looks_binary(bytes)).then_some(EntryState::UnknownBinary));
     let code = named.is_some_and(|lens| !matches!(lens, Lens::Prose | Lens::Data))
         || unread
         || RUN_BY_SYSTEMS.contains(&ending.as_str());
@@ -160,7 +161,7 @@ fn mismatch(
     bytes: &[u8],
     (before, ending): (&str, &str),
     found: Option<magic::Magic>,
-    binary: Option<State>,
+    binary: Option<EntryState>,
     code: Flag,
 ) -> Option<Mismatch> {
     let all = Mismatch { start: 0, end: bytes.len().min(16) };
@@ -172,14 +173,14 @@ fn mismatch(
         if !magic.endings.contains(&ending)
             && (code == Flag::Yes
                 || PLAIN.contains(&ending)
-                || magic.state == State::Media
+                || magic.state == EntryState::Media
                 || magic::by_ending(ending).is_some()
                 || magic::is_media_ending(ending))
         {
             return Some(all);
         }
         let known_end = match magic.state {
-            State::Media => magic::media_end(bytes),
+            EntryState::Media => magic::media_end(bytes),
             _ if bytes.starts_with(b"PK\x03\x04") => magic::zip_end(bytes),
             _ => None,
         };
@@ -198,7 +199,7 @@ fn mismatch(
     }
     // The extension claims an image or archive, and the bytes are neither.
     let claims = magic::is_media_ending(ending)
-        || matches!(magic::by_ending(ending), Some(State::Archive | State::Document));
+        || matches!(magic::by_ending(ending), Some(EntryState::Archive | EntryState::Document));
     (claims && !bytes.is_empty() && (binary.is_none() || magic::by_ending(ending).is_some())).then_some(all)
 }
 

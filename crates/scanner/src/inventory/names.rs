@@ -1,6 +1,6 @@
 //! Lens and kind of a file by its name.
 
-use crate::scan::entry::{Lens, Role};
+use crate::scan::entry::{FileKind, Lens};
 
 /// File extensions with a lens.
 const ENDINGS: &[(&str, Lens)] = &[
@@ -307,7 +307,7 @@ const MANIFESTS: &[&str] = &[
 ];
 
 /// Returns the kind of a file by its name.
-pub(crate) fn role(path: &str) -> Role {
+pub(crate) fn role(path: &str) -> FileKind {
     let (name, ending) = parts(path);
     let lower = path.to_ascii_lowercase();
     let mut directories: Vec<&str> = lower.split('/').collect();
@@ -317,13 +317,13 @@ pub(crate) fn role(path: &str) -> Role {
         || ending == "mdc"
         || (markdown && directories.iter().any(|directory| PROMPT_DIRECTORIES.contains(directory)));
     if prompt {
-        return Role::Prompt;
+        return FileKind::Prompt;
     }
     if name == "build.rs" {
-        return Role::Build;
+        return FileKind::Build;
     }
     if MANIFESTS.contains(&name.as_str()) {
-        return Role::Manifest;
+        return FileKind::Manifest;
     }
     let stem = name.split('.').next().unwrap_or_default();
     let doc = matches!(
@@ -332,8 +332,8 @@ pub(crate) fn role(path: &str) -> Role {
     );
     let prose = matches!(lens(path), Some(Lens::Prose)) || ending.is_empty();
     if prose && (doc || directories.contains(&"docs") || directories.contains(&"doc")) {
-        Role::Doc
+        FileKind::Doc
     } else {
-        Role::Other
+        FileKind::Other
     }
 }

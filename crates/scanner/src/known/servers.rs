@@ -5,7 +5,7 @@ use unicode_security::skeleton;
 
 use crate::known::hosts;
 use crate::scan::sink::Sink;
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// A known service: the word in names of its hosts, variables and servers, and its own domains.
 struct Service {
@@ -171,7 +171,11 @@ fn each(text: &[u8], servers: &Map<String, Value>, sink: &mut Sink<'_>) {
 
 fn tell(text: &[u8], value: &str, sink: &mut Sink<'_>) {
     let start = memchr::memmem::find(text, value.as_bytes()).unwrap_or(0);
-    sink.shape("config-look-alike", (start, start.saturating_add(value.len()).min(text.len())), How::NONE);
+    sink.shape(
+        "config-look-alike",
+        (start, start.saturating_add(value.len()).min(text.len())),
+        Obfuscations::NONE,
+    );
 }
 
 fn host_of(url: &str) -> Option<String> {

@@ -9,7 +9,7 @@ use plugward_types::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::commands::CommandTable;
-use super::load::Read;
+use super::load::CheckedRule;
 use super::source::{Arg0, MatchSource, NameSource};
 use super::{Cases, KeyMatcher, Matcher, MatcherKind, NO_LENS, Rule, Rules, set, within_bit};
 use crate::RuleError;
@@ -17,18 +17,18 @@ use crate::engine::{Compiled, Pattern, PatternSet, ShortRegex, Speed};
 use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::rules::names::{Names, Words};
 use crate::rules::shapes::SHAPES;
-use crate::scan::entry::{Lens, Role};
+use crate::scan::entry::{FileKind, Lens};
 use crate::scan::error::RuleErrorKind;
 use crate::scan::options::Profile;
 use crate::text::Within;
 
 /// Compiles parsed rules.
-pub(super) fn compile(all: Vec<Read<'_>>, compiled: Compiled) -> Result<Rules, RuleError> {
+pub(super) fn compile(all: Vec<CheckedRule<'_>>, compiled: Compiled) -> Result<Rules, RuleError> {
     let mut builder = Builder::new(compiled);
     let digest = digest(&all);
     let (mut rules, mut stored) = (Vec::new(), Vec::new());
     for (read, index) in all.into_iter().zip(0_u16..) {
-        let Read { rule, cases, speed, matches, place } = read;
+        let CheckedRule { rule, cases, speed, matches, place } = read;
         let error = |kind| place.error(rule.id.as_str(), kind);
         let langs = languages(&rule.langs).map_err(error)?;
         if matches.is_empty() {
@@ -46,13 +46,13 @@ pub(super) fn compile(all: Vec<Read<'_>>, compiled: Compiled) -> Result<Rules, R
 
 /// Returns the digest of rules in canonical form. Each field has a length prefix, so that different rules never have the
 /// same canonical form.
-fn digest(all: &[Read<'_>]) -> Digest {
+fn digest(all: &[CheckedRule<'_>]) -> Digest {
     let mut hasher = Sha256::new();
     let mut field = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    for Read { rule, matches, .. } in all {
+    for CheckedRule { rule, matches, .. } in all {
         field(rule.id.as_str());
         for text in [&rule.title, &rule.why, &rule.fix] {
             field(text);
@@ -73,7 +73,7 @@ fn languages(names: &[String]) -> Result<u8, RuleErrorKind> {
             "all" => 0xFF,
             other => Lens::from_name(other)
                 .map(Lens::bit)
-                .ok_or_else(|| RuleErrorKind::Parse(format!("{other:?} is no language")))?,
+                .ok_or_else(|| RuleErrorKind::Parse(format!("{other:?} is not a language")))?,
         };
     }
     if bits == 0 { Err(RuleErrorKind::Parse("a rule needs a language".to_owned())) } else { Ok(bits) }
@@ -98,7 +98,7 @@ fn profile_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     }
     names.iter().try_fold(0, |bits, name| {
         let profile = Profile::from_name(name)
-            .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no profile")))?;
+            .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is not a profile")))?;
         Ok(bits | profile.bit())
     })
 }
@@ -211,7 +211,7 @@ impl Builder {
             MatchSource::Shape { name, profiles, .. } => {
                 let known = SHAPES.iter().find(|shape| **shape == name);
                 let known = known.ok_or_else(|| {
-                    RuleErrorKind::Parse(format!("{name:?} is no detector of this version"))
+                    RuleErrorKind::Parse(format!("{name:?} is not a detector of this version"))
                 })?;
                 self.shapes.entry(known).or_default().push(matcher);
                 self.push(rule, langs, profile_bits(&profiles)?, MatcherKind::Shape);
@@ -295,7 +295,7 @@ pub(super) fn optional_regex(text: &str, compiled: Compiled) -> Result<Option<Sh
 fn within_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     names.iter().try_fold(0, |bits, name| {
         let bit = within_bit(name);
-        bit.map(|bit| bits | bit).ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no kind of text")))
+        bit.map(|bit| bits | bit).ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is not a kind of text")))
     })
 }
 
@@ -306,11 +306,12 @@ fn role_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     names.iter().try_fold(0, |bits, name| Ok(bits | role(name)?.bit()))
 }
 
-pub(super) fn role(name: &str) -> Result<Role, RuleErrorKind> {
-    let mut roles = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt].into_iter();
+pub(super) fn role(name: &str) -> Result<FileKind, RuleErrorKind> {
+    let mut roles =
+        [FileKind::Other, FileKind::Doc, FileKind::Manifest, FileKind::Build, FileKind::Prompt].into_iter();
     roles
         .find(|role| role.as_str() == name)
-        .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is no role")))
+        .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is not a role")))
 }
 
 fn split_sets(all: Vec<String>) -> Result<(u8, Vec<String>), RuleErrorKind> {
@@ -324,7 +325,7 @@ fn split_sets(all: Vec<String>) -> Result<(u8, Vec<String>), RuleErrorKind> {
             "@native" => set::NATIVE,
             "@computed" => set::COMPUTED,
             other if other.starts_with('@') && !other.contains('/') => {
-                return Err(RuleErrorKind::Parse(format!("{other:?} is no set of modules")));
+                return Err(RuleErrorKind::Parse(format!("{other:?} is not a set of modules")));
             }
             _ => {
                 names.push(name);

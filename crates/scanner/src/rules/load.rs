@@ -43,7 +43,7 @@ enum Local {
 }
 
 /// A parsed and checked rule, except for its matches.
-pub(super) struct Read<'a> {
+pub(super) struct CheckedRule<'a> {
     pub(super) rule: Rule,
     pub(super) cases: Cases,
     pub(super) speed: Speed,
@@ -57,7 +57,7 @@ pub(super) fn load(files: &[RuleFile<'_>], compiled: Compiled) -> Result<Rules, 
 }
 
 /// Parses the built-in and the user's rule files. Returns the rules in the order of their ids.
-fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<Read<'a>>, RuleError> {
+fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<CheckedRule<'a>>, RuleError> {
     let mut all = Vec::new();
     let builtin = BUILTIN.iter().map(|(file, text)| Origin { file, text, local: Local::No });
     let own = files.iter().map(|file| Origin { file: file.name, text: file.text, local: Local::Yes });
@@ -73,15 +73,15 @@ fn read<'a>(files: &'a [RuleFile<'_>]) -> Result<Vec<Read<'a>>, RuleError> {
         return Err(RuleError::new("rules", None, kind));
     }
     all.sort_by(|a, b| a.rule.id.cmp(&b.rule.id));
-    for Read { rule, place, .. } in &all {
+    for CheckedRule { rule, place, .. } in &all {
         let is_known = |id: &str| all.iter().any(|known| known.rule.id.as_str() == id);
         if let Some(other) = rule.needs.iter().flat_map(|any| any.split('|')).find(|id| !is_known(id)) {
-            let kind = RuleErrorKind::Parse(format!("`needs` names {other:?}, which is no rule"));
+            let kind = RuleErrorKind::Parse(format!("`needs` names {other:?}, which is not a rule"));
             return Err(place.error(rule.id.as_str(), kind));
         }
     }
     let mut seen = BTreeSet::new();
-    for Read { rule, place, .. } in &all {
+    for CheckedRule { rule, place, .. } in &all {
         if !seen.insert(&rule.id) {
             return Err(place.error(rule.id.as_str(), RuleErrorKind::DuplicateId));
         }
@@ -136,7 +136,7 @@ fn toml_error(origin: &Origin<'_>, error: &toml::de::Error) -> RuleError {
     Place { origin: *origin, at }.of(rule, kind)
 }
 
-fn check(place: Place<'_>, source: RuleSource) -> Result<Read<'_>, RuleError> {
+fn check(place: Place<'_>, source: RuleSource) -> Result<CheckedRule<'_>, RuleError> {
     let text = source.id.get_ref();
     let bad_id =
         || Place { at: source.id.span().start, ..place }.error(text, RuleErrorKind::BadId(text.clone()));
@@ -154,7 +154,7 @@ fn check(place: Place<'_>, source: RuleSource) -> Result<Read<'_>, RuleError> {
     let cases = Cases { bad: cases(source.bad)?, good: cases(source.good)? };
     let behavior = |name: &String| {
         Behavior::from_name(name)
-            .ok_or_else(|| place.error(text, RuleErrorKind::Parse(format!("{name:?} is no behavior"))))
+            .ok_or_else(|| place.error(text, RuleErrorKind::Parse(format!("{name:?} is not a behavior"))))
     };
     let behaviors = source.behavior.iter().map(behavior).collect::<Result<_, _>>()?;
     let rule = Rule {
@@ -171,7 +171,7 @@ fn check(place: Place<'_>, source: RuleSource) -> Result<Read<'_>, RuleError> {
     };
     let speed = if source.slow { Speed::Slow } else { Speed::Fast };
     let matches = source.matches.into_iter().map(toml::Spanned::into_inner).collect();
-    Ok(Read { rule, cases, speed, matches, place })
+    Ok(CheckedRule { rule, cases, speed, matches, place })
 }
 
 const fn severity(level: Level) -> Option<Severity> {

@@ -21,7 +21,7 @@ use crate::analysis::Watched;
 use crate::engine::{Compiled, PatternSet, ShortRegex};
 use crate::lex::data::{KeyIndex, KeyPattern};
 use crate::rules::names::{Names, Words};
-use crate::scan::entry::Role;
+use crate::scan::entry::FileKind;
 use crate::scan::options::Profile;
 use crate::{RuleError, text::Within};
 
@@ -122,7 +122,7 @@ pub struct RuleExample<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) files: Vec<(String, Vec<u8>)>,
-    pub(crate) role: Option<Role>,
+    pub(crate) role: Option<FileKind>,
     pub(crate) with: Vec<String>,
 }
 

@@ -3,13 +3,13 @@
 use plugward_types::Digest;
 use sha2::{Digest as _, Sha256};
 
-use crate::inventory::State;
+use crate::inventory::EntryState;
 use crate::rules::Rules;
-use crate::scan::entry::{Entry, Lens, Role};
+use crate::scan::entry::{Entry, FileKind, Lens};
 use crate::scan::file::{FileRecord, Reading};
 use crate::scan::options::ScanOptions;
 use crate::scan::sink::{Hit, Lowered, Named};
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// Stores small records by key. The crate does no I/O, so the caller implements it.
 ///
@@ -63,22 +63,23 @@ pub(crate) fn key(
     Digest::from_bytes(hasher.finalize().into())
 }
 
-const STATES: [State; 13] = [
-    State::Scanned,
-    State::Decoded,
-    State::Native,
-    State::Bytecode,
-    State::Wasm,
-    State::Archive,
-    State::Document,
-    State::Media,
-    State::UnknownBinary,
-    State::Partial,
-    State::Unreadable,
-    State::Link,
-    State::Special,
+const STATES: [EntryState; 13] = [
+    EntryState::Scanned,
+    EntryState::Decoded,
+    EntryState::Native,
+    EntryState::Bytecode,
+    EntryState::Wasm,
+    EntryState::Archive,
+    EntryState::Document,
+    EntryState::Media,
+    EntryState::UnknownBinary,
+    EntryState::Partial,
+    EntryState::Unreadable,
+    EntryState::Link,
+    EntryState::Special,
 ];
-const ROLES: [Role; 5] = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt];
+const ROLES: [FileKind; 5] =
+    [FileKind::Other, FileKind::Doc, FileKind::Manifest, FileKind::Build, FileKind::Prompt];
 
 fn index_of<T: PartialEq>(all: &[T], item: &T) -> Option<u8> {
     all.iter().position(|known| known == item).and_then(|index| u8::try_from(index).ok())
@@ -170,7 +171,7 @@ pub(crate) fn decode(
     let mut hits = Vec::new();
     for _ in 0..count {
         let (start, end, matcher) = (reader.long()?, reader.long()?, reader.short()?);
-        let (how, lowered) = (How::from_bits(reader.byte()?)?, reader.byte()?);
+        let (how, lowered) = (Obfuscations::from_bits(reader.byte()?)?, reader.byte()?);
         rules.matcher(matcher)?;
         if start > end || end as usize > text {
             return None;

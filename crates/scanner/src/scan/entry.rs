@@ -42,7 +42,7 @@ pub enum Content<'a> {
 /// The kind of a file. It changes severities only as docs/rules.md describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Role {
+pub enum FileKind {
     /// Nothing special.
     Other,
     /// Read by people: README, CHANGELOG, LICENSE, `docs/`.
@@ -55,7 +55,7 @@ pub enum Role {
     Prompt,
 }
 
-impl Role {
+impl FileKind {
     /// Returns the name that reports use.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -141,7 +141,7 @@ impl Lens {
 /// addition to the hinted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RoleHint {
-    role: Option<Role>,
+    role: Option<FileKind>,
     lens: Option<Lens>,
     used: Option<FileRole>,
 }
@@ -152,7 +152,7 @@ impl RoleHint {
 
     /// Returns a hint with the kind of the file.
     #[must_use]
-    pub const fn role(role: Role) -> Self {
+    pub const fn role(role: FileKind) -> Self {
         Self { role: Some(role), lens: None, used: None }
     }
 
@@ -169,7 +169,7 @@ impl RoleHint {
     }
 
     /// Raises the kind to at least this one.
-    pub(crate) fn raised(self, role: Role) -> Self {
+    pub(crate) fn raised(self, role: FileKind) -> Self {
         Self { role: self.role.max(Some(role)), ..self }
     }
 
@@ -183,7 +183,7 @@ impl RoleHint {
         self.used
     }
 
-    pub(crate) const fn hinted_role(self) -> Option<Role> {
+    pub(crate) const fn hinted_role(self) -> Option<FileKind> {
         self.role
     }
 

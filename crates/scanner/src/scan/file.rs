@@ -5,12 +5,12 @@ use core::cell::Cell;
 use plugward_types::{Digest, Severity};
 
 use crate::engine::{PatternSet, RawMatch};
-use crate::inventory::{self, Class, Flag, State};
+use crate::inventory::{self, Class, EntryState, Flag};
 use crate::lex::{self, Lexed};
 use crate::rules::secret;
 use crate::rules::{MatcherKind, NO_LENS, Rules};
 use crate::scan::cache;
-use crate::scan::entry::{Content, Entry, Lens, Role};
+use crate::scan::entry::{Content, Entry, FileKind, Lens};
 use crate::scan::options::{Profile, ScanOptions};
 use crate::scan::sink::{Embedded, EmbeddedText, Hit, Lowered, Named, Sink};
 use crate::text::commands;
@@ -18,15 +18,15 @@ use crate::text::decode;
 use crate::text::encoded::{self, Decoded, Uris};
 use crate::text::quotation;
 use crate::text::unicode::{self, Kind};
-use crate::text::view::{How, Map, View};
+use crate::text::view::{Obfuscations, SourceMap, View};
 use crate::text::{FENCED, QUOTED, TextRead};
 
 /// The matches in one file. Positions are in its decoded text; `map` leads back to raw bytes if it was transcoded.
 #[derive(Debug)]
 pub(crate) struct FileRecord {
-    pub(crate) state: State,
+    pub(crate) state: EntryState,
     pub(crate) lens: Option<Lens>,
-    pub(crate) role: Role,
+    pub(crate) role: FileKind,
     pub(crate) bytes: u64,
     pub(crate) digest: Option<Digest>,
     pub(crate) hits: Vec<Hit>,
@@ -51,9 +51,9 @@ pub(crate) fn scan(
 ) -> FileRecord {
     match entry.content {
         Content::Bytes { bytes, digest } => remembered(rules, options, entry, bytes, digest, reading),
-        Content::Link => bare(rules, entry, State::Link),
-        Content::Special => bare(rules, entry, State::Special),
-        Content::Unreadable { .. } => bare(rules, entry, State::Unreadable),
+        Content::Link => bare(rules, entry, EntryState::Link),
+        Content::Special => bare(rules, entry, EntryState::Special),
+        Content::Unreadable { .. } => bare(rules, entry, EntryState::Unreadable),
     }
 }
 
@@ -81,10 +81,10 @@ fn remembered(
     })
 }
 
-fn bare(rules: &Rules, entry: &Entry<'_>, state: State) -> FileRecord {
+fn bare(rules: &Rules, entry: &Entry<'_>, state: EntryState) -> FileRecord {
     let mut sink = Sink::new(rules, None, entry.path, &[]);
-    if state != State::Link {
-        sink.shape("coverage-unscanned", (0, 0), How::NONE);
+    if state != EntryState::Link {
+        sink.shape("coverage-unscanned", (0, 0), Obfuscations::NONE);
     }
     let role = inventory::names::role(entry.path);
     FileRecord { state, lens: None, role, bytes: 0, digest: None, hits: sink.hits, named: Vec::new() }
@@ -110,7 +110,7 @@ fn bytes_of(
     }
     hits.append(&mut sink.hits);
     let mut record = FileRecord {
-        state: class.binary.unwrap_or(State::Scanned),
+        state: class.binary.unwrap_or(EntryState::Scanned),
         lens: class.lenses.first().copied(),
         role: class.role,
         bytes: bytes.len() as u64,
@@ -136,16 +136,16 @@ fn head_of(text: &[u8]) -> usize {
 
 fn inventory_hits(class: &Class, text: &[u8], sink: &mut Sink<'_>) {
     let head = (0, head_of(text));
-    if let Some(detector) = class.binary.and_then(State::detector) {
-        sink.shape(detector, head, How::NONE);
+    if let Some(detector) = class.binary.and_then(EntryState::detector) {
+        sink.shape(detector, head, Obfuscations::NONE);
     }
     if let Some(mismatch) = class.mismatch {
         let whole = mismatch.start == 0 || mismatch.end > text.len();
         let span = if whole { head } else { (mismatch.start, mismatch.end) };
-        sink.shape("evasion-name-mismatch", span, How::NONE);
+        sink.shape("evasion-name-mismatch", span, Obfuscations::NONE);
     }
     if class.unread_language == Flag::Yes {
-        sink.shape("coverage-no-lens", head, How::NONE);
+        sink.shape("coverage-no-lens", head, Obfuscations::NONE);
     }
 }
 
@@ -182,7 +182,7 @@ fn text_of(
     for embedded in core::mem::take(&mut sink.embedded) {
         inner(rules, options, entry.path, &whole, &embedded, &mut hits, &mut record.named);
     }
-    if class.role == Role::Prompt {
+    if class.role == FileKind::Prompt {
         for (start, end) in commands::of(text) {
             let text = EmbeddedText::Range(start, end);
             let command = Embedded { lens: Lens::Sh, text, lowered: Lowered::Executed };
@@ -203,17 +203,17 @@ fn text_of(
     script_in_text(rules, entry.path, text, &mut hits);
     if !rest.is_empty() {
         unseen(rules, class, (seen.len(), text.len()), entry.path, &mut hits);
-        record.state = State::Partial;
+        record.state = EntryState::Partial;
     } else if let Some(broken) = decoded.broken {
         // Code units that form no character are unread: a host may decode them differently.
         unseen(rules, class, broken, entry.path, &mut hits);
-        record.state = State::Partial;
+        record.state = EntryState::Partial;
     } else if has_unread(rules, &hits) {
-        record.state = State::Partial;
+        record.state = EntryState::Partial;
     } else if decoded.view.is_some() {
-        record.state = State::Decoded;
+        record.state = EntryState::Decoded;
     } else {
-        record.state = State::Scanned;
+        record.state = EntryState::Scanned;
     }
     if let Some(view) = &decoded.view {
         for hit in &mut hits {
@@ -227,9 +227,9 @@ fn text_of(
 /// Reports bytes beyond a limit or in no encoding. They are danger in code, data or a prompt.
 fn unseen(rules: &Rules, class: &Class, span: (usize, usize), path: &str, hits: &mut Vec<Hit>) {
     let code = class.lenses.iter().any(|lens| *lens != Lens::Prose);
-    if code || class.role == Role::Prompt || class.unread_language == Flag::Yes {
+    if code || class.role == FileKind::Prompt || class.unread_language == Flag::Yes {
         let mut sink = Sink::new(rules, class.lenses.first().copied(), path, &[]);
-        sink.shape("coverage-unscanned", span, How::NONE);
+        sink.shape("coverage-unscanned", span, Obfuscations::NONE);
         hits.append(&mut sink.hits);
     }
 }
@@ -241,21 +241,21 @@ fn has_unread(rules: &Rules, hits: &[Hit]) -> bool {
 }
 
 fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'_>) {
-    let code = class.lenses.iter().any(|lens| *lens != Lens::Prose) || class.role == Role::Prompt;
+    let code = class.lenses.iter().any(|lens| *lens != Lens::Prose) || class.role == FileKind::Prompt;
     if !code {
         return;
     }
     if transcoded == Flag::Yes {
         let first = text.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
         let len = first.map_or(text.len().min(1), char::len_utf8);
-        sink.shape("evasion-encoding", (0, len), How::NONE);
+        sink.shape("evasion-encoding", (0, len), Obfuscations::NONE);
     } else if let Some(at) = memchr::memchr(0, text) {
-        sink.shape("evasion-encoding", (at, at.saturating_add(1)), How::NONE);
+        sink.shape("evasion-encoding", (at, at.saturating_add(1)), Obfuscations::NONE);
     }
     if let Err(error) = core::str::from_utf8(text) {
         let at = error.valid_up_to();
         let len = error.error_len().unwrap_or(text.len().saturating_sub(at));
-        sink.shape("evasion-invalid-utf8", (at, at.saturating_add(len)), How::NONE);
+        sink.shape("evasion-invalid-utf8", (at, at.saturating_add(len)), Obfuscations::NONE);
     }
 }
 
@@ -269,7 +269,7 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
         let MatcherKind::Bytes { check } = &known.kind else { continue };
         let matched = text.get(raw.start..raw.end).unwrap_or_default();
         if known.langs & langs != 0 && check.is_none_or(|check| secret::holds(check, matched)) {
-            hits.push(hit(pattern.matcher, raw.start, raw.end, How::NONE));
+            hits.push(hit(pattern.matcher, raw.start, raw.end, Obfuscations::NONE));
         }
     }
 }
@@ -302,7 +302,7 @@ pub(crate) fn secrets(rules: &Rules, text: &[u8]) -> Vec<(usize, usize)> {
 pub(crate) fn runs(rules: &Rules, entry: &Entry<'_>, record: &mut FileRecord) {
     let mut sink = Sink::new(rules, record.lens, entry.path, &[]);
     let Content::Bytes { bytes, .. } = entry.content else { return };
-    sink.shape("evasion-code-in-text", (0, head_of(&decode::decode(bytes).text)), How::NONE);
+    sink.shape("evasion-code-in-text", (0, head_of(&decode::decode(bytes).text)), Obfuscations::NONE);
     record.hits.append(&mut sink.hits);
 }
 
@@ -320,12 +320,12 @@ fn script_in_text(rules: &Rules, path: &str, text: &[u8], hits: &mut Vec<Hit>) {
     if danger {
         let end = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
         let mut sink = Sink::new(rules, Some(lens), path, &[]);
-        sink.shape("evasion-code-in-text", (0, end), How::NONE);
+        sink.shape("evasion-code-in-text", (0, end), Obfuscations::NONE);
         hits.append(&mut sink.hits);
     }
 }
 
-fn hit(matcher: u16, start: usize, end: usize, how: How) -> Hit {
+fn hit(matcher: u16, start: usize, end: usize, how: Obfuscations) -> Hit {
     let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     Hit { start: small(start), end: small(end), matcher, how, lowered: Lowered::No }
 }
@@ -335,7 +335,7 @@ struct Source<'a> {
     text: &'a [u8],
     depth: usize,
     lens: Lens,
-    role: Role,
+    role: FileKind,
     lowered: Lowered,
     /// The remaining budget of bytes that may be read as code inside texts.
     left: &'a Cell<usize>,
@@ -378,7 +378,7 @@ fn read(
     }
     own.append(&mut sink.hits);
     for unread in core::mem::take(&mut sink.unread) {
-        sink.shape("scan-partial", (unread.start, unread.end), How::NONE);
+        sink.shape("scan-partial", (unread.start, unread.end), Obfuscations::NONE);
     }
     own.append(&mut sink.hits);
     for embedded in &sink.embedded {
@@ -413,10 +413,10 @@ fn coded(
     let uris = if langs & Lens::Data.bit() == 0 { Uris::Here } else { Uris::Elsewhere };
     for Decoded { view: View { bytes, map, .. }, lenses, binary } in encoded::find(source.text, uris) {
         let mut hits = Vec::new();
-        if let Some(detector) = binary.and_then(State::detector) {
+        if let Some(detector) = binary.and_then(EntryState::detector) {
             let (start, end, _) = map.back(0, bytes.len());
             let mut sink = Sink::new(rules, Some(source.lens), path, &[]);
-            sink.shape(detector, (start, end), How::NONE);
+            sink.shape(detector, (start, end), Obfuscations::NONE);
             own.append(&mut sink.hits);
         }
         raw_rules(rules, &bytes, lenses.iter().fold(langs, |bits, lens| bits | lens.bit()), &mut hits);
@@ -442,7 +442,7 @@ fn coded(
         let (start, end, how) = map.back(0, bytes.len());
         if orders {
             let mut sink = Sink::new(rules, Some(source.lens), path, &[]);
-            sink.shape("prompt-encoded", (start, end), How::NONE);
+            sink.shape("prompt-encoded", (start, end), Obfuscations::NONE);
             own.append(&mut sink.hits);
         }
         for found in hits {
@@ -462,7 +462,7 @@ fn inner(
     own: &mut Vec<Hit>,
     named: &mut Vec<Named>,
 ) {
-    let (text, base, map): (&[u8], usize, Option<&Map>) = match &embedded.text {
+    let (text, base, map): (&[u8], usize, Option<&SourceMap>) = match &embedded.text {
         EmbeddedText::Range(start, end) => (source.text.get(*start..*end).unwrap_or_default(), *start, None),
         EmbeddedText::View(View { bytes, map, .. }) => (bytes, 0, Some(map)),
     };
@@ -475,7 +475,7 @@ fn inner(
             let (start, end, _) = map.back(0, text.len());
             (start, end)
         });
-        sink.shape("scan-partial", span, How::NONE);
+        sink.shape("scan-partial", span, Obfuscations::NONE);
         own.append(&mut sink.hits);
         return;
     }
@@ -487,7 +487,7 @@ fn inner(
         let (start, end) = (found.start as usize, found.end as usize);
         let (start, end, how) = match map {
             Some(map) => map.back(start, end),
-            None => (start.saturating_add(base), end.saturating_add(base), How::NONE),
+            None => (start.saturating_add(base), end.saturating_add(base), Obfuscations::NONE),
         };
         let moved = hit(found.matcher, start, end, how);
         (found.start, found.end, found.how) = (moved.start, moved.end, found.how.and(how));

@@ -14,7 +14,7 @@ use crate::scan::report::ScanSummary;
 use crate::scan::sink::{Hit, Lowered};
 use crate::scan::snippet::Places;
 use crate::text::decode;
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// A hit with its rule and severity.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +94,7 @@ pub(crate) fn make(
             let (from, to, _) = view.map.back(start, end);
             (from, to)
         });
-        let encoded = item.hit.how.has(How::DECODE) || TELLING.contains(&rule.id.as_str());
+        let encoded = item.hit.how.has(Obfuscations::DECODE) || TELLING.contains(&rule.id.as_str());
         let (line_text, caret) = places.excerpt(start, end);
         let snippet = match rule.id.family() {
             "secret" => places.secret(start, end),
@@ -102,7 +102,11 @@ pub(crate) fn make(
             _ => line_text,
         };
         let length = snippet.chars().count();
-        let caret = if rule.id.family() == "secret" { 0..length } else { caret.start.min(length)..caret.end.min(length) };
+        let caret = if rule.id.family() == "secret" {
+            0..length
+        } else {
+            caret.start.min(length)..caret.end.min(length)
+        };
         let role = role_of(role, item.hit);
         if shows_behavior(role, item.hit) {
             out.behaviors.extend(rule.behaviors.iter().map(|behavior| BehaviorEvidence {
@@ -193,7 +197,7 @@ fn ends_of(places: &mut Places<'_>, weighed: &[Weighed]) -> Vec<(u32, u32)> {
     out
 }
 
-/// Returns each (rule, span) once, plain matches before disguised ones, with its severity in the profile and the role.
+/// Returns each (rule, span) once, plain matches before obfuscated ones, with its severity in the profile and the role.
 fn weigh(
     rules: &Rules,
     options: &ScanOptions<'_>,
@@ -246,7 +250,7 @@ fn strict(rule: &Rule, hit: Hit) -> Option<Severity> {
     Some(if hit.lowered == Lowered::Yes { severity.lowered() } else { severity })
 }
 
-/// Returns the severity for all other plugins: the rule's own, raised for a disguised match, and limited by the role.
+/// Returns the severity for all other plugins: the rule's own, raised for an obfuscated match, and limited by the role.
 fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severity> {
     let severity = rule.severity(Profile::General);
     let severity = match severity {
@@ -255,7 +259,9 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
         None if rule.behaviors.is_empty() || rule.id.family() == "py" => None,
         None => Some(Severity::Warning),
         // Honest code also builds paths and arguments from parts.
-        Some(severity) if !hit.how.has(How::DECODE) && !hit.how.has(How::UNICODE) => Some(severity),
+        Some(severity) if !hit.how.has(Obfuscations::DECODE) && !hit.how.has(Obfuscations::UNICODE) => {
+            Some(severity)
+        }
         Some(severity) => Some(severity.raised()),
     };
     let most = if downloads::is_expected(rule.id.as_str(), hit, role, bytes) {
@@ -294,8 +300,11 @@ fn is_fenced(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Returns `true` if the author hid the match on purpose. Quoting in a shell and markup in prose have honest uses.
-const fn is_disguised(how: How) -> bool {
-    how.has(How::DECODE) || how.has(How::FOLD) || how.has(How::UNICODE) || how.has(How::ESCAPE)
+const fn is_disguised(how: Obfuscations) -> bool {
+    how.has(Obfuscations::DECODE)
+        || how.has(Obfuscations::FOLD)
+        || how.has(Obfuscations::UNICODE)
+        || how.has(Obfuscations::ESCAPE)
 }
 
 /// Returns the highest severity of a finding in a file of this role.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use plugward_types::{Behavior, BehaviorEvidence, Digest, FileRole, Finding, Severity};
 
-use crate::inventory::State;
-use crate::scan::entry::{Lens, Role};
+use crate::inventory::EntryState;
+use crate::scan::entry::{FileKind, Lens};
 use crate::scan::options::Profile;
 
 /// The state of one entry after a scan.
@@ -15,11 +15,11 @@ pub struct FileState {
     /// The path as the caller passed it.
     pub path: String,
     /// How the entry was read.
-    pub state: State,
+    pub state: EntryState,
     /// The first lens that read it, if any.
     pub lens: Option<Lens>,
     /// The kind of the file.
-    pub kind: Role,
+    pub kind: FileKind,
     /// The role of the file.
     pub role: FileRole,
     /// The size in bytes.
@@ -115,14 +115,12 @@ impl ScanReport {
     /// Returns whether everything was read.
     #[must_use]
     pub fn coverage(&self) -> Completeness {
-        let partial = self
-            .files
+        let partial = self.files.iter().any(|file| {
+            matches!(file.state, EntryState::Partial | EntryState::Unreadable | EntryState::Special)
+        }) || self
+            .findings
             .iter()
-            .any(|file| matches!(file.state, State::Partial | State::Unreadable | State::Special))
-            || self
-                .findings
-                .iter()
-                .any(|finding| matches!(finding.rule.as_str(), "coverage/unscanned" | "scan/partial"));
+            .any(|finding| matches!(finding.rule.as_str(), "coverage/unscanned" | "scan/partial"));
         if partial { Completeness::Partial } else { Completeness::Complete }
     }
 

@@ -5,8 +5,8 @@ use crate::lex::data::KeyPath;
 use crate::rules::keys;
 use crate::rules::names::{Names, Node, Word};
 use crate::rules::{Arg0, CommandMatcher, Declared, MatcherKind, NO_LENS, Rules};
-use crate::scan::entry::{Lens, Role};
-use crate::text::view::{How, View};
+use crate::scan::entry::{FileKind, Lens};
+use crate::text::view::{Obfuscations, View};
 
 /// A match of one matcher, in offsets of the lexed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Hit {
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) matcher: u16,
-    pub(crate) how: How,
+    pub(crate) how: Obfuscations,
     /// How the position relates to the rest of its file.
     pub(crate) lowered: Lowered,
 }
@@ -83,18 +83,18 @@ pub(crate) enum Specifier<'a> {
 pub(crate) struct Command<'a> {
     /// The id of the program without its directory; 0 if no rule names it.
     pub(crate) program: Word,
-    /// The disguises of the program.
-    pub(crate) how: How,
+    /// How the program was obfuscated.
+    pub(crate) how: Obfuscations,
     /// The arguments, decoded, joined by one blank.
     pub(crate) args: &'a [u8],
-    /// Returns the disguises of a range of the arguments.
-    pub(crate) undone: &'a dyn Fn(usize, usize) -> How,
+    /// Returns the obfuscation of a range of the arguments.
+    pub(crate) undone: &'a dyn Fn(usize, usize) -> Obfuscations,
     /// The programs that feed it, as bits of the table.
     pub(crate) sources: u128,
-    /// The disguises of those programs.
-    pub(crate) fed: How,
+    /// How those programs were obfuscated.
+    pub(crate) fed: Obfuscations,
     /// The targets of redirections, with the operator first.
-    pub(crate) redirects: &'a [(Vec<u8>, How)],
+    pub(crate) redirects: &'a [(Vec<u8>, Obfuscations)],
     pub(crate) span: (usize, usize),
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Sink<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) lens: u8,
     pub(crate) path: &'r str,
-    pub(crate) role: Role,
+    pub(crate) role: FileKind,
     /// How deep the text is embedded in its file.
     pub(crate) depth: usize,
     pub(crate) packages: &'r [String],
@@ -141,7 +141,7 @@ impl<'r> Sink<'r> {
             rules,
             lens: lens.map_or(NO_LENS, Lens::bit),
             path,
-            role: Role::Other,
+            role: FileKind::Other,
             depth: 0,
             packages,
             hits: Vec::new(),
@@ -153,7 +153,7 @@ impl<'r> Sink<'r> {
     }
 
     /// Adds a hit if the matcher's rule applies to this language.
-    pub(crate) fn hit(&mut self, matcher: u16, span: (usize, usize), how: How) {
+    pub(crate) fn hit(&mut self, matcher: u16, span: (usize, usize), how: Obfuscations) {
         if self.rules.matcher(matcher).is_some_and(|known| known.langs & self.lens != 0) {
             let (start, end) = (small(span.0), small(span.1));
             self.hits.push(Hit { start, end, matcher, how, lowered: Lowered::No });
@@ -161,7 +161,7 @@ impl<'r> Sink<'r> {
     }
 
     /// Fires the detector of a name.
-    pub(crate) fn shape(&mut self, name: &str, span: (usize, usize), how: How) {
+    pub(crate) fn shape(&mut self, name: &str, span: (usize, usize), how: Obfuscations) {
         for matcher in self.rules.shape(name) {
             self.hit(*matcher, span, how);
         }
@@ -184,10 +184,10 @@ impl<'r> Sink<'r> {
         &mut self,
         names: &Names,
         node: Node,
-        own: Own,
+        own: Declaration,
         args: &Args,
         span: (usize, usize),
-        how: How,
+        how: Obfuscations,
     ) {
         let Some(data) = names.node(node) else { return };
         for &matcher in &data.call {
@@ -205,26 +205,47 @@ impl<'r> Sink<'r> {
             let constants = argv.as_ref().is_none_or(|argv| argv.get().is_match(&args.constants))
                 && check.is_none_or(|check| keys::holds(check, b"", &args.constants, self.path));
             let role = roles & self.role.bit() != 0;
-            if role && first && constants && !(own == Own::Declared && *declared == Declared::Own) {
+            if role && first && constants && !(own == Declaration::InFile && *declared == Declared::Own) {
                 self.hit(matcher, span, how);
             }
         }
     }
 
     /// Reports a use of a resolved name other than a call.
-    pub(crate) fn member(&mut self, names: &Names, node: Node, own: Own, span: (usize, usize), how: How) {
+    pub(crate) fn member(
+        &mut self,
+        names: &Names,
+        node: Node,
+        own: Declaration,
+        span: (usize, usize),
+        how: Obfuscations,
+    ) {
         let Some(data) = names.node(node) else { return };
         self.named_hits(&data.member, own, span, how);
     }
 
     /// Reports a write to a resolved name.
-    pub(crate) fn assign(&mut self, names: &Names, node: Node, own: Own, span: (usize, usize), how: How) {
+    pub(crate) fn assign(
+        &mut self,
+        names: &Names,
+        node: Node,
+        own: Declaration,
+        span: (usize, usize),
+        how: Obfuscations,
+    ) {
         let Some(data) = names.node(node) else { return };
         self.named_hits(&data.assign, own, span, how);
     }
 
     /// Reports the removal of a resolved name. Matchers that check the written value do not fire, since there is none.
-    pub(crate) fn removed(&mut self, names: &Names, node: Node, own: Own, span: (usize, usize), how: How) {
+    pub(crate) fn removed(
+        &mut self,
+        names: &Names,
+        node: Node,
+        own: Declaration,
+        span: (usize, usize),
+        how: Obfuscations,
+    ) {
         let Some(data) = names.node(node) else { return };
         let rules = self.rules;
         let any = |matcher: &u16| {
@@ -235,18 +256,18 @@ impl<'r> Sink<'r> {
         self.named_hits(&left, own, span, how);
     }
 
-    fn named_hits(&mut self, matchers: &[u16], own: Own, span: (usize, usize), how: How) {
+    fn named_hits(&mut self, matchers: &[u16], own: Declaration, span: (usize, usize), how: Obfuscations) {
         for &matcher in matchers {
             let kind = self.rules.matcher(matcher).map(|known| &known.kind);
             let Some(MatcherKind::Name { declared, roles, .. }) = kind else { continue };
-            if roles & self.role.bit() != 0 && !(own == Own::Declared && *declared == Declared::Own) {
+            if roles & self.role.bit() != 0 && !(own == Declaration::InFile && *declared == Declared::Own) {
                 self.hit(matcher, span, how);
             }
         }
     }
 
     /// Reports a loaded module.
-    pub(crate) fn module(&mut self, specifier: Specifier<'_>, span: (usize, usize), how: How) {
+    pub(crate) fn module(&mut self, specifier: Specifier<'_>, span: (usize, usize), how: Obfuscations) {
         if let Specifier::Known(text) = specifier
             && !text.is_ascii()
             && core::str::from_utf8(text).is_ok_and(crate::text::unicode::has_zero_width)
@@ -304,7 +325,7 @@ impl<'r> Sink<'r> {
         path: &KeyPath,
         value: &[u8],
         span: (usize, usize),
-        how: How,
+        how: Obfuscations,
     ) {
         let rules = self.rules;
         for matcher in rules.key_index.of(path) {
@@ -328,15 +349,15 @@ impl<'r> Sink<'r> {
     }
 }
 
-/// Returns the disguises of the compared parts if a command fits a matcher, or else `None`.
-fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<How> {
+/// Returns the obfuscation of the compared parts if a command fits a matcher, or else `None`.
+fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<Obfuscations> {
     if wanted.piped_from != 0 && wanted.piped_from & command.sources == 0 {
         return None;
     }
     if wanted.not_piped_from & command.sources != 0 {
         return None;
     }
-    let mut how = if wanted.piped_from == 0 { How::NONE } else { command.fed };
+    let mut how = if wanted.piped_from == 0 { Obfuscations::NONE } else { command.fed };
     if let Some(args) = &wanted.args {
         let found = args.get().find(command.args)?;
         how = how.and((command.undone)(found.start(), found.end()));
@@ -350,8 +371,8 @@ fn command_fits(wanted: &CommandMatcher, command: &Command<'_>) -> Option<How> {
 
 /// Whether the file declares the name around its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Own {
+pub(crate) enum Declaration {
     #[default]
-    No,
-    Declared,
+    Elsewhere,
+    InFile,
 }

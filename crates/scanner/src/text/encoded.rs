@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::engine::ShortRegex;
-use crate::inventory::{self, State, magic, names};
+use crate::inventory::{self, EntryState, magic, names};
 use crate::lex::data::uri;
 use crate::scan::entry::Lens;
 use crate::text::decode;
-use crate::text::view::{How, View};
+use crate::text::view::{Obfuscations, View};
 
 /// The shortest run that is decoded.
 const RUN: usize = 24;
@@ -30,7 +30,7 @@ const SAMPLE: usize = 32;
 pub(crate) struct Decoded {
     pub(crate) view: View,
     pub(crate) lenses: Vec<Lens>,
-    pub(crate) binary: Option<State>,
+    pub(crate) binary: Option<EntryState>,
 }
 
 /// Whether a lens of the file reads `data:` URIs itself.
@@ -225,7 +225,7 @@ fn printable(bytes: Vec<u8>) -> Option<Vec<u8>> {
 
 fn push(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
     let mut view = View::default();
-    view.put(bytes, span, How::DECODE, 0);
+    view.put(bytes, span, Obfuscations::DECODE, 0);
     out.push(Decoded { lenses: guess(bytes), view, binary: None });
 }
 
@@ -303,7 +303,7 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
             continue;
         }
         let mut view = View::default();
-        view.put(&bytes, (start, at), How::DECODE, 0);
+        view.put(&bytes, (start, at), Obfuscations::DECODE, 0);
         let named = lens != Lens::Prose || memchr::memmem::find(&kind, b"html").is_some();
         let binary = if named { None } else { binary(&bytes) };
         let lenses = match binary {
@@ -335,14 +335,14 @@ fn texts(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
         let lenses = guess(run);
         if lenses.len() > 1 {
             let mut view = View::default();
-            view.put(run, span, How::DECODE, 0);
+            view.put(run, span, Obfuscations::DECODE, 0);
             out.push(Decoded { view, lenses, binary: None });
         }
     }
 }
 
 /// Returns the kind of bytes that identify themselves as binary: a WebAssembly module, a font.
-fn binary(bytes: &[u8]) -> Option<State> {
+fn binary(bytes: &[u8]) -> Option<EntryState> {
     let found = magic::find(bytes, "").filter(|_| !decode::has_wide_encoding(bytes))?;
     inventory::looks_binary(bytes).then_some(found.state)
 }

@@ -14,7 +14,7 @@ mod plain;
 pub(crate) mod tags;
 
 use self::unicode::{Normal, entity, spaced};
-use crate::text::view::{How, View};
+use crate::text::view::{Obfuscations, View};
 use plain::Marks;
 
 /// The kind of text of a piece.
@@ -144,7 +144,7 @@ impl TextView {
         }
     }
 
-    /// Records that a mark or a tag was dropped here. Inside a word it is a disguise.
+    /// Records that a mark or a tag was dropped here. Inside a word it is an obfuscation.
     pub(crate) fn mark(&mut self) {
         self.marked |= self.is_in_word();
     }
@@ -156,12 +156,18 @@ impl TextView {
     }
 
     /// Adds raw bytes that begin at `from`.
-    pub(crate) fn raw(&mut self, bytes: &[u8], from: usize, how: How) {
+    pub(crate) fn raw(&mut self, bytes: &[u8], from: usize, how: Obfuscations) {
         self.raw_by(bytes, from, how, plain::stretch);
     }
 
     /// Does the same, with a function that returns how far a text with a plain first byte can be copied unchanged.
-    fn raw_by(&mut self, bytes: &[u8], from: usize, how: How, stretch: impl Fn(&[u8], Marks) -> usize) {
+    fn raw_by(
+        &mut self,
+        bytes: &[u8],
+        from: usize,
+        how: Obfuscations,
+        stretch: impl Fn(&[u8], Marks) -> usize,
+    ) {
         let mut rest = bytes;
         let mut at = from;
         self.apart = 0;
@@ -176,7 +182,7 @@ impl TextView {
             } else if first.is_ascii() {
                 // An underscore is markup only in prose.
                 let prose = self.tag & Within::Prose.bit() != 0;
-                // A dropped mark is a disguise of the following word only.
+                // A dropped mark obfuscates the following word only.
                 let used = if self.marked || self.view.is_marked() {
                     count(if prose { is_plain } else { is_plain_or_underscore })
                 } else {
@@ -195,7 +201,7 @@ impl TextView {
     }
 
     /// Handles a byte that may be markup or begin a character reference. Returns how many bytes it used.
-    fn special(&mut self, rest: &[u8], at: usize, how: How) -> usize {
+    fn special(&mut self, rest: &[u8], at: usize, how: Obfuscations) -> usize {
         let first = rest.first().copied().unwrap_or_default();
         let prose = self.tag & Within::Prose.bit() != 0;
         if first == b'&' {
@@ -215,7 +221,7 @@ impl TextView {
                 }
             }
             if prose && let Some((len, parts)) = tags::head(rest) {
-                if parts == tags::Parts::Words {
+                if parts == tags::TagEffect::SplitsWords {
                     self.blank((at, at.saturating_add(len)));
                 }
                 return len;
@@ -241,7 +247,7 @@ impl TextView {
     }
 
     /// Adds the character of a reference.
-    fn reference(&mut self, char: char, from: (usize, usize), how: How) {
+    fn reference(&mut self, char: char, from: (usize, usize), how: Obfuscations) {
         let mut bytes = [0; 4];
         let text = char.encode_utf8(&mut bytes);
         if !char.is_ascii() {
@@ -249,14 +255,14 @@ impl TextView {
         } else if is_blank(text.as_bytes().first().copied().unwrap_or_default()) {
             self.blank(from);
         } else {
-            let how = if char.is_ascii_alphanumeric() { how.and(How::UNICODE) } else { how };
+            let how = if char.is_ascii_alphanumeric() { how.and(Obfuscations::UNICODE) } else { how };
             let how = self.before_word(char, how);
             self.view.put(char.to_ascii_lowercase().encode_utf8(&mut [0; 4]).as_bytes(), from, how, self.tag);
         }
     }
 
-    /// Writes the pending blank and returns the disguises of the next character.
-    fn before_word(&mut self, next: char, how: How) -> How {
+    /// Writes the pending blank and returns the obfuscation of the next character.
+    fn before_word(&mut self, next: char, how: Obfuscations) -> Obfuscations {
         let dense = unicode::is_east_asian(next);
         let marked = core::mem::take(&mut self.marked)
             && self.blank.is_none()
@@ -264,14 +270,14 @@ impl TextView {
         if let Some(from) = self.blank.take()
             && !(dense && self.dense)
         {
-            self.view.put(b" ", from, How::NONE, self.tag);
+            self.view.put(b" ", from, Obfuscations::NONE, self.tag);
         }
         self.open = true;
         self.dense = dense;
-        if marked { how.and(How::MARKUP) } else { how }
+        if marked { how.and(Obfuscations::MARKUP) } else { how }
     }
 
-    fn word(&mut self, word: &[u8], at: usize, how: How) {
+    fn word(&mut self, word: &[u8], at: usize, how: Obfuscations) {
         let Some(&first) = word.first() else { return };
         let how = self.before_word(char::from(first), how);
         let start = self.view.bytes.len();
@@ -282,10 +288,10 @@ impl TextView {
     }
 
     /// Adds a run of bytes that are not ASCII.
-    fn wide(&mut self, bytes: &[u8], place: Place, how: How) {
+    fn wide(&mut self, bytes: &[u8], place: Place, how: Obfuscations) {
         let mut at = 0_usize;
         for chunk in bytes.utf8_chunks() {
-            let side = unicode::beside(chunk.valid());
+            let side = unicode::neighbor_script(chunk.valid());
             for char in chunk.valid().chars() {
                 let end = at.saturating_add(char.len_utf8());
                 self.wide_char(char, side, place.range(at, end), how);
@@ -301,11 +307,17 @@ impl TextView {
         }
     }
 
-    fn wide_char(&mut self, char: char, side: unicode::Beside, from: (usize, usize), how: How) {
+    fn wide_char(
+        &mut self,
+        char: char,
+        side: unicode::NeighborScript,
+        from: (usize, usize),
+        how: Obfuscations,
+    ) {
         let mut text = core::mem::take(&mut self.scratch);
         text.clear();
         match unicode::normal(char, side, &mut text) {
-            // The character leaves no byte; the next byte carries the disguise.
+            // The character leaves no byte; the next byte carries the obfuscation.
             Normal::Gone(undone) => {
                 if !undone.is_plain() {
                     self.view.skip(how.and(undone));
@@ -323,7 +335,7 @@ impl TextView {
     }
 
     /// Adds decoded text for a range.
-    pub(crate) fn decoded(&mut self, text: &[u8], from: (usize, usize), how: How) {
+    pub(crate) fn decoded(&mut self, text: &[u8], from: (usize, usize), how: Obfuscations) {
         for part in text.chunk_by(|a, b| is_blank(*a) == is_blank(*b)) {
             let Some(&first) = part.first() else { continue };
             if is_blank(first) {
@@ -337,7 +349,7 @@ impl TextView {
         }
     }
 
-    fn wide_decoded(&mut self, text: &[u8], from: (usize, usize), how: How) {
+    fn wide_decoded(&mut self, text: &[u8], from: (usize, usize), how: Obfuscations) {
         for part in text.chunk_by(|a, b| a.is_ascii() == b.is_ascii()) {
             let Some(&first) = part.first() else { continue };
             if first.is_ascii() {
@@ -400,9 +412,9 @@ impl TextView {
             let at = base.saturating_add(*at);
             let (from, to, how) = self.view.map.back(at, at.saturating_add(1));
             let tag = self.view.map.tag(at);
-            self.view.put(&[*letter], (from, to), how.and(How::UNICODE), tag);
+            self.view.put(&[*letter], (from, to), how.and(Obfuscations::UNICODE), tag);
             if run.breaks.binary_search(&index).is_ok() {
-                self.view.put(b" ", (to, to), How::NONE, tag);
+                self.view.put(b" ", (to, to), Obfuscations::NONE, tag);
             }
         }
     }
@@ -467,11 +479,11 @@ mod tests {
 
     /// Adds bytes one by one, without the fast path.
     fn slowly(view: &mut TextView, bytes: &[u8], from: usize) {
-        view.raw_by(bytes, from, How::NONE, |_, _| 1);
+        view.raw_by(bytes, from, Obfuscations::NONE, |_, _| 1);
     }
 
-    /// Returns a view byte by byte: the byte, its source, its disguises, its piece.
-    fn said(read: &TextRead) -> Vec<(u8, (usize, usize, How), u8)> {
+    /// Returns a view byte by byte: the byte, its source, its obfuscation, its piece.
+    fn said(read: &TextRead) -> Vec<(u8, (usize, usize, Obfuscations), u8)> {
         let bytes = read.view.bytes.iter().enumerate();
         bytes
             .map(|(at, byte)| (*byte, read.view.map.back(at, at.saturating_add(1)), read.view.map.tag(at)))
@@ -549,7 +561,7 @@ mod tests {
                     fast.begin(*within, 0);
                     slow.begin(*within, 0);
                 }
-                fast.raw(bytes, from, How::NONE);
+                fast.raw(bytes, from, Obfuscations::NONE);
                 slowly(&mut slow, bytes, from);
                 from = bytes.len().saturating_add(from);
             }

@@ -1,7 +1,7 @@
 //! Linear passes over a text or a code view that regexes cannot express.
 
 use crate::scan::sink::Sink;
-use crate::text::view::{How, View};
+use crate::text::view::{Obfuscations, View};
 
 /// An encoded run of this length is data that a reviewer cannot read.
 const ENCODED: usize = 512;
@@ -12,7 +12,7 @@ pub(crate) const SYMBOLS: usize = 100;
 
 /// Finds long encoded runs in a text.
 pub(crate) fn long_encoded(text: &[u8], sink: &mut Sink<'_>) {
-    encoded_runs(text, &mut |start, end| sink.shape("obf-long-encoded", (start, end), How::NONE));
+    encoded_runs(text, &mut |start, end| sink.shape("obf-long-encoded", (start, end), Obfuscations::NONE));
 }
 
 /// Does the same for a value that is joined from several texts, if a run spans more than one of them.

@@ -79,9 +79,9 @@ const MAX_NAME: usize = 10;
 
 /// The effect of a tag on the surrounding words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parts {
-    Words,
-    Nothing,
+pub(super) enum TagEffect {
+    SplitsWords,
+    None,
 }
 
 /// Returns the name of the tag at the start of a text. Names with a hyphen are custom elements and do not count.
@@ -103,10 +103,10 @@ fn is_one_of(names: &[&str], name: &[u8]) -> bool {
 
 /// Returns how much of a tag is markup only, and its effect. Without attributes that is the whole tag, otherwise the name
 /// of a block element. Attribute values remain text.
-pub(super) fn head(rest: &[u8]) -> Option<(usize, Parts)> {
+pub(super) fn head(rest: &[u8]) -> Option<(usize, TagEffect)> {
     let name = name(rest);
-    let parts = if is_one_of(BLOCKS, name) { Parts::Words } else { Parts::Nothing };
-    if parts == Parts::Nothing && !is_one_of(INLINE, name) {
+    let parts = if is_one_of(BLOCKS, name) { TagEffect::SplitsWords } else { TagEffect::None };
+    if parts == TagEffect::None && !is_one_of(INLINE, name) {
         return None;
     }
     let slash = usize::from(rest.get(1) == Some(&b'/'));
@@ -117,7 +117,7 @@ pub(super) fn head(rest: &[u8]) -> Option<(usize, Parts)> {
         return Some((len.saturating_add(gap).saturating_add(1), parts));
     }
     let attributes = tail.first().is_some_and(u8::is_ascii_whitespace);
-    (parts == Parts::Words && attributes).then_some((len, parts))
+    (parts == TagEffect::SplitsWords && attributes).then_some((len, parts))
 }
 
 /// Returns the length of the tags and comments inside a word, or if no word follows, how far they extend.
@@ -161,7 +161,7 @@ fn joining(rest: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCKS, INLINE, MAX_NAME, Parts, head, inside};
+    use super::{BLOCKS, INLINE, MAX_NAME, TagEffect, head, inside};
 
     #[test]
     fn names_are_sorted_short_and_in_one_list() {
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn a_tag_parts_words_joins_them_or_is_text() {
         for (text, told) in [
-            ("<br>a", Some((4, Parts::Words))),
-            ("</P >a", Some((5, Parts::Words))),
-            ("<p class=x>a", Some((2, Parts::Words))),
-            ("<b>a", Some((3, Parts::Nothing))),
+            ("<br>a", Some((4, TagEffect::SplitsWords))),
+            ("</P >a", Some((5, TagEffect::SplitsWords))),
+            ("<p class=x>a", Some((2, TagEffect::SplitsWords))),
+            ("<b>a", Some((3, TagEffect::None))),
             ("<b class=x>a", None),
             ("<p-x>a", None),
             ("<T>a", None),

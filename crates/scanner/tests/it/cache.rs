@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use plugward_scanner::{
-    Content, Entry, Lens, MatchCache, Profile, Role, RoleHint, RuleFile, Rules, ScanOptions, scan,
+    Content, Entry, FileKind, Lens, MatchCache, Profile, RoleHint, RuleFile, Rules, ScanOptions, scan,
 };
 use plugward_types::Digest;
 
@@ -134,7 +134,7 @@ fn a_record_serves_what_it_was_made_of_and_nothing_else() {
         entry("a/b.js", b"import 'left-pad'; eval(y)", RoleHint::NONE),
         entry("b.js", bytes, RoleHint::NONE),
         entry("a/b.md", bytes, RoleHint::NONE),
-        entry("a/b.js", bytes, RoleHint::role(Role::Prompt)),
+        entry("a/b.js", bytes, RoleHint::role(FileKind::Prompt)),
         entry("a/b.js", bytes, RoleHint::lens(Lens::Py)),
     ];
     for other in others {

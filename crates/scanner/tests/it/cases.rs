@@ -1,6 +1,6 @@
 //! The bad cases of the built-in rules, read from the rule files themselves.
 
-use plugward_scanner::{Role, RoleHint, Rules};
+use plugward_scanner::{FileKind, RoleHint, Rules};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use toml::Value;
@@ -18,7 +18,7 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn role(&self) -> RoleHint {
-        let roles = [Role::Other, Role::Doc, Role::Manifest, Role::Build, Role::Prompt];
+        let roles = [FileKind::Other, FileKind::Doc, FileKind::Manifest, FileKind::Build, FileKind::Prompt];
         roles.into_iter().find(|role| role.as_str() == self.role).map_or(RoleHint::NONE, RoleHint::role)
     }
 }

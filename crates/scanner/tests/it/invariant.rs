@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use plugward_scanner::{
-    CODES, Completeness, Content, Entry, Profile, RoleHint, RuleFile, Rules, ScanLimits, ScanOptions, State,
-    scan,
+    CODES, Completeness, Content, Entry, EntryState, Profile, RoleHint, RuleFile, Rules, ScanLimits,
+    ScanOptions, scan,
 };
 use plugward_types::{Finding, Severity};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ proptest! {
             for finding in report.findings() {
                 prop_assert!(finding.span.start <= finding.span.end && finding.span.end <= bytes.len());
                 let file = &report.files()[0];
-                if file.state == State::Scanned && matches!(ending, "js" | "ts" | "tsx" | "mjs" | "html") && std::str::from_utf8(&bytes[..finding.span.start]).is_ok() {
+                if file.state == EntryState::Scanned && matches!(ending, "js" | "ts" | "tsx" | "mjs" | "html") && std::str::from_utf8(&bytes[..finding.span.start]).is_ok() {
                     prop_assert_eq!((finding.line, finding.column), place(&bytes, finding.span.start), "{:?}", finding);
                 }
             }
@@ -196,7 +196,7 @@ fn limits_are_said() {
         role: RoleHint::NONE,
     }];
     let report = scan(Rules::builtin(), &options, &entries).unwrap();
-    assert_eq!((report.files()[0].state, report.coverage()), (State::Partial, Completeness::Partial));
+    assert_eq!((report.files()[0].state, report.coverage()), (EntryState::Partial, Completeness::Partial));
     assert!(report.findings().iter().any(|finding: &Finding| finding.rule.as_str() == "coverage/unscanned"
         && finding.severity == Severity::Danger));
     options.limits = ScanLimits::DEFAULT;
@@ -222,7 +222,7 @@ fn limits_are_said() {
         &[Entry { path: "p", content: Content::Link, role: RoleHint::NONE }],
     )
     .unwrap();
-    assert_eq!((link.files()[0].state, link.findings().len()), (State::Link, 0));
+    assert_eq!((link.files()[0].state, link.findings().len()), (EntryState::Link, 0));
     assert_eq!(scan(Rules::builtin(), &options, &[]).unwrap().coverage(), Completeness::Complete);
 }
 

@@ -49,7 +49,7 @@ enum Skip {
     Sampled,
 }
 
-/// How text stands in a file, by its name.
+/// Ways in which a text can be written in a file, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Syntax {
     Js,

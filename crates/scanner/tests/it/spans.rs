@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_scanner::{Lens, Profile, ScanReport, State};
+use plugward_scanner::{EntryState, Lens, Profile, ScanReport};
 use proptest::prelude::*;
 
 use crate::common::report;
@@ -112,11 +112,11 @@ fn places(units: &[Unit], end: usize, lens: Option<Lens>) -> BTreeMap<usize, (u3
 /// Compares every finding of one file with the counter.
 fn compare(report: &ScanReport, bytes: &[u8], units: &[Unit]) -> Result<(), String> {
     let state = &report.files()[0];
-    if !matches!(state.state, State::Scanned | State::Decoded) {
+    if !matches!(state.state, EntryState::Scanned | EntryState::Decoded) {
         return Ok(());
     }
     // What was not taken for a wide encoding has other columns than those that were written.
-    if (state.state == State::Decoded)
+    if (state.state == EntryState::Decoded)
         != (bytes.starts_with(&[0xFF, 0xFE])
             || bytes.starts_with(&[0xFE, 0xFF])
             || bytes.starts_with(&[0, 0, 0xFE, 0xFF]))

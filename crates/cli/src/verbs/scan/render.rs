@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plugward_loader::Finding;
 use plugward_loader::Severity;
-use plugward_loader::scanner::{Completeness, Rules, ScanDecision, ScanReport, State};
+use plugward_loader::scanner::{Completeness, EntryState, Rules, ScanDecision, ScanReport};
 
 use crate::diagnostic::{Diagnostic, Level, Location};
 use crate::escape::line;
@@ -94,11 +94,9 @@ fn summary(view: &View<'_>) -> String {
     };
     let mut out = paint(style, &wrapped("", "", &text, view.width));
     if view.report.coverage() == Completeness::Partial {
-        let unread = view
-            .report
-            .files()
-            .iter()
-            .filter(|file| matches!(file.state, State::Partial | State::Unreadable | State::Special));
+        let unread = view.report.files().iter().filter(|file| {
+            matches!(file.state, EntryState::Partial | EntryState::Unreadable | EntryState::Special)
+        });
         let names: Vec<&str> = unread.map(|file| file.path.as_str()).collect();
         let title = format!("the scan is incomplete: {} not read in full", count(names.len(), "file"));
         let warning = names

@@ -3,7 +3,7 @@
 use plugward_types::FileRole;
 
 use crate::inventory::names;
-use crate::scan::entry::{Entry, Lens, Role};
+use crate::scan::entry::{Entry, FileKind, Lens};
 
 const VENDORED: &[&str] =
     &["node_modules", "vendor", "third_party", "bower_components", "site-packages", ".venv", "venv", "deps"];
@@ -45,11 +45,11 @@ pub(super) fn role(entry: &Entry<'_>) -> FileRole {
         return FileRole::Example;
     }
     match kind {
-        Role::Prompt => FileRole::ModelRead,
+        FileKind::Prompt => FileRole::ModelRead,
         // Settings of a host contain commands. Settings in a subdirectory belong to packages inside the plugin.
-        Role::Manifest if !is_package(name) || directory.is_empty() => FileRole::Executed,
-        Role::Build if directory.is_empty() => FileRole::Executed,
-        Role::Doc => FileRole::Documentation,
+        FileKind::Manifest if !is_package(name) || directory.is_empty() => FileRole::Executed,
+        FileKind::Build if directory.is_empty() => FileRole::Executed,
+        FileKind::Doc => FileRole::Documentation,
         _ if inside(DOCUMENTATION) => FileRole::Documentation,
         _ if starts_with_python(name) => FileRole::Executed,
         _ if directory.is_empty() && name == "setup.py" => FileRole::Executed,

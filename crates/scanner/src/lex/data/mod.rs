@@ -12,7 +12,7 @@ pub(crate) mod uri;
 pub(crate) use path::{KeyIndex, KeyPath, KeyPattern};
 
 use super::Lexed;
-use crate::scan::entry::Role;
+use crate::scan::entry::FileKind;
 use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use formats::detect::Format;
@@ -21,7 +21,7 @@ use tree::{DuplicateKeys, Tree};
 /// Lexes a text as data.
 pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let format = formats::detect::of(sink.path, src);
-    let manifest = matches!(sink.role, Role::Manifest | Role::Prompt);
+    let manifest = matches!(sink.role, FileKind::Manifest | FileKind::Prompt);
     // Settings files may repeat a section or key.
     let counts = manifest && !matches!(format, Format::Ini | Format::Cmake);
     let duplicates = if counts { DuplicateKeys::Reported } else { DuplicateKeys::Allowed };

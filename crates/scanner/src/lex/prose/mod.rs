@@ -16,11 +16,11 @@ use std::borrow::Cow;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::Lexed;
-use crate::scan::entry::{Lens, Role};
+use crate::scan::entry::{FileKind, Lens};
 use crate::scan::options::ScanLimits;
 use crate::scan::sink::{Embedded, EmbeddedText, Lowered, Sink};
-use crate::text::{FENCED, QUOTED, Within};
 use crate::text::view::Obfuscations;
+use crate::text::{FENCED, QUOTED, Within};
 use fence::Fence;
 
 /// Longer texts are parsed in sections, because the parser needs about 60 bytes per byte of hostile input.
@@ -338,7 +338,7 @@ impl Prose<'_, '_, '_> {
 
     /// Adds visible text. The marks of `==highlighted==` text are omitted, as some renderers do.
     fn text(&mut self, range: Range<usize>) {
-        if self.sink.role == Role::Prompt && self.alt.is_none() {
+        if self.sink.role == FileKind::Prompt && self.alt.is_none() {
             self.sentence(&range);
         }
         let is_letter = |at: usize| self.src.get(at).is_some_and(u8::is_ascii_alphanumeric);
@@ -387,7 +387,7 @@ impl Prose<'_, '_, '_> {
         self.out.text.mark();
         self.done = range.end;
         let text = self.src.get(start..end).unwrap_or_default();
-        if self.sink.role != Role::Doc && !text.contains(&b'\n') && fence::is_command(text) {
+        if self.sink.role != FileKind::Doc && !text.contains(&b'\n') && fence::is_command(text) {
             self.embed(Lens::Sh, start, end);
         }
     }
@@ -481,7 +481,7 @@ impl Prose<'_, '_, '_> {
 
     /// Returns the flag in documentation, where quotations have less weight, and 0 elsewhere.
     fn in_doc(&self, flag: u8) -> u8 {
-        if self.sink.role == Role::Doc { flag } else { 0 }
+        if self.sink.role == FileKind::Doc { flag } else { 0 }
     }
 
     fn hidden_flag(&self) -> u8 {

@@ -5,7 +5,7 @@ use super::resolve::{ResolvedPath, Resolver};
 use super::token::TokenKind;
 use crate::lex::has_word;
 use crate::rules::names::{Names, Node};
-use crate::scan::entry::{Lens, Role};
+use crate::scan::entry::{FileKind, Lens};
 use crate::scan::sink::EmbeddedText;
 use crate::text::view::{Obfuscations, View};
 
@@ -57,7 +57,7 @@ impl Nodes {
 impl Resolver<'_, '_, '_, '_, '_> {
     /// Records a function that starts a program and is passed as a value.
     pub(super) fn passed(&mut self, found: ResolvedPath) {
-        if self.nodes.commands.contains(&found.node) && self.sink.role == Role::Build {
+        if self.nodes.commands.contains(&found.node) && self.sink.role == FileKind::Build {
             let last = self.code.token(found.end.saturating_sub(1));
             let start = self.code.token(found.start).map_or(0, |token| token.start as usize);
             let end = last.map_or(start, |token| token.end as usize);
@@ -86,7 +86,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
         if !view.is_empty() {
             self.sink.embed(Lens::Sh, EmbeddedText::View(view));
         }
-        if self.sink.role == Role::Build && !self.is_tool(program, HOPS, b"") {
+        if self.sink.role == FileKind::Build && !self.is_tool(program, HOPS, b"") {
             self.sink.shape("rs-build-process", span, Obfuscations::NONE);
         }
     }

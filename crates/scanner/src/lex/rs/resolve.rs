@@ -6,8 +6,8 @@ use super::imports::{Imports, is_prefix};
 use super::token::TokenKind;
 use super::values::Values;
 use crate::rules::names::{Names, Node};
-use crate::scan::entry::Role;
-use crate::scan::sink::{Args, FirstArg, Own, Sink, Unread};
+use crate::scan::entry::FileKind;
+use crate::scan::sink::{Args, Declaration, FirstArg, Sink, Unread};
 use crate::text::view::Obfuscations;
 
 /// The state of the analysis of one file.
@@ -100,7 +100,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
             let more = self.code.is_path(next) && !self.code.word(next.saturating_add(1)).is_empty();
             if node != 0 {
                 let span = self.span(start, at);
-                self.sink.member(self.names, node, Own::No, span, Obfuscations::NONE);
+                self.sink.member(self.names, node, Declaration::Elsewhere, span, Obfuscations::NONE);
             }
             if !more {
                 return ResolvedPath { node, start, end: next };
@@ -239,9 +239,9 @@ impl Resolver<'_, '_, '_, '_, '_> {
                 let range = (found.end.saturating_add(1), close);
                 how = self.values.texts(self.code, range, &mut args.constants);
             }
-            self.sink.call(self.names, found.node, Own::No, &args, span, how);
+            self.sink.call(self.names, found.node, Declaration::Elsewhere, &args, span, how);
             self.started(found, span);
-            if self.sink.role == Role::Build {
+            if self.sink.role == FileKind::Build {
                 self.written(found, span);
             }
         }

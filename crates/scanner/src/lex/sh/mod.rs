@@ -32,11 +32,11 @@ fn read(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimits, out: &mut Lexed) {
     let start = if sink.depth == 0 && src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     if sink.depth == 0 {
         match files::kind(sink.path) {
-            files::FileKind::Script => {}
-            files::FileKind::Dockerfile => return files::dockerfile::lex(src, sink, limits, out),
-            files::FileKind::Makefile => return files::makefile::lex(src, sink, out),
-            files::FileKind::PowerShell => return files::powershell::lex(src, sink, out),
-            files::FileKind::Batch => return files::powershell::batch(src, sink, out),
+            files::ScriptFormat::Script => {}
+            files::ScriptFormat::Dockerfile => return files::dockerfile::lex(src, sink, limits, out),
+            files::ScriptFormat::Makefile => return files::makefile::lex(src, sink, out),
+            files::ScriptFormat::PowerShell => return files::powershell::lex(src, sink, out),
+            files::ScriptFormat::Batch => return files::powershell::batch(src, sink, out),
         }
     }
     script(src, &[(start, src.len())], sink, limits, out);

@@ -6,7 +6,7 @@ mod pass;
 pub(crate) mod spaced;
 mod words;
 
-pub(crate) use normal::{Beside, Normal, beside, is_east_asian, normal};
+pub(crate) use normal::{NeighborScript, Normal, is_east_asian, neighbor_script, normal};
 pub(crate) use pass::{Kind, escaped, in_value, pass};
 pub(crate) use words::identifier_beside;
 

@@ -4,31 +4,31 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_script::{Script, UnicodeScript as _};
 
 use super::words;
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// Whether a letter of another script is in a word that looks Latin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
-    Own,
+pub(crate) enum NeighborScript {
+    Other,
     Latin,
 }
 
 /// Returns how to read the look-alike letters of a run that is not ASCII: as Latin if each of its letters looks Latin.
-pub(crate) fn beside(text: &str) -> Beside {
+pub(crate) fn neighbor_script(text: &str) -> NeighborScript {
     let mut letters = text.chars().filter(|char| words::is_letter(*char)).peekable();
     let some = letters.peek().is_some();
-    if some && letters.all(words::is_lookalike) { Beside::Latin } else { Beside::Own }
+    if some && letters.all(words::is_lookalike) { NeighborScript::Latin } else { NeighborScript::Other }
 }
 
 /// The form of a character in the text view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Normal {
     /// The character is invisible, or a diacritic of the letter before it. It leaves no byte.
-    Gone(How),
+    Gone(Obfuscations),
     /// A blank or a line end.
     Blank,
     /// The appended text.
-    Text(How),
+    Text(Obfuscations),
 }
 
 /// Returns `true` for East Asian letters that are their own normal form. Two that look Latin are excluded.
@@ -38,15 +38,15 @@ pub(super) const fn stays(char: char) -> bool {
 }
 
 /// Appends the normal form of a character that is not ASCII.
-pub(crate) fn normal(char: char, side: Beside, out: &mut String) -> Normal {
+pub(crate) fn normal(char: char, side: NeighborScript, out: &mut String) -> Normal {
     if stays(char) {
         out.push(char);
-        return Normal::Text(How::NONE);
+        return Normal::Text(Obfuscations::NONE);
     }
     looked_up(char, side, out)
 }
 
-fn looked_up(char: char, side: Beside, out: &mut String) -> Normal {
+fn looked_up(char: char, side: NeighborScript, out: &mut String) -> Normal {
     match char {
         '\u{85}'
         | '\u{A0}'
@@ -60,21 +60,21 @@ fn looked_up(char: char, side: Beside, out: &mut String) -> Normal {
         | '\u{3000}' => return Normal::Blank,
         // Accents of ordinary words, encoded as separate marks.
         '\u{300}'..='\u{304}' | '\u{306}'..='\u{308}' | '\u{30A}'..='\u{30C}' | '\u{327}' | '\u{328}' => {
-            return Normal::Gone(How::NONE);
+            return Normal::Gone(Obfuscations::NONE);
         }
-        _ if super::is_invisible(char) || is_overlay(char) => return Normal::Gone(How::UNICODE),
+        _ if super::is_invisible(char) || is_overlay(char) => return Normal::Gone(Obfuscations::UNICODE),
         _ => {}
     }
     if let Some(plain) = punctuation(char) {
         out.push_str(plain);
-        return Normal::Text(How::NONE);
+        return Normal::Text(Obfuscations::NONE);
     }
     if let Some(letter) = picture(char) {
         out.push(letter);
-        return Normal::Text(How::UNICODE);
+        return Normal::Text(Obfuscations::UNICODE);
     }
     let start = out.len();
-    if side == Beside::Latin && words::is_lookalike(char) {
+    if side == NeighborScript::Latin && words::is_lookalike(char) {
         // Lower case first: a capital can look like a small letter of another name.
         for small in char.to_lowercase() {
             let mut buffer = [0; 4];
@@ -82,7 +82,7 @@ fn looked_up(char: char, side: Beside, out: &mut String) -> Normal {
                 unicode_security::skeleton(small.encode_utf8(&mut buffer)).flat_map(char::to_lowercase),
             );
         }
-        return Normal::Text(How::UNICODE);
+        return Normal::Text(Obfuscations::UNICODE);
     }
     if char.script() == Script::Latin {
         return latin(char, out);
@@ -91,7 +91,7 @@ fn looked_up(char: char, side: Beside, out: &mut String) -> Normal {
         out.extend(part.to_lowercase());
     }
     let changed = out.get(start..).is_some_and(|text| text.bytes().any(|byte| byte.is_ascii_alphanumeric()));
-    Normal::Text(if changed { How::UNICODE } else { How::NONE })
+    Normal::Text(if changed { Obfuscations::UNICODE } else { Obfuscations::NONE })
 }
 
 /// Appends a Latin letter without its accents and stylized forms.
@@ -102,14 +102,14 @@ fn latin(char: char, out: &mut String) -> Normal {
         out.extend(part.to_lowercase());
     }
     if out.get(start..).is_some_and(str::is_ascii) {
-        return Normal::Text(if natural { How::NONE } else { How::UNICODE });
+        return Normal::Text(if natural { Obfuscations::NONE } else { Obfuscations::UNICODE });
     }
     if let Some(first) = twin(out.get(start..).unwrap_or_default()) {
         out.truncate(start);
         out.push(first.to_ascii_lowercase());
-        return Normal::Text(How::UNICODE);
+        return Normal::Text(Obfuscations::UNICODE);
     }
-    Normal::Text(How::NONE)
+    Normal::Text(Obfuscations::NONE)
 }
 
 /// Returns the single ASCII letter that a text looks like.
@@ -194,9 +194,9 @@ mod tests {
     fn letters_that_stay_are_what_the_tables_say() {
         let mut wrong = Vec::new();
         for char in (0..=0x10_FFFF).filter_map(char::from_u32).filter(|char| stays(*char)) {
-            let same = [Beside::Own, Beside::Latin].into_iter().all(|side| {
+            let same = [NeighborScript::Other, NeighborScript::Latin].into_iter().all(|side| {
                 let mut out = String::new();
-                looked_up(char, side, &mut out) == Normal::Text(How::NONE) && out == char.to_string()
+                looked_up(char, side, &mut out) == Normal::Text(Obfuscations::NONE) && out == char.to_string()
             });
             if !same || words::looks_latin(char) {
                 wrong.push(char);

@@ -5,7 +5,7 @@ use unicode_script::{Script, UnicodeScript as _};
 use super::words;
 use crate::scan::entry::Lens;
 use crate::scan::sink::{EmbeddedText, Sink};
-use crate::text::view::{How, View};
+use crate::text::view::{Obfuscations, View};
 
 /// Whether the text is code, in which any bidi control is out of place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,7 @@ fn controls(text: &[u8], sink: &mut Sink<'_>) {
                 if odd(*byte) {
                     let place = at.saturating_add(index);
                     if last != Some(place.wrapping_sub(1)) {
-                        sink.shape("unicode-control", (place, place.saturating_add(1)), How::NONE);
+                        sink.shape("unicode-control", (place, place.saturating_add(1)), Obfuscations::NONE);
                     }
                     last = Some(place);
                 }
@@ -248,7 +248,7 @@ impl Walk<'_, '_> {
         match char {
             '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => self.direction(char, span),
             '\u{2028}' | '\u{2029}' => self.end_line(),
-            '\u{80}'..='\u{9F}' => self.sink.shape("unicode-control", span, How::NONE),
+            '\u{80}'..='\u{9F}' => self.sink.shape("unicode-control", span, Obfuscations::NONE),
             '\u{200B}'..='\u{200D}'
             | '\u{2060}'..='\u{2064}'
             | '\u{FEFF}'
@@ -267,12 +267,12 @@ impl Walk<'_, '_> {
                 if !is_quoted_alone(self.before, next)
                     && (self.kind == Kind::Code || is_word(self.before) || is_word(next)) =>
             {
-                self.sink.shape("unicode-invisible-letter", span, How::NONE);
+                self.sink.shape("unicode-invisible-letter", span, Obfuscations::NONE);
             }
             '\u{2800}'
                 if !is_quoted_alone(self.before, next) && !is_braille(self.before) && !is_braille(next) =>
             {
-                self.sink.shape("unicode-invisible-letter", span, How::NONE);
+                self.sink.shape("unicode-invisible-letter", span, Obfuscations::NONE);
             }
             _ if is_right_to_left(char) => self.line.right_to_left = true,
             _ => {}
@@ -290,7 +290,7 @@ impl Walk<'_, '_> {
     /// Fullwidth punctuation and degree signs are not letters; three letters are a word.
     fn end_compat(&mut self, at: usize) {
         if self.compat >= 3 {
-            self.sink.shape("unicode-compat-letters", (self.compat_start, at), How::NONE);
+            self.sink.shape("unicode-compat-letters", (self.compat_start, at), Obfuscations::NONE);
         }
         self.compat = 0;
     }
@@ -301,7 +301,7 @@ impl Walk<'_, '_> {
         }
         // One byte order mark is removed; a second one stays before the first word.
         if char == '\u{FEFF}' && span.0 == char.len_utf8() && self.before == char {
-            self.sink.shape("unicode-zero-width-code", span, How::NONE);
+            self.sink.shape("unicode-zero-width-code", span, Obfuscations::NONE);
             return;
         }
         // Joiners belong to emoji and to scripts with joined letters.
@@ -317,9 +317,9 @@ impl Walk<'_, '_> {
             return;
         }
         if self.kind == Kind::Code && (self.is_name_in_quotes(span) || self.is_member(span)) {
-            self.sink.shape("unicode-zero-width-code", span, How::NONE);
+            self.sink.shape("unicode-zero-width-code", span, Obfuscations::NONE);
         } else if is_word(self.before) && is_word(next) {
-            self.sink.shape("unicode-zero-width-word", span, How::NONE);
+            self.sink.shape("unicode-zero-width-word", span, Obfuscations::NONE);
         }
     }
 
@@ -390,7 +390,7 @@ impl Walk<'_, '_> {
         let balanced = line.embeddings == 0 && line.isolates == 0 && !line.stray;
         let natural = line.right_to_left && !line.overrides && balanced;
         if !balanced || line.overrides || (self.kind == Kind::Code && !natural) {
-            self.sink.shape("unicode-bidi", first, How::NONE);
+            self.sink.shape("unicode-bidi", first, Obfuscations::NONE);
         }
     }
 
@@ -413,12 +413,12 @@ impl Walk<'_, '_> {
         if let Some((run, _, view)) = &mut self.run
             && core::mem::discriminant(run) == core::mem::discriminant(&kind)
         {
-            view.put(&[byte], span, How::DECODE, 0);
+            view.put(&[byte], span, Obfuscations::DECODE, 0);
             return;
         }
         self.end_run(span.0);
         let mut view = View::default();
-        view.put(&[byte], span, How::DECODE, 0);
+        view.put(&[byte], span, Obfuscations::DECODE, 0);
         self.run = Some((kind, span.0, view));
         self.base = self.before;
     }
@@ -437,11 +437,11 @@ impl Walk<'_, '_> {
             Run::Selectors => "unicode-variation-run",
             Run::ZeroWidth if count < LONG_RUN => return,
             Run::ZeroWidth => {
-                self.sink.shape("unicode-zero-width-run", (start, at), How::NONE);
+                self.sink.shape("unicode-zero-width-run", (start, at), Obfuscations::NONE);
                 return;
             }
         };
-        self.sink.shape(shape, (start, at), How::NONE);
+        self.sink.shape(shape, (start, at), Obfuscations::NONE);
         if count < 4 {
             self.weave(run, &view);
         } else {
@@ -482,14 +482,14 @@ impl Walk<'_, '_> {
                     &mut self.woven.selectors
                 }
             };
-            woven.put(&[*byte], (from, to), How::DECODE, 0);
+            woven.put(&[*byte], (from, to), Obfuscations::DECODE, 0);
         }
     }
 
     fn end_woven(&mut self) {
         let woven = core::mem::take(&mut self.woven);
         if let Some(first) = woven.first.filter(|_| woven.lone >= 4) {
-            self.sink.shape("unicode-variation-run", first, How::NONE);
+            self.sink.shape("unicode-variation-run", first, Obfuscations::NONE);
         }
         self.read(&woven.tags);
         self.read(&woven.selectors);

@@ -5,7 +5,7 @@ use unicode_security::skeleton;
 
 use crate::rules::names::Words;
 use crate::scan::sink::Sink;
-use crate::text::view::How;
+use crate::text::view::Obfuscations;
 
 /// The longest word that is compared; longer text is not a word.
 const MAX_WORD: usize = 256;
@@ -36,7 +36,7 @@ fn mixed_in(valid: &str, base: usize, sink: &mut Sink<'_>) {
         let end = at.saturating_add(len);
         if is_mixed(valid.get(start..end).unwrap_or_default()) {
             let span = (base.saturating_add(start), base.saturating_add(end));
-            sink.shape("unicode-mixed-script", span, How::NONE);
+            sink.shape("unicode-mixed-script", span, Obfuscations::NONE);
         }
         done = end;
     }
@@ -75,7 +75,7 @@ pub(super) fn looks_latin(char: char) -> bool {
 pub(crate) fn identifier_beside(
     name: &[u8],
     span: (usize, usize),
-    how: How,
+    how: Obfuscations,
     words: &Words,
     is_name: &dyn Fn(&[u8]) -> bool,
     sink: &mut Sink<'_>,

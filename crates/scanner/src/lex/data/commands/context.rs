@@ -1,7 +1,7 @@
 //! The meaning of a value by its keys: a command, its arguments, a script, a server.
 
 use crate::lex::data::scalar::Scalar;
-use crate::scan::entry::Role;
+use crate::scan::entry::FileKind;
 use crate::text::view::Obfuscations;
 
 /// A set of contexts that the enclosing keys and the file name establish.
@@ -33,7 +33,7 @@ impl Context {
     }
 
     /// Returns the context of a file's root, from the file name and role.
-    pub(in crate::lex::data) fn of(path: &str, role: Role) -> Self {
+    pub(in crate::lex::data) fn of(path: &str, role: FileKind) -> Self {
         let (name, extension) = crate::inventory::names::parts(path);
         let by_name = match name.as_str() {
             ".mcp.json" | "mcp.json" | ".lsp.json" | "lsp.json" | "mcp_config.json" => Self::SERVERS,
@@ -45,7 +45,7 @@ impl Context {
             _ if name.starts_with("hooks") && extension == "json" => Self::HOOKS,
             _ => Self::default(),
         };
-        if role == Role::Manifest { by_name.and(Self::MANIFEST) } else { by_name }
+        if role == FileKind::Manifest { by_name.and(Self::MANIFEST) } else { by_name }
     }
 
     /// Returns the context of the items of a list. `SCRIPTS` applies to direct values only.

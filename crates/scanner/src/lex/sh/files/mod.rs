@@ -6,7 +6,7 @@ pub(super) mod powershell;
 
 /// The format of a file that the lexer for shells reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileKind {
+pub(super) enum ScriptFormat {
     Script,
     Dockerfile,
     Makefile,
@@ -15,17 +15,17 @@ pub(super) enum FileKind {
 }
 
 /// Returns the format, from the file name.
-pub(super) fn kind(path: &str) -> FileKind {
+pub(super) fn kind(path: &str) -> ScriptFormat {
     let (name, extension) = crate::inventory::names::parts(path);
     match (name.as_str(), extension.as_str()) {
         ("makefile" | "gnumakefile" | "makefile.am" | "makefile.in" | "justfile" | ".justfile", _)
-        | (_, "mk" | "just") => FileKind::Makefile,
-        ("dockerfile" | "containerfile", _) | (_, "dockerfile") => FileKind::Dockerfile,
-        (_, "ps1" | "psm1") => FileKind::PowerShell,
-        (_, "bat" | "cmd") => FileKind::Batch,
+        | (_, "mk" | "just") => ScriptFormat::Makefile,
+        ("dockerfile" | "containerfile", _) | (_, "dockerfile") => ScriptFormat::Dockerfile,
+        (_, "ps1" | "psm1") => ScriptFormat::PowerShell,
+        (_, "bat" | "cmd") => ScriptFormat::Batch,
         (name, _) if name.starts_with("dockerfile.") || name.starts_with("containerfile.") => {
-            FileKind::Dockerfile
+            ScriptFormat::Dockerfile
         }
-        _ => FileKind::Script,
+        _ => ScriptFormat::Script,
     }
 }

@@ -229,7 +229,7 @@ impl Parser<'_, '_, '_> {
             return known;
         }
         let text = self.src;
-        let script = self.sink.depth == 0 && files::kind(self.sink.path) == files::FileKind::Script;
+        let script = self.sink.depth == 0 && files::kind(self.sink.path) == files::ScriptFormat::Script;
         let set = |at: usize| {
             let word = text.get(at.saturating_add(5)..).unwrap_or_default();
             let letters = word.iter().take(12).take_while(|byte| byte.is_ascii_alphabetic());
