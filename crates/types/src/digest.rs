@@ -1,4 +1,5 @@
 //! Digests, with one type per digested thing so that they cannot be confused.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,15 +10,18 @@ fn parse_digest(what: &'static str, prefix: &'static str, text: &str) -> Result<
     let Some(digits) = text.strip_prefix(prefix) else {
         return Err(ParseError::new(what, ParseErrorKind::Prefix { expected: prefix }));
     };
+    // The length is checked before the digits, so that an abbreviated digest is reported as too short.
     if digits.len() != 64 {
         let kind =
             ParseErrorKind::Length { expected: "64 hex digits after the prefix", actual: digits.len() };
         return Err(ParseError::new(what, kind));
     }
     hex::decode_array(digits).ok_or_else(|| {
+        // Only a text that failed is searched for its first wrong digit; the decoder itself does not branch per
+        // digit.
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         let wrong = digits.bytes().position(|byte| !is_digit(byte)).unwrap_or_default();
-        let at = prefix.len().saturating_add(wrong);
+        let at = prefix.len() + wrong;
         ParseError::new(what, ParseErrorKind::Character { at, expected: "lower-case hex digits" })
     })
 }

@@ -40,6 +40,7 @@ pub fn is_hidden_in_name(character: char) -> bool {
 /// ```
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
+    // Nearly all texts have nothing to escape and are not copied.
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -73,6 +74,7 @@ pub fn name(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
             match character {
+                // Otherwise a name that contains the text `\n` would look like one that contains a line break.
                 '\\' => out.push_str("\\\\"),
                 blank if !is_hidden(blank) && is_hidden_in_name(blank) => out.extend(blank.escape_unicode()),
                 other => push(&mut out, other),

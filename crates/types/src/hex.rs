@@ -1,4 +1,5 @@
 //! Hexadecimal digits: encoding, and decoding of one digit, a number, a text or a fixed number of bytes.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
@@ -15,7 +16,7 @@ const LOWER_VALUES: [u8; 256] = {
         {
             table[DIGITS[value as usize] as usize] = value;
         }
-        value = value.saturating_add(1);
+        value += 1;
     }
     table
 };
@@ -50,7 +51,7 @@ pub const fn value(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit & 15),
         // `a` and `A` end in 0001, which stands for 10.
-        b'a'..=b'f' | b'A'..=b'F' => Some((digit & 15).saturating_add(9)),
+        b'a'..=b'f' | b'A'..=b'F' => Some((digit & 15) + 9),
         _ => None,
     }
 }
@@ -75,6 +76,7 @@ pub fn decode_pair(pair: &[u8]) -> Option<u8> {
 /// ```
 #[must_use]
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    // Hex dumps are wrapped and grouped, so whitespace between digits is not an error.
     let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     digits.chunks(2).map(decode_pair).collect()
 }
@@ -92,10 +94,11 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
 /// ```
 #[must_use]
 pub fn decode_array<const N: usize>(text: &str) -> Option<[u8; N]> {
-    if text.len() != N.saturating_mul(2) {
+    if text.len() != N * 2 {
         return None;
     }
     let mut bytes = [0; N];
+    // An invalid digit has a bit above the value, so one test after the loop replaces one for each digit.
     let mut seen = 0;
     for (slot, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
         for digit in pair {

@@ -1,4 +1,5 @@
 //! Plugin ids.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::fmt;
 use core::str::FromStr;
@@ -29,6 +30,7 @@ const SHAPE: &str = "dialect:name@source";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PluginId {
     text: String,
+    // The two separators are stored, because ids are compared and split far more often than they are parsed.
     colon: usize,
     at: usize,
 }
@@ -40,10 +42,10 @@ impl PluginId {
     /// `parse/length` or `parse/character` if a part breaks the rules of the type.
     pub fn new(dialect: &str, name: &str, source: &str) -> Result<Self, ParseError> {
         let colon = dialect.len();
-        let at = colon.saturating_add(1).saturating_add(name.len());
+        let at = colon + 1 + name.len();
         check_part(dialect, 0)?;
-        check_part(name, colon.saturating_add(1))?;
-        check_part(source, at.saturating_add(1))?;
+        check_part(name, colon + 1)?;
+        check_part(source, at + 1)?;
         Ok(Self { text: format!("{dialect}:{name}@{source}"), colon, at })
     }
 
@@ -56,13 +58,13 @@ impl PluginId {
     /// Returns the name that the manifest states.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.text.get(self.colon.saturating_add(1)..self.at).unwrap_or_default()
+        self.text.get(self.colon + 1..self.at).unwrap_or_default()
     }
 
     /// Returns the marketplace or directory of origin.
     #[must_use]
     pub fn source(&self) -> &str {
-        self.text.get(self.at.saturating_add(1)..).unwrap_or_default()
+        self.text.get(self.at + 1..).unwrap_or_default()
     }
 
     /// Returns the id as text.
@@ -89,8 +91,10 @@ fn check_part(text: &str, offset: usize) -> Result<(), ParseError> {
     for (index, byte) in text.bytes().enumerate() {
         let first = byte.is_ascii_alphanumeric();
         let good = first || (index > 0 && matches!(byte, b'.' | b'_' | b'-'));
+        // Two dots in a row are refused, so that a part is never a path to the parent, even if a host uses it
+        // as a file name.
         if !good || (byte == b'.' && before == Some(b'.')) {
-            let at = offset.saturating_add(index);
+            let at = offset + index;
             return Err(ParseError::new(WHAT, ParseErrorKind::Character { at, expected: PART }));
         }
         before = Some(byte);

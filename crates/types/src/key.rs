@@ -1,4 +1,5 @@
 //! Keys of plugins: the id in an install record, or the path of the directory.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::fmt;
 use core::str::FromStr;
@@ -87,6 +88,7 @@ impl FromStr for PluginKey {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
+        // Placed keys are tried first, because their paths may contain `:` and `@`.
         if let Some(path) = text.strip_prefix(PLACED) {
             return PlacePath::new(path).map(Self::Placed);
         }
@@ -141,6 +143,8 @@ impl FromStr for HostName {
         if let Some(at) = text.bytes().enumerate().position(|pair| !good(pair)) {
             return Err(wrong(ParseErrorKind::Character { at, expected: "a-z 0-9 -, first a letter" }));
         }
+        // `path:/dir` would otherwise have two readings: a placed plugin, and the plugin `/dir` of a host
+        // `path`.
         if text == "path" {
             return Err(wrong(ParseErrorKind::Shape { expected: "a host, not `path`" }));
         }
@@ -222,6 +226,8 @@ impl PlacePath {
             return Err(wrong(kind));
         }
         let bad_part = |part: &str| matches!(part, "" | "." | "..");
+        // The check does not touch the file system. Parts that could give one directory two keys are refused,
+        // not resolved.
         let parts = text.strip_prefix('/').filter(|_| !text.contains('\0'));
         match parts {
             Some("") => Ok(Self(text.to_owned())),
@@ -258,6 +264,7 @@ impl PlacePath {
     /// As [`PlacePath::new`].
     pub fn join(&self, relative: &str) -> Result<Self, ParseError> {
         match (self.0.as_str(), relative) {
+            // `.` is the only relative form of the directory itself that `relative_to` returns.
             (_, ".") => Ok(self.clone()),
             ("/", relative) => Self::new(&format!("/{relative}")),
             (own, relative) => Self::new(&format!("{own}/{relative}")),
@@ -271,9 +278,11 @@ impl PlacePath {
             "/" => self.0.strip_prefix('/')?,
             other => match self.0.strip_prefix(other)? {
                 "" => "",
+                // Without the separator, `/a/bc` would be inside `/a/b`.
                 rest => rest.strip_prefix('/')?,
             },
         };
+        // `.` and not an empty text, so that `join` of the result gives the path back.
         Some(if rest.is_empty() { "." } else { rest })
     }
 }
@@ -324,7 +333,7 @@ impl CalledName {
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.text.get(self.colon.saturating_add(1)..).unwrap_or_default()
+        self.text.get(self.colon + 1..).unwrap_or_default()
     }
 
     /// Returns both parts as text.

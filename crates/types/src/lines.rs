@@ -83,9 +83,10 @@ impl<'a> LineIndex<'a> {
     /// Returns the byte range of a line, from 1, with its line end. A line after the last one is empty.
     #[must_use]
     pub fn range(&self, line: u32) -> Range<usize> {
+        // Lines count from 1. Line 0 is taken as the first rather than as an underflow.
         let index = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
         let start = self.starts.get(index).copied().unwrap_or(self.text.len());
-        let end = self.starts.get(index.saturating_add(1)).copied().unwrap_or(self.text.len());
+        let end = self.starts.get(index + 1).copied().unwrap_or(self.text.len());
         start..end
     }
 }

@@ -1,4 +1,5 @@
 //! Rule ids.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::fmt;
 use core::str::FromStr;
@@ -44,12 +45,12 @@ impl FromStr for RuleId {
             }
             for (index, byte) in part.bytes().enumerate() {
                 if !(byte.is_ascii_lowercase() || byte.is_ascii_digit() || (byte == b'-' && index > 0)) {
-                    let at = offset.saturating_add(index);
+                    let at = offset + index;
                     let kind = ParseErrorKind::Character { at, expected: "a-z 0-9 -" };
                     return Err(ParseError::new(WHAT, kind));
                 }
             }
-            offset = family.len().saturating_add(1);
+            offset = family.len() + 1;
         }
         Ok(Self(Arc::from(text)))
     }

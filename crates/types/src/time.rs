@@ -150,6 +150,7 @@ fn parse(text: &[u8]) -> Option<Timestamp> {
             .try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + u64::from(digit - b'0')))
     };
     let (year, month, day) = (part(0, 4)?, part(5, 2)?, part(8, 2)?);
+    // These three would underflow below. All other impossible values are found by the comparison at the end.
     if year < 1970 || !(1..=12).contains(&month) || day == 0 {
         return None;
     }
