@@ -1,4 +1,5 @@
 //! Judges commands: which programs they start, and how much of that a pin covers.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::BTreeSet;
 
@@ -162,7 +163,7 @@ impl<'j> Judge<'j> {
         let mut any = false;
         for piece in &word.pieces {
             if let Piece::Command(text) = piece {
-                self.text(text, depth.saturating_add(1));
+                self.text(text, depth + 1);
                 any = true;
             }
         }
@@ -293,7 +294,7 @@ impl<'j> Judge<'j> {
         match texts {
             Some(texts) => {
                 let before = self.parts.len();
-                self.text(&texts.join(" "), depth.saturating_add(1));
+                self.text(&texts.join(" "), depth + 1);
                 let calls = self.parts.get(before..).unwrap_or_default();
                 let worst =
                     calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
@@ -303,7 +304,7 @@ impl<'j> Judge<'j> {
                 // The program is fixed and only arguments vary, so the text is judged with the variables left in.
                 let shown: Vec<String> = words.iter().map(Word::shown).collect();
                 let before = self.parts.len();
-                self.text(&shown.join(" "), depth.saturating_add(1));
+                self.text(&shown.join(" "), depth + 1);
                 let calls = self.parts.get(before..).unwrap_or_default();
                 let worst =
                     calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
@@ -365,7 +366,7 @@ impl<'j> Judge<'j> {
                 break;
             }
         }
-        let inner = self.verdict(words, one, upstream, depth.saturating_add(1))?;
+        let inner = self.verdict(words, one, upstream, depth + 1)?;
         let starts_outside = !matches!(base, "exec" | "command" | "builtin");
         // A file that another program starts is not started directly.
         Some(if starts_outside { inner.at_least(Coverage::ScriptInterpreterUncovered) } else { inner })

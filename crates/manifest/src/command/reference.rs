@@ -1,4 +1,5 @@
 //! References to downloaded code: how firmly a digest, version or tag identifies it.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use crate::reader::name::{is_hex, is_semver};
 use crate::surface::Coverage;
@@ -82,11 +83,8 @@ pub(super) fn go(version: &str) -> Coverage {
 pub(super) fn deno(reference: &str) -> Coverage {
     match reference.strip_prefix("npm:").or_else(|| reference.strip_prefix("jsr:")) {
         Some(package) => {
-            let at = package
-                .get(1..)
-                .and_then(|rest| rest.find('@'))
-                .map_or(package.len(), |at| at.saturating_add(1));
-            let version = package.get(at.saturating_add(1)..).unwrap_or_default();
+            let at = package.get(1..).and_then(|rest| rest.find('@')).map_or(package.len(), |at| at + 1);
+            let version = package.get(at + 1..).unwrap_or_default();
             let version = version.split_once('/').map_or(version, |(version, _)| version);
             if is_semver(version) { Coverage::LauncherVersion } else { Coverage::LauncherFloating }
         }

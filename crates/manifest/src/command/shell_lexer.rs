@@ -365,9 +365,7 @@ impl Lexer<'_> {
             return self.word().pieces.push(Piece::Unknown);
         }
         // A default can contain command substitutions.
-        for token in
-            split_at(modifier.trim_start_matches([':', '-', '=', '+', '?']), self.depth.saturating_add(1))
-        {
+        for token in split_at(modifier.trim_start_matches([':', '-', '=', '+', '?']), self.depth + 1) {
             if let Token::Word(word) = token {
                 let calls = word.pieces.into_iter().filter(|piece| matches!(piece, Piece::Command(_)));
                 self.word().pieces.extend(calls);

@@ -1,4 +1,5 @@
 //! Finds duplicate keys while an object is parsed.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::hash::BuildHasher as _;
 use std::hash::RandomState;
@@ -40,7 +41,7 @@ impl KeyTable {
             return before.iter().find(|member| member.key == key).map(JsonMember::key_span);
         }
         // The table stays at most five eighths full, so that probe sequences stay short.
-        if self.tags.len().saturating_mul(5) / 8 <= before.len() {
+        if self.tags.len() * 5 / 8 <= before.len() {
             self.grow(before, hasher);
         }
         let hash = hasher.hash_one(key);
@@ -65,7 +66,7 @@ impl KeyTable {
 
     /// Doubles the table and inserts the known hashes again.
     fn grow(&mut self, before: &[JsonMember<'_>], hasher: &RandomState) {
-        let room = self.tags.len().saturating_mul(2).max(ROOM);
+        let room = (self.tags.len() * 2).max(ROOM);
         self.tags = vec![0; room];
         self.numbers = vec![0; room];
         if self.hashes.is_empty() {
@@ -91,12 +92,12 @@ impl KeyTable {
 
     /// Returns the first slot for a hash. The size of the table is a power of two.
     fn home(&self, hash: u64) -> usize {
-        usize::try_from(hash & 0xFFFF_FFFF).unwrap_or(0) & self.tags.len().saturating_sub(1)
+        usize::try_from(hash & 0xFFFF_FFFF).unwrap_or(0) & (self.tags.len() - 1)
     }
 
     /// Returns the next slot (linear probing).
     fn after(&self, at: usize) -> usize {
-        at.wrapping_add(1) & self.tags.len().saturating_sub(1)
+        (at + 1) & (self.tags.len() - 1)
     }
 }
 

@@ -1,4 +1,5 @@
 //! The parsed values, with the bytes that they were parsed from.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::borrow::Cow;
 
@@ -170,7 +171,7 @@ impl<'a> JsonNumber<'a> {
             return None;
         }
         let value = kept.parse::<i64>().ok()?.checked_mul(10_i64.checked_pow(u32::try_from(scale).ok()?)?)?;
-        (value < (1 << 53)).then(|| value.saturating_mul(sign))
+        (value < (1 << 53)).then(|| value * sign)
     }
 }
 

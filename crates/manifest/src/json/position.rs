@@ -1,4 +1,5 @@
 //! Converts byte offsets to lines and columns.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::BTreeMap;
 
@@ -37,10 +38,10 @@ impl Cursor<'_> {
             return self.here;
         }
         for (step, byte) in visited.iter().enumerate() {
-            let at = self.at.saturating_add(step);
+            let at = self.at + step;
             match byte {
                 b'\n' => self.new_line(),
-                b'\r' if self.bytes.get(at.saturating_add(1)) != Some(&b'\n') => self.new_line(),
+                b'\r' if self.bytes.get(at + 1) != Some(&b'\n') => self.new_line(),
                 // A continuation byte belongs to the character that starts before it.
                 0x80..=0xBF if self.continues(at) => {}
                 _ => self.here.column = self.here.column.saturating_add(1),

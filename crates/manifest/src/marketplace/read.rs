@@ -1,4 +1,5 @@
 //! Reads marketplace files. An invalid entry does not affect the others.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -315,7 +316,7 @@ fn renames(reader: &mut Reader<'_>, doc: &Document<'_>, market: &mut Marketplace
         // 64 steps are far above any real chain.
         while let Some(next) = all.get(end).filter(|_| steps <= 64 && !names.contains(end)) {
             end = next;
-            steps = steps.saturating_add(1);
+            steps += 1;
         }
         if names.contains(end) {
             market.renames.insert(member.key().to_owned(), end.to_owned());

@@ -1,4 +1,5 @@
 //! A parsed document, and its position in a file.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use plugward_types::Span;
 
@@ -37,7 +38,7 @@ impl Document<'_> {
     pub(crate) fn place(&self, span: Span) -> ManifestPlace {
         let pointer = format!("{}{}", self.base.pointer, pointer_to(&self.root, span.start));
         let offset = self.base.offset;
-        let span = Span::new(span.start.saturating_add(offset), span.end.saturating_add(offset));
+        let span = Span::new(span.start + offset, span.end + offset);
         ManifestPlace { file: self.file.to_owned(), pointer, span, position: None }
     }
 }

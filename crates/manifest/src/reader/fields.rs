@@ -1,4 +1,5 @@
 //! Typed access to the values of a document. Wrong types, hidden characters and invalid paths are reported.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::BTreeMap;
 
@@ -193,7 +194,7 @@ impl Reader<'_> {
                     let mut count = BTreeMap::new();
                     for word in members.iter().filter_map(|member| twin_of(member.key())) {
                         let seen = count.entry(word).or_insert(0_usize);
-                        *seen = seen.saturating_add(1);
+                        *seen += 1;
                     }
                     count
                 };
@@ -238,7 +239,7 @@ fn inside<'n, 'd>(doc: &Document<'_>, node: &'n JsonNode<'d>) -> impl Iterator<I
 }
 
 fn flag(doc: &Document<'_>, span: Span) -> (String, usize, usize) {
-    (doc.file.to_owned(), span.start.saturating_add(doc.base.offset), span.end)
+    (doc.file.to_owned(), span.start + doc.base.offset, span.end)
 }
 
 /// Finds a known key at edit distance 1: one letter inserted, removed or replaced, or two letters swapped.

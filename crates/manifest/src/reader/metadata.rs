@@ -1,4 +1,5 @@
 //! Parses the identity and description of a plugin.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use plugward_types::Span;
 
@@ -46,7 +47,7 @@ impl Reader<'_> {
             if let Some(bytes) = doc.bytes.get(span.start..span.end).filter(|_| kept) {
                 let text = String::from_utf8_lossy(bytes).into_owned();
                 let offset = doc.base.offset;
-                let span = Span::new(span.start.saturating_add(offset), span.end.saturating_add(offset));
+                let span = Span::new(span.start + offset, span.end + offset);
                 meta.raw.insert(member.key().to_owned(), RawValue { file: doc.file.to_owned(), span, text });
             }
         }

@@ -1,4 +1,5 @@
 //! The state that all adapters share: the open document, and the results so far.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 mod document;
 mod fields;
@@ -142,7 +143,7 @@ impl<'c> Reader<'c> {
         match root {
             Ok(root) => Some(Document { file, bytes, root, layer, base, before, may_hide: may_hide(bytes) }),
             Err(errors) => {
-                self.more_errors = self.more_errors.saturating_add(errors.unlisted());
+                self.more_errors += errors.unlisted();
                 for error in errors.into_vec() {
                     let place = ManifestPlace {
                         file: file.to_owned(),
@@ -202,7 +203,7 @@ impl<'c> Reader<'c> {
             // The event tells the caller which hook of a settings file is lost.
             self.errors.push(ManifestError { event: self.event.clone(), ..error });
         } else {
-            self.more_errors = self.more_errors.saturating_add(1);
+            self.more_errors += 1;
         }
     }
 
@@ -217,7 +218,7 @@ impl<'c> Reader<'c> {
             let place = doc.place(span);
             self.error_at(place, code, message);
         } else {
-            self.more_errors = self.more_errors.saturating_add(1);
+            self.more_errors += 1;
         }
     }
 
@@ -258,7 +259,7 @@ impl<'c> Reader<'c> {
             let place = doc.place(span);
             self.warn_at(place, code, level, message);
         } else {
-            self.more_warnings = self.more_warnings.saturating_add(1);
+            self.more_warnings += 1;
         }
     }
 
@@ -272,7 +273,7 @@ impl<'c> Reader<'c> {
         if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(ManifestWarning { code, level, message: message.into(), place });
         } else {
-            self.more_warnings = self.more_warnings.saturating_add(1);
+            self.more_warnings += 1;
         }
     }
 
@@ -328,12 +329,12 @@ impl<'c> Reader<'c> {
         if found > self.entry_errors.saturating_sub(inner) {
             self.items.truncate(items);
         }
-        self.entry_errors = inner.saturating_add(found);
+        self.entry_errors = inner + found;
     }
 
     /// Returns the number of errors, including those that are not listed.
     pub(crate) fn error_count(&self) -> usize {
-        self.errors.len().saturating_add(self.more_errors)
+        self.errors.len() + self.more_errors
     }
 
     pub(crate) const fn more_error_count(&self) -> usize {

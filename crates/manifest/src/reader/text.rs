@@ -45,8 +45,7 @@ pub(crate) fn escape(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len().min(most));
-    let mut count = 0_usize;
-    for (at, character) in text.char_indices() {
+    for (count, (at, character)) in text.char_indices().enumerate() {
         if count == most {
             let more = text.get(at..).unwrap_or_default().chars().count();
             out.push_str("… (");
@@ -54,7 +53,6 @@ pub(crate) fn escape(text: &str, most: usize) -> String {
             out.push_str(" more)");
             break;
         }
-        count = count.saturating_add(1);
         if is_hidden(character) || matches!(character, '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}') {
             out.extend(character.escape_default());
         } else {

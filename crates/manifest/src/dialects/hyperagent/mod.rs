@@ -1,4 +1,5 @@
 //! Reads the manifest of HyperAgent, and the files outside the plugin that its entry file imports.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 mod imports;
 
@@ -302,7 +303,7 @@ fn shared(reader: &mut Reader<'_>, entry: &str) {
                     let place = ManifestPlace {
                         file: path.clone(),
                         pointer: String::new(),
-                        span: Span::new(import.start, import.start.saturating_add(import.target.len())),
+                        span: Span::new(import.start, import.start + import.target.len()),
                         position: None,
                     };
                     reader.add(outside_item(reader.context.shared, place, &target));
@@ -371,7 +372,7 @@ fn resolve(from: &str, target: &str) -> ImportTarget {
             "" | "." => {}
             ".." => {
                 if parts.pop().is_none() {
-                    up = up.saturating_add(1);
+                    up += 1;
                 }
             }
             part => parts.push(part),
