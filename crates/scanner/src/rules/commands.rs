@@ -10,7 +10,7 @@ use crate::scan::error::RuleErrorKind;
 #[derive(Debug)]
 pub(crate) struct CommandMatcher {
     pub(crate) args: Option<ShortRegex>,
-    /// Programs one of which must feed it, as bits of [`CommandTable::source`]; 0 is no condition.
+    /// Programs one of which must feed it, as bits of [`CommandTable::source`]; 0 means no condition.
     pub(crate) piped_from: u128,
     /// Programs none of which may feed it.
     pub(crate) not_piped_from: u128,

@@ -274,7 +274,7 @@ fn named(
             let read = read.map_err(|_shown| internal(entry.path))?;
             if let Some(slot) = results.get_mut(target) {
                 done.insert(target);
-                // Bundled files are not a disguise by name alone: the second reading must show an additional danger.
+                // The name of a bundled file alone is not an obfuscation: the second reading must show an additional danger.
                 let more = dangers(rules, &read) > dangers(rules, slot).saturating_add(1);
                 if lens == Lens::Js && names::is_asset(entry.path) && !more {
                     continue;

@@ -1,6 +1,6 @@
 //! Character references of HTML.
 
-/// Names that are used to disguise text or to separate words. Other names are not decoded.
+/// Names that are used to obfuscate text or to separate words. Other names are not decoded.
 const NAMES: &[(&str, char)] = &[
     ("AMP", '&'),
     ("GT", '>'),

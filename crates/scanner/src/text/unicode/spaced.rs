@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use core::cmp::Reverse;
 
-/// The fewest spaced letters that count as a disguised word.
+/// The fewest spaced letters that count as an obfuscated word.
 pub(crate) const LETTERS: usize = 4;
 /// The longest gap between two of them.
 const MAX_GAP: usize = 4;
@@ -33,7 +33,7 @@ pub(crate) fn may_hold(text: &[u8]) -> bool {
     if text.len() < LEAST {
         return false;
     }
-    // Padding stands in for the bytes before the first and after the last.
+    // Padding replaces the bytes before the first and after the last.
     let padded = |from: usize| {
         let mut window = [0; WINDOW];
         let (room, text) = match from.checked_sub(1) {
