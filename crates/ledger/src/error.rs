@@ -144,12 +144,12 @@ pub enum LedgerErrorKind {
     #[error("the ledger could not be written")]
     Append,
     /// The ledger has a record of a newer format.
-    #[error("ledger has format {found}, but this program writes format {ours}")]
+    #[error("ledger has format {found}, but this program writes format {supported}")]
     Version {
         /// The `v` of the record.
         found: u64,
         /// The `v` that this crate writes.
-        ours: u64,
+        supported: u64,
     },
     /// The live file now belongs to another ledger.
     #[error("ledger.jsonl was replaced by another ledger")]

@@ -210,7 +210,7 @@ impl Core {
             // A file that starts in the middle has neither a tree nor an id to continue from.
             self.chain = Chain::start();
             return Err(if first.version() > FORMAT {
-                LedgerError::new(LedgerErrorKind::Version { found: first.version(), ours: FORMAT })
+                LedgerError::new(LedgerErrorKind::Version { found: first.version(), supported: FORMAT })
             } else {
                 self.broken(LIVE, 0, ChainFault::Opening)
             });

@@ -95,7 +95,7 @@ impl Core {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let record = self.chain.check(text).map_err(|why| self.broken(file, first_seq, why))?;
         if record.version() > FORMAT {
-            let kind = LedgerErrorKind::Version { found: record.version(), ours: FORMAT };
+            let kind = LedgerErrorKind::Version { found: record.version(), supported: FORMAT };
             return Err(LedgerError::new(kind));
         }
         self.folds.apply(&record);

@@ -307,7 +307,7 @@ pub(crate) fn given(name: String, file: std::fs::File) -> Result<(String, Box<dy
 
 type Files = Vec<(String, Box<dyn Tape>, u64)>;
 
-/// Opens all segments for reading, whoever owns them, and reads the checkpoint file.
+/// Opens all segments for reading, whatever their owner, and reads the checkpoint file.
 pub(crate) fn read_files(dir: &Dir) -> Result<(Files, Option<String>), LedgerError> {
     let doing = |errno: Errno| LedgerError::io("read the state directory", errno.into());
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

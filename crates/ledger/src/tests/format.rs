@@ -250,7 +250,7 @@ fn the_list_of_codes_and_the_errors_agree() {
         Kind::Lost { why: crate::LossReason::Damaged },
         Kind::TooLong { bytes: 0, limit: 0 },
         Kind::Append,
-        Kind::Version { found: 2, ours: 1 },
+        Kind::Version { found: 2, supported: 1 },
         Kind::OtherLedger,
         Kind::LockTimeout { millis: 0 },
         Kind::Stopped,
