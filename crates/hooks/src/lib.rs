@@ -1,37 +1,24 @@
 #![doc = include_str!("../README.md")]
 
-mod call;
-mod command;
-mod define;
-mod dispatch;
-mod environment;
+mod definitions;
 mod error;
-mod event;
-mod hook;
-mod judge;
-mod local;
-mod matcher;
-mod payload;
-mod plan;
-mod reply;
-mod report;
-mod rewrite;
-mod services;
-mod strict;
+mod events;
+mod execution;
+mod replies;
 
-pub use call::{FireContext, GateCall, Nesting, ToolCall};
-pub use dispatch::Dispatcher;
+pub use definitions::hook::{Hook, OnFailure, PluginDirectories, Scope, Step, View};
+pub use definitions::plan::{HookNote, LocalStep, Plan, PlanBuilder, RawOutput, RefusedSource};
 pub use error::{CODES, HookError, HookErrorKind, help};
-pub use event::{Event, EventClass};
-pub use hook::{Hook, OnFailure, PluginDirectories, Scope, Step, View};
-pub use judge::AskUntilVerdict;
-pub use payload::{PayloadError, Payloads, read_payload};
-pub use plan::{HookNote, LocalStep, Plan, PlanBuilder, RawOutput, RefusedSource};
-pub use report::{
-    Answer, Consent, GateReport, HookReport, Laundered, PermittedArgs, PostToolReport, ProposedArgs,
-    StepReport, StepResult,
-};
-pub use services::{
+pub use events::call::{FireContext, GateCall, Nesting, ToolCall};
+pub use events::event::{Event, EventClass};
+pub use events::payload::{PayloadError, Payloads, read_payload};
+pub use execution::dispatch::Dispatcher;
+pub use execution::judge::AskUntilVerdict;
+pub use execution::services::{
     AgentLoop, AgentRound, HookCommand, HookServices, JudgeHook, LendCheck, LocalHook, LocalReply,
     PermissionRule, RawGrants, Start, StartDirectly,
+};
+pub use replies::report::{
+    Answer, Consent, GateReport, HookReport, Laundered, PermittedArgs, PostToolReport, ProposedArgs,
+    StepReport, StepResult,
 };

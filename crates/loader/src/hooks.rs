@@ -11,11 +11,11 @@ use plugward_hooks::{Hook, HookReport, LendCheck, Plan, PlanBuilder, PluginDirec
 use plugward_ledger::{LedgerEvent, UseOutcome};
 use plugward_types::PluginKey;
 
-use crate::check::LookReport;
-use crate::checked::{CheckResult, LoadedPlugin, Outcome};
+use crate::contents::seal::{SealError, SealedCopy};
 use crate::record::RecordFailure;
 use crate::report::{Decision, PluginReport};
-use crate::seal::{SealError, SealedCopy};
+use crate::run::check::LookReport;
+use crate::run::result::{CheckResult, LoadedPlugin, Outcome};
 
 /// Adds the hooks of plugins that would load to a plan for display, and lists the other plugins as
 /// refused. Returns each plugin's id in the ids of its hooks.

@@ -1,36 +1,14 @@
 #![doc = include_str!("../README.md")]
 
-mod check;
-mod checked;
 pub mod codes;
-mod decide;
-mod discover;
-mod examined;
+mod contents;
+mod discovery;
 mod gates;
-mod hash;
-mod hints;
 mod hooks;
-mod key;
-mod markets;
-mod material;
-mod options;
-mod outcome;
-mod pins;
 mod record;
 mod report;
-mod roots;
-mod scan_records;
-mod scrub;
-mod seal;
-mod secrets;
-mod shared;
-mod stores;
-mod subject;
-mod survey;
-mod text;
-mod trees;
-mod verifiers;
-mod view;
+mod run;
+mod state;
 
 pub use cap_std::ambient_authority;
 pub use cap_std::fs::Dir;
@@ -49,32 +27,32 @@ pub use plugward_types::{
     PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
 };
 
-pub use check::{LookReport, check, load, look};
-pub use checked::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
-pub use decide::{
-    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
-};
+pub use contents::hash::sha256;
+pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
+pub use contents::seal::{SealError, SealedCopy};
+pub use contents::subject::Subject;
+pub use discovery::roots::{Root, project_of};
+pub use discovery::survey::{SurveyedPlugin, survey};
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
-pub use hash::sha256;
+pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
-pub use material::{MainFile, Material, SharedText, entry_parts, identity_of};
-pub use options::{
-    Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
-    NoWatch, Person, ScanAsk, Trust, Watch,
-};
-pub use outcome::{Notice, Reason, ReasonPlace, Weight};
-pub use pins::{PinStore, StoreFailure};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
     PinStatus, PluginKind, PluginReport, Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool,
 };
-pub use roots::{Root, project_of};
-pub use scan_records::{ScanCacheUse, ScanPack, ScanRecords};
-pub use seal::{SealError, SealedCopy};
-pub use stores::{Host, Stores};
-pub use subject::Subject;
-pub use survey::{SurveyedPlugin, survey};
-pub use verifiers::{SignerRow, SignersError, Verifiers};
+pub use run::check::{LookReport, check, load, look};
+pub use run::options::{
+    Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
+    NoWatch, Person, ScanAsk, Trust, Watch,
+};
+pub use run::outcome::{Notice, Reason, ReasonPlace, Weight};
+pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
+pub use state::decide::{
+    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
+};
+pub use state::pins::{PinStore, StoreFailure};
+pub use state::scan_records::{ScanCacheUse, ScanPack, ScanRecords};
+pub use state::stores::{Host, Stores};

@@ -437,15 +437,15 @@ fn adr_comments(source: &str) -> Vec<String> {
 #[test]
 fn adr004_doc_comments() {
     let rules: [(&str, &str, &[&str]); 3] = [
-        ("event.rs", include_str!("../../src/event.rs"), &["one event", "not split", "reorder"]),
+        ("event.rs", include_str!("../../src/events/event.rs"), &["one event", "not split", "reorder"]),
         (
             "dispatch.rs",
-            include_str!("../../src/dispatch.rs"),
+            include_str!("../../src/execution/dispatch.rs"),
             &["as the tool left it", "after the transform step", "deny counts as skip"],
         ),
         (
             "judge.rs",
-            include_str!("../../src/judge.rs"),
+            include_str!("../../src/execution/judge.rs"),
             &["reach a model only through", "LlmAccess", "scan"],
         ),
     ];
@@ -455,8 +455,8 @@ fn adr004_doc_comments() {
         assert!(comments.iter().any(states), "{file}: no comment on ADR-004 has {words:?}: {comments:?}");
     }
     // At the event itself, where a reader of the docs finds it, and not in a comment of the file alone.
-    assert!(include_str!("../../src/event.rs").contains("/// ADR-004"));
-    assert!(include_str!("../../src/dispatch.rs").contains("/// ADR-004"));
+    assert!(include_str!("../../src/events/event.rs").contains("/// ADR-004"));
+    assert!(include_str!("../../src/execution/dispatch.rs").contains("/// ADR-004"));
 }
 
 #[test]

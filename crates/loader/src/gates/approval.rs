@@ -5,12 +5,12 @@ use plugward_pinstore::{Approval, ApprovalCheck, Approvals, ApprovedBytes, Rules
 use plugward_state_file::{Owner, StateError};
 
 use super::passed;
-use crate::options::{ApprovalRule, CheckOptions};
-use crate::outcome::{GateOutcome, Notice, Weight};
-use crate::pins::StoreFailure;
+use crate::contents::subject::Subject;
+use crate::report::text::chain;
 use crate::report::{ApprovalReport, ApprovalState, Gate};
-use crate::subject::Subject;
-use crate::text::chain;
+use crate::run::options::{ApprovalRule, CheckOptions};
+use crate::run::outcome::{GateOutcome, Notice, Weight};
+use crate::state::pins::StoreFailure;
 
 /// The approvals, or the cause if they cannot be used.
 #[derive(Debug)]

@@ -13,14 +13,14 @@ use plugward_tree_lock::{
 use plugward_types::{Digest, PlacePath};
 
 use super::{Context, passed};
-use crate::discover::PluginPlace;
-use crate::examined::Examined;
-use crate::options::Trust;
-use crate::outcome::{GateOutcome, Notice, Weight};
+use crate::contents::subject::Subject;
+use crate::discovery::discover::PluginPlace;
+use crate::discovery::roots::{Root, ancestors, inside};
+use crate::gates::verifiers::{self, VerifierInput, Verifiers};
 use crate::report::{Gate, LockReport, LockState};
-use crate::roots::{Root, ancestors, inside};
-use crate::subject::Subject;
-use crate::verifiers::{self, VerifierInput, Verifiers};
+use crate::run::examined::Examined;
+use crate::run::options::Trust;
+use crate::run::outcome::{GateOutcome, Notice, Weight};
 
 /// The lockfile's name.
 pub(crate) const NAME: &str = "PLUGINS.lock";
@@ -53,7 +53,7 @@ pub(crate) enum DirectoryLock {
 impl DirectoryLock {
     fn read(root: &Root, dir: &str, verifiers: &Verifiers) -> Self {
         let jail = &root.jail;
-        let at = |name: &str| crate::roots::join(dir, name);
+        let at = |name: &str| crate::discovery::roots::join(dir, name);
         let bytes = match jail.read(at(NAME).as_str(), u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX)) {
             Ok(bytes) => bytes,
             Err(error) if error.class() == ErrorClass::NotFound => return Self::Absent,
@@ -71,7 +71,9 @@ impl DirectoryLock {
                     Err(_) => Some(Vec::new()),
                 };
                 match verifiers.of_lock(&bytes, signature.as_deref()) {
-                    Ok(signature) => Self::Own { file, digest: crate::hash::sha256(&bytes), signature },
+                    Ok(signature) => {
+                        Self::Own { file, digest: crate::contents::hash::sha256(&bytes), signature }
+                    }
                     Err(error) => Self::broken(&error),
                 }
             }
@@ -176,7 +178,7 @@ pub(crate) fn unvisited(
     visited: &BTreeMap<PlacePath, String>,
     verifiers: &Verifiers,
 ) -> Vec<PlacePath> {
-    let reach = crate::roots::reach(root, &root.dir);
+    let reach = crate::discovery::roots::reach(root, &root.dir);
     let above = ancestors(&root.dir).take_while(|dir| inside(dir, &reach.top).is_some());
     // The nearest lockfile at or above the directory, and those of the plugins inside it.
     let nearest = core::iter::once(root.dir.as_str())
@@ -256,7 +258,7 @@ pub(crate) fn gate(
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
         Some(DirectoryLock::Own { file, digest, signature }) => {
-            let tree = crate::trees::under(snapshot, &file.exclude_of(&gate.path))
+            let tree = crate::contents::trees::under(snapshot, &file.exclude_of(&gate.path))
                 .unwrap_or(subject.observed.facts.tree);
             gate.result.says = gate.compare(file, &tree, context);
             gate.ask(Some(file), signature.as_ref(), &tree, verifiers);
@@ -398,7 +400,7 @@ impl LockGate<'_> {
         let path = inside(&one.place.dir, &outer.dir).unwrap_or(".");
         match &*outer.lock {
             DirectoryLock::Own { file, .. } => {
-                let tree = crate::trees::under(self.snapshot, &file.exclude_of(path));
+                let tree = crate::contents::trees::under(self.snapshot, &file.exclude_of(path));
                 let check = self.check(file, path, &tree.unwrap_or(self.subject.observed.facts.tree));
                 if check != LockCheck::Match {
                     let message = format!("the {NAME} further up: {}", text(&check));
@@ -421,7 +423,7 @@ impl LockGate<'_> {
         let own = context.locks.of(context.root, &one.place.dir, &context.options.verifiers);
         match &*own {
             DirectoryLock::Own { file, .. } if file.get(".").is_some() => {
-                let tree = crate::trees::under(self.snapshot, &file.exclude_of("."));
+                let tree = crate::contents::trees::under(self.snapshot, &file.exclude_of("."));
                 let check = self.check(file, ".", &tree.unwrap_or(self.subject.observed.facts.tree));
                 if check != LockCheck::Match {
                     let message = format!("the plugin's own lockfile does not match: {}", text(&check));

@@ -10,12 +10,12 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{CalledName, Digest};
 
 use super::passed;
-use crate::discover::{MAIN_LIMIT, PluginPlace};
-use crate::examined::Examined;
-use crate::options::CheckOptions;
-use crate::outcome::{GateOutcome, ReasonPlace, Weight};
+use crate::contents::view::{TreeFiles, View, manifests};
+use crate::discovery::discover::{MAIN_LIMIT, PluginPlace};
 use crate::report::Gate;
-use crate::view::{TreeFiles, View, manifests};
+use crate::run::examined::Examined;
+use crate::run::options::CheckOptions;
+use crate::run::outcome::{GateOutcome, ReasonPlace, Weight};
 
 /// Reads the manifests of all dialects in a directory.
 pub(crate) fn gate(

@@ -11,11 +11,11 @@ use plugward_capability::{
 
 use plugward_types::PluginKey;
 
-use crate::examined::Examined;
-use crate::options::CheckOptions;
-use crate::outcome::{Reason, Weight};
 use crate::record::{RecordFailure, Run, ledger_name};
 use crate::report::{CapabilityReport, Gate, PluginReport};
+use crate::run::examined::Examined;
+use crate::run::options::CheckOptions;
+use crate::run::outcome::{Reason, Weight};
 
 /// The capabilities that a host grants to a plugin.
 ///

@@ -9,6 +9,7 @@ pub(crate) mod policy;
 pub(crate) mod scan;
 mod surface;
 pub(crate) mod tree;
+pub(crate) mod verifiers;
 
 use std::collections::BTreeSet;
 
@@ -16,19 +17,19 @@ use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{Behavior, PluginKey};
 
-use crate::discover::PluginPlace;
-use crate::examined::Examined;
-use crate::key::Identity;
-use crate::material::Material;
-use crate::options::{ByteRetention, CheckOptions, Watch};
-use crate::outcome::GateOutcome;
+use crate::contents::material::Material;
+use crate::contents::shared;
+use crate::contents::view::View;
+use crate::discovery::discover::PluginPlace;
+use crate::discovery::key::Identity;
+use crate::discovery::roots::{Root, directory_id};
 use crate::record::Run;
+use crate::report::text::plain;
 use crate::report::{Gate, Skipped};
-use crate::roots::{Root, directory_id};
-use crate::shared;
-use crate::stores::Stores;
-use crate::text::plain;
-use crate::view::View;
+use crate::run::examined::Examined;
+use crate::run::options::{ByteRetention, CheckOptions, Watch};
+use crate::run::outcome::GateOutcome;
+use crate::state::stores::Stores;
 
 use lock::LockFiles;
 use scan::UsedSuppressions;
@@ -95,7 +96,7 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
 }
 
 fn skipped_path(place: &PluginPlace, context: &Context<'_>) -> String {
-    crate::roots::inside(&place.dir, &context.root.dir).unwrap_or(&place.dir).to_owned()
+    crate::discovery::roots::inside(&place.dir, &context.root.dir).unwrap_or(&place.dir).to_owned()
 }
 
 fn take_views(one: &mut Examined, views: Vec<View>) {
@@ -178,7 +179,8 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
         && let Some(baselines) = context.stores.pins.baselines()
         && let Some(subject) = &one.subject
     {
-        let kept = crate::material::keep(baselines, &snapshot, &one.shared, &one.views, subject.facts());
+        let kept =
+            crate::contents::material::keep(baselines, &snapshot, &one.shared, &one.views, subject.facts());
         if let Err(error) = kept {
             one.gate(Gate::Pin)
                 .note(error.code(), format!("no baseline was stored for a later diff: {error}"));

@@ -14,15 +14,15 @@ use plugward_types::{CalledName, PluginKey, TreeDigest};
 use super::policy::{Namesake, namesake};
 use super::scan::SUSPICIOUS;
 use super::{Context, passed};
-use crate::examined::Examined;
-use crate::key::{Identity, OldPlace};
-use crate::options::{Answer, CheckMode, CheckOptions, Person, Trust};
-use crate::outcome::{GateOutcome, Reason, Weight};
-use crate::pins::PinStore;
+use crate::contents::subject::Subject;
+use crate::contents::view::manifests;
+use crate::discovery::key::{Identity, OldPlace};
+use crate::report::text::plain;
 use crate::report::{Gate, PinStatus};
-use crate::subject::Subject;
-use crate::text::plain;
-use crate::view::manifests;
+use crate::run::examined::Examined;
+use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Trust};
+use crate::run::outcome::{GateOutcome, Reason, Weight};
+use crate::state::pins::PinStore;
 
 /// The result of comparing one plugin with the pins.
 #[derive(Debug, Clone)]
@@ -117,14 +117,14 @@ pub(crate) fn subject(
     let listed =
         pinned.and_then(|agreed| Excludes::new(agreed.facts.exclude.iter().map(String::as_str)).ok());
     let (tree, exclude) = listed
-        .and_then(|list| crate::trees::under(snapshot, &list).map(|tree| (tree, list)))
+        .and_then(|list| crate::contents::trees::under(snapshot, &list).map(|tree| (tree, list)))
         .unwrap_or_else(|| (*snapshot.digest(), snapshot.exclude().clone()));
     one.tree = Some(tree);
     let entry = super::manifest::entry_text(one, snapshot);
     let facts = Facts {
         manifest: one.manifests.iter().map(|(dialect, digest)| ((*dialect).to_owned(), *digest)).collect(),
-        entry: entry.map(|text| crate::hash::sha256(text.as_bytes())),
-        surface: Some(crate::view::surface_digest(&one.views)),
+        entry: entry.map(|text| crate::contents::hash::sha256(text.as_bytes())),
+        surface: Some(crate::contents::view::surface_digest(&one.views)),
         exclude: exclude.iter().map(str::to_owned).collect(),
         shared: one.shared.digests(),
         ..Facts::of_tree(tree)
@@ -147,7 +147,7 @@ pub(crate) fn subject(
         launchers: launchers.map(super::surface::launcher).collect(),
         codewizard: context.locks.is_json(&one.place, context).then(|| CodewizardDigest::of(snapshot)),
         without_lock: (one.place.dir == context.root.dir)
-            .then(|| crate::trees::without_lock(snapshot))
+            .then(|| crate::contents::trees::without_lock(snapshot))
             .flatten(),
         material: None,
         old_place,
@@ -412,7 +412,7 @@ impl Differences {
         };
         let Some(old) = kept.found() else { return Self::Unknown };
         let list = Excludes::new(changed.actual.exclude.iter().map(String::as_str)).unwrap_or_default();
-        let new = crate::trees::preimage(snapshot, &list);
+        let new = crate::contents::trees::preimage(snapshot, &list);
         let (old, new) = (files(&old), files(&new));
         let differ: Vec<&&str> =
             old.keys().chain(new.keys()).filter(|path| old.get(*path) != new.get(*path)).collect();

@@ -13,11 +13,11 @@ use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
 
 use super::pin::shown;
 use super::{Context, passed};
-use crate::examined::Examined;
-use crate::outcome::{GateOutcome, Notice, Reason, Weight};
+use crate::contents::subject::Subject;
 use crate::report::Gate;
-use crate::subject::Subject;
-use crate::text::{chain, plain};
+use crate::report::text::{chain, plain};
+use crate::run::examined::Examined;
+use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
 
 /// The revocation lists in the host's settings, with the error of each that cannot be used.
 #[derive(Debug, Default)]
@@ -121,7 +121,7 @@ pub(crate) fn gate(
         Vec::new()
     };
     let facts = subject.facts();
-    let mut names = crate::verifiers::names(one);
+    let mut names = crate::gates::verifiers::names(one);
     // Entries for version 2 ids contain the name of the parent directory.
     if let Some(parent) = one.place.real.parent() {
         names.extend(one.called.iter().map(|name| format!("{name}@{}", parent.name())));
@@ -180,7 +180,7 @@ fn inner_trees(one: &Examined, snapshot: &Snapshot, pins: &Pins) -> Vec<(String,
     };
     let dirs: BTreeSet<String> =
         snapshot.entries().flat_map(|entry| dir_of(entry.path())).filter(|dir| !has_row(dir)).collect();
-    let inner = |dir: String| Some((crate::trees::inside(snapshot, &dir)?, dir));
+    let inner = |dir: String| Some((crate::contents::trees::inside(snapshot, &dir)?, dir));
     dirs.into_iter().take(INNER).filter_map(inner).map(|(tree, dir)| (dir, tree)).collect()
 }
 
@@ -319,7 +319,7 @@ pub(crate) fn namesake(
     }
     // A revoked id of another host or marketplace that has a name of this plugin. The plugin's own ids were
     // compared before.
-    let own = crate::verifiers::names(one);
+    let own = crate::gates::verifiers::names(one);
     let revoked = pins.revoked().iter().filter_map(|entry| entry.id.as_deref()).find(|id| {
         let name = id.split('@').next().unwrap_or(id);
         !own.iter().any(|own| own == id) && called.iter().any(|called| called == name)

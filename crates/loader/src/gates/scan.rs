@@ -13,12 +13,12 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, Finding, Severity};
 
 use super::{Context, passed, pin};
-use crate::examined::Examined;
-use crate::options::{CheckOptions, ScanAsk, Trust};
-use crate::outcome::{GateOutcome, Notice, Reason, Weight};
+use crate::contents::shared::{Content, SharedRoots};
+use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
-use crate::shared::{Content, SharedRoots};
-use crate::view::{View, entries};
+use crate::run::examined::Examined;
+use crate::run::options::{CheckOptions, ScanAsk, Trust};
+use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
 
 /// The code for suspicious findings that a person must accept.
 pub(crate) const SUSPICIOUS: &str = "scan/suspicious";
@@ -110,10 +110,10 @@ fn scan(
     let look = |before: String, files: &[Entry<'_>]| {
         let report = plugward_scanner::scan(options.rules(), &how, files)
             .map_err(|error| format!("{error} ({})", error.code()))?;
-        let secrets = crate::secrets::look(files, &report)?;
+        let secrets = crate::contents::secrets::look(files, &report)?;
         Ok::<Part, String>(Part { before, report, secrets })
     };
-    let hints = crate::hints::Hints::of(views);
+    let hints = crate::contents::hints::Hints::of(views);
     let mut parts = vec![look(String::new(), &entries(snapshot, &|path| hints.role(path)))?];
     for (name, content) in shared.contents() {
         match content {

@@ -7,12 +7,12 @@ use plugward_sandbox_path::Jail;
 use plugward_tree_lock::{EntryKind, Snapshot};
 
 use super::passed;
-use crate::discover::exists;
-use crate::examined::Examined;
-use crate::options::CheckOptions;
-use crate::outcome::{GateOutcome, Weight};
+use crate::contents::view::manifests;
+use crate::discovery::discover::exists;
 use crate::report::Gate;
-use crate::view::manifests;
+use crate::run::examined::Examined;
+use crate::run::options::CheckOptions;
+use crate::run::outcome::{GateOutcome, Weight};
 
 /// The code for a declared program that does not exist in the plugin.
 const MISSING: &str = "surface/missing-program";

@@ -4,10 +4,10 @@ use plugward_sandbox_path::{ErrorClass, Jail, OpenError};
 use plugward_tree_lock::{ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck};
 
 use super::{Context, passed};
-use crate::discover::{MAIN_LIMIT, NAMES, Names, PluginPlace};
-use crate::outcome::{GateOutcome, Weight};
+use crate::discovery::discover::{MAIN_LIMIT, NAMES, Names, PluginPlace};
+use crate::discovery::roots::inside;
 use crate::report::Gate;
-use crate::roots::inside;
+use crate::run::outcome::{GateOutcome, Weight};
 use plugward_manifest::MAIN_FILES;
 
 /// The result of reading a directory.
@@ -76,7 +76,7 @@ pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
             }
         }
         Err(error) => {
-            outcome.add(error.code(), Weight::CouldNotTell, crate::text::chain(&error), error.help());
+            outcome.add(error.code(), Weight::CouldNotTell, crate::report::text::chain(&error), error.help());
         }
     }
     TreeOutcome::NotRead(outcome)

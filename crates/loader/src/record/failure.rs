@@ -3,8 +3,8 @@
 use plugward_capability::TrailError;
 use plugward_ledger::LedgerError;
 
-use crate::outcome::{Notice, Reason, Weight};
 use crate::report::Gate;
+use crate::run::outcome::{Notice, Reason, Weight};
 
 /// The reason that something could not be recorded. Nothing that needed the record has happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ impl RecordFailure {
     }
 
     fn new(code: &str, error: &dyn core::error::Error, help: &str) -> Self {
-        let message = crate::text::chain(error);
+        let message = crate::report::text::chain(error);
         // A ledger that fails verification and one that cannot be written have the same effect, as with
         // pins.
         Self { code: code.to_owned(), message, help: help.to_owned(), weight: Weight::Store }

@@ -4,6 +4,7 @@
 mod failure;
 mod races;
 mod run;
+pub(crate) mod scrub;
 
 use std::cell::RefCell;
 
@@ -13,8 +14,8 @@ use plugward_ledger::{Clock, Durability, Ledger, LedgerEvent, LedgerId, UseOutco
 
 use plugward_types::PluginKey;
 
-use crate::options::CheckMode;
-use crate::scrub::SecretScrubber;
+use crate::record::scrub::SecretScrubber;
+use crate::run::options::CheckMode;
 
 pub use failure::RecordFailure;
 pub(crate) use run::Run;
@@ -173,7 +174,7 @@ pub fn ledger_name(key: &PluginKey) -> String {
     if plugward_capability::PluginName::new(&text).is_ok() {
         return text;
     }
-    format!("path:{}", crate::hash::sha256(text.as_bytes()))
+    format!("path:{}", crate::contents::hash::sha256(text.as_bytes()))
 }
 
 fn nowhere() -> RecordFailure {

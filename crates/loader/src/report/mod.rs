@@ -1,10 +1,11 @@
 //! The report of a run: what was found, what was decided, and the reasons. Version 2, the JSON output.
 
 mod plugin;
+pub(crate) mod text;
 
 use serde::Serialize;
 
-use crate::outcome::Notice;
+use crate::run::outcome::Notice;
 
 pub use plugin::{
     ApprovalReport, ApprovalState, CapabilityReport, LockReport, LockState, PinReport, PinStatus, PluginKind,

@@ -7,7 +7,7 @@ use plugward_types::{Behavior, BehaviorEvidence, CalledName, Finding, PluginKey}
 use serde::{Serialize, Serializer};
 
 use super::Decision;
-use crate::outcome::{Notice, Reason};
+use crate::run::outcome::{Notice, Reason};
 
 /// One plugin directory, whatever number of dialects it serves.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,0 +1,449 @@
+//! Discovery: which directories are plugins. It reads names only, and the contents of marketplace
+//! files.
+
+use std::collections::BTreeSet;
+
+use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
+use plugward_pinstore::{Pin, PinState, Pins};
+use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
+use plugward_types::PlacePath;
+
+use crate::discovery::markets::{MarketListing, Markets};
+use crate::discovery::roots::{Reach, Root, Upward, ancestors, inside, join};
+use crate::report::{Gate, Skipped};
+use crate::run::options::{CheckOptions, Watch};
+use crate::run::outcome::{Notice, Reason};
+
+/// Directory levels under a root that are searched. Repositories keep plugins in the first few
+/// levels.
+const DEPTH: usize = 16;
+/// Names in one directory that are read. The limits bound the time that a planted tree can cost.
+pub(crate) const NAMES: usize = 20_000;
+/// Directories of one root that are searched.
+const DIRECTORIES: usize = 50_000;
+/// Bytes of a main file that are read; the manifest parser has the same limit.
+pub(crate) const MAIN_LIMIT: u64 = 1 << 20;
+/// Directories of version control, which contain no plugins.
+const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// A directory that is a plugin by its files, by a marketplace entry, or by a pin.
+#[derive(Debug, Clone)]
+pub(crate) struct PluginPlace {
+    /// The index of the root.
+    pub(crate) root: usize,
+    /// The directory, relative to the root's jail.
+    pub(crate) dir: String,
+    /// Its real path.
+    pub(crate) real: PlacePath,
+    pub(crate) reach: Reach,
+    pub(crate) named: Option<MarketListing>,
+    /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
+    pub(crate) broken: Option<Reason>,
+}
+
+/// The result of searching one root.
+#[derive(Debug, Default)]
+pub(crate) struct Discovery {
+    pub(crate) places: Vec<PluginPlace>,
+    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) seen: SearchExtent,
+    /// Pinned places that are not directories any more.
+    pub(crate) absent: Vec<AbsentPin>,
+}
+
+/// Whether a root was searched completely.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum SearchExtent {
+    #[default]
+    Complete,
+    Partial,
+}
+
+/// A pinned place that is not a directory any more.
+#[derive(Debug)]
+pub(crate) struct AbsentPin {
+    /// The index of the root.
+    pub(crate) root: usize,
+    pub(crate) place: PlacePath,
+    /// The cause if it could not be opened; `None` if nothing is there.
+    pub(crate) error: Option<OpenError>,
+}
+
+struct Walk<'a> {
+    root: &'a Root,
+    number: usize,
+    options: &'a CheckOptions,
+    watch: &'a dyn Watch,
+    /// Pinned directories, relative to the jail.
+    pinned: BTreeSet<String>,
+    directories: usize,
+    found: Discovery,
+    markets: Markets,
+    upward: Upward,
+    taken: BTreeSet<String>,
+    /// The plugin that contains the current directory.
+    inside: Option<String>,
+}
+
+/// Searches one root.
+pub(crate) fn discover(
+    root: &Root,
+    number: usize,
+    pins: Option<&Pins>,
+    options: &CheckOptions,
+    watch: &dyn Watch,
+) -> Discovery {
+    let mut walk = Walk {
+        root,
+        number,
+        options,
+        watch,
+        pinned: BTreeSet::new(),
+        directories: 0,
+        found: Discovery::default(),
+        markets: Markets::default(),
+        upward: Upward::default(),
+        taken: BTreeSet::new(),
+        inside: None,
+    };
+    walk.find_pinned(pins);
+    walk.enter();
+    let here = walk.directory(&root.dir, 0);
+    walk.left_over();
+    let Walk { mut found, markets, .. } = walk;
+    found.notices.extend(markets.notices().cloned());
+    let nothing = found.places.is_empty() && found.skipped.is_empty() && found.absent.is_empty();
+    if here == DirectoryClass::Nothing && nothing {
+        found.skipped.push(Skipped { path: ".".to_owned(), why: "no manifest".to_owned() });
+    }
+    found
+}
+
+/// What a directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DirectoryClass {
+    Plugin,
+    /// Not a plugin, but it contains one, or is already reported.
+    Below,
+    Nothing,
+}
+
+impl Walk<'_> {
+    /// Lists the pinned places inside the root, both by the typed path and by the real one.
+    fn find_pinned(&mut self, pins: Option<&Pins>) {
+        let real = self.root.real();
+        let here = |place: &PlacePath| {
+            let within = |dir: &PlacePath| place.relative_to(dir).is_some();
+            within(&real) || self.root.typed.as_ref().is_some_and(within)
+        };
+        let placed =
+            pins.into_iter().flat_map(Pins::iter).filter_map(|(key, pin)| Some((key.placed()?, pin)));
+        // Plugins that are pinned for other dialects are not part of this check.
+        let dialect = self.options.dialect;
+        let wanted = |pin: &Pin| {
+            let of = |only: Dialect| pin.called.iter().any(|name| name.dialect() == only.as_str());
+            pin.called.is_empty() || dialect.is_none_or(of)
+        };
+        for (place, pin) in placed.filter(|(place, pin)| here(place) && wanted(pin)) {
+            let Some(dir) = self.root.inside(place) else { continue };
+            match self.root.jail.metadata(dir) {
+                Ok(meta) if meta.kind() == FileKind::Directory => {
+                    self.pinned.insert(dir.to_owned());
+                }
+                // A file at a pinned place is refused when it is opened as a directory.
+                Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
+                Err(error) if is_absent(&error) => {
+                    if pin.state == PinState::Trusted {
+                        self.absent(place, None);
+                    }
+                }
+                Err(error) => self.absent(place, Some(error)),
+            }
+        }
+    }
+
+    fn absent(&mut self, place: &PlacePath, error: Option<OpenError>) {
+        self.found.absent.push(AbsentPin { root: self.number, place: place.clone(), error });
+    }
+
+    /// Finds the plugin that contains the root's directory, if any. A directory inside a plugin is
+    /// judged as part of it, whichever of the two the user named.
+    fn enter(&mut self) {
+        let dir = self.root.dir.clone();
+        let own = self.upward.reach(self.root, &dir);
+        self.markets.load_above(self.root, &dir, &own);
+        let mut above: Vec<&str> =
+            ancestors(&dir).take_while(|above| inside(above, &own.outer).is_some()).collect();
+        above.reverse();
+        for above in above {
+            let named = self.is_named(above);
+            let marked = || self.is_marked(above, &Names::Unknown);
+            if named || (self.inside.is_none() && marked()) {
+                self.inside = Some(above.to_owned());
+            }
+        }
+        if let Some(outer) = self.inside.clone()
+            && !self.is_named(&dir)
+            && !self.pinned.contains(&dir)
+        {
+            self.take(&outer, &Names::Unknown);
+        }
+    }
+
+    fn is_named(&self, dir: &str) -> bool {
+        // Computing the reach takes many lookups, and few directories are in any marketplace.
+        self.markets.mentions(dir) && self.markets.entry(dir, &self.upward.reach(self.root, dir)).is_some()
+    }
+
+    fn directory(&mut self, dir: &str, depth: usize) -> DirectoryClass {
+        self.directories = self.directories.saturating_add(1);
+        if self.directories > DIRECTORIES {
+            self.not_all(format!("{dir}: more than {DIRECTORIES} directories; the others were not searched"));
+            return DirectoryClass::Below;
+        }
+        self.watch.discovering(dir);
+        let listing = self.root.jail.list(dir, NAMES);
+        let names = Names::of(listing.as_ref().ok());
+        // A directory such as `.claude-plugin` belongs to the plugin above it.
+        let marked = self.is_marked(dir, &names);
+        if self.inside.is_none() && !holds_main_files(dir) {
+            self.markets.load(self.root, dir, &names);
+        }
+        let own = self.is_named(dir) || self.pinned.contains(dir);
+        if !own && !marked {
+            if self.inside.is_none() && !holds_main_files(dir) && names.has("plugin.json") {
+                self.skip(dir, "plugin.json of no known dialect");
+            }
+            return self.descend(dir, depth, listing);
+        }
+        if let (false, Some(outer)) = (own, self.inside.clone()) {
+            self.skip(dir, &format!("inside the plugin in {}, which is checked with it", self.shown(&outer)));
+            return self.descend(dir, depth, listing);
+        }
+        self.take(dir, &names);
+        let outer = self.inside.replace(dir.to_owned());
+        let _below: DirectoryClass = self.descend(dir, depth, listing);
+        self.inside = outer;
+        DirectoryClass::Plugin
+    }
+
+    fn descend(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> DirectoryClass {
+        if depth < DEPTH {
+            return self.children(dir, depth, listing);
+        }
+        let is_directory =
+            |entry: &plugward_sandbox_path::DirectoryEntry| entry.kind() == FileKind::Directory;
+        if listing.is_ok_and(|listing| listing.entries().iter().any(is_directory)) {
+            let dir = self.shown(dir);
+            self.not_all(format!("{dir}: more than {DEPTH} levels; deeper directories were not searched"));
+        }
+        DirectoryClass::Nothing
+    }
+
+    /// Reports that something was not searched. Inside a plugin nothing is lost: its tree is read
+    /// completely, or refused.
+    fn not_all(&mut self, message: String) {
+        if self.inside.is_none() {
+            self.found.seen = SearchExtent::Partial;
+            self.notice("discover/too-many", message);
+        }
+    }
+
+    fn children(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> DirectoryClass {
+        let listing = match listing {
+            Ok(listing) => listing,
+            Err(error) => {
+                if self.inside.is_none() {
+                    self.found.seen = SearchExtent::Partial;
+                    self.notice("discover/unreadable", format!("{}: {error}", self.shown(dir)));
+                }
+                return DirectoryClass::Below;
+            }
+        };
+        if listing.is_truncated() {
+            let dir = self.shown(dir);
+            self.not_all(format!("{dir}: more than {NAMES} names; the others were not searched"));
+        }
+        let mut sight = DirectoryClass::Nothing;
+        for entry in listing.entries() {
+            let name = String::from_utf8_lossy(entry.name()).into_owned();
+            let child = join(dir, &name);
+            let utf8 = core::str::from_utf8(entry.name()).is_ok();
+            match entry.kind() {
+                FileKind::Directory if CONTROL.contains(&name.as_str()) => continue,
+                FileKind::Directory if !utf8 => {
+                    self.skip(&child, "name is not UTF-8");
+                    // A host may load it, but a path that is not UTF-8 cannot be a key.
+                    if self.inside.is_none() {
+                        self.found.seen = SearchExtent::Partial;
+                    }
+                    sight = DirectoryClass::Below;
+                    continue;
+                }
+                FileKind::Directory => {}
+                FileKind::Symlink if self.inside.is_none() => {
+                    // A pinned directory that became a symlink is reported separately.
+                    if !self.is_absent(&child) {
+                        self.skip(&child, "a symlink, which is not followed");
+                    }
+                    continue;
+                }
+                _ => continue,
+            }
+            match self.directory(&child, depth.saturating_add(1)) {
+                DirectoryClass::Plugin | DirectoryClass::Below => sight = DirectoryClass::Below,
+                DirectoryClass::Nothing if depth == 0 && !holds_main_files(&child) => {
+                    self.skip(&child, "no manifest")
+                }
+                DirectoryClass::Nothing => {}
+            }
+        }
+        sight
+    }
+
+    fn is_absent(&self, dir: &str) -> bool {
+        self.root
+            .top
+            .join(dir)
+            .is_ok_and(|place| self.found.absent.iter().any(|absent| absent.place == place))
+    }
+
+    /// Returns `true` if a directory contains a main file of a dialect, of any file type.
+    ///
+    /// A `plugin.json` at the top level can belong to many other programs, so its contents decide.
+    fn is_marked(&self, dir: &str, names: &Names) -> bool {
+        let wanted = |dialect| self.options.dialect.is_none_or(|only| only == dialect);
+        // The `plugin.json` in a directory such as `.claude-plugin` belongs to the plugin above it.
+        let inner = holds_main_files(dir);
+        let there = |file: &str| names.can_have(file) && exists(&self.root.jail, &join(dir, file));
+        MAIN_FILES.iter().filter(|(dialect, _)| wanted(*dialect)).any(|(_, file)| {
+            there(file) && (*file != "plugin.json" || !inner && !is_foreign(&self.root.jail, dir))
+        })
+    }
+
+    fn take(&mut self, dir: &str, names: &Names) {
+        let Ok(real) = self.root.top.join(dir) else {
+            return self.not_all(format!("{}: not searched, since the path is too long", self.shown(dir)));
+        };
+        if !self.taken.insert(dir.to_owned()) {
+            return;
+        }
+        let reach = self.upward.reach(self.root, dir);
+        self.markets.load_above(self.root, dir, &reach);
+        // A place that is not a directory is refused when it is opened.
+        if self.root.jail.metadata(dir).is_ok_and(|meta| meta.kind() == FileKind::Directory) {
+            self.markets.load(self.root, dir, names);
+        }
+        let entry = self.markets.entry(dir, &reach).cloned();
+        let broken = if entry.is_none() { self.markets.broken(dir, &reach).cloned() } else { None };
+        let (root, dir) = (self.number, dir.to_owned());
+        self.found.places.push(PluginPlace { root, dir, real, reach, named: entry, broken });
+    }
+
+    /// Adds pinned directories and marketplace entries that the search did not reach, because they
+    /// are inside a plugin or too deep, and entries whose directory does not exist.
+    fn left_over(&mut self) {
+        let base = self.root.dir.clone();
+        let named: Vec<String> = self.markets.named_inside(&base).map(str::to_owned).collect();
+        let pinned: Vec<String> = self.pinned.iter().cloned().collect();
+        for dir in named.into_iter().chain(pinned) {
+            if self.taken.contains(&dir) || !self.wanted(&dir) {
+                continue;
+            }
+            // A symlink or a file at the place is refused by the gate that opens it.
+            if exists(&self.root.jail, &dir) {
+                self.take(&dir, &Names::Unknown);
+            } else {
+                self.skip(&dir, "named by the marketplace, but does not exist");
+            }
+        }
+    }
+
+    /// Returns `true` if a place is inside the root. A pinned place can be under the typed path,
+    /// but outside the directory that the path now leads to.
+    fn wanted(&self, dir: &str) -> bool {
+        inside(dir, &self.root.dir).is_some()
+    }
+
+    /// Returns a path for the report, relative to the root's directory.
+    fn shown(&self, dir: &str) -> String {
+        inside(dir, &self.root.dir).unwrap_or(dir).to_owned()
+    }
+
+    fn skip(&mut self, dir: &str, why: &str) {
+        let path = self.shown(dir);
+        self.found.skipped.push(Skipped { path, why: why.to_owned() });
+    }
+
+    fn notice(&mut self, code: &str, message: String) {
+        self.found.notices.push(Notice::new(code, Gate::Discover, message));
+    }
+}
+
+fn is_absent(error: &OpenError) -> bool {
+    error.class() == ErrorClass::NotFound || error.code() == "path/not-a-directory"
+}
+
+/// Returns `true` if an entry of any type has this name, or if it cannot be looked up. A gate then
+/// reports the cause.
+pub(crate) fn exists(jail: &Jail, path: &str) -> bool {
+    jail.metadata(path).map_or_else(|error| !is_absent(&error), |_| true)
+}
+
+/// The names in a directory that matter to discovery. Reading them from a listing saves lookups of
+/// absent names.
+pub(crate) enum Names {
+    /// The directory could not be listed completely, so any name can exist.
+    Unknown,
+    Known(BTreeSet<Vec<u8>>),
+}
+
+impl Names {
+    pub(crate) fn of(listing: Option<&Listing>) -> Self {
+        let matters = |name: &[u8]| {
+            let first = |file: &str| file.split('/').next().is_some_and(|first| first.as_bytes() == name);
+            MAIN_FILES.iter().chain(MARKETPLACE_FILES).any(|(_, file)| first(file))
+        };
+        match listing.filter(|listing| !listing.is_truncated()) {
+            Some(listing) => {
+                let names = listing.entries().iter().map(plugward_sandbox_path::DirectoryEntry::name);
+                Self::Known(names.filter(|name| matters(name)).map(<[u8]>::to_vec).collect())
+            }
+            None => Self::Unknown,
+        }
+    }
+
+    /// Returns `true` if a name is known to exist.
+    fn has(&self, name: &str) -> bool {
+        matches!(self, Self::Known(names) if names.contains(name.as_bytes()))
+    }
+
+    /// Returns `true` if a file can exist, judged by the first component of its path.
+    pub(crate) fn can_have(&self, file: &str) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Known(names) => names.contains(file.split('/').next().unwrap_or(file).as_bytes()),
+        }
+    }
+}
+
+/// Returns `true` if the `plugin.json` of a directory is readable and belongs to no known dialect.
+fn is_foreign(jail: &Jail, dir: &str) -> bool {
+    let Ok(bytes) = jail.read(join(dir, "plugin.json").as_str(), MAIN_LIMIT) else { return false };
+    let mut files = MapFiles::new().with("plugin.json", bytes);
+    for source in ["index.ts", "index.js"] {
+        if exists(jail, &join(dir, source)) {
+            files = files.with(source, Vec::new());
+        }
+    }
+    classify(&files) == Some(RootCheck::Unknown)
+}
+
+/// Returns `true` for directories such as `.claude-plugin`, which contain the main file of the
+/// plugin above them.
+fn holds_main_files(dir: &str) -> bool {
+    let name = dir.rsplit('/').next().unwrap_or(dir);
+    let directory = |file: &str| file.split_once('/').is_some_and(|(directory, _)| directory == name);
+    MAIN_FILES.iter().any(|(_, file)| directory(file))
+}

@@ -1,0 +1,235 @@
+//! One plugin with the outcomes of its gates, before its decision.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_manifest::Dialect;
+use plugward_pinstore::DirectoryId;
+use plugward_tree_lock::Snapshot;
+use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
+
+use crate::contents::shared::SharedRoots;
+use crate::contents::subject::Subject;
+use crate::contents::view::{View, manifests};
+use crate::discovery::discover::PluginPlace;
+use crate::gates::pin::PinOutcome;
+use crate::report::{
+    ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
+    PinStatus, PluginKind, PluginReport, SuppressedReport, SurfaceReport,
+};
+use crate::run::options::CheckOptions;
+use crate::run::outcome::{GateOutcome, Reason};
+
+/// A plugin with the outcomes of the gates that have run.
+#[derive(Debug)]
+pub(crate) struct Examined {
+    pub(crate) place: PluginPlace,
+    pub(crate) key: PluginKey,
+    pub(crate) directory: Option<DirectoryId>,
+    /// The id in reports; never an absolute path.
+    pub(crate) id: String,
+    /// The directory relative to its project, or the id if it is in no project.
+    pub(crate) path: String,
+    pub(crate) called: BTreeSet<CalledName>,
+    /// The dialects of the directory, including those whose manifests are refused.
+    pub(crate) dialects: Vec<Dialect>,
+    pub(crate) views: Vec<View>,
+    pub(crate) manifests: BTreeMap<&'static str, Digest>,
+    pub(crate) snapshot: Option<Snapshot>,
+    /// The digest under the excludes of the pin, else under those of this run.
+    pub(crate) tree: Option<TreeDigest>,
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) shared: SharedRoots,
+    /// What a pin or lock entry would cover; `None` if the manifest or the tree was refused.
+    pub(crate) subject: Option<Subject>,
+    gates: BTreeMap<Gate, GateOutcome>,
+    pub(crate) lock: LockReport,
+    pub(crate) pin: PinOutcome,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) suppressed: Vec<SuppressedReport>,
+    /// The places that show what the plugin can do.
+    pub(crate) behaviors: Vec<BehaviorEvidence>,
+    pub(crate) approval: ApprovalReport,
+    pub(crate) capabilities: Vec<CapabilityReport>,
+    /// The uses of `pins.on_store_error`, which the ledger records.
+    pub(crate) exceptions: Vec<String>,
+}
+
+impl Examined {
+    pub(crate) fn new(place: PluginPlace, key: PluginKey) -> Self {
+        Self {
+            place,
+            key,
+            directory: None,
+            id: String::new(),
+            path: String::new(),
+            called: BTreeSet::new(),
+            dialects: Vec::new(),
+            views: Vec::new(),
+            manifests: BTreeMap::new(),
+            snapshot: None,
+            tree: None,
+            files: 0,
+            bytes: 0,
+            shared: SharedRoots::default(),
+            subject: None,
+            gates: BTreeMap::new(),
+            lock: LockReport::state(LockState::Absent),
+            pin: PinOutcome::NotChecked,
+            findings: Vec::new(),
+            suppressed: Vec::new(),
+            behaviors: Vec::new(),
+            approval: ApprovalReport::state(ApprovalState::None),
+            capabilities: Vec::new(),
+            exceptions: Vec::new(),
+        }
+    }
+
+    /// Returns the outcome of a gate for changes.
+    pub(crate) fn gate(&mut self, gate: Gate) -> &mut GateOutcome {
+        self.gates.entry(gate).or_insert_with(|| GateOutcome::passed(gate))
+    }
+
+    /// Adds the outcome of a gate.
+    pub(crate) fn settle(&mut self, gate: Gate, outcome: GateOutcome) {
+        // The pin gate also compares names, and those reasons belong to the policy gate.
+        for reason in outcome.reasons {
+            self.gate(reason.gate).reasons.push(reason);
+        }
+        self.gate(gate).notices.extend(outcome.notices);
+    }
+
+    /// Returns all reasons, in the order of the gates.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.gates.values().flat_map(|gate| &gate.reasons)
+    }
+
+    /// Returns `true` if no gate has given a reason so far.
+    pub(crate) fn passes(&self) -> bool {
+        self.reasons().next().is_none()
+    }
+
+    /// Returns `true` if the only reasons are suspicious findings, which a person can accept.
+    pub(crate) fn is_askable(&self) -> bool {
+        self.reasons().all(|reason| reason.code == crate::gates::scan::SUSPICIOUS)
+    }
+
+    /// Returns the name from the first readable manifest, else the directory's name.
+    pub(crate) fn name(&self) -> &str {
+        manifests(&self.views).next().map_or_else(|| self.key.name(), |manifest| manifest.name())
+    }
+
+    pub(crate) fn version(&self) -> Option<&str> {
+        manifests(&self.views).find_map(|manifest| manifest.version())
+    }
+
+    /// Returns `true` if a selector in the host's settings means this plugin. Names in its
+    /// manifests count too.
+    pub(crate) fn is_called(&self, selector: &str) -> bool {
+        self.id == selector
+            || self.key.to_string() == selector
+            || self.key.name() == selector
+            || self.called.iter().any(|name| name.as_str() == selector || name.name() == selector)
+    }
+
+    /// Renders the report of this plugin from the outcomes of its gates.
+    pub(crate) fn report(&self, options: &CheckOptions) -> PluginReport {
+        let mut notices: Vec<_> = self.gates.values().flat_map(|gate| gate.notices.iter().cloned()).collect();
+        notices.sort();
+        notices.dedup();
+        let reasons: Vec<Reason> = self.reasons().cloned().collect();
+        let mut findings = self.findings.clone();
+        findings.sort();
+        let mut suppressed = self.suppressed.clone();
+        suppressed.sort();
+        PluginReport {
+            id: self.id.clone(),
+            hosts: match &self.key {
+                PluginKey::Installed { host, .. } => vec![host.to_string()],
+                PluginKey::Placed(_) => Vec::new(),
+            },
+            kind: PluginKind::Plugin,
+            on: true,
+            dialects: self.dialects.iter().map(|dialect| dialect.as_str()).collect(),
+            name: self.name().to_owned(),
+            version: self.version().map(str::to_owned),
+            path: self.path.clone(),
+            trust: options.trust_word(),
+            decision: decide(&reasons),
+            reasons,
+            notices,
+            manifest: self.manifests.iter().map(|(dialect, digest)| (*dialect, digest.to_string())).collect(),
+            tree: self.tree.map(|tree| tree.to_string()),
+            files: self.files,
+            bytes: self.bytes,
+            pin: self.pin_report(),
+            lock: self.lock.clone(),
+            approval: self.approval.clone(),
+            shared: self.shared.digests().into_iter().map(|(name, tree)| (name, tree.to_string())).collect(),
+            findings,
+            suppressed,
+            behaviors: self.behaviors.clone(),
+            surface: self.surface(),
+            capabilities: self.capabilities.clone(),
+            key: self.key.clone(),
+            directory: self.directory,
+            called: self.called.clone(),
+            root: self.place.root,
+        }
+    }
+
+    fn pin_report(&self) -> PinReport {
+        let own = |state| PinReport {
+            state,
+            manifest: self
+                .manifests
+                .iter()
+                .map(|(name, digest)| ((*name).to_owned(), digest.to_string()))
+                .collect(),
+            tree: self.tree.map(|tree| tree.to_string()),
+        };
+        let (status, pinned) = (self.pin.status(), self.pin.pinned());
+        match (status, pinned) {
+            (
+                PinStatus::Same
+                | PinStatus::Older
+                | PinStatus::Moved
+                | PinStatus::Migrated
+                | PinStatus::Enrolled,
+                _,
+            ) => own(status),
+            (_, Some((manifest, tree))) => PinReport { state: status, manifest, tree },
+            (_, None) => PinReport::state(status),
+        }
+    }
+
+    fn surface(&self) -> Vec<SurfaceReport> {
+        let mut all = Vec::new();
+        for manifest in manifests(&self.views) {
+            all.extend(manifest.surface().iter().map(|item| SurfaceReport {
+                dialect: manifest.dialect().as_str(),
+                kind: item.kind().as_str(),
+                event: item.event().map(str::to_owned),
+                name: (!item.name().is_empty()).then(|| item.name().to_owned()),
+                run: item.run().to_vec(),
+                url: item.fact("url").map(str::to_owned),
+                files: item.files().to_vec(),
+                coverage: item.coverage().code(),
+            }));
+        }
+        all
+    }
+}
+
+/// Decides: `Load` without reasons, `Ask` if all reasons are questions, else `Refuse`. No other
+/// code makes a decision.
+pub(crate) fn decide(reasons: &[Reason]) -> Decision {
+    use crate::run::outcome::Weight;
+    if reasons.is_empty() {
+        Decision::Load
+    } else if reasons.iter().all(|reason| reason.weight == Weight::Undecided) {
+        Decision::Ask
+    } else {
+        Decision::Refuse
+    }
+}

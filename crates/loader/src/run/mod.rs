@@ -1,0 +1,7 @@
+//! One run over all plugins: options, the steps after the gates, and the result.
+
+pub(crate) mod check;
+pub(crate) mod examined;
+pub(crate) mod options;
+pub(crate) mod outcome;
+pub(crate) mod result;

@@ -1,0 +1,253 @@
+//! The options of a check, and the host's callbacks.
+
+use core::num::NonZeroUsize;
+use std::sync::Arc;
+
+use plugward_manifest::Dialect;
+use plugward_pinstore::{Risk, StoreErrorRule, Timestamp};
+use plugward_scanner::{Date, Profile, Suppression};
+use plugward_tree_lock::{Excludes, TreeLimits};
+use plugward_types::PluginKey;
+
+use crate::gates::verifiers::Verifiers;
+use crate::report::PluginReport;
+use crate::state::scan_records::ScanPack;
+
+pub use plugward_pinstore::TrustMode as Trust;
+
+/// Whether one refused plugin prevents the others from loading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
+pub enum FailureScope {
+    /// Each plugin is decided independently.
+    EachAlone,
+    /// If one plugin does not load, no plugin loads.
+    AllOrNothing,
+}
+
+/// Whether a check may write pins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
+pub enum CheckMode {
+    /// New pins of the trust mode are committed.
+    Commit,
+    /// Nothing is written and no question is asked. The verdicts are those from which a committing check
+    /// would start.
+    LookOnly,
+}
+
+/// Which bytes are kept after a plugin's gates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, or what loads")]
+pub enum ByteRetention {
+    /// Each plugin's bytes are dropped when its gates are done.
+    Nothing,
+    /// The bytes of the plugin with this key stay in its subject, for a diff.
+    Of(PluginKey),
+    /// The bytes of every plugin that loads are handed to the host.
+    Loads {
+        /// The largest total size; plugins that exceed it are refused with `tree/limit`.
+        bytes: u64,
+    },
+}
+
+/// Whether a plugin needs an approval after an audit: the setting `plugins.approval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "off or required")]
+pub enum ApprovalRule {
+    /// Approvals are reported, but not required.
+    Off,
+    /// A plugin without an approval of the same contents does not load.
+    Required,
+}
+
+/// A finding that the host reviewed and suppresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "an entry of the host's settings")]
+pub struct HostSuppression {
+    /// The key of the plugin that it applies to; every plugin if `None`.
+    pub plugin: Option<PluginKey>,
+    /// The rule, file, content and reason.
+    pub entry: Suppression,
+}
+
+/// The effect of suspicious findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a setting with two values")]
+pub enum ScanAsk {
+    /// The decision is `Ask` until a person accepts the plugin's contents.
+    Ask,
+    /// The findings are listed, and the plugin loads.
+    Note,
+}
+
+/// Options for [`check`](crate::check) and [`load`](crate::load).
+///
+/// There is no `Default`: every host decides each option, and [`CheckOptions::new`] starts with the strict
+/// ones.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
+pub struct CheckOptions {
+    /// The trust mode, which decides about new plugins.
+    pub trust: Trust,
+    /// The decision if the pin store cannot be used.
+    pub on_store_error: StoreErrorRule,
+    /// Whether one refusal prevents all loads.
+    pub whole: FailureScope,
+    /// Whether pins can be written.
+    pub writes: CheckMode,
+    /// Which bytes are kept.
+    pub keep: ByteRetention,
+    /// The only dialect to check; all if `None`.
+    pub dialect: Option<Dialect>,
+    /// The names or keys of the plugins to check; all if `None`.
+    pub enabled: Option<Vec<String>>,
+    /// Top-level names that no tree digest covers.
+    pub excludes: Excludes,
+    /// The limits of one tree.
+    pub tree: TreeLimits,
+    /// The limits of one scan.
+    pub scan: plugward_scanner::ScanLimits,
+    /// The number of threads that read and scan. Results do not depend on it.
+    pub jobs: NonZeroUsize,
+    /// The records of earlier scans. Under `locked` they are not read.
+    pub records: Option<Arc<ScanPack>>,
+    /// The effect of suspicious findings.
+    pub scan_ask: ScanAsk,
+    /// The severities of rules; if `None`, each dialect has its own profile.
+    pub profile: Option<Profile>,
+    /// Bare package names that plugins may import.
+    pub packages: Vec<String>,
+    /// The built-in rules together with the host's own; if `None`, the built-in ones.
+    pub rules: Option<Arc<plugward_scanner::Rules>>,
+    /// The findings that the host suppresses.
+    pub suppressions: Vec<HostSuppression>,
+    /// The current day, by which suppressions expire.
+    pub today: Option<Date>,
+    /// Whether approvals are required.
+    pub approval: ApprovalRule,
+    /// The highest audited risk that can load.
+    pub max_risk: Risk,
+    /// Directories outside a plugin that are digested with it if they exist, such as `../shared`.
+    pub shared: Vec<String>,
+    /// Verifiers that must confirm a tree besides its digest.
+    pub verifiers: Verifiers,
+    /// The host's version, for plugins that require one (`gnoma_version`). If `None`, it is not compared.
+    pub host_version: Option<String>,
+    /// The time that is stored in pins.
+    pub now: Timestamp,
+    /// The user that is stored in pins.
+    pub by: String,
+}
+
+impl CheckOptions {
+    /// Creates options under which no new plugin loads.
+    ///
+    /// The trust mode is `prompt` without a person to ask, store errors refuse, limits are the standard
+    /// ones, every dialect is checked with one thread and the built-in rules. `now` and `by` are stored in
+    /// pins.
+    #[must_use]
+    pub fn new(now: Timestamp, by: impl Into<String>) -> Self {
+        Self {
+            trust: Trust::Prompt,
+            on_store_error: StoreErrorRule::Refuse,
+            whole: FailureScope::EachAlone,
+            writes: CheckMode::Commit,
+            keep: ByteRetention::Nothing,
+            dialect: None,
+            enabled: None,
+            excludes: Excludes::none(),
+            tree: TreeLimits::standard(),
+            scan: plugward_scanner::ScanLimits::DEFAULT,
+            jobs: NonZeroUsize::MIN,
+            records: None,
+            scan_ask: ScanAsk::Ask,
+            profile: None,
+            packages: Vec::new(),
+            rules: None,
+            suppressions: Vec::new(),
+            today: None,
+            approval: ApprovalRule::Off,
+            max_risk: Risk::Medium,
+            shared: Vec::new(),
+            verifiers: Verifiers::none(),
+            host_version: None,
+            now,
+            by: by.into(),
+        }
+    }
+
+    /// Returns the rules in use.
+    #[must_use]
+    pub fn rules(&self) -> &plugward_scanner::Rules {
+        self.rules.as_deref().unwrap_or_else(|| plugward_scanner::Rules::builtin())
+    }
+
+    /// Returns the name of the trust mode in settings and reports.
+    #[must_use]
+    pub const fn trust_word(&self) -> &'static str {
+        match self.trust {
+            Trust::Tofu => "tofu",
+            Trust::Prompt => "prompt",
+            Trust::Locked => "locked",
+        }
+    }
+}
+
+/// Observes the progress of a check.
+pub trait Watch: Sync {
+    /// A directory is being searched for plugins.
+    fn discovering(&self, directory: &str);
+    /// The gates of a plugin start. `number` counts from 1, and `of` is the number of plugins.
+    fn plugin(&self, id: &str, number: usize, of: usize);
+    /// A tree is being read; `entries` and `bytes` count what was read of it so far.
+    fn reading(&self, entries: u64, bytes: u64);
+}
+
+/// An observer that ignores everything.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
+pub struct NoWatch;
+
+impl Watch for NoWatch {
+    fn discovering(&self, _directory: &str) {}
+    fn plugin(&self, _id: &str, _number: usize, _of: usize) {}
+    fn reading(&self, _entries: u64, _bytes: u64) {}
+}
+
+/// A person's answer about a new plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "only Yes enrolls"]
+#[expect(clippy::exhaustive_enums, reason = "a new answer must stop every host from building")]
+pub enum Answer {
+    /// Pin the plugin and load it.
+    Yes,
+    /// Do not load it now. Nothing is stored.
+    No,
+    /// Never load it. A denial is stored.
+    Never,
+    /// No person is available.
+    Nobody,
+}
+
+/// A person who answers questions about plugins.
+pub trait Person {
+    /// Announces how many questions follow at most, before the first one.
+    fn announce(&mut self, _questions: usize) {}
+
+    /// Asks about a plugin whose other gates all passed.
+    ///
+    /// It must return [`Answer::Nobody`] instead of blocking if no person can answer.
+    fn ask(&mut self, plugin: &PluginReport) -> Answer;
+}
+
+/// A person who is never available.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
+pub struct NoPerson;
+
+impl Person for NoPerson {
+    fn ask(&mut self, _plugin: &PluginReport) -> Answer {
+        Answer::Nobody
+    }
+}

@@ -1,0 +1,328 @@
+//! A user's decisions about plugins: recorded in the ledger first, then stored.
+
+use std::collections::BTreeSet;
+
+use plugward_ledger::{LedgerEvent, LoadVerdict as Recorded};
+use plugward_pinstore::{
+    ApprovalDraft, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, ChangeOutcome,
+    DirectoryId, ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp,
+};
+use plugward_types::{CalledName, Digest, Finding, PluginId, PluginKey, Severity, TreeDigest};
+
+use crate::contents::hash::sha256;
+use crate::contents::subject::Subject;
+use crate::gates::approval::ApprovalStore;
+use crate::record::{Record, RecordFailure, ledger_name};
+use crate::report::PluginReport;
+use crate::run::outcome::Weight;
+use crate::state::pins::{PinStore, StoreFailure};
+
+/// A decision of a user about what is pinned, denied or revoked.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_enums, reason = "made by the host; a new decision does not affect the others")]
+pub enum UserDecision {
+    /// Pins the present contents, if they are what the user reviewed.
+    Accept {
+        /// The plugin as it is on disk: [`Subject::to_accept`].
+        observed: ObservedPlugin,
+        /// The digests that the user reviewed.
+        reviewed: ReviewedDigests,
+    },
+    /// Lets the plugins of one PLUGINS.lock be pinned without a question while the file has these contents.
+    AcceptLockfile {
+        /// SHA-256 of the file.
+        digest: Digest,
+    },
+    /// Deletes the pin of a plugin. A denial stays.
+    Forget {
+        /// The plugin.
+        key: PluginKey,
+    },
+    /// Deletes the pins of an id of the older format.
+    ForgetPending {
+        /// The id.
+        id: PluginId,
+    },
+    /// Deletes all pins and accepted lockfiles. Denials and revocations stay.
+    ForgetAll,
+    /// Refuses a plugin from now on, whatever its contents are.
+    Deny(Denied),
+    /// Deletes a denial; pins nothing.
+    Undeny {
+        /// The plugin.
+        key: PluginKey,
+    },
+    /// Deletes the denials of an id of the older format.
+    UndenyPending {
+        /// The id.
+        id: PluginId,
+    },
+    /// Adds an entry to the user's own revocation list.
+    Revoke(Revocation),
+    /// Deletes the entries of the user's own revocation list that name exactly this id or digest.
+    Unrevoke {
+        /// The id, tree digest or file digest, as the entry has it.
+        what: String,
+    },
+}
+
+/// The plugin that a user denies, and what was read of it.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "a new part must stop every host from building")]
+pub struct Denied {
+    /// The key.
+    pub key: PluginKey,
+    /// The identity of its directory, if it could be opened: the denial then follows a rename.
+    pub directory: Option<DirectoryId>,
+    /// The names in its manifests.
+    pub called: BTreeSet<CalledName>,
+    /// Its tree, if it could be digested: the same contents are then denied everywhere.
+    pub seen: Option<TreeDigest>,
+}
+
+impl Denied {
+    /// Returns the denial of a plugin that was checked; `subject` is `None` if it could not be digested.
+    #[must_use]
+    pub fn of(plugin: &PluginReport, subject: Option<&Subject>) -> Self {
+        Self {
+            key: plugin.key.clone(),
+            directory: plugin.directory.clone(),
+            called: plugin.called.clone(),
+            seen: subject.map(|subject| subject.facts().tree),
+        }
+    }
+
+    /// Returns the denial of a key alone, for a plugin that is not on disk.
+    #[must_use]
+    pub const fn of_key(key: PluginKey) -> Self {
+        Self { key, directory: None, called: BTreeSet::new(), seen: None }
+    }
+}
+
+/// Why a decision was not stored.
+#[derive(Debug, Clone, thiserror::Error)]
+#[expect(clippy::exhaustive_enums, reason = "a new cause must stop every host from building")]
+pub enum DecisionError {
+    /// The ledger did not take the record, so the decision was not made.
+    #[error("the decision could not be recorded: {0}")]
+    Record(RecordFailure),
+    /// The store could not be read or written.
+    #[error("{0}")]
+    Store(StoreFailure),
+}
+
+impl DecisionError {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Record(failure) => failure.code(),
+            Self::Store(failure) => failure.code(),
+        }
+    }
+
+    /// Returns what to do.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        match self {
+            Self::Record(failure) => failure.help(),
+            Self::Store(failure) => failure.help(),
+        }
+    }
+
+    /// Returns the exit code of a command that met the error.
+    #[must_use]
+    pub const fn weight(&self) -> Weight {
+        match self {
+            Self::Record(failure) => failure.weight(),
+            Self::Store(_) => Weight::Store,
+        }
+    }
+}
+
+/// Records a decision and stores it.
+///
+/// # Guarantees
+/// After `Ok`, the ledger has the record, synced before the store was changed. A decision that the ledger does not take is
+/// not stored. An outcome other than `Done` and `Already` changed nothing.
+///
+/// # Errors
+/// The ledger's or the store's failure; nothing was changed then, but the ledger can have the record.
+pub fn decide(
+    decision: UserDecision,
+    pins: &mut PinStore,
+    record: &Record,
+    by: &str,
+    now: Timestamp,
+) -> Result<ChangeOutcome, DecisionError> {
+    let events = events(&decision, pins);
+    if !events.is_empty() {
+        record.note(&events).map_err(DecisionError::Record)?;
+    }
+    let change = change(decision, pins, by);
+    let committed = pins.commit(vec![change], now).map_err(DecisionError::Store)?;
+    Ok(committed.outcomes.into_iter().next().unwrap_or(ChangeOutcome::Absent))
+}
+
+/// Returns the tree that was agreed to last, under the plugin's key or the one that it had before.
+fn expected(observed: &ObservedPlugin, pins: &PinStore) -> Option<TreeDigest> {
+    let pin = |key: &PluginKey| pins.pins().and_then(|pins| pins.get(key));
+    let pinned = pin(&observed.key).or_else(|| pin(observed.predecessor.as_ref()?));
+    pinned.and_then(Pin::latest).map(|agreed| agreed.facts.tree)
+}
+
+fn change(decision: UserDecision, pins: &PinStore, by: &str) -> Change {
+    let by = Some(by.to_owned());
+    match decision {
+        UserDecision::Accept { observed, reviewed } => {
+            let expected = expected(&observed, pins);
+            Change::Accept { observed, shown: reviewed, expected, by }
+        }
+        UserDecision::AcceptLockfile { digest } => Change::AcceptLock { lock: digest },
+        UserDecision::Forget { key } => Change::Forget { key },
+        UserDecision::ForgetPending { id } => Change::ForgetPending { id },
+        UserDecision::ForgetAll => Change::ForgetAll,
+        UserDecision::Deny(Denied { key, directory, called, seen }) => {
+            Change::Deny { key, directory, called, seen, by }
+        }
+        UserDecision::Undeny { key } => Change::Allow { key },
+        UserDecision::UndenyPending { id } => Change::AllowPending { id },
+        UserDecision::Revoke(entry) => Change::Revoke(entry),
+        UserDecision::Unrevoke { what } => Change::Unrevoke { what },
+    }
+}
+
+fn events(decision: &UserDecision, pins: &PinStore) -> Vec<LedgerEvent> {
+    let forgotten = |key: &PluginKey| {
+        let pin = pins.pins().and_then(|pins| pins.get(key));
+        pin.map(|pin| dropped(key, pin)).into_iter().collect()
+    };
+    match decision {
+        UserDecision::Accept { observed, .. } => vec![LedgerEvent::PinAccepted {
+            plugin: ledger_name(&observed.key),
+            digest: observed.facts.tree.to_string(),
+            old: expected(observed, pins).map(|tree| tree.to_string()),
+        }],
+        UserDecision::AcceptLockfile { digest } => vec![LedgerEvent::PinAccepted {
+            plugin: "PLUGINS.lock".to_owned(),
+            digest: digest.to_string(),
+            old: None,
+        }],
+        UserDecision::Forget { key } => forgotten(key),
+        UserDecision::ForgetPending { id } => vec![gone(id.to_string(), String::new())],
+        UserDecision::ForgetAll => all_dropped(pins),
+        UserDecision::Deny(Denied { key, seen, .. }) => {
+            vec![decided(
+                &ledger_name(key),
+                Recorded::Refuse,
+                Some("policy/denied"),
+                seen.map(|tree| tree.to_string()),
+            )]
+        }
+        UserDecision::Undeny { key } => vec![decided(&ledger_name(key), Recorded::Ask, None, None)],
+        UserDecision::UndenyPending { id } => vec![decided(id.as_str(), Recorded::Ask, None, None)],
+        UserDecision::Revoke(entry) => {
+            let digest = entry.tree.map(|tree| tree.to_string());
+            let digest = digest.or_else(|| entry.manifest.map(|digest| digest.to_string()));
+            let name = entry.id.clone().or_else(|| digest.clone()).unwrap_or_default();
+            vec![decided(&name, Recorded::Refuse, Some("policy/revoked"), digest)]
+        }
+        UserDecision::Unrevoke { what } => vec![decided(what, Recorded::Ask, None, None)],
+    }
+}
+
+/// A decision that belongs to no workflow.
+fn decided(plugin: &str, outcome: Recorded, code: Option<&str>, digest: Option<String>) -> LedgerEvent {
+    let codes = code.map(str::to_owned).into_iter().collect();
+    LedgerEvent::Decision { workflow: None, plugin: plugin.to_owned(), outcome, codes, digest }
+}
+
+const fn gone(plugin: String, digest: String) -> LedgerEvent {
+    LedgerEvent::PinForgotten { plugin, digest, old: None }
+}
+
+fn dropped(key: &PluginKey, pin: &Pin) -> LedgerEvent {
+    let digest = pin.latest().map(|agreed| agreed.facts.tree.to_string()).unwrap_or_default();
+    gone(ledger_name(key), digest)
+}
+
+/// The records of a store that is about to be emptied. The contents of one that cannot be read are not known.
+pub(crate) fn all_dropped(store: &PinStore) -> Vec<LedgerEvent> {
+    let Some(pins) = store.pins() else { return vec![gone("*".to_owned(), "unreadable".to_owned())] };
+    let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
+    let pending = pins
+        .pending()
+        .filter(|(_, pin)| pin.state == PinState::Trusted)
+        .map(|(id, pin)| gone(id.to_string(), pin.tree.map(|tree| tree.to_string()).unwrap_or_default()));
+    let old = pins.manifest_only().map(|(name, digest)| gone(name.to_owned(), digest.to_string()));
+    trusted.map(|(key, pin)| dropped(key, pin)).chain(pending).chain(old).collect()
+}
+
+/// Records that all pins of a store that cannot be read are about to be deleted.
+///
+/// # Errors
+/// The ledger's failure; the store must then stay as it is.
+pub fn record_start_over(pins: &PinStore, record: &Record) -> Result<(), DecisionError> {
+    record.note(&all_dropped(pins)).map_err(DecisionError::Record)
+}
+
+/// Returns the risk that the rules alone see in a plugin: high for a danger finding, medium for a suspicious one, else low.
+#[must_use]
+pub fn static_risk(findings: &[Finding]) -> Risk {
+    match findings.iter().map(|finding| finding.severity).max() {
+        Some(Severity::Danger) => Risk::High,
+        Some(Severity::Warning) => Risk::Medium,
+        Some(Severity::Info) | None => Risk::Low,
+    }
+}
+
+/// Approves the present contents of a plugin after the static scan. The approval has the kind `static`: nobody but the
+/// rules looked at the contents.
+///
+/// # Guarantees
+/// After `Ok(Stored)`, the approval is synced and names the tree that `reviewed` names, and the ledger has the record.
+///
+/// # Errors
+/// The ledger's or the store's failure; nothing was approved then.
+#[expect(clippy::too_many_arguments, reason = "the caller must state what was reviewed, by whom and when")]
+pub fn approve_static(
+    plugin: &PluginReport,
+    subject: &Subject,
+    reviewed: &TreeDigest,
+    rules: Digest,
+    max: Risk,
+    approvals: &mut ApprovalStore,
+    record: &Record,
+    by: &str,
+    now: Timestamp,
+) -> Result<ApproveOutcome, DecisionError> {
+    let facts = subject.facts();
+    let in_hand = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
+    let risk = static_risk(&plugin.findings);
+    let mut text = format!("plugward static audit 1\n{}\n{rules}\n", facts.tree);
+    for finding in &plugin.findings {
+        text.push_str(&format!("{} {} {}:{}\n", finding.severity, finding.rule, finding.line, finding.path));
+    }
+    let audit = sha256(text.as_bytes());
+    let draft = ApprovalDraft {
+        audited: in_hand.clone(),
+        audit,
+        kind: AuditKind::Static,
+        risk,
+        verdict: AuditVerdict::Approve,
+        rules,
+        by: Some(by.to_owned()),
+    };
+    let approvals = approvals.approvals_mut().map_err(DecisionError::Store)?;
+    if facts.tree == *reviewed && risk <= max {
+        let event = LedgerEvent::ApprovalGiven {
+            plugin: ledger_name(subject.key()),
+            digest: facts.tree.to_string(),
+            risk: risk.as_str().to_owned(),
+        };
+        record.note(&[event]).map_err(DecisionError::Record)?;
+    }
+    approvals
+        .approve(subject.key(), &draft, &in_hand, reviewed, &audit, max, now)
+        .map_err(|error| DecisionError::Store(StoreFailure::of(&error)))
+}

@@ -1,0 +1,4 @@
+//! Approvals of audited plugins, and their file.
+
+pub(crate) mod approval;
+pub(crate) mod store;

@@ -1,0 +1,262 @@
+//! The contents of a pins file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_types::{Behavior, CalledName, Digest, PluginId, PluginKey};
+
+use crate::error::{FormatError, FormatErrorKind};
+use crate::format::old_formats;
+use crate::format::reader::{self, Lines, Node};
+use crate::format::writer::{self, Block};
+use crate::pins::facts::{Facts, PinOrigin};
+use crate::pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::revocations::entry::Revocation;
+use crate::time::Timestamp;
+
+pub(crate) const VERSION: i64 = 3;
+// The limit of entries, which bounds time and memory for a crafted file.
+pub(crate) const MAX_ENTRIES: usize = 20_000;
+
+/// The version of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Format {
+    One,
+    Two,
+    #[default]
+    Three,
+}
+
+/// The number of entries of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pub(crate) pins: u64,
+    pub(crate) locks: u64,
+    pub(crate) revoked: u64,
+    pub(crate) pending: u64,
+    pub(crate) names: u64,
+}
+
+impl Counts {
+    pub(crate) const fn all(self) -> u64 {
+        let pins = self.pins.saturating_add(self.pending).saturating_add(self.names);
+        pins.saturating_add(self.locks).saturating_add(self.revoked)
+    }
+
+    const fn has_more_than(self, other: Self) -> bool {
+        self.pins > other.pins
+            || self.locks > other.locks
+            || self.revoked > other.revoked
+            || self.pending > other.pending
+            || self.names > other.names
+    }
+}
+
+/// The contents of a pins file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Model {
+    pub(crate) format: Format,
+    pub(crate) serial: u64,
+    pub(crate) pins: BTreeMap<PluginKey, Pin>,
+    pub(crate) locks: BTreeMap<Digest, Timestamp>,
+    pub(crate) revoked: Vec<Revocation>,
+    /// The pins of a version 2 file. An id can have one per scope.
+    pub(crate) pending: BTreeMap<PluginId, Vec<PendingPin>>,
+    /// The manifest digests of a version 1 file, by name.
+    pub(crate) v1: BTreeMap<String, Digest>,
+    /// The counts at the end of the file.
+    pub(crate) stated: Counts,
+}
+
+impl Model {
+    pub(crate) fn counts(&self) -> Counts {
+        let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+        Counts {
+            pins: count(self.pins.len()),
+            locks: count(self.locks.len()),
+            revoked: count(self.revoked.len()),
+            pending: count(self.pending.values().map(Vec::len).sum()),
+            names: count(self.v1.len()),
+        }
+    }
+
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.counts().all() > u64::try_from(MAX_ENTRIES).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the pending pins for some names, by id.
+    pub(crate) fn pending_of<'m>(
+        &'m self,
+        called: &BTreeSet<CalledName>,
+    ) -> impl Iterator<Item = (&'m PluginId, &'m PendingPin)> {
+        let is_called =
+            |id: &PluginId| called.iter().any(|one| one.dialect() == id.dialect() && one.name() == id.name());
+        let found = self.pending.iter().filter(move |(id, _)| is_called(id));
+        found.flat_map(|(id, pins)| pins.iter().map(move |pin| (id, pin)))
+    }
+
+    pub(crate) fn retain_pending(&mut self, mut is_kept: impl FnMut(&PluginId, &PendingPin) -> bool) {
+        self.pending.retain(|id, pins| {
+            pins.retain(|pin| is_kept(id, pin));
+            !pins.is_empty()
+        });
+    }
+
+    /// Reads a file of any version up to this one.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
+        let text = reader::text_of(bytes)?;
+        let lines = Lines::of(text);
+        let table = reader::parse(text, &lines)?;
+        let root = Node::root(&table, &lines);
+        let version = root.integer("version")?;
+        if version.is_some() && !text.ends_with('\n') {
+            // A number in the last line can be truncated and still be a number.
+            let missing = "the end of its last line";
+            return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing }));
+        }
+        let model = match version {
+            Some(VERSION) => parse_current(&root)?,
+            Some(old_formats::VERSION_TWO) => old_formats::parse_v2(&root)?,
+            Some(found) if found > VERSION => {
+                return Err(FormatError::anywhere(FormatErrorKind::Version { found }));
+            }
+            Some(_) => return Err(root.wrong(&(0..0), "version", "2 or 3 (version 1 has no such key)")),
+            None => old_formats::parse_v1(&root)?,
+        };
+        if model.is_too_large() {
+            return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: MAX_ENTRIES }));
+        }
+        Ok(model)
+    }
+}
+
+fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
+    // An unknown key is an error in this version, since a damaged header must not hide a pin.
+    root.only(&["version", "locks", "revoked", "pins", "v2", "v1", "end"])?;
+    let mut model = Model { locks: root.times("locks")?, ..parse_end(root)? };
+    for node in root.list("revoked")? {
+        node.only(writer::REVOKED_KEYS)?;
+        let entry = Revocation::read(&node)?;
+        verify(&node, &writer::revoked(&entry))?;
+        model.revoked.push(entry);
+    }
+    if let Some(pins) = root.table("pins")? {
+        let mut found = Vec::new();
+        for (text, node) in pins.tables()? {
+            let key = node.name_as::<PluginKey>(text)?;
+            let pin = parse_pin(&node, &key)?;
+            verify(&node, &writer::pin(&key, &pin))?;
+            found.push((key, pin));
+        }
+        // Comparing keys is expensive. The table is sorted, so building the map compares neighbors only.
+        model.pins = found.into_iter().collect();
+    }
+    if let Some(pending) = root.table("v2")? {
+        for (text, id_span) in pending.names() {
+            let id = pending.key_as::<PluginId>(text, &id_span)?;
+            for node in pending.list(text)? {
+                node.only(writer::PENDING_KEYS)?;
+                let pin = old_formats::pin(&node)?;
+                verify(&node, &writer::pending(&id, &pin))?;
+                model.pending.entry(id.clone()).or_default().push(pin);
+            }
+        }
+    }
+    if let Some(names) = root.table("v1")? {
+        for (name, node) in names.tables()? {
+            node.only(&["manifest", "check"])?;
+            let manifest = node.must("manifest")?;
+            verify(&node, &writer::name(name, &manifest))?;
+            model.v1.insert(name.to_owned(), manifest);
+        }
+    }
+    if model.counts().has_more_than(model.stated) {
+        return Err(FormatError::anywhere(FormatErrorKind::Uncounted));
+    }
+    Ok(model)
+}
+
+/// Reads the last table. A truncated file lacks it.
+fn parse_end(root: &Node<'_, '_>) -> Result<Model, FormatError> {
+    let Some(end) = root.table("end")? else {
+        return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the table [end]" }));
+    };
+    end.only(&["pins", "locks", "revoked", "v2", "v1", "serial", "check"])?;
+    let stated = Counts {
+        pins: end.count("pins")?,
+        locks: end.count("locks")?,
+        revoked: end.count("revoked")?,
+        pending: end.count("v2")?,
+        names: end.count("v1")?,
+    };
+    let serial = end.count("serial")?;
+    verify(&end, &writer::end(stated, serial))?;
+    Ok(Model { serial, stated, ..Model::default() })
+}
+
+/// Compares the check value of an entry with that of its canonical text.
+fn verify(node: &Node<'_, '_>, block: &Block) -> Result<(), FormatError> {
+    let stated: String = node.must("check")?;
+    if stated == block.check() { Ok(()) } else { Err(node.mismatch()) }
+}
+
+fn parse_pin(node: &Node<'_, '_>, key: &PluginKey) -> Result<Pin, FormatError> {
+    node.only(&["state", "called", "folder", "denied", "agreed", "mcp", "check"])?;
+    let state = node.word("state", PinState::EXPECTED, PinState::of_word)?;
+    let denied = match node.table("denied")? {
+        None => None,
+        Some(node) => {
+            node.only(&["at", "by", "tree"])?;
+            Some(Denial { at: node.must_time("at")?, by: node.text("by")?, tree: node.text("tree")? })
+        }
+    };
+    let mut agreed = Vec::new();
+    for node in node.list("agreed")? {
+        agreed.push(parse_agreed(&node)?);
+    }
+    match state {
+        PinState::Denied if denied.is_none() => return Err(node.missing("denied")),
+        PinState::Trusted if agreed.is_empty() => return Err(node.missing("agreed")),
+        PinState::Trusted if denied.is_some() => return Err(node.unknown("denied")),
+        PinState::Denied | PinState::Trusted => {}
+    }
+    if agreed.len() > most_agreed(key) {
+        return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: most_agreed(key) }));
+    }
+    let called = node.set("called")?;
+    Ok(Pin { state, called, directory: node.text("folder")?, agreed, denied, mcp: parse_mcp(node)? })
+}
+
+fn parse_agreed(node: &Node<'_, '_>) -> Result<AgreedState, FormatError> {
+    node.only(writer::AGREED_KEYS)?;
+    Ok(AgreedState {
+        facts: Facts {
+            tree: node.must("tree")?,
+            manifest: node.map("manifest")?,
+            entry: node.text("entry")?,
+            exclude: node.words("exclude")?,
+            shared: node.map("shared")?,
+            surface: node.text("surface")?,
+            signer: node.text("signer")?,
+        },
+        version: node.text("version")?,
+        behaviors: node.read("behaviors", "a list of behaviors such as `network`", |value| {
+            let name =
+                |item: &toml::Spanned<toml::de::DeValue<'_>>| Behavior::from_name(item.get_ref().as_str()?);
+            value.as_array()?.iter().map(name).collect()
+        })?,
+        via: node.word("via", PinOrigin::EXPECTED, PinOrigin::of_word)?,
+        at: node.must_time("at")?,
+        by: node.text("by")?,
+    })
+}
+
+pub(crate) fn parse_mcp(node: &Node<'_, '_>) -> Result<BTreeMap<String, McpPin>, FormatError> {
+    let mut found = BTreeMap::new();
+    let Some(servers) = node.table("mcp")? else { return Ok(found) };
+    for (server, node) in servers.tables()? {
+        node.only(&["set", "key", "items"])?;
+        let pin = McpPin { set: node.must("set")?, key: node.must("key")?, items: node.map("items")? };
+        found.insert(server.to_owned(), pin);
+    }
+    Ok(found)
+}

@@ -1,0 +1,545 @@
+//! Changes to the pins, and their outcomes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
+
+use crate::format::model::Model;
+use crate::pins::check::{
+    DenialSource, PinCheck, check, check_without_own, differing, differing_pending, position,
+};
+use crate::pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin};
+use crate::pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::pins::reviewed::{DigestMismatch, ReviewedDigests};
+use crate::revocations::entry::Revocation;
+use crate::time::Timestamp;
+
+/// One change to the pins.
+#[derive(Debug, Clone)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "created by the host; a new change does not affect existing ones"
+)]
+pub enum Change {
+    /// Creates the first pin, or carries a pin over from the predecessor or from version 2 pins.
+    ///
+    /// Several states of one installed plugin can be enrolled in one commit. After that commit, another state of it is
+    /// a conflict.
+    Enroll {
+        /// The plugin.
+        observed: ObservedPlugin,
+        /// The origin of the pin. A carried-over pin keeps its own.
+        via: PinOrigin,
+        /// The user, if the host knows.
+        by: Option<String>,
+    },
+    /// Updates the directory and the names in a pin, if the plugin matches it.
+    Refresh {
+        /// The plugin.
+        observed: ObservedPlugin,
+    },
+    /// Replaces the pin, if the plugin and its pin still are the ones that the user reviewed.
+    Accept {
+        /// The plugin, digested again.
+        observed: ObservedPlugin,
+        /// The digests that the user reviewed and named.
+        shown: ReviewedDigests,
+        /// The latest agreed tree at the time of the review.
+        expected: Option<TreeDigest>,
+        /// The user, if the host knows.
+        by: Option<String>,
+    },
+    /// Deletes a pin, and version 1 pins of its names. A denial is not deleted.
+    Forget {
+        /// The plugin.
+        key: PluginKey,
+    },
+    /// Deletes the pending pins of a version 2 id. A denial is not deleted.
+    ForgetPending {
+        /// The id in the version 2 file.
+        id: PluginId,
+    },
+    /// Deletes all pins and accepted lockfiles. Denials and revocations are not deleted.
+    ForgetAll,
+    /// Denies a plugin, regardless of its contents. Its pin counts again if the plugin is allowed later.
+    Deny {
+        /// The plugin.
+        key: PluginKey,
+        /// The identity of its directory, if known.
+        directory: Option<DirectoryId>,
+        /// The names in its manifests.
+        called: BTreeSet<CalledName>,
+        /// The tree on disk, if it was read. Equal trees are then denied under every key.
+        seen: Option<TreeDigest>,
+        /// The user, if the host knows.
+        by: Option<String>,
+    },
+    /// Deletes a denial. Nothing is enrolled.
+    Allow {
+        /// The plugin.
+        key: PluginKey,
+    },
+    /// Deletes the pending denials of a version 2 id.
+    AllowPending {
+        /// The id in the version 2 file.
+        id: PluginId,
+    },
+    /// Adds an entry to the user's revocation list.
+    Revoke(Revocation),
+    /// Deletes the entries of the user's revocation list that name exactly this id or digest.
+    Unrevoke {
+        /// The id or digest, as the entry has it.
+        what: String,
+    },
+    /// Enrolls the plugins of a lockfile without a question, as long as the lockfile has these contents.
+    AcceptLock {
+        /// The SHA-256 of the lockfile.
+        lock: Digest,
+    },
+    /// Pins the tools of an MCP server of a pinned plugin, if the pin still is the reviewed one.
+    McpPin {
+        /// The plugin.
+        key: PluginKey,
+        /// The server.
+        server: String,
+        /// The offered tools, prompts and resources.
+        pin: McpPin,
+        /// The pinned set at the time of the review.
+        expected: Option<Digest>,
+    },
+}
+
+/// The outcome of one change. A change that cannot be made does not affect the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
+pub enum ChangeOutcome {
+    /// The change was made.
+    Done,
+    /// There was nothing to change.
+    Already,
+    /// There is no pin to change.
+    Absent,
+    /// The pins disagree: another process was first, or the plugin is denied.
+    Conflict(PinCheck),
+    /// The plugin differs from the reviewed one.
+    NotShown {
+        /// The reviewed tree.
+        shown: TreeDigest,
+        /// The tree on disk.
+        actual: TreeDigest,
+    },
+    /// A shared directory or the marketplace entry differs from the reviewed one.
+    NotShownBeside(DigestMismatch),
+    /// The pin differs from the reviewed one.
+    Raced {
+        /// The latest agreed tree.
+        current: Option<TreeDigest>,
+    },
+    /// The MCP pin differs from the reviewed one.
+    McpRaced {
+        /// The pinned set.
+        current: Option<Digest>,
+    },
+    /// The revocation is invalid: it has no condition, an invalid id, or versions without an id.
+    Malformed(crate::FormatError),
+}
+
+impl ChangeOutcome {
+    /// Returns the stable code of an outcome that differs from the requested one.
+    #[must_use]
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Done | Self::Already => None,
+            Self::Absent | Self::Conflict(PinCheck::Unpinned | PinCheck::ManifestOnly) => Some("pin/none"),
+            Self::Conflict(check) => match check {
+                PinCheck::Changed(_) | PinCheck::Denied { .. } => check.code(),
+                _ => None,
+            },
+            Self::NotShown { .. } | Self::NotShownBeside(_) => Some("pin/not-shown"),
+            Self::Raced { .. } | Self::McpRaced { .. } => Some("pin/raced"),
+            Self::Malformed(error) => Some(error.code()),
+        }
+    }
+}
+
+/// Makes the changes of one commit, under the file lock, on the current contents of the file.
+pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> Vec<ChangeOutcome> {
+    let mut batch =
+        Batch { model, now, created: BTreeSet::new(), refreshed: BTreeSet::new(), carried: Vec::new() };
+    let outcomes = changes.into_iter().map(|change| batch.apply(change)).collect();
+    let carried = batch.carried;
+    model.retain_pending(|id, pin| !carried.iter().any(|(other, one)| other == id && one == pin));
+    outcomes
+}
+
+/// One commit while its changes are made.
+struct Batch<'m> {
+    model: &'m mut Model,
+    now: Timestamp,
+    /// The keys whose pins this commit created. A first check enrolls every recorded directory of such a
+    /// key.
+    created: BTreeSet<PluginKey>,
+    /// The keys whose names this commit replaced. The names of two directories of one key are merged.
+    refreshed: BTreeSet<PluginKey>,
+    /// The pending pins that were carried over. They are deleted at the end: version 2 had one pin for all
+    /// copies of a plugin, and this commit can enroll several copies.
+    carried: Vec<(PluginId, PendingPin)>,
+}
+
+impl Batch<'_> {
+    fn apply(&mut self, change: Change) -> ChangeOutcome {
+        match change {
+            Change::Enroll { observed, via, by } => self.enroll(observed, via, by),
+            Change::Refresh { observed } => self.refresh(observed),
+            Change::Accept { observed, shown, expected, by } => self.accept(observed, &shown, expected, by),
+            Change::Forget { key } => self.forget(&key),
+            Change::ForgetPending { id } => self.forget_pending(&id),
+            Change::ForgetAll => self.forget_all(),
+            Change::Deny { key, directory, called, seen, by } => {
+                let denial = Denial { at: self.now, by, tree: seen };
+                self.deny(key, directory, called, denial)
+            }
+            Change::Allow { key } => self.allow(&key),
+            Change::AllowPending { id } => self.allow_pending(&id),
+            Change::Unrevoke { what } => {
+                let before = self.model.revoked.len();
+                self.model.revoked.retain(|entry| !entry.names(&what));
+                if self.model.revoked.len() < before { ChangeOutcome::Done } else { ChangeOutcome::Absent }
+            }
+            Change::Revoke(entry) => match entry.check() {
+                Err(error) => ChangeOutcome::Malformed(error),
+                Ok(()) if self.model.revoked.contains(&entry) => ChangeOutcome::Already,
+                Ok(()) => {
+                    self.model.revoked.push(entry);
+                    ChangeOutcome::Done
+                }
+            },
+            Change::AcceptLock { lock } if self.model.locks.contains_key(&lock) => ChangeOutcome::Already,
+            Change::AcceptLock { lock } => {
+                self.model.locks.insert(lock, self.now);
+                ChangeOutcome::Done
+            }
+            Change::McpPin { key, server, pin, expected } => self.mcp_pin(&key, server, pin, expected),
+        }
+    }
+
+    fn enroll(&mut self, observed: ObservedPlugin, via: PinOrigin, by: Option<String>) -> ChangeOutcome {
+        let agreed = AgreedState {
+            facts: observed.facts.clone(),
+            version: observed.version.clone(),
+            behaviors: observed.behaviors.clone(),
+            via,
+            at: self.now,
+            by,
+        };
+        match check(self.model, &observed) {
+            PinCheck::Same { .. } => ChangeOutcome::Already,
+            PinCheck::Moved { from } => {
+                let Some(mut pin) = self.model.pins.remove(&from) else { return ChangeOutcome::Absent };
+                if most_agreed(&observed.key) == 1 {
+                    let index = position(&pin, &observed.facts).unwrap_or_default();
+                    pin.agreed = pin.agreed.into_iter().skip(index).take(1).collect();
+                }
+                (pin.directory, pin.called) = (directory_of(&observed), observed.called);
+                self.model.pins.insert(observed.key, pin);
+                ChangeOutcome::Done
+            }
+            PinCheck::Migrated { ids } => self.carry(&ids, observed, agreed),
+            PinCheck::Unpinned | PinCheck::ManifestOnly => {
+                let pin = fresh(&observed, vec![agreed]);
+                self.forget_names(&observed.called);
+                self.created.insert(observed.key.clone());
+                self.model.pins.insert(observed.key, pin);
+                ChangeOutcome::Done
+            }
+            changed @ PinCheck::Changed(_) => {
+                self.enroll_further(observed, agreed).unwrap_or(ChangeOutcome::Conflict(changed))
+            }
+            denied @ PinCheck::Denied { .. } => ChangeOutcome::Conflict(denied),
+        }
+    }
+
+    /// Adds a further state to a pin that this commit created, if the state alone could have been enrolled.
+    fn enroll_further(&mut self, observed: ObservedPlugin, agreed: AgreedState) -> Option<ChangeOutcome> {
+        let own = check_without_own(self.model, &observed);
+        let is_new = matches!(own, PinCheck::Unpinned | PinCheck::ManifestOnly | PinCheck::Migrated { .. });
+        if !is_new || !self.created.contains(&observed.key) {
+            return None;
+        }
+        let pin = self.model.pins.get_mut(&observed.key)?;
+        // A state that is dropped for lack of room would be refused by the next check.
+        if pin.agreed.len() >= most_agreed(&observed.key) {
+            return None;
+        }
+        if let PinCheck::Migrated { ids } = own {
+            return Some(self.carry(&ids, observed, agreed));
+        }
+        pin.agreed.push(agreed);
+        pin.called.extend(observed.called);
+        Some(ChangeOutcome::Done)
+    }
+
+    /// Turns the matching pending pins into one agreed state, with the origin of the first.
+    fn carry(&mut self, ids: &[PluginId], observed: ObservedPlugin, new: AgreedState) -> ChangeOutcome {
+        let mut matching = Vec::new();
+        for id in ids {
+            for pin in self.model.pending.get(id).into_iter().flatten() {
+                if differing_pending(id, pin, &observed.facts).is_empty() {
+                    matching.push((id.clone(), pin.clone()));
+                }
+            }
+        }
+        let Some((_, first)) = matching.first() else { return ChangeOutcome::Absent };
+        let agreed = AgreedState { via: first.via, at: first.at, by: first.by.clone(), ..new };
+        let blank = fresh(&observed, Vec::new());
+        self.forget_names(&observed.called);
+        self.created.insert(observed.key.clone());
+        let pin = self.model.pins.entry(observed.key).or_insert(blank);
+        pin.agreed.push(agreed);
+        pin.called.extend(observed.called);
+        merge_mcp(pin, matching.iter().map(|(_, pending)| pending));
+        self.carried.extend(matching);
+        ChangeOutcome::Done
+    }
+
+    fn refresh(&mut self, observed: ObservedPlugin) -> ChangeOutcome {
+        if !matches!(check(self.model, &observed), PinCheck::Same { .. }) {
+            return ChangeOutcome::Already;
+        }
+        let is_first = self.refreshed.insert(observed.key.clone());
+        let Some(pin) = self.model.pins.get_mut(&observed.key) else { return ChangeOutcome::Already };
+        let before = pin.clone();
+        pin.directory = directory_of(&observed).or(pin.directory);
+        if is_first {
+            pin.called = observed.called;
+        } else {
+            pin.called.extend(observed.called);
+        }
+        if *pin == before { ChangeOutcome::Already } else { ChangeOutcome::Done }
+    }
+
+    fn accept(
+        &mut self,
+        observed: ObservedPlugin,
+        shown: &ReviewedDigests,
+        expected: Option<TreeDigest>,
+        by: Option<String>,
+    ) -> ChangeOutcome {
+        let facts = &observed.facts;
+        if facts.tree != shown.tree {
+            return ChangeOutcome::NotShown { shown: shown.tree, actual: facts.tree };
+        }
+        if let denied @ PinCheck::Denied { .. } = check(self.model, &observed) {
+            return ChangeOutcome::Conflict(denied);
+        }
+        let own = self.model.pins.contains_key(&observed.key);
+        let base = if own { Some(&observed.key) } else { observed.predecessor.as_ref() };
+        let old = base.and_then(|key| self.model.pins.get_key_value(key));
+        let pinned: Option<&Facts> = old.and_then(|(_, pin)| pin.latest()).map(|agreed| &agreed.facts);
+        let current = pinned.map(|pinned| pinned.tree);
+        if current != expected {
+            return ChangeOutcome::Raced { current };
+        }
+        let via = old.and_then(|(_, pin)| pin.latest()).map(|agreed| agreed.via);
+        // A pin of the first use becomes one that a person agreed to.
+        if own && pinned == Some(facts) && matches!(via, Some(PinOrigin::Accept | PinOrigin::Prompt)) {
+            return ChangeOutcome::Already;
+        }
+        if let Some(unshown) = shown.against(facts, pinned) {
+            return ChangeOutcome::NotShownBeside(unshown);
+        }
+        let agreed = AgreedState {
+            facts: facts.clone(),
+            version: observed.version.clone(),
+            behaviors: observed.behaviors.clone(),
+            via: PinOrigin::Accept,
+            at: self.now,
+            by,
+        };
+        let base = old.map(|(key, _)| key.clone());
+        let removed = base.and_then(|key| self.model.pins.remove(&key));
+        self.replace(observed, agreed, removed);
+        ChangeOutcome::Done
+    }
+
+    /// Stores an accepted state over the pin that the plugin had, if any.
+    fn replace(&mut self, observed: ObservedPlugin, agreed: AgreedState, old: Option<Pin>) {
+        let pending = self.take_pending(&observed.called);
+        self.forget_names(&observed.called);
+        let mut pin = old.unwrap_or_else(|| fresh(&observed, Vec::new()));
+        merge_mcp(&mut pin, &pending);
+        // An older state that is accepted again becomes the latest one.
+        pin.agreed.retain(|one| !differing(&one.facts, &agreed.facts).is_empty());
+        pin.agreed.push(agreed);
+        let excess = pin.agreed.len().saturating_sub(most_agreed(&observed.key));
+        pin.agreed.drain(..excess);
+        pin.directory = directory_of(&observed).or(pin.directory);
+        match observed.key {
+            PluginKey::Installed { .. } => pin.called.extend(observed.called),
+            PluginKey::Placed(_) => pin.called = observed.called,
+        }
+        self.model.pins.insert(observed.key, pin);
+    }
+
+    /// Removes the trusted pending pins of the names. A denial needs `allow`.
+    fn take_pending(&mut self, called: &BTreeSet<CalledName>) -> Vec<PendingPin> {
+        let is_taken = |pin: &PendingPin| pin.state == PinState::Trusted;
+        let taken: Vec<(PluginId, PendingPin)> = self
+            .model
+            .pending_of(called)
+            .filter(|(_, pin)| is_taken(pin))
+            .map(|(id, pin)| (id.clone(), pin.clone()))
+            .collect();
+        self.model.retain_pending(|id, pin| !(is_taken(pin) && taken.iter().any(|(other, _)| other == id)));
+        taken.into_iter().map(|(_, pin)| pin).collect()
+    }
+
+    fn forget_names(&mut self, called: &BTreeSet<CalledName>) {
+        for name in called {
+            self.model.v1.remove(name.name());
+        }
+    }
+
+    fn forget(&mut self, key: &PluginKey) -> ChangeOutcome {
+        let pin = self.model.pins.get(key);
+        if let Some(Pin { denied: Some(denial), .. }) = pin {
+            return ChangeOutcome::Conflict(PinCheck::Denied { since: denial.at, by: DenialSource::Key });
+        }
+        let called = pin.map(|pin| pin.called.clone()).unwrap_or_default();
+        self.forget_names(&called);
+        let is_named = self.model.v1.remove(key.name()).is_some();
+        let is_pinned = self.model.pins.remove(key).is_some();
+        if is_pinned || is_named { ChangeOutcome::Done } else { ChangeOutcome::Absent }
+    }
+
+    fn forget_pending(&mut self, id: &PluginId) -> ChangeOutcome {
+        let Some(found) = self.model.pending.get(id) else { return ChangeOutcome::Absent };
+        if let Some(denied) = found.iter().find(|pin| pin.state == PinState::Denied) {
+            let by = DenialSource::Pending(id.clone());
+            return ChangeOutcome::Conflict(PinCheck::Denied { since: denied.at, by });
+        }
+        self.model.pending.remove(id);
+        ChangeOutcome::Done
+    }
+
+    fn forget_all(&mut self) -> ChangeOutcome {
+        let before = self.model.clone();
+        self.model.pins.retain(|_, pin| pin.state == PinState::Denied);
+        for pin in self.model.pins.values_mut() {
+            // Only the denial remains: if the plugin is allowed later, it is new.
+            let latest = pin.latest().map(|agreed| agreed.facts.tree);
+            if let Some(denial) = &mut pin.denied {
+                denial.tree = denial.tree.or(latest);
+            }
+            pin.agreed.clear();
+            pin.mcp.clear();
+        }
+        self.model.retain_pending(|_, pin| pin.state == PinState::Denied);
+        for pin in self.model.pending.values_mut().flatten() {
+            pin.denied = pin.denied.or(pin.tree);
+            (pin.tree, pin.manifest, pin.entry, pin.signer) = (None, None, None, None);
+            pin.exclude.clear();
+            pin.shared.clear();
+            pin.mcp.clear();
+        }
+        self.model.v1.clear();
+        self.model.locks.clear();
+        if *self.model == before { ChangeOutcome::Already } else { ChangeOutcome::Done }
+    }
+
+    fn deny(
+        &mut self,
+        key: PluginKey,
+        directory: Option<DirectoryId>,
+        called: BTreeSet<CalledName>,
+        denial: Denial,
+    ) -> ChangeOutcome {
+        let directory = directory.filter(|_| key.placed().is_some());
+        let blank = Pin {
+            state: PinState::Denied,
+            called: BTreeSet::new(),
+            directory: None,
+            agreed: Vec::new(),
+            denied: None,
+            mcp: BTreeMap::new(),
+        };
+        let pin = self.model.pins.entry(key).or_insert(blank);
+        if pin.denied.is_some() {
+            return ChangeOutcome::Already;
+        }
+        (pin.state, pin.denied) = (PinState::Denied, Some(denial));
+        pin.directory = directory.or(pin.directory);
+        pin.called.extend(called);
+        ChangeOutcome::Done
+    }
+
+    fn allow(&mut self, key: &PluginKey) -> ChangeOutcome {
+        let Some(pin) = self.model.pins.get_mut(key) else { return ChangeOutcome::Absent };
+        if pin.denied.is_none() {
+            return ChangeOutcome::Already;
+        }
+        // The pin from before the denial counts again, so a plugin that changed meanwhile is refused.
+        (pin.state, pin.denied) = (PinState::Trusted, None);
+        if pin.agreed.is_empty() {
+            self.model.pins.remove(key);
+        }
+        ChangeOutcome::Done
+    }
+
+    fn allow_pending(&mut self, id: &PluginId) -> ChangeOutcome {
+        let Some(found) = self.model.pending.get_mut(id) else { return ChangeOutcome::Absent };
+        if found.iter().all(|pin| pin.state == PinState::Trusted) {
+            return ChangeOutcome::Already;
+        }
+        found.retain(|pin| pin.tree.is_some());
+        for pin in found.iter_mut() {
+            (pin.state, pin.denied) = (PinState::Trusted, None);
+        }
+        self.model.retain_pending(|_, _| true);
+        ChangeOutcome::Done
+    }
+
+    fn mcp_pin(
+        &mut self,
+        key: &PluginKey,
+        server: String,
+        pin: McpPin,
+        expected: Option<Digest>,
+    ) -> ChangeOutcome {
+        let Some(owner) = self.model.pins.get_mut(key) else { return ChangeOutcome::Absent };
+        let old = owner.mcp.get(&server);
+        let current = old.map(|old| old.set);
+        if old == Some(&pin) {
+            return ChangeOutcome::Already;
+        }
+        if current != expected {
+            return ChangeOutcome::McpRaced { current };
+        }
+        owner.mcp.insert(server, pin);
+        ChangeOutcome::Done
+    }
+}
+
+fn fresh(observed: &ObservedPlugin, agreed: Vec<AgreedState>) -> Pin {
+    Pin {
+        state: PinState::Trusted,
+        called: observed.called.clone(),
+        directory: directory_of(observed),
+        agreed,
+        denied: None,
+        mcp: BTreeMap::new(),
+    }
+}
+
+/// Returns the identity for the pin. An installed plugin can have several directories, so none identifies
+/// it.
+fn directory_of(observed: &ObservedPlugin) -> Option<DirectoryId> {
+    observed.directory.filter(|_| observed.key.placed().is_some())
+}
+
+fn merge_mcp<'p>(pin: &mut Pin, pending: impl IntoIterator<Item = &'p PendingPin>) {
+    for (server, mcp) in pending.into_iter().flat_map(|pending| &pending.mcp) {
+        pin.mcp.entry(server.clone()).or_insert_with(|| mcp.clone());
+    }
+}

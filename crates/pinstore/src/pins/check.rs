@@ -1,0 +1,305 @@
+//! The comparison of a plugin with its pin.
+
+use std::collections::BTreeSet;
+
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, SurfaceDigest, TreeDigest};
+
+use crate::format::model::Model;
+use crate::pins::facts::{Facts, ObservedPlugin};
+use crate::pins::pin::{AgreedState, PendingPin, Pin, PinState};
+use crate::time::Timestamp;
+
+/// The result of comparing one plugin with the pins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new answer")]
+pub enum PinCheck {
+    /// The plugin matches its pin.
+    Same {
+        /// Whether this is the latest agreed state; if not: notice `pin/older`.
+        age: AgreedAge,
+        /// Set if only the execution surface differs, since this version detects more or less of it.
+        surface: Option<SurfaceDifference>,
+    },
+    /// The plugin was moved, and its contents match its old pin: notice `pin/moved`.
+    Moved {
+        /// The old key.
+        from: PluginKey,
+    },
+    /// Version 2 pins of its names have the same tree: notice `pin/migrated`.
+    Migrated {
+        /// The ids of these pins, in order.
+        ids: Vec<PluginId>,
+    },
+    /// A version 1 pin of its name has the same manifest, which is all that it covers.
+    ManifestOnly,
+    /// No pin exists.
+    Unpinned,
+    /// The plugin differs from its pin.
+    Changed(Box<PinDifference>),
+    /// The user denied the plugin.
+    Denied {
+        /// The time of the denial.
+        since: Timestamp,
+        /// The denial that applies.
+        by: DenialSource,
+    },
+}
+
+/// Whether a state of a plugin is the latest agreed one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a tree is the latest one or not")]
+pub enum AgreedAge {
+    /// It is the latest.
+    Latest,
+    /// Another state was agreed to later.
+    Older,
+}
+
+/// The denial that applies to a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new kind of denial")]
+pub enum DenialSource {
+    /// The key is denied.
+    Key,
+    /// The key that the plugin had before is denied.
+    Predecessor(PluginKey),
+    /// A version 2 file denies this id, which has a name of the plugin.
+    Pending(PluginId),
+}
+
+impl PinCheck {
+    /// Returns the stable code of the refusal, question or notice for this answer.
+    #[must_use]
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Same { age: AgreedAge::Older, .. } => Some("pin/older"),
+            Self::Same { surface: Some(_), .. } => Some("pin/surface-new"),
+            Self::Same { age: AgreedAge::Latest, surface: None } => None,
+            Self::Moved { .. } => Some("pin/moved"),
+            Self::Migrated { .. } => Some("pin/migrated"),
+            Self::ManifestOnly | Self::Unpinned => Some("pin/new"),
+            Self::Changed(changed) => Some(changed.code()),
+            Self::Denied { .. } => Some("policy/denied"),
+        }
+    }
+}
+
+/// The difference between a plugin and its pin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PinDifference {
+    /// The old key of a moved plugin, if its old pin was compared.
+    pub from: Option<PluginKey>,
+    /// The pinned state.
+    pub pinned: PinnedState,
+    /// The pinned version.
+    pub version: Option<String>,
+    /// The names of the plugin when it was pinned.
+    pub called: BTreeSet<CalledName>,
+    /// When the pinned state was agreed to; unknown for version 1 pins.
+    pub since: Option<Timestamp>,
+    /// The state on disk.
+    pub actual: Facts,
+    /// The parts that differ, in the order of [`ChangedPart`]; never empty.
+    pub parts: Vec<ChangedPart>,
+}
+
+impl PinDifference {
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        if self.parts.contains(&ChangedPart::Signer) { "pin/signer-changed" } else { "pin/changed" }
+    }
+}
+
+/// The pinned state of a changed plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there are three formats")]
+pub enum PinnedState {
+    /// The latest agreed state.
+    Tree(Box<Facts>),
+    /// The manifest digest of a version 1 pin.
+    Manifest(Digest),
+    /// The trees of the version 2 pins for the plugin's names.
+    Pending(Vec<TreeDigest>),
+}
+
+/// A part of a plugin that differs from its pin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new fact")]
+pub enum ChangedPart {
+    /// The signer.
+    Signer,
+    /// The manifest file.
+    Manifest,
+    /// The tree.
+    Tree,
+    /// A shared directory.
+    Shared,
+    /// The marketplace entry.
+    Entry,
+}
+
+impl ChangedPart {
+    /// Returns the name in reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Signer => "signer",
+            Self::Manifest => "manifest",
+            Self::Tree => "tree",
+            Self::Shared => "shared",
+            Self::Entry => "entry",
+        }
+    }
+}
+
+/// The surface digests of the same contents, if two versions of plugward detect different surfaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SurfaceDifference {
+    /// The pinned digest.
+    pub pinned: Option<SurfaceDigest>,
+    /// The digest of this run.
+    pub actual: Option<SurfaceDigest>,
+}
+
+pub(crate) fn check(model: &Model, observed: &ObservedPlugin) -> PinCheck {
+    match model.pins.get(&observed.key) {
+        Some(pin) => check_own(pin, observed),
+        None => check_without_own(model, observed),
+    }
+}
+
+fn check_own(pin: &Pin, observed: &ObservedPlugin) -> PinCheck {
+    if let Some(denial) = &pin.denied {
+        return PinCheck::Denied { since: denial.at, by: DenialSource::Key };
+    }
+    // The parser refuses trusted pins without an agreed state.
+    let Some(latest) = pin.latest() else { return PinCheck::Unpinned };
+    let Some(index) = position(pin, &observed.facts) else {
+        return changed(None, pin, latest, &observed.facts);
+    };
+    let is_latest = index.saturating_add(1) == pin.agreed.len();
+    let age = if is_latest { AgreedAge::Latest } else { AgreedAge::Older };
+    let pinned = pin.agreed.get(index).and_then(|agreed| agreed.facts.surface);
+    let actual = observed.facts.surface;
+    PinCheck::Same { age, surface: (pinned != actual).then_some(SurfaceDifference { pinned, actual }) }
+}
+
+/// Returns the index of the latest agreed state that equals the facts.
+pub(crate) fn position(pin: &Pin, facts: &Facts) -> Option<usize> {
+    pin.agreed.iter().rposition(|agreed| differing(&agreed.facts, facts).is_empty())
+}
+
+fn changed(from: Option<PluginKey>, pin: &Pin, latest: &AgreedState, actual: &Facts) -> PinCheck {
+    PinCheck::Changed(Box::new(PinDifference {
+        from,
+        pinned: PinnedState::Tree(Box::new(latest.facts.clone())),
+        version: latest.version.clone(),
+        called: pin.called.clone(),
+        since: Some(latest.at),
+        actual: actual.clone(),
+        parts: differing(&latest.facts, actual),
+    }))
+}
+
+/// Checks a plugin as if its key had no pin.
+pub(crate) fn check_without_own(model: &Model, observed: &ObservedPlugin) -> PinCheck {
+    check_predecessor(model, observed)
+        .or_else(|| check_pending(model, observed))
+        .or_else(|| check_names(model, observed))
+        .unwrap_or(PinCheck::Unpinned)
+}
+
+fn check_predecessor(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
+    let from = observed.predecessor.as_ref()?;
+    let pin = model.pins.get(from)?;
+    if let Some(denial) = &pin.denied {
+        return Some(PinCheck::Denied { since: denial.at, by: DenialSource::Predecessor(from.clone()) });
+    }
+    let latest = pin.latest()?;
+    Some(match position(pin, &observed.facts) {
+        Some(_) => PinCheck::Moved { from: from.clone() },
+        None => changed(Some(from.clone()), pin, latest, &observed.facts),
+    })
+}
+
+fn check_pending(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
+    let found: Vec<(&PluginId, &PendingPin)> = model.pending_of(&observed.called).collect();
+    let denied = found.iter().find(|(_, pin)| pin.state == PinState::Denied);
+    if let Some((id, pin)) = denied {
+        return Some(PinCheck::Denied { since: pin.at, by: DenialSource::Pending((*id).clone()) });
+    }
+    let parts = |(id, pin): &(&PluginId, &PendingPin)| differing_pending(id, pin, &observed.facts);
+    let mut ids: Vec<PluginId> =
+        found.iter().filter(|pair| parts(pair).is_empty()).map(|(id, _)| (*id).clone()).collect();
+    ids.dedup();
+    if !ids.is_empty() {
+        return Some(PinCheck::Migrated { ids });
+    }
+    // The pin with the fewest differences explains the most.
+    let (_, nearest) = found.iter().min_by_key(|pair| parts(pair).len())?;
+    let names = found.iter().filter_map(|(id, _)| CalledName::new(id.dialect(), id.name()).ok());
+    Some(PinCheck::Changed(Box::new(PinDifference {
+        from: None,
+        pinned: PinnedState::Pending(found.iter().filter_map(|(_, pin)| pin.tree).collect()),
+        version: None,
+        called: names.collect(),
+        since: Some(nearest.at),
+        actual: observed.facts.clone(),
+        parts: found.iter().map(parts).min_by_key(Vec::len)?,
+    })))
+}
+
+/// Compares with version 1 pins, which have names only, so a name matches in every place and dialect.
+fn check_names(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
+    let pinned: Vec<Digest> =
+        observed.called.iter().filter_map(|called| model.v1.get(called.name()).copied()).collect();
+    if observed.facts.manifest.values().any(|manifest| pinned.contains(manifest)) {
+        return Some(PinCheck::ManifestOnly);
+    }
+    Some(PinCheck::Changed(Box::new(PinDifference {
+        from: None,
+        pinned: PinnedState::Manifest(*pinned.first()?),
+        version: None,
+        called: observed.called.clone(),
+        since: None,
+        actual: observed.facts.clone(),
+        parts: vec![ChangedPart::Manifest],
+    })))
+}
+
+/// Returns the parts that differ. Excluded names are part of the tree's preimage, and the surface only
+/// explains.
+pub(crate) fn differing(pinned: &Facts, actual: &Facts) -> Vec<ChangedPart> {
+    list([
+        (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
+        (ChangedPart::Manifest, pinned.manifest != actual.manifest),
+        (ChangedPart::Tree, pinned.tree != actual.tree),
+        (ChangedPart::Shared, pinned.shared != actual.shared),
+        (ChangedPart::Entry, pinned.entry != actual.entry),
+    ])
+}
+
+/// As [`differing`], for a version 2 pin, which has the manifest of its own dialect only.
+pub(crate) fn differing_pending(id: &PluginId, pinned: &PendingPin, actual: &Facts) -> Vec<ChangedPart> {
+    list([
+        (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
+        (ChangedPart::Manifest, pinned.manifest.as_ref() != actual.manifest.get(id.dialect())),
+        (ChangedPart::Tree, pinned.tree != Some(actual.tree)),
+        (ChangedPart::Shared, pinned.shared != actual.shared),
+        (ChangedPart::Entry, pinned.entry != actual.entry),
+    ])
+}
+
+/// Returns `true` for two different signers. The lockfile decides about a signature that appears or
+/// disappears.
+fn is_other_signer(pinned: Option<&String>, actual: Option<&String>) -> bool {
+    pinned.is_some() && actual.is_some() && pinned != actual
+}
+
+fn list(parts: [(ChangedPart, bool); 5]) -> Vec<ChangedPart> {
+    parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
+}

@@ -1,0 +1,145 @@
+//! Pins, denials, and pins of older formats.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_types::{Behavior, CalledName, Digest, PluginKey, TreeDigest};
+
+use crate::pins::facts::{DirectoryId, Facts, PinOrigin};
+use crate::time::Timestamp;
+
+/// The most agreed states of an installed plugin. Hosts keep several versions at a time.
+const MAX_AGREED: usize = 16;
+
+/// Returns the most agreed states that a pin of this key can have.
+pub(crate) const fn most_agreed(key: &PluginKey) -> usize {
+    match key {
+        PluginKey::Installed { .. } => MAX_AGREED,
+        PluginKey::Placed(_) => 1,
+    }
+}
+
+/// The pin of one plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pin {
+    /// Whether the plugin is trusted or denied.
+    pub state: PinState,
+    /// The names in the plugin's manifests. They select a pin, but never match one.
+    pub called: BTreeSet<CalledName>,
+    /// The identity of the directory of a placed plugin.
+    pub directory: Option<DirectoryId>,
+    /// The agreed states, oldest first: at most 16 for an installed plugin, one for a placed one. Empty
+    /// only in a denial.
+    pub agreed: Vec<AgreedState>,
+    /// The denial, present exactly if the state is [`PinState::Denied`].
+    pub denied: Option<Denial>,
+    /// The pinned MCP servers of the plugin, by name.
+    pub mcp: BTreeMap<String, McpPin>,
+}
+
+impl Pin {
+    /// Returns the latest agreed state.
+    #[must_use]
+    pub fn latest(&self) -> Option<&AgreedState> {
+        self.agreed.last()
+    }
+}
+
+/// A state of a plugin that was agreed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgreedState {
+    /// The digests.
+    pub facts: Facts,
+    /// The version in the manifest.
+    pub version: Option<String>,
+    /// The behaviors that a scan found; `None` in a pin from a version that did not scan for them.
+    pub behaviors: Option<BTreeSet<Behavior>>,
+    /// The origin of the state.
+    pub via: PinOrigin,
+    /// The time, as stated by the caller.
+    pub at: Timestamp,
+    /// The user, as stated by the caller.
+    pub by: Option<String>,
+}
+
+/// The denial of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Denial {
+    /// The time, as stated by the caller.
+    pub at: Timestamp,
+    /// The user, as stated by the caller.
+    pub by: Option<String>,
+    /// The tree that was on disk. It was never trusted.
+    pub tree: Option<TreeDigest>,
+}
+
+/// Whether a plugin is trusted or denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new state")]
+pub enum PinState {
+    /// The agreed trees load.
+    Trusted,
+    /// The plugin is denied, regardless of its contents.
+    Denied,
+}
+
+impl PinState {
+    pub(crate) const EXPECTED: &'static str = "`trusted` or `denied`";
+
+    /// Returns the name in the file.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Denied => "denied",
+        }
+    }
+
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        [Self::Trusted, Self::Denied].into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// The pinned offer of an MCP server. The launcher computes the digests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "every host must handle a fourth digest")]
+pub struct McpPin {
+    /// The digest over all items.
+    pub set: Digest,
+    /// The digest of the command that started the server.
+    pub key: Digest,
+    /// The digest of each item, by `kind name`.
+    pub items: BTreeMap<String, Digest>,
+}
+
+/// A pin of version 2, which stored no place. It is pending until a plugin of its name is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PendingPin {
+    /// Whether the plugin is trusted or denied.
+    pub state: PinState,
+    /// The pinned tree; `None` only in a denial.
+    pub tree: Option<TreeDigest>,
+    /// SHA-256 of the manifest file.
+    pub manifest: Option<Digest>,
+    /// The names that the tree digest leaves out.
+    pub exclude: Vec<String>,
+    /// The digests of the shared directories, by relative path.
+    pub shared: BTreeMap<String, TreeDigest>,
+    /// SHA-256 of the marketplace entry.
+    pub entry: Option<Digest>,
+    /// The key id of the signer.
+    pub signer: Option<String>,
+    /// The origin of the pin.
+    pub via: PinOrigin,
+    /// When it was created or denied.
+    pub at: Timestamp,
+    /// The user.
+    pub by: Option<String>,
+    /// The tree on disk at the time of a denial.
+    pub denied: Option<TreeDigest>,
+    /// The pinned MCP servers of the plugin, by name.
+    pub mcp: BTreeMap<String, McpPin>,
+}
