@@ -116,9 +116,9 @@ const fn base64_table() -> [u8; 256] {
 
 const fn digit_value(byte: u8) -> u8 {
     match byte {
-        b'A'..=b'Z' => byte.wrapping_sub(b'A'),
-        b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
-        b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
         b'+' | b'-' => 62,
         b'/' | b'_' => 63,
         _ => 255,
@@ -147,9 +147,9 @@ pub(crate) fn base64(text: &[u8], max: usize) -> Zeroizing<Vec<u8>> {
 /// Returns the value of a hex digit, or 255 for any other byte.
 pub(crate) const fn hex_value(byte: u8) -> u8 {
     match byte {
-        b'0'..=b'9' => byte.wrapping_sub(b'0'),
-        b'a'..=b'f' => byte.wrapping_sub(b'a').wrapping_add(10),
-        b'A'..=b'F' => byte.wrapping_sub(b'A').wrapping_add(10),
+        b'0'..=b'9' => byte - b'0',
+        b'a'..=b'f' => byte - b'a' + 10,
+        b'A'..=b'F' => byte - b'A' + 10,
         _ => 255,
     }
 }

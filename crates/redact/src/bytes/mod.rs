@@ -93,13 +93,15 @@ pub(crate) fn before(text: &[u8], index: usize) -> u8 {
 
 /// Returns a part of a slice, clamped to its bounds.
 pub(crate) fn part(text: &[u8], range: Range<usize>) -> &[u8] {
+    // Ranges may end past the text, so that callers can look ahead without checking the length.
     let end = range.end.min(text.len());
     text.get(range.start.min(end)..end).unwrap_or_default()
 }
 
 /// Counts the bytes of a class from an offset, up to `max`.
 pub(crate) fn run(text: &[u8], from: usize, class: Class, max: usize) -> usize {
-    part(text, from..from.saturating_add(max)).iter().take_while(|byte| is(**byte, class)).count()
+    // Some rules have no maximum, and `from + usize::MAX` would overflow.
+    part(part(text, from..text.len()), 0..max).iter().take_while(|byte| is(**byte, class)).count()
 }
 
 /// Counts the bytes of a class that end at an offset, up to `max`.
@@ -137,7 +139,7 @@ pub(crate) fn line_start(text: &[u8], from: usize, max: usize) -> usize {
 
 /// Returns the end of the line around an offset, at most `max` bytes after it.
 pub(crate) fn line_end(text: &[u8], from: usize, max: usize) -> usize {
-    let ceiling = from.saturating_add(max).min(text.len());
+    let ceiling = (from + max).min(text.len());
     memchr::memchr2(b'\n', b'\r', part(text, from..ceiling)).map_or(ceiling, |place| from + place)
 }
 

@@ -138,6 +138,8 @@ impl<'f> Pass<'f> {
     pub(crate) fn block(&mut self, buf: &[u8], base: usize, rest: MoreText, out: &mut Vec<u8>) -> bool {
         let end = base + buf.len();
         let start = self.scanned;
+        // A block is scanned only with the text after it. Its size does not depend on how the caller splits the
+        // stream, so neither does the result.
         let whole = end - start >= BLOCK + AHEAD;
         if self.done || !(whole || rest == MoreText::None) {
             return false;
@@ -148,6 +150,7 @@ impl<'f> Pass<'f> {
         self.done = !whole;
         self.scanned = until;
         if self.withheld.is_some() {
+            // The whole text is withheld, so the rest only has to be consumed.
             self.emitted = ahead;
             return true;
         }
@@ -155,6 +158,7 @@ impl<'f> Pass<'f> {
         self.go_on(text, low, rest);
         let mut scan = Scan::new(&self.firewall.rules, &self.firewall.settings, self.known, text.len());
         scan.learned = self.learns.then(RefCell::default);
+        // Matches of the previous block that reach into the overlap, so that they are not found again.
         let overlap = self.seen.iter().filter(|at| at.start >= low);
         scan.before = overlap.map(|at| at.start - low..at.end - low).collect();
         let hits = scan.text(text, start - low..until - low);
@@ -193,6 +197,7 @@ impl<'f> Pass<'f> {
         // Whether the text is UTF-16 is only known from a few bytes of what was written.
         let before = line.saturating_sub(64);
         let reach = self.firewall.rules.custom_reach();
+        // Only text that no later byte can turn into a secret may be written early.
         let mut limit = base + before + settle::settled(part(buf, before..buf.len()), line - before, reach);
         if limit <= self.emitted {
             return;
@@ -221,6 +226,8 @@ impl<'f> Pass<'f> {
     /// Moves a limit back to a line end that no match crosses. Parts that exceed a limit are left to the
     /// block.
     fn clear_of(&self, hits: &[Match], buf: &[u8], base: usize, mut limit: usize) -> usize {
+        // Moving the limit before one match can put it inside another, hence the loop. It ends, because the
+        // limit only decreases.
         loop {
             let over =
                 hits.iter().filter(|hit| hit.at.end > self.emitted && hit.at.start < limit).find(|hit| {
@@ -263,6 +270,7 @@ impl<'f> Pass<'f> {
     /// Writes everything before the limit.
     fn emit(&mut self, text: &[u8], low: usize, limit: usize, rest: MoreText, out: &mut Vec<u8>) {
         let ahead = low + text.len();
+        // Overlapping matches become one marker. Two markers could leave the bytes between them readable.
         let groups = merge(core::mem::take(&mut self.pending));
         self.findings.reserve_exact(groups.len());
         for group in groups {
@@ -296,6 +304,8 @@ impl<'f> Pass<'f> {
             }
             if reaches {
                 let line = crate::bytes::line_start(text, start - low, 256);
+                // The start of the line (an indent or a comment sign) repeats on each line of a PEM block, and
+                // the next block must recognize it.
                 let prefix = Zeroizing::new(part(text, line..start - low).to_vec());
                 self.open = Some(OpenMatch {
                     found,

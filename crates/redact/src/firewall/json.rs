@@ -157,6 +157,8 @@ impl Document {
                 self.text.push(b'"');
             }
             Value::Number(number) => self.leaf(Zeroizing::new(number.to_string()).as_bytes()),
+            // Neither can be a secret. A placeholder keeps the document well-formed for rules that look at
+            // neighbors.
             Value::Bool(_) | Value::Null => self.text.extend(b"null"),
         }
     }

@@ -1,4 +1,5 @@
 //! The firewall: the only code that creates redacted values.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 pub(crate) mod engine;
 pub(crate) mod error;
@@ -187,7 +188,7 @@ impl Firewall {
 
     pub(crate) fn bytes(&self, text: &[u8], known: Option<&KnownSecrets>) -> Redacted<Vec<u8>> {
         let mut core = Pass::new(self, known);
-        let mut value = Vec::with_capacity(text.len().saturating_add(text.len() / 16).saturating_add(64));
+        let mut value = Vec::with_capacity(text.len() + text.len() / 16 + 64);
         while core.block(text, 0, MoreText::None, &mut value) {}
         if let Some(rank) = core.withheld() {
             // The text before the match is already in `value`.

@@ -88,6 +88,7 @@ impl RecentBytes {
 const fn fold(byte: u8) -> u8 {
     match byte {
         b'A'..=b'Z' => byte | 0x20,
+        // The two alphabets of base64 differ in these characters only.
         b'-' => b'+',
         b'_' => b'/',
         other => other,
@@ -114,9 +115,13 @@ impl Index {
         while self.patterns.front().is_some_and(|pattern| pattern.value < first) {
             if let Some(gone) = self.patterns.pop_front() {
                 self.dead += gone.entries;
+                // Numbers of patterns wrap. Only their difference to `first` is used, and entries of forgotten
+                // patterns fail the lookup until the next build.
                 self.first = self.first.wrapping_add(1);
             }
         }
+        // Entries of forgotten patterns are removed when they are the majority, so that the cost of a build is
+        // spread over many calls.
         if self.dead > FEW && self.dead * 2 > self.entries.len() {
             self.build(self.entries.len());
         }
@@ -128,6 +133,7 @@ impl Index {
         self.entries.clear();
         self.heads.clear();
         self.heads.resize(room, NONE);
+        // The bits are derived from secrets.
         self.sieve.zeroize();
         self.sieve.resize(room * BITS / 64, 0);
         self.dead = 0;
@@ -175,6 +181,7 @@ impl Index {
         if self.patterns.is_empty() {
             return;
         }
+        // The longest window may begin before the range.
         let from = range.start.saturating_sub(24);
         let mut last = RecentBytes::default();
         for byte in part(text, from..range.start) {
@@ -184,6 +191,8 @@ impl Index {
         let mut recent = RecentMatches::default();
         for (end, byte) in (range.start + 1..).zip(part(text, range)) {
             last.push(*byte);
+            // One pass over the text serves all three lengths, since each hash uses a prefix of the same recent
+            // bytes.
             for window in [8, 16, 24] {
                 let hash = last.hash(window);
                 if self.passes(hash) {
@@ -307,6 +316,7 @@ const fn window_of(form: Form, length: usize) -> usize {
 
 /// Returns the length of the public head of a value, which other values share: the header of a JWT.
 fn dull_head(value: &[u8]) -> usize {
+    // The header of a JWT is public and the same in unrelated tokens, so it alone does not identify one.
     let token = value.starts_with(b"eyJ").then(|| memchr::memchr(b'.', value)).flatten();
     token.map_or(0, |dot| dot + 1)
 }

@@ -1,4 +1,5 @@
 //! The marker that replaces a secret.
+#![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
 use crate::bytes::{BLANK, DIGIT, LOWER, at, is, part, skip};
 use crate::firewall::settings::MarkerStyle;
@@ -7,7 +8,6 @@ use crate::rules::MarkerEncoding;
 const OPEN: &[u8] = b"[REDACTED";
 
 /// Returns the length of the marker at an offset, or 0 if there is none.
-#[expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 pub(crate) fn length_at(text: &[u8], from: usize) -> usize {
     if !part(text, from..from + OPEN.len()).eq(OPEN) {
         return 0;
@@ -20,7 +20,6 @@ pub(crate) fn length_at(text: &[u8], from: usize) -> usize {
 }
 
 /// Returns `true` if a value consists of markers and blanks.
-#[expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 pub(crate) fn is_marker(value: &[u8]) -> bool {
     if !value.contains(&b'[') {
         return false;
@@ -56,13 +55,12 @@ pub(crate) fn write(out: &mut Vec<u8>, marker: MarkerStyle, kind: &str, wide: Ma
             MarkerEncoding::Big => out.extend([0, byte]),
         }
     }
-    out.len().saturating_sub(before)
+    out.len() - before
 }
 
 /// Writes the color sequences of a removed value, so that colors stay balanced.
 ///
 /// Only `ESC [ digits ; : m` of at most 24 bytes: a longer sequence could carry text.
-#[expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 pub(crate) fn keep_colors(out: &mut Vec<u8>, raw: &[u8]) {
     for start in memchr::memchr_iter(0x1b, raw) {
         if at(raw, start + 1) != b'[' {

@@ -2,6 +2,7 @@
 //!
 //! The automaton is built by `aho-corasick` and copied state by state. The copy has the same speed and needs
 //! a third of the memory of the library's DFA, which matters because every firewall process has one.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::ops::Range;
 
@@ -71,8 +72,8 @@ impl Automaton {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a byte has a class")]
     pub(crate) fn next(&self, state: u16, byte: u8) -> u16 {
-        let row = usize::from(state).wrapping_mul(self.stride);
-        let cell = row.wrapping_add(usize::from(self.classes[usize::from(byte)]));
+        let row = usize::from(state) * self.stride;
+        let cell = row + usize::from(self.classes[usize::from(byte)]);
         // Every state has a row of that width.
         self.table.get(cell).copied().unwrap_or(self.start)
     }
@@ -87,7 +88,7 @@ impl Automaton {
     pub(crate) fn words(&self, state: u16) -> impl Iterator<Item = (usize, usize)> + '_ {
         let end = |index: usize| self.ends.get(index).and_then(|end| usize::try_from(*end).ok());
         let index = usize::from(state);
-        let range: Range<usize> = end(index).unwrap_or(0)..end(index.saturating_add(1)).unwrap_or(0);
+        let range: Range<usize> = end(index).unwrap_or(0)..end(index + 1).unwrap_or(0);
         self.words.get(range).unwrap_or_default().iter().map(|word| {
             let word = usize::from(*word);
             (word, self.lengths.get(word).copied().map_or(0, usize::from))
@@ -112,6 +113,8 @@ fn classes(keywords: &[Vec<u8>]) -> ([u8; 256], Vec<u8>) {
     let other = (0..=u8::MAX).find(|byte| !stood(byte.to_ascii_lowercase())).unwrap_or(0);
     let mut bytes = vec![other];
     let mut classes = [0; 256];
+    // Bytes that no keyword contains share class 0, which shrinks a row from 256 cells to one for each distinct
+    // byte.
     for (byte, class) in (0..=u8::MAX).zip(classes.iter_mut()) {
         if stood(byte) && byte != other {
             *class = u8::try_from(bytes.len()).unwrap_or(0);
@@ -144,10 +147,11 @@ impl StateTable {
         let mut behind: Vec<u16> = Vec::new();
         let mut next = 0;
         while let Some(state) = order.get(next).copied() {
-            next = next.saturating_add(1);
+            next += 1;
             for byte in bytes {
                 let to = nfa.next_state(Anchored::No, state, *byte);
                 let turn = turns.of(to)?;
+                // A new state always gets the next number, so equality means that it was just discovered.
                 if usize::from(turn) == order.len() {
                     order.push(to);
                 }
@@ -156,6 +160,7 @@ impl StateTable {
         }
         let mut sorted: Vec<usize> = (0..order.len()).collect();
         let state_of = |turn: usize| order.get(turn).copied();
+        // States that end a keyword come first, so that `is_match` is one comparison.
         sorted.sort_by_key(|turn| !state_of(*turn).is_some_and(|state| nfa.is_match(state)));
         let mut numbers = vec![0; order.len()];
         for (number, turn) in (0..=u16::MAX).zip(&sorted) {
@@ -166,8 +171,8 @@ impl StateTable {
         let number = |turn: u16| numbers.get(usize::from(turn)).copied().unwrap_or(0);
         let mut table = Vec::with_capacity(behind.len());
         for turn in &sorted {
-            let from = turn.saturating_mul(bytes.len());
-            let row = behind.get(from..from.saturating_add(bytes.len())).unwrap_or_default();
+            let from = turn * bytes.len();
+            let row = behind.get(from..from + bytes.len()).unwrap_or_default();
             table.extend(row.iter().map(|turn| number(*turn)));
         }
         let order: Vec<StateID> = sorted.into_iter().filter_map(state_of).collect();
@@ -189,14 +194,15 @@ impl StateNumbers {
     fn of(&mut self, state: StateID) -> Result<u16, String> {
         let index = state.as_usize();
         if self.known.len() <= index {
-            self.known.resize(index.saturating_add(1), 0);
+            self.known.resize(index + 1, 0);
         }
         let Some(known) = self.known.get_mut(index) else { return Err("a state has no index".to_owned()) };
         if *known == 0 {
-            self.count = self.count.saturating_add(1);
+            self.count += 1;
             *known = u32::try_from(self.count).map_err(|error| error.to_string())?;
         }
-        let turn = known.saturating_sub(1);
+        let turn = *known - 1;
+        // Reported as an error and not truncated: a state with a wrong number would miss keywords silently.
         let few = u16::try_from(turn).ok().filter(|turn| usize::from(*turn) < MOST);
         few.ok_or_else(|| format!("the keywords need more than {MOST} states"))
     }
@@ -214,11 +220,7 @@ mod tests {
         for (place, byte) in text.iter().enumerate() {
             state = automaton.next(state, *byte);
             if automaton.is_match(state) {
-                found.extend(
-                    automaton
-                        .words(state)
-                        .map(|(word, length)| (word, place.saturating_add(1).saturating_sub(length))),
-                );
+                found.extend(automaton.words(state).map(|(word, length)| (word, (place + 1) - length)));
             }
         }
         found.sort_unstable();

@@ -1,4 +1,5 @@
 //! The rules: the table of prefixed keys, the matchers for keys in context, and what all matchers share.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 mod automaton;
 pub(crate) mod context;
@@ -96,7 +97,7 @@ impl Memo {
     pub(crate) fn custom(&self, index: usize, until: usize) -> usize {
         let mut list = self.custom.borrow_mut();
         if list.len() <= index {
-            list.resize(index.saturating_add(1), 0);
+            list.resize(index + 1, 0);
         }
         list.get_mut(index).map_or(0, |slot| core::mem::replace(slot, until.max(*slot)))
     }

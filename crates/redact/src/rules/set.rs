@@ -1,4 +1,5 @@
 //! All keywords in one automaton, with the matchers that each keyword runs.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::ops::Range;
 
@@ -180,20 +181,22 @@ impl RuleSet {
     pub(crate) fn marks(&self, text: &[u8], range: Range<usize>, out: &mut Vec<Mark>) {
         let whole = crate::bytes::part(text, range.clone());
         let lane = whole.len() / 4;
-        if lane < self.longest.saturating_mul(4) {
+        // Lanes shorter than this would spend more time on their seams than they save.
+        if lane < self.longest * 4 {
             self.one_lane(text, range.start, range, out);
             return;
         }
-        let cut = |index: usize| range.start.saturating_add(lane.saturating_mul(index));
+        let cut = |index: usize| range.start + lane * index;
         let tail = cut(4)..range.end;
         let first = out.len();
         self.four_lanes(text, [cut(0), cut(1), cut(2), cut(3)], lane, out);
         // A keyword across a seam ends in the next lane, which did not see its start.
         for seam in [cut(0), cut(1), cut(2), cut(3)] {
-            let from = seam.saturating_sub(self.longest).min(seam);
-            let until = seam.saturating_add(self.longest).min(range.end);
+            let from = seam.saturating_sub(self.longest);
+            let until = (seam + self.longest).min(range.end);
             self.across(text, from, seam, until, out);
         }
+        // A keyword that ends in the tail may begin before it.
         let from = tail.start.saturating_sub(self.longest);
         self.one_lane(text, from, tail, out);
         if let Some(fresh) = out.get_mut(first..) {
@@ -204,7 +207,7 @@ impl RuleSet {
     fn one_lane(&self, text: &[u8], from: usize, range: Range<usize>, out: &mut Vec<Mark>) {
         let from = from.saturating_sub(self.longest);
         let mut state = self.automaton.start();
-        for (place, byte) in (from.saturating_add(1)..).zip(crate::bytes::part(text, from..range.end)) {
+        for (place, byte) in (from + 1..).zip(crate::bytes::part(text, from..range.end)) {
             state = self.automaton.next(state, *byte);
             if self.automaton.is_match(state) && place > range.start {
                 out.push((place, state));
@@ -215,19 +218,19 @@ impl RuleSet {
     /// Reports the keywords that start before a seam and end after it.
     fn across(&self, text: &[u8], from: usize, seam: usize, until: usize, out: &mut Vec<Mark>) {
         let mut state = self.automaton.start();
-        for (place, byte) in (from.saturating_add(1)..).zip(crate::bytes::part(text, from..until)) {
+        for (place, byte) in (from + 1..).zip(crate::bytes::part(text, from..until)) {
             state = self.automaton.next(state, *byte);
             if place <= seam || !self.automaton.is_match(state) {
                 continue;
             }
-            if self.automaton.words(state).any(|(_, length)| place.saturating_sub(length) < seam) {
+            if self.automaton.words(state).any(|(_, length)| place - length < seam) {
                 out.push((place, state));
             }
         }
     }
 
     fn four_lanes(&self, text: &[u8], starts: [usize; 4], lane: usize, out: &mut Vec<Mark>) {
-        let lanes = starts.map(|start| crate::bytes::part(text, start..start.saturating_add(lane)));
+        let lanes = starts.map(|start| crate::bytes::part(text, start..start + lane));
         let [mut a, mut b, mut c, mut d] = [self.automaton.start(); 4];
         let bytes = lanes[0].iter().zip(lanes[1]).zip(lanes[2].iter().zip(lanes[3]));
         for (place, ((at_a, at_b), (at_c, at_d))) in (1_usize..).zip(bytes) {
@@ -239,7 +242,7 @@ impl RuleSet {
             if self.automaton.is_match(a.min(b).min(c).min(d)) {
                 for (state, start) in [a, b, c, d].into_iter().zip(starts) {
                     if self.automaton.is_match(state) {
-                        out.push((start.saturating_add(place), state));
+                        out.push((start + place, state));
                     }
                 }
             }
@@ -256,7 +259,7 @@ impl RuleSet {
     ) {
         let (end, state) = mark;
         for (word, length) in self.automaton.words(state) {
-            let at = end.saturating_sub(length)..end;
+            let at = end - length..end;
             for action in self.actions.get(word).map(Vec::as_slice).unwrap_or_default() {
                 match *action {
                     Action::Key(index) => self.look_key(ctx, index, at.start, hits),
@@ -290,15 +293,15 @@ impl RuleSet {
         let Some(rule) = self.custom.get(index) else { return };
         // A window that was read also covers a keyword in its first three quarters.
         let read = ctx.memo.custom_read(index);
-        if read > 0 && at.end.saturating_add(CUSTOM_REACH / 2) <= read {
+        if read > 0 && at.end + CUSTOM_REACH / 2 <= read {
             return;
         }
-        let until = at.end.saturating_add(CUSTOM_REACH).min(ctx.text.len());
+        let until = (at.end + CUSTOM_REACH).min(ctx.text.len());
         ctx.memo.custom(index, if until == ctx.text.len() { usize::MAX } else { until });
         let input = Input::new(ctx.text)
             .range(at.start.saturating_sub(CUSTOM_REACH)..until)
             .anchored(RegexAnchored::No);
-        let rank = u16::try_from(KINDS.len().saturating_add(index)).unwrap_or(u16::MAX);
+        let rank = u16::try_from(KINDS.len() + index).unwrap_or(u16::MAX);
         for found in rule.expression.find_iter(input).filter(|found| !found.is_empty()) {
             if !crate::redacted::marker::is_marker(crate::bytes::part(ctx.text, found.range())) {
                 let (sum, via) = (ChecksumCheck::None, LayerStack::default());

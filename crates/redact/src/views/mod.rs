@@ -1,4 +1,5 @@
 //! Views: the text with one layer undone, and a map from each byte to the raw bytes it comes from.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 mod concat;
 mod dump;
@@ -116,7 +117,7 @@ pub(crate) fn each(text: &[u8], wanted: &mut ViewResults, scan: &Scan<'_>) {
         concat::views(text, wanted, scan);
     }
     // Wrapped runs are joined where runs are decoded; a join would append the next word.
-    if via.count(Layer::Join) == 0 && via.count(Layer::Base64).saturating_add(via.count(Layer::Hex)) < 2 {
+    if via.count(Layer::Join) == 0 && via.count(Layer::Base64) + via.count(Layer::Hex) < 2 {
         runs::views(text, wanted, scan);
         pairs::views(text, wanted, scan);
     }

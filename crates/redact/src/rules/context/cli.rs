@@ -176,7 +176,7 @@ fn give(ctx: &MatchContext<'_>, word: Range<usize>, out: &mut Vec<Match>) {
 
 /// Splits a command line into words, without the quotes around a whole word.
 fn split(text: &[u8], from: usize, reach: usize) -> Vec<Range<usize>> {
-    let end = from.saturating_add(reach).min(text.len());
+    let end = (from + reach).min(text.len());
     let mut words = Vec::new();
     let mut place = from;
     while place < end {

@@ -107,7 +107,7 @@ pub(crate) fn enclosing(text: &[u8], around: usize, reach: usize) -> Range<usize
             _ => {}
         }
     }
-    let ceiling = around.saturating_add(reach).min(text.len());
+    let ceiling = (around + reach).min(text.len());
     let mut end = ceiling;
     depth = 0;
     for (place, byte) in part(text, around..ceiling).iter().enumerate() {

@@ -148,7 +148,7 @@ fn siblings(text: &[u8], key: usize) -> Range<usize> {
             _ => start = line,
         }
     }
-    let ceiling = own.saturating_add(REACH).min(text.len());
+    let ceiling = (own + REACH).min(text.len());
     let mut end = past_line_end(text, line_end(text, key, REACH));
     while end < ceiling {
         let stop = line_end(text, end, REACH);
