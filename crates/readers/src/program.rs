@@ -1,4 +1,5 @@
 //! A program as a flat list of expressions, in which operands precede their expression.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use std::collections::BTreeMap;
 
@@ -278,7 +279,7 @@ impl Program {
     #[must_use]
     pub fn items(&self, list: List) -> &[NodeId] {
         let start = list.start as usize;
-        self.operands.get(start..start.saturating_add(list.len as usize)).unwrap_or_default()
+        self.operands.get(start..start + list.len as usize).unwrap_or_default()
     }
 
     /// Returns a function of the file.
@@ -454,7 +455,7 @@ impl ProgramBuilder {
     fn declare_at(&mut self, name: Text, scope: usize) {
         // Loops assign the same name many times; remembering the last scope keeps events few.
         if self.declared.len() <= name.index() {
-            self.declared.resize(name.index().saturating_add(1), 0);
+            self.declared.resize(name.index() + 1, 0);
         }
         let scope = offset(scope);
         let known = self.declared.get_mut(name.index());
@@ -491,7 +492,7 @@ impl ProgramBuilder {
     pub fn open_function(&mut self) -> FunctionId {
         self.open_scope(ScopeKind::Function);
         let result = Variable::from_index(self.program.variables);
-        self.program.variables = self.program.variables.saturating_add(1);
+        self.program.variables += 1;
         let id = FunctionId::from_index(self.program.functions.len());
         self.program.functions.push(Function { parameters: List::default(), result });
         self.functions.push(id);

@@ -1,4 +1,5 @@
 //! Name resolution: replaces names by variables, in one pass with a stack of declarations per name.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use crate::program::{Node, Program, ScopeKind, Text, Variable};
 
@@ -47,7 +48,7 @@ pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
             match *event {
                 Event::Open { kind, .. } => {
                     let names = declared.get(next).cloned().unwrap_or_default();
-                    depth = depth.saturating_add(usize::from(kind != ScopeKind::Block));
+                    depth += usize::from(kind != ScopeKind::Block);
                     let of_file = of_file.get(next).map(Vec::as_slice).unwrap_or_default();
                     for name in of_file {
                         let known = program.file_names.binary_search_by_key(name, |(known, _)| *known);
@@ -57,7 +58,7 @@ pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
                     }
                     for name in &names {
                         let variable = Variable::from_index(variables);
-                        variables = variables.saturating_add(1);
+                        variables += 1;
                         program.variable_names.push(Some(*name));
                         if in_force.is_empty() {
                             program.file_names.push((*name, variable));
@@ -96,7 +97,7 @@ pub(crate) fn resolve(program: &mut Program, events: &[Event]) {
                 }
                 Event::Declare { .. } | Event::Outside { .. } | Event::File { .. } => {}
             }
-            next = next.saturating_add(1);
+            next += 1;
         }
         if let Some(Node::Name(name)) = program.nodes.get(at).copied() {
             let known = stacks.get(name.index()).and_then(|stack| visible(stack, depth));
@@ -132,7 +133,7 @@ fn position(event: &Event) -> usize {
 
 fn push(stacks: &mut Vec<Vec<Declaration>>, name: Text, declaration: Declaration) {
     if stacks.len() <= name.index() {
-        stacks.resize(name.index().saturating_add(1), Vec::new());
+        stacks.resize(name.index() + 1, Vec::new());
     }
     if let Some(stack) = stacks.get_mut(name.index()) {
         stack.push(declaration);

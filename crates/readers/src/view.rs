@@ -1,4 +1,5 @@
 //! Views: the text that rules read instead of the raw bytes, with a map back to them.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use crate::program::offset;
 use plugward_types::Obfuscation;
@@ -211,7 +212,7 @@ impl View {
     pub fn copy(&mut self, bytes: &[u8], from: usize, how: Obfuscations, tag: u8) {
         let how = self.marked(bytes, how);
         self.bytes.extend_from_slice(bytes);
-        self.map.push(bytes.len(), (from, from.saturating_add(bytes.len())), how, tag);
+        self.map.push(bytes.len(), (from, from + bytes.len()), how, tag);
     }
 
     /// Appends bytes that replace a source range. The range maps as a whole.

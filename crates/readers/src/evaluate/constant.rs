@@ -44,7 +44,7 @@ impl ConstantValue {
             Self::Number(_) => 8,
             Self::List(items) => items.iter().fold(0, |sum, item| {
                 let inner = if let Self::Text(bytes) = item { bytes.len() } else { 8 };
-                sum.saturating_add(inner).saturating_add(8)
+                sum + inner + 8
             }),
         }
     }
@@ -99,13 +99,13 @@ impl<'p> Constants<'p> {
         if bytes.len() > LONGEST {
             return None;
         }
-        self.left = self.left.checked_sub(bytes.len().saturating_add(16))?;
+        self.left = self.left.checked_sub(bytes.len() + 16)?;
         let own = self.own.intern(bytes);
         Some(self.made(own))
     }
 
     fn made(&self, own: Text) -> Constant {
-        let at = own.index().saturating_add(self.program.texts.len());
+        let at = own.index() + self.program.texts.len();
         Constant(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
@@ -128,7 +128,7 @@ impl<'p> Constants<'p> {
         if let Some(known) = self.known.get(&items) {
             return Some(*known);
         }
-        self.left = self.left.checked_sub(items.size().saturating_add(16))?;
+        self.left = self.left.checked_sub(items.size() + 16)?;
         let id = Sequence(u32::try_from(self.sequences.len()).unwrap_or(0));
         self.sequences.push(items.clone());
         self.known.insert(items, id);

@@ -73,20 +73,18 @@ pub(super) fn percent(text: &[u8]) -> Vec<u8> {
         u32::from_str_radix(digits, 16).ok()
     };
     while let Some(byte) = text.get(at) {
-        let next = at.saturating_add(1);
+        let next = at + 1;
         if *byte == b'%' {
             if text.get(next) == Some(&b'u')
-                && let Some(char) =
-                    digits(at.saturating_add(2), at.saturating_add(6)).and_then(char::from_u32)
+                && let Some(char) = digits(at + 2, at + 6).and_then(char::from_u32)
             {
                 out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-                at = at.saturating_add(6);
+                at += 6;
                 continue;
             }
-            if let Some(value) = digits(next, at.saturating_add(3)).and_then(|value| u8::try_from(value).ok())
-            {
+            if let Some(value) = digits(next, at + 3).and_then(|value| u8::try_from(value).ok()) {
                 out.push(value);
-                at = at.saturating_add(3);
+                at += 3;
                 continue;
             }
         }

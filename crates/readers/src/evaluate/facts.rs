@@ -231,7 +231,7 @@ impl<'p> Evaluation<'p> {
         match atom {
             Atom::List(node, skip) => {
                 self.collect_items(node, found);
-                let stop = start.saturating_add(usize::from(skip)).min(found.items.len());
+                let stop = (start + usize::from(skip)).min(found.items.len());
                 found.items.drain(start..stop);
             }
             Atom::Record(node) | Atom::Instance(node) => self.collect_items(node, found),

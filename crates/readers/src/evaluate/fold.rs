@@ -144,7 +144,7 @@ fn split(bytes: &[u8], by: Option<&[u8]>) -> ConstantValue {
             for at in memchr::memmem::find_iter(bytes, by) {
                 if at >= from {
                     parts.push(bytes.get(from..at).unwrap_or_default().to_vec());
-                    from = at.saturating_add(by.len());
+                    from = at + by.len();
                 }
             }
             parts.push(bytes.get(from..).unwrap_or_default().to_vec());
@@ -166,7 +166,7 @@ fn replace(bytes: &[u8], from: &[u8], to: &[u8], most: usize) -> Option<Vec<u8>>
     for at in memchr::memmem::find_iter(bytes, from).take(most) {
         out.extend_from_slice(bytes.get(done..at)?);
         out.extend_from_slice(to);
-        done = at.saturating_add(from.len());
+        done = at + from.len();
         if out.len() > LONGEST {
             return None;
         }
@@ -485,9 +485,9 @@ fn format(template: &[u8], arguments: &[ConstantValue]) -> Option<Vec<u8>> {
                 let end = memchr::memchr(b'}', inner)?;
                 let field = core::str::from_utf8(inner.get(..end)?).ok()?;
                 let place = if field.is_empty() { next } else { field.parse().ok()? };
-                next = next.saturating_add(1);
+                next += 1;
                 out.extend_from_slice(&shown(arguments.get(place)?)?);
-                rest = inner.get(end.saturating_add(1)..)?;
+                rest = inner.get(end + 1..)?;
             }
             _ => return None,
         }

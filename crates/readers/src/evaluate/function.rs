@@ -40,7 +40,7 @@ impl Machine<'_, '_> {
     pub(super) fn bind_parameters(&mut self, id: FunctionId) {
         let Some(function) = self.facts.program.function(id) else { return };
         for (index, target) in self.items(function.parameters).iter().enumerate() {
-            let at = (function.parameters.start as usize).saturating_add(index);
+            let at = function.parameters.start as usize + index;
             let given = self.arguments.get(at).copied().unwrap_or(BOTTOM);
             let given = self.join(given, OPEN);
             self.assign(*target, given, None);
@@ -86,7 +86,7 @@ impl Machine<'_, '_> {
     }
 
     fn give(&mut self, id: FunctionId, function: Function, place: usize, value: Value) {
-        let at = (function.parameters.start as usize).saturating_add(place);
+        let at = function.parameters.start as usize + place;
         let Some(known) = self.arguments.get(at).copied() else { return };
         let both = self.join(known, value);
         if both != known {
@@ -125,7 +125,7 @@ impl Machine<'_, '_> {
                     Some(place) => {
                         self.give(id, function, place, argument.value);
                         if given.len() <= place {
-                            given.resize(place.saturating_add(1), BOTTOM);
+                            given.resize(place + 1, BOTTOM);
                         }
                         if let Some(slot) = given.get_mut(place) {
                             *slot = argument.value;
@@ -151,7 +151,7 @@ impl Machine<'_, '_> {
             if given.len() <= place {
                 given.push(argument.value);
             }
-            place = place.saturating_add(1);
+            place += 1;
         }
         let result = self.variables.get(function.result.index()).copied().unwrap_or(OPEN);
         self.substitute(result, &given)

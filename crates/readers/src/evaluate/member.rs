@@ -138,9 +138,7 @@ impl Machine<'_, '_> {
             for atom in self.facts.values.atoms(self.value(parent)).iter() {
                 let more = match *atom {
                     Atom::Name(name) => Some(self.member_of_name(name, key, how)),
-                    Atom::Record(_) | Atom::Instance(_) => {
-                        self.field(*atom, key, how, depth.saturating_add(1))
-                    }
+                    Atom::Record(_) | Atom::Instance(_) => self.field(*atom, key, how, depth + 1),
                     _ => None,
                 };
                 if let Some(more) = more {

@@ -3,6 +3,7 @@
 //! Operands are stored before their expression, so one round over the program is a loop without recursion.
 //! The value of a variable is the join of all values assigned to it. Rounds are repeated until the variables
 //! converge, and a last one reports facts to the analysis.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 mod bind;
 mod call;

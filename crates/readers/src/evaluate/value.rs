@@ -308,7 +308,7 @@ impl Values {
         }
         let value = self.intern(&[Atom::Name(name)]);
         if self.names.len() <= name.index() {
-            self.names.resize(name.index().saturating_add(64), BOTTOM);
+            self.names.resize(name.index() + 64, BOTTOM);
         }
         if let Some(slot) = self.names.get_mut(name.index()) {
             *slot = value;

@@ -16,7 +16,7 @@ fn read_unicode(rest: &[u8]) -> Option<(u32, usize)> {
         let rest = inner.get(zeros..)?;
         let len = rest.iter().take(9).position(|byte| *byte == b'}')?;
         let value = if zeros > 0 && len == 0 { 0 } else { hex(rest.get(..len)?)? };
-        return Some((value, len.saturating_add(zeros).saturating_add(4)));
+        return Some((value, len + zeros + 4));
     }
     Some((hex(digits.get(..4)?)?, 6))
 }
@@ -44,7 +44,7 @@ pub(super) fn decode_identifier(text: &[u8]) -> Vec<u8> {
             Some(char) => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
             None => out.extend(rest.get(..len).unwrap_or_default()),
         }
-        at = at.saturating_add(len);
+        at += len;
     }
     out
 }
@@ -75,7 +75,7 @@ fn read_escape(rest: &[u8]) -> DecodedEscape {
         [b'u', ..] => read_pair(rest).map_or(unit(u32::from(b'u'), 2), |(value, len)| unit(value, len)),
         [b'0'..=b'7', ..] => {
             let (value, len) = octal(rest.get(1..).unwrap_or_default());
-            unit(value, len.saturating_add(1))
+            unit(value, len + 1)
         }
         [other, ..] if other.is_ascii() => unit(u32::from(*other), 2),
         _ => DecodedEscape { value: None, len: 1 },
@@ -91,7 +91,7 @@ fn read_pair(rest: &[u8]) -> Option<(u32, usize)> {
         let value = 0x1_0000_u32
             .saturating_add(high.saturating_sub(0xD800) << 10)
             .saturating_add(low.saturating_sub(0xDC00));
-        return Some((value, len.saturating_add(more)));
+        return Some((value, len + more));
     }
     Some((high, len))
 }
@@ -106,7 +106,7 @@ fn octal(digits: &[u8]) -> (u32, usize) {
             break;
         }
         value = next;
-        len = len.saturating_add(1);
+        len += 1;
     }
     (value, len)
 }
@@ -120,7 +120,7 @@ pub(super) fn decode(body: &[u8], out: &mut Vec<u8>) -> bool {
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
         out.extend_from_slice(rest.get(..plain).unwrap_or_default());
-        at = at.saturating_add(plain);
+        at += plain;
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let unit = read_escape(rest);
         let next = rest.get(1).copied().unwrap_or_default();
@@ -132,7 +132,7 @@ pub(super) fn decode(body: &[u8], out: &mut Vec<u8>) -> bool {
             }
             None => hidden |= matches!(next, b'\n' | b'\r'),
         }
-        at = at.saturating_add(unit.len.max(1));
+        at += unit.len.max(1);
     }
     hidden
 }
@@ -142,11 +142,11 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
-        at = at.saturating_add(plain);
+        view.copy(rest.get(..plain).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+        at += plain;
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let unit = read_escape(rest);
-        let start = from.saturating_add(at);
+        let start = from + at;
         if let Some(value) = unit.value {
             let spelled = rest.get(1).is_some_and(|byte| matches!(byte, b'x' | b'u' | b'0'..=b'7'));
             let how = if spelled && (0x20..0x7F).contains(&value) {
@@ -155,9 +155,9 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
                 Obfuscations::NONE
             };
             let char = char::from_u32(value).unwrap_or('\u{FFFD}');
-            let range = (start, start.saturating_add(unit.len));
+            let range = (start, start + unit.len);
             view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
         }
-        at = at.saturating_add(unit.len.max(1));
+        at += unit.len.max(1);
     }
 }

@@ -59,7 +59,7 @@ impl Keyword {
     pub(super) fn of(word: &[u8]) -> Self {
         let Some(letter) = word.first().filter(|byte| byte.is_ascii_lowercase()) else { return Self::None };
         let letter = usize::from(letter.wrapping_sub(b'a'));
-        let (Some(start), Some(end)) = (STARTS.get(letter), STARTS.get(letter.wrapping_add(1))) else {
+        let (Some(start), Some(end)) = (STARTS.get(letter), STARTS.get(letter + 1)) else {
             return Self::None;
         };
         let words = ALL.get(usize::from(*start)..usize::from(*end)).unwrap_or_default();

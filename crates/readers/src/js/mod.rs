@@ -1,4 +1,5 @@
 //! JavaScript and TypeScript: a scanner for tokens, and a parser that builds a [`Program`](crate::Program).
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 mod escape;
 mod keyword;

@@ -53,7 +53,7 @@ impl Types<'_> {
 
     /// Skips `<…>` with types, parameters and defaults.
     pub(super) fn angles(&self, open: usize) -> Option<usize> {
-        self.walk(open.wrapping_add(1), TypeEnd::Angle)
+        self.walk(open + 1, TypeEnd::Angle)
     }
 
     /// Skips the type arguments of a call or tagged template.
@@ -71,7 +71,7 @@ impl Types<'_> {
             && self.past(start) == Some(end)
             && self.kind(start) == TokenKind::LParen
         {
-            let later = self.walk(end.wrapping_add(1), TypeEnd::Arrow);
+            let later = self.walk(end + 1, TypeEnd::Arrow);
             return later
                 .filter(|later| matches!(self.kind(*later), TokenKind::Arrow | TokenKind::LBrace))
                 .or(Some(end));
@@ -82,8 +82,7 @@ impl Types<'_> {
     /// Returns `true` if a parenthesis opens the parameters of an arrow function.
     pub(super) fn is_arrow_head(&self, open: usize) -> bool {
         let Some(after) = self.past(open) else { return false };
-        let typed =
-            || self.skip_return(after.wrapping_add(1)).is_some_and(|end| self.kind(end) == TokenKind::Arrow);
+        let typed = || self.skip_return(after + 1).is_some_and(|end| self.kind(end) == TokenKind::Arrow);
         self.kind(after) == TokenKind::Arrow || (self.kind(after) == TokenKind::Colon && typed())
     }
 
@@ -97,7 +96,7 @@ impl Types<'_> {
         while at < self.tokens.len() {
             let tok = self.tok(at);
             let waits = conditions.get_mut(depth)?;
-            let next = at.wrapping_add(1);
+            let next = at + 1;
             let is_beside = !tok.has(NEWLINE);
             match tok.kind {
                 TokenKind::Comma | TokenKind::Assign if depth > 0 => (at, starts, *waits) = (next, true, 0),
@@ -115,7 +114,7 @@ impl Types<'_> {
                 _ if starts => {
                     (at, starts) = self.primary(at)?;
                 }
-                TokenKind::Dot if self.kind(next) == TokenKind::Word => at = at.wrapping_add(2),
+                TokenKind::Dot if self.kind(next) == TokenKind::Word => at += 2,
                 // The parameters of a function type may follow its type parameters.
                 TokenKind::LParen if self.kind(at.wrapping_sub(1)) == TokenKind::Gt => at = self.past(at)?,
                 TokenKind::LBracket if is_beside => at = self.past(at)?,
@@ -146,7 +145,7 @@ impl Types<'_> {
                 _ => {}
             }
             if depth == 0 {
-                return Some(at.wrapping_add(1));
+                return Some(at + 1);
             }
         }
         None
@@ -161,16 +160,14 @@ impl Types<'_> {
 
     /// Skips an operand of a type, or a word before one. Returns whether an operand must follow.
     fn primary(&self, at: usize) -> Option<(usize, bool)> {
-        let (tok, next) = (self.tok(at), at.wrapping_add(1));
+        let (tok, next) = (self.tok(at), at + 1);
         let is_operand = matches!(
             self.kind(next),
             TokenKind::Word | TokenKind::LParen | TokenKind::LBrace | TokenKind::LBracket | TokenKind::Lt
         );
         match (tok.kind, tok.kw) {
             (TokenKind::LParen | TokenKind::LBrace | TokenKind::LBracket, _) => Some((self.past(at)?, false)),
-            (TokenKind::Minus, _) => {
-                (self.kind(next) == TokenKind::Number).then(|| (at.wrapping_add(2), false))
-            }
+            (TokenKind::Minus, _) => (self.kind(next) == TokenKind::Number).then(|| (at + 2, false)),
             (TokenKind::Word, Keyword::Import) if self.kind(next) == TokenKind::LParen => {
                 Some((self.past(next)?, false))
             }

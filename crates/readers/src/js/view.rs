@@ -53,7 +53,7 @@ pub(super) fn code(src: &[u8], tokens: &[Token]) -> View {
 fn key<'a>(src: &'a [u8], tokens: &[Token], index: usize) -> Option<(Cow<'a, [u8]>, Obfuscations)> {
     let kind = |at: usize| tokens.get(at).map(|tok| tok.kind);
     let tok = tokens.get(index)?;
-    let is_key = kind(index.wrapping_add(1)) == Some(TokenKind::Colon)
+    let is_key = kind(index + 1) == Some(TokenKind::Colon)
         && matches!(kind(index.wrapping_sub(1)), Some(TokenKind::LBrace | TokenKind::Comma));
     if !is_key {
         return None;

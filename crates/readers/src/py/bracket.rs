@@ -117,7 +117,7 @@ impl Parser<'_> {
             self.put_missing();
         }
         self.change(|frame| frame.state &= !KEYED);
-        if self.values.len() < (frame.base as usize).saturating_add(2) {
+        if self.values.len() < frame.base as usize + 2 {
             return;
         }
         if let (Some(value), Some(key)) = (self.values.pop(), self.values.pop()) {
@@ -204,7 +204,7 @@ impl Parser<'_> {
     }
 
     fn close_call(&mut self, frame: Frame, end: u32) {
-        let mut arguments = self.take((frame.base as usize).saturating_add(1));
+        let mut arguments = self.take(frame.base as usize + 1);
         let Some(callee) = self.values.pop() else { return };
         if frame.state & COMPREHENDED != 0 {
             let generator = self.push(Node::List(arguments), callee.end, end);
@@ -215,7 +215,7 @@ impl Parser<'_> {
     }
 
     fn close_index(&mut self, frame: Frame, end: u32, parts: Option<List>) {
-        let key = self.take_one((frame.base as usize).saturating_add(1), frame.state & COMMA);
+        let key = self.take_one(frame.base as usize + 1, frame.state & COMMA);
         let Some(object) = self.values.pop().map(|value| value.node) else { return };
         let node = match parts {
             Some(parts) => Node::Slice { object, parts },
@@ -230,10 +230,10 @@ impl Parser<'_> {
         if !self.has_value {
             self.put_missing();
         }
-        let count = (frame.extra as usize).saturating_add(1);
+        let count = frame.extra as usize + 1;
         let base = self.values.len().saturating_sub(count);
-        self.values.truncate(base.saturating_add(PARTS));
-        while self.values.len() < base.saturating_add(PARTS) {
+        self.values.truncate(base + PARTS);
+        while self.values.len() < base + PARTS {
             self.put_missing();
         }
         self.change(|frame| frame.extra = 0);

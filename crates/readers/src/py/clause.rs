@@ -60,7 +60,7 @@ impl Parser<'_> {
         if !matches!(frame.extra, ITERABLE | FIRST_ITERABLE) {
             return self.values.truncate(base);
         }
-        let iterable = self.take_one(base.saturating_add(1), frame.state & COMMA);
+        let iterable = self.take_one(base + 1, frame.state & COMMA);
         let iterable = iterable.map_or_else(|| self.unknown(), |value| value.node);
         let element = self.push(Node::Element(iterable), frame.start, end);
         if frame.extra == FIRST_ITERABLE {

@@ -148,13 +148,13 @@ impl Scanner<'_> {
             b'\r' if self.ahead(2) == b'\n' => 3,
             _ => 2,
         };
-        self.at = self.at.saturating_add(len).min(self.source.len());
+        self.at = (self.at + len).min(self.source.len());
     }
 
     fn part(&mut self, kind: TokenKind, start: usize, from: usize, closes: u8, flags: u8) {
         let opens = u8::try_from(from.saturating_sub(start)).unwrap_or(u8::MAX);
         self.push_text(kind, start, flags, opens, closes);
-        if self.at > from.saturating_add(usize::from(closes)) {
+        if self.at > from + usize::from(closes) {
             let is_escaped = flags & ESCAPED != 0 && flags & RAW == 0;
             let (start, end) = (offset(start), offset(self.at));
             self.scan.pieces.push(Piece { kind: PieceKind::String, start, end, is_escaped });

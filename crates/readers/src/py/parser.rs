@@ -51,7 +51,7 @@ pub(super) fn parse(source: &[u8], scan: &Scan, nesting: usize) -> (Program, Opt
     let tokens = scan.tokens.get(..scan.stopped.unwrap_or(scan.tokens.len())).unwrap_or_default();
     let mut parser = Parser { source, tokens, builder: ProgramBuilder::new(), ..Parser::default() };
     while let Some(token) = parser.token(0) {
-        if parser.frames.len().saturating_add(parser.blocks.len()) > nesting {
+        if parser.frames.len() + parser.blocks.len() > nesting {
             break;
         }
         parser.step(token);
@@ -98,7 +98,7 @@ impl Parser<'_> {
 
     /// Returns a token by its distance from the next one.
     pub(super) fn token(&self, distance: usize) -> Option<Token> {
-        self.tokens.get(self.at.saturating_add(distance)).copied()
+        self.tokens.get(self.at + distance).copied()
     }
 
     /// Returns the kind of a token; after the last one, a line end.
@@ -107,7 +107,7 @@ impl Parser<'_> {
     }
 
     pub(super) const fn skip(&mut self, count: usize) {
-        self.at = self.at.saturating_add(count);
+        self.at += count;
     }
 
     /// Returns the end of the previous token.

@@ -63,7 +63,7 @@ impl<'a> Scanner<'a> {
             self.scan.stopped = Some(self.scan.tokens.len());
         }
         self.stack.push(open);
-        self.holes = self.holes.saturating_add(usize::from(open.count > 0));
+        self.holes += usize::from(open.count > 0);
     }
 
     fn close(&mut self) -> Option<OpenBracket> {
@@ -75,11 +75,11 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     pub(super) fn ahead(&self, distance: usize) -> u8 {
-        self.source.get(self.at.saturating_add(distance)).copied().unwrap_or(0)
+        self.source.get(self.at + distance).copied().unwrap_or(0)
     }
 
     pub(super) const fn skip(&mut self, count: usize) {
-        self.at = self.at.saturating_add(count);
+        self.at += count;
     }
 
     #[inline]

@@ -202,7 +202,7 @@ impl Parser<'_> {
             }
             StatementKind::Decorator => {
                 self.decorators.push(value.node);
-                self.pending = self.pending.saturating_add(1);
+                self.pending += 1;
             }
             StatementKind::For => {
                 let element = self.push(Node::Element(value.node), value.start, value.end);

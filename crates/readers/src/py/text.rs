@@ -68,10 +68,10 @@ pub(super) fn decode(token: Token, body: &[u8], out: &mut Vec<u8>) -> bool {
 fn unbrace(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(len) = memchr::memchr2(b'{', b'}', rest) {
-        let end = len.saturating_add(1);
+        let end = len + 1;
         out.extend_from_slice(rest.get(..end).unwrap_or_default());
         let skip = usize::from(rest.get(end) == rest.get(len));
-        rest = rest.get(end.saturating_add(skip)..).unwrap_or_default();
+        rest = rest.get(end + skip..).unwrap_or_default();
     }
     out.extend_from_slice(rest);
 }
@@ -104,14 +104,14 @@ fn escape(token: Token, rest: &[u8]) -> (Option<u32>, usize) {
         Some(b'U') => digits(10),
         Some(b'N') if !token.has(BYTES) => {
             let end = rest.iter().take(MOST_NAME).position(|byte| *byte == b'}').unwrap_or(0);
-            named(rest.get(3..end)).map_or((Some(92), 1), |value| (Some(value), end.saturating_add(1)))
+            named(rest.get(3..end)).map_or((Some(92), 1), |value| (Some(value), end + 1))
         }
         Some(b'0'..=b'7') => {
             let digits = rest.iter().skip(1).take(3).take_while(|digit| matches!(digit, b'0'..=b'7'));
             let most = if token.has(BYTES) { 0xFF } else { 0x1FF };
             digits.fold((Some(0), 1), |(value, len), digit| {
                 let digit = u32::from(digit.wrapping_sub(b'0'));
-                (value.map(|value: u32| (value.wrapping_mul(8) | digit) & most), len.saturating_add(1))
+                (value.map(|value: u32| (value.wrapping_mul(8) | digit) & most), len + 1)
             })
         }
         _ => (Some(92), 1),
@@ -157,21 +157,21 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
-        at = at.saturating_add(plain);
+        view.copy(rest.get(..plain).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+        at += plain;
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = escape(token, rest);
-        let start = from.saturating_add(at);
+        let start = from + at;
         match value {
             Some(value) => {
                 let spelled = len > 2 && (0x20..0x7F).contains(&value);
                 let how = if spelled { Obfuscations::ESCAPE } else { Obfuscations::NONE };
                 let char = char::from_u32(value).unwrap_or('\u{FFFD}');
-                let range = (start, start.saturating_add(len));
+                let range = (start, start + len);
                 view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, how, 0);
             }
             None => view.skip(Obfuscations::ESCAPE),
         }
-        at = at.saturating_add(len.max(1));
+        at += len.max(1);
     }
 }

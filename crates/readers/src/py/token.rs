@@ -183,7 +183,7 @@ impl Token {
 
     /// Returns a string's text without quotes.
     pub(super) fn body(self, source: &[u8]) -> &[u8] {
-        let start = (self.start as usize).saturating_add(usize::from(self.opens));
+        let start = self.start as usize + usize::from(self.opens);
         let end = (self.end as usize).saturating_sub(usize::from(self.closes));
         source.get(start..end).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! Spans, the code view and pieces of text.
 
 use plugward_readers::js::{HtmlComments, JsOptions, JsTypes, JsxTags, read};
-use plugward_readers::{Obfuscations, Node, PieceKind};
+use plugward_readers::{Node, Obfuscations, PieceKind};
 
 /// Returns the source of each call.
 fn calls(source: &str) -> Vec<&str> {

@@ -272,7 +272,7 @@ impl RuleAnalysis<'_, '_, '_> {
                     let items: Vec<Item> = facts.items_of(collection);
                     for item in items {
                         let key = item.key.map(|key| facts.bytes(key).to_vec());
-                        self.write_item(facts, key.as_deref(), item.value, depth.saturating_add(1), out);
+                        self.write_item(facts, key.as_deref(), item.value, depth + 1, out);
                     }
                     trim(&mut out.text);
                 }
@@ -295,7 +295,7 @@ impl RuleAnalysis<'_, '_, '_> {
             }
             let before = out.text.len();
             if facts.value(part) != facts.value(node) {
-                self.write_value(facts, facts.value(part), depth.saturating_add(1), out);
+                self.write_value(facts, facts.value(part), depth + 1, out);
             }
             let doubled = is_path
                 && before

@@ -97,8 +97,8 @@ impl RuleAnalysis<'_, '_, '_> {
         let at = self.origin(facts, bytes, node)?;
         let (start, end) = facts.program().span(at);
         let found = memchr::memmem::find(self.src.get(start..end)?, bytes).filter(|_| how.is_plain())?;
-        let start = start.saturating_add(found);
-        Some((start, start.saturating_add(bytes.len())))
+        let start = start + found;
+        Some((start, start + bytes.len()))
     }
 
     /// Returns the expression that writes a text: the given one, or the first one in the file.
@@ -114,7 +114,7 @@ impl RuleAnalysis<'_, '_, '_> {
             for id in program.ids() {
                 let Node::Text(text) = program.node(id) else { continue };
                 if self.origins.len() <= text.index() {
-                    self.origins.resize(text.index().saturating_add(1), None);
+                    self.origins.resize(text.index() + 1, None);
                 }
                 if let Some(slot) = self.origins.get_mut(text.index()) {
                     slot.get_or_insert(id);
@@ -170,7 +170,7 @@ impl RuleAnalysis<'_, '_, '_> {
                     match first {
                         Some(Alternative::Partial(inner)) if inner == partial => {}
                         Some(first) if !facts.is_open(value) => {
-                            self.render(facts, &first, Some(part), hole, depth.saturating_add(1), out);
+                            self.render(facts, &first, Some(part), hole, depth + 1, out);
                         }
                         _ => {
                             out.quoting = Quoting::Double;

@@ -242,8 +242,7 @@ impl RuleAnalysis<'_, '_, '_> {
     fn names_picture(&self, call: &Call<'_, '_>) -> bool {
         let Some(node) = call.arguments.first().and_then(|first| first.node) else { return false };
         let (start, end) = Self::span(call.facts, node);
-        let text =
-            self.src.get(start..end.min(start.saturating_add(400))).unwrap_or_default().to_ascii_lowercase();
+        let text = self.src.get(start..end.min(start + 400)).unwrap_or_default().to_ascii_lowercase();
         [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"]
             .iter()
             .any(|ending| memchr::memmem::find(&text, ending.as_bytes()).is_some())
@@ -288,7 +287,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 self.sink.shape("flow-credentials-sent", span, Obfuscations::NONE);
             }
             Effect::Sends if given & NAMED != 0 => {
-                self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE)
+                self.sink.shape("flow-undeclared-host", span, Obfuscations::NONE);
             }
             Effect::Runs => {
                 let is_function = matches!(path(call.facts, call.name).as_str(), "Function");

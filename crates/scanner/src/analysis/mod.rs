@@ -1,4 +1,5 @@
 //! Matching of the rules about names against the facts of a program.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 mod arguments;
 mod embed;
@@ -89,7 +90,7 @@ impl RuleAnalysis<'_, '_, '_> {
         };
         let index = name.index();
         if self.resolved.len() <= index {
-            self.resolved.resize(index.saturating_add(64), None);
+            self.resolved.resize(index + 64, None);
         }
         if let Some(slot) = self.resolved.get_mut(index) {
             *slot = Some(found);
@@ -109,7 +110,7 @@ impl RuleAnalysis<'_, '_, '_> {
             rest = rest.trim_ascii_start();
             let Some(comment) = rest.strip_prefix(b"/*") else { break };
             let end = memchr::memmem::find(comment, b"*/").unwrap_or(comment.len());
-            rest = comment.get(end.saturating_add(2)..).unwrap_or_default();
+            rest = comment.get(end + 2..).unwrap_or_default();
         }
         if matches!(rest.first(), Some(b'(' | b'.')) {
             let args = Args { first, constants: Vec::new() };

@@ -144,9 +144,8 @@ impl RuleAnalysis<'_, '_, '_> {
         let wraps = facts.names(facts.value(callee)).any(|name| Self::is_buffer(facts, name));
         decodes
             || wraps
-                && first.is_some_and(|first| {
-                    Self::is_inline(facts, facts.value(first), Some(first), depth.saturating_add(1))
-                })
+                && first
+                    .is_some_and(|first| Self::is_inline(facts, facts.value(first), Some(first), depth + 1))
     }
 
     /// Returns `true` if a name is a class of byte arrays, or a member of one.
@@ -174,7 +173,7 @@ impl RuleAnalysis<'_, '_, '_> {
         program.ids().any(|id| {
             matches!(program.node(id), Node::Call { .. })
                 && facts.value(id) == value
-                && Self::is_inline(facts, value, Some(id), depth.saturating_add(1))
+                && Self::is_inline(facts, value, Some(id), depth + 1)
         })
     }
 

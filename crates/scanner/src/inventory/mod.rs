@@ -1,5 +1,6 @@
 //! Stage 0: each entry gets one state and at most one lens. No file is skipped because of its name, directory, size or
 //! extension.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 pub(crate) mod crates;
 pub(crate) mod roles;
@@ -209,7 +210,7 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     let middle = (bytes.len() / 2).saturating_sub(SAMPLE / 2);
     let last = bytes.len().saturating_sub(SAMPLE);
     [0, middle, last].into_iter().any(|start| {
-        let sample = bytes.get(start..start.saturating_add(SAMPLE).min(bytes.len())).unwrap_or_default();
+        let sample = bytes.get(start..(start + SAMPLE).min(bytes.len())).unwrap_or_default();
         // Most text has no control bytes: one pass without a branch detects that.
         let any = sample.iter().fold(0, |any, &byte| {
             let usual = u8::from(byte.wrapping_sub(9) < 5) | u8::from(byte == 0x1B);

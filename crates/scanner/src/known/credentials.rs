@@ -196,7 +196,7 @@ pub(crate) fn uploads(name: &[u8], args: &[&[u8]]) -> bool {
                 let named = word
                     .iter()
                     .position(|byte| matches!(byte, b'@' | b'<'))
-                    .and_then(|at| word.get(at.saturating_add(1)..));
+                    .and_then(|at| word.get(at + 1..));
                 let long = [&b"--upload-file="[..], b"--post-file=", b"--body-file="]
                     .iter()
                     .find_map(|head| word.strip_prefix(*head));
@@ -224,7 +224,7 @@ pub(crate) fn uploads(name: &[u8], args: &[&[u8]]) -> bool {
 /// Returns `true` if a text expands a variable whose name suggests a secret: `$TOKEN`, `${API_KEY}`.
 pub(crate) fn expands_secret(text: &[u8]) -> bool {
     memchr::memchr_iter(b'$', text).any(|at| {
-        let rest = text.get(at.saturating_add(1)..).unwrap_or_default();
+        let rest = text.get(at + 1..).unwrap_or_default();
         let rest = rest.strip_prefix(b"{").unwrap_or(rest);
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         rest.get(..length).is_some_and(is_secret_name)

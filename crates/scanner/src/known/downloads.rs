@@ -194,13 +194,11 @@ fn line(hit: Hit, bytes: &[u8]) -> &[u8] {
             head.trim_ascii_end().ends_with(b"\\") || head.trim_ascii_end().ends_with(b"|")
         });
         if !continued {
-            from = at.saturating_add(1);
+            from = at + 1;
         }
     }
     let rest = memchr::memchr(b'\n', bytes.get(end..).unwrap_or_default()).unwrap_or(0);
-    bytes
-        .get(start.saturating_sub(before.len()).saturating_add(from)..end.saturating_add(rest))
-        .unwrap_or_default()
+    bytes.get(start.saturating_sub(before.len()) + from..end + rest).unwrap_or_default()
 }
 
 /// Returns `true` if a text contains one of the addresses, ignoring ASCII case.

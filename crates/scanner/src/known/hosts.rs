@@ -19,7 +19,7 @@ pub(crate) fn is_local(host: &str) -> bool {
 
 /// Returns the host of the first URL in some bytes, in lower case.
 pub(crate) fn first(text: &[u8]) -> Option<String> {
-    let at = memchr::memmem::find(text, b"://")?.saturating_add(3);
+    let at = memchr::memmem::find(text, b"://")? + 3;
     let rest = text.get(at..)?;
     let end = rest
         .iter()
@@ -114,7 +114,7 @@ pub(crate) fn is_known(place: &[u8], hosts: Hosts) -> bool {
     if is_here(host) {
         return true;
     }
-    let path = place.get(authority.len().saturating_add(1)..).unwrap_or_default();
+    let path = place.get(authority.len() + 1..).unwrap_or_default();
     let named = |name: &&str| match name.split_once('/') {
         None => is_below(host, name),
         Some((domain, wanted)) => host == domain.as_bytes() && path.starts_with(wanted.as_bytes()),

@@ -169,7 +169,7 @@ fn leaves(from: &str, specifier: &[u8]) -> bool {
                 }
                 depth = depth.saturating_sub(1);
             }
-            _ => depth = depth.saturating_add(1),
+            _ => depth += 1,
         }
     }
     false
@@ -199,7 +199,7 @@ pub(crate) fn is_named(names: &[String], text: &[u8]) -> bool {
     };
     let package = package.strip_prefix(b"/").unwrap_or(package);
     // The `@` of a scope does not start a version.
-    let at = package.iter().skip(1).position(|byte| *byte == b'@').map(|at| at.saturating_add(1));
+    let at = package.iter().skip(1).position(|byte| *byte == b'@').map(|at| at + 1);
     let (name, rest) = package.split_at(at.unwrap_or(package.len()));
     let tail = memchr::memchr(b'/', rest).and_then(|at| rest.get(at..)).unwrap_or_default();
     matches(name, tail) || matches(name, b"")
@@ -217,9 +217,7 @@ fn part_matches(pattern: &str, part: &str) -> bool {
         Some((head, tail)) => {
             let (head, tail, part) =
                 (head.to_ascii_lowercase(), tail.to_ascii_lowercase(), part.to_ascii_lowercase());
-            part.len() >= head.len().saturating_add(tail.len())
-                && part.starts_with(&head)
-                && part.ends_with(&tail)
+            part.len() >= head.len() + tail.len() && part.starts_with(&head) && part.ends_with(&tail)
         }
     }
 }

@@ -111,28 +111,28 @@ fn without_comments(text: &[u8]) -> Vec<u8> {
             }
             [b'/', b'/', ..] => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
             [b'/', b'*', inside @ ..] => {
-                memchr::memmem::find(inside, b"*/").map_or(rest.len(), |end| end.saturating_add(4))
+                memchr::memmem::find(inside, b"*/").map_or(rest.len(), |end| end + 4)
             }
             _ => {
-                at = at.saturating_add(1);
+                at += 1;
                 continue;
             }
         };
-        if let Some(comment) = out.get_mut(at..at.saturating_add(length)) {
+        if let Some(comment) = out.get_mut(at..at + length) {
             comment.fill(b' ');
         }
-        at = at.saturating_add(length);
+        at += length;
     }
     out
 }
 
 /// Copies a string, with a blank for each backslash that starts no escape. Returns the end of the string.
 fn string(text: &[u8], start: usize, out: &mut [u8]) -> usize {
-    let mut at = start.saturating_add(1);
+    let mut at = start + 1;
     loop {
         let length = match text.get(at..).unwrap_or_default() {
             [] => return text.len(),
-            [b'"', ..] => return at.saturating_add(1),
+            [b'"', ..] => return at + 1,
             [b'\\', b'u', digits @ ..]
                 if digits.get(..4).is_some_and(|four| four.iter().all(u8::is_ascii_hexdigit)) =>
             {
@@ -147,7 +147,7 @@ fn string(text: &[u8], start: usize, out: &mut [u8]) -> usize {
             }
             _ => 1,
         };
-        at = at.saturating_add(length);
+        at += length;
     }
 }
 
@@ -171,11 +171,7 @@ fn each(text: &[u8], servers: &Map<String, Value>, sink: &mut Sink<'_>) {
 
 fn tell(text: &[u8], value: &str, sink: &mut Sink<'_>) {
     let start = memchr::memmem::find(text, value.as_bytes()).unwrap_or(0);
-    sink.shape(
-        "config-look-alike",
-        (start, start.saturating_add(value.len()).min(text.len())),
-        Obfuscations::NONE,
-    );
+    sink.shape("config-look-alike", (start, (start + value.len()).min(text.len())), Obfuscations::NONE);
 }
 
 fn host_of(url: &str) -> Option<String> {

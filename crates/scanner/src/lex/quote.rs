@@ -26,10 +26,10 @@ pub(crate) fn word(word: &View, quoting: Quoting, at: usize, out: &mut View) {
     };
     out.put(quote, (at, at), Obfuscations::NONE, 0);
     for (index, byte) in word.bytes.iter().enumerate() {
-        let (start, end, how) = word.map.back(index, index.saturating_add(1));
+        let (start, end, how) = word.map.back(index, index + 1);
         let escaped: &[u8] =
             if quoting == Quoting::Single && *byte == b'\'' { b"'\\''" } else { core::slice::from_ref(byte) };
-        if end == start.saturating_add(1) && escaped.len() == 1 {
+        if end == start + 1 && escaped.len() == 1 {
             out.copy(escaped, start, how, 0);
         } else {
             out.put(escaped, (start, end), how, 0);

@@ -62,11 +62,11 @@ pub(super) fn identifiers(src: &[u8], code: &View, words: &Words, sink: &mut Sin
     let mut at = 0_usize;
     for word in code.bytes.split(|byte| !is_part(byte)) {
         let start = at;
-        at = at.saturating_add(word.len()).saturating_add(1);
+        at += word.len() + 1;
         if word.is_ascii() {
             continue;
         }
-        let (from, to, how) = code.map.back(start, start.saturating_add(word.len()));
+        let (from, to, how) = code.map.back(start, start + word.len());
         let raw = src.get(from..to).unwrap_or_default();
         let name = if how.is_plain() { raw } else { word };
         let twins = plain.get_or_insert_with(|| {
@@ -126,15 +126,15 @@ pub(super) fn gaps(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
         let (mut columns, mut lines) = (0_usize, 0_usize);
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             let Some((len, width)) = blank(rest) else {
-                gap(start.saturating_add(at), columns, lines, sink);
+                gap(start + at, columns, lines, sink);
                 (columns, lines) = (0, 0);
-                at = at.saturating_add(1);
+                at += 1;
                 continue;
             };
             let is_end = matches!(rest, [b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]);
-            columns = if is_end { 0 } else { columns.saturating_add(width) };
-            lines = lines.saturating_add(usize::from(matches!(rest, [b'\n' | b'\r', ..])));
-            at = at.saturating_add(len);
+            columns = if is_end { 0 } else { columns + width };
+            lines += usize::from(matches!(rest, [b'\n' | b'\r', ..]));
+            at += len;
         }
         if matches!(next, Some(PieceKind::String | PieceKind::Markup)) {
             gap(end, columns, lines, sink);
@@ -144,7 +144,7 @@ pub(super) fn gaps(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
 
 fn gap(at: usize, columns: usize, lines: usize, sink: &mut Sink<'_>) {
     if columns >= COLUMNS || lines > LINES {
-        sink.shape("obf-offscreen", (at, at.saturating_add(1)), Obfuscations::NONE);
+        sink.shape("obf-offscreen", (at, at + 1), Obfuscations::NONE);
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) fn marks(bytes: &[u8]) -> (usize, usize) {
         [one, ..] => (1, *one),
         [] => (0, 0),
     };
-    let start = prefix.saturating_add(open);
+    let start = prefix + open;
     let body = bytes.get(start..).unwrap_or_default();
     let close = match body {
         [.., b'$', b'{'] => 2,
@@ -215,7 +215,7 @@ fn string(src: &[u8], piece: Piece, writing: &Writing, out: &mut Lexed) {
     if body.is_empty() {
         return;
     }
-    let start = start.saturating_add(open);
+    let start = start + open;
     out.text.begin(Within::String, 0);
     if !piece.is_escaped {
         out.text.raw(body, start, Obfuscations::NONE);
@@ -226,7 +226,7 @@ fn string(src: &[u8], piece: Piece, writing: &Writing, out: &mut Lexed) {
     let mut at = 0_usize;
     // One step per word, so that a match maps to the words it covers.
     for word in view.bytes.split_inclusive(|byte| *byte == b' ') {
-        let next = at.saturating_add(word.len());
+        let next = at + word.len();
         let (from, to, how) = view.map.back(at, next);
         out.text.decoded(word, (from, to), how);
         at = next;
@@ -239,11 +239,11 @@ fn comment(bytes: &[u8], start: usize, marks: &[u8], out: &mut Lexed) {
     let mut at = start;
     for line in inner.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
         let marks = line.iter().take_while(|byte| marks.contains(byte)).count();
-        out.text.blank((at, at.saturating_add(marks)));
+        out.text.blank((at, at + marks));
         let text = line.get(marks..).unwrap_or_default();
-        crate::lex::prose::imperative::separate(text, at.saturating_add(marks), &mut out.text);
-        out.text.raw(text, at.saturating_add(marks), Obfuscations::NONE);
-        at = at.saturating_add(line.len());
+        crate::lex::prose::imperative::separate(text, at + marks, &mut out.text);
+        out.text.raw(text, at + marks, Obfuscations::NONE);
+        at += line.len();
     }
 }
 
@@ -268,11 +268,11 @@ pub(super) fn comment_ends(src: &[u8], pieces: &[Piece], mark: &[u8], sink: &mut
             [0xE2, 0x80, 0xA8 | 0xA9, ..] => 3,
             _ => 0,
         };
-        let rest = src.get(end.saturating_add(len)..).unwrap_or_default();
+        let rest = src.get(end + len..).unwrap_or_default();
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
         let code = rest.get(blanks..).unwrap_or_default();
         if len > 0 && !matches!(code, [] | [b'\n' | b'\r', ..]) && !code.starts_with(mark) {
-            sink.shape("evasion-line-separator", (end, end.saturating_add(len)), Obfuscations::NONE);
+            sink.shape("evasion-line-separator", (end, end + len), Obfuscations::NONE);
         }
     }
 }

@@ -295,7 +295,8 @@ pub(super) fn optional_regex(text: &str, compiled: Compiled) -> Result<Option<Sh
 fn within_bits(names: &[String]) -> Result<u8, RuleErrorKind> {
     names.iter().try_fold(0, |bits, name| {
         let bit = within_bit(name);
-        bit.map(|bit| bits | bit).ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is not a kind of text")))
+        bit.map(|bit| bits | bit)
+            .ok_or_else(|| RuleErrorKind::Parse(format!("{name:?} is not a kind of text")))
     })
 }
 

@@ -250,12 +250,12 @@ fn encoding_hits(text: &[u8], transcoded: Flag, class: &Class, sink: &mut Sink<'
         let len = first.map_or(text.len().min(1), char::len_utf8);
         sink.shape("evasion-encoding", (0, len), Obfuscations::NONE);
     } else if let Some(at) = memchr::memchr(0, text) {
-        sink.shape("evasion-encoding", (at, at.saturating_add(1)), Obfuscations::NONE);
+        sink.shape("evasion-encoding", (at, at + 1), Obfuscations::NONE);
     }
     if let Err(error) = core::str::from_utf8(text) {
         let at = error.valid_up_to();
         let len = error.error_len().unwrap_or(text.len().saturating_sub(at));
-        sink.shape("evasion-invalid-utf8", (at, at.saturating_add(len)), Obfuscations::NONE);
+        sink.shape("evasion-invalid-utf8", (at, at + len), Obfuscations::NONE);
     }
 }
 
@@ -426,8 +426,8 @@ fn coded(
             let below = Source { text: &bytes, lens: *lens, ..*source };
             inner(rules, options, path, &below, &inside, &mut hits, named);
         }
-        if source.depth.saturating_add(1) < options.limits.embedded {
-            let depth = source.depth.saturating_add(1);
+        if source.depth + 1 < options.limits.embedded {
+            let depth = source.depth + 1;
             let below = Source { text: &bytes, depth, ..*source };
             coded(rules, options, path, &below, 0, &mut hits, named);
         }
@@ -466,12 +466,12 @@ fn inner(
         EmbeddedText::Range(start, end) => (source.text.get(*start..*end).unwrap_or_default(), *start, None),
         EmbeddedText::View(View { bytes, map, .. }) => (bytes, 0, Some(map)),
     };
-    let depth = source.depth.saturating_add(1);
+    let depth = source.depth + 1;
     let left = source.left.get().checked_sub(text.len().max(PIECE));
     source.left.set(left.unwrap_or(0));
     if depth > options.limits.embedded || left.is_none() {
         let mut sink = Sink::new(rules, Some(embedded.lens), path, &[]);
-        let span = map.map_or((base, base.saturating_add(text.len())), |map| {
+        let span = map.map_or((base, base + text.len()), |map| {
             let (start, end, _) = map.back(0, text.len());
             (start, end)
         });
@@ -487,7 +487,7 @@ fn inner(
         let (start, end) = (found.start as usize, found.end as usize);
         let (start, end, how) = match map {
             Some(map) => map.back(start, end),
-            None => (start.saturating_add(base), end.saturating_add(base), Obfuscations::NONE),
+            None => (start + base, end + base, Obfuscations::NONE),
         };
         let moved = hit(found.matcher, start, end, how);
         (found.start, found.end, found.how) = (moved.start, moved.end, found.how.and(how));
@@ -555,7 +555,7 @@ pub(crate) fn read_text(read: &TextRead, sink: &mut Sink<'_>) {
         let hay = read.view.bytes.get(start..end).unwrap_or_default();
         rules.hidden.find(hay, sink.lens, &mut found);
         for raw in &found {
-            let (from, to) = (raw.start.saturating_add(start), raw.end.saturating_add(start));
+            let (from, to) = (raw.start + start, raw.end + start);
             let raw = RawMatch { pattern: raw.pattern, start: from, end: to };
             text_hit(&rules.hidden, &read.view, &raw, sink);
         }
@@ -570,7 +570,7 @@ fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) 
     // The end of the previous sentence is context and not part of the match.
     let text = view.bytes.get(raw.start..raw.end).unwrap_or_default();
     let skip = text.iter().take_while(|byte| b".!?:;,\"'(> -".contains(byte)).count();
-    let start = raw.start.saturating_add(if skip < text.len() { skip } else { 0 });
+    let start = raw.start + (if skip < text.len() { skip } else { 0 });
     let tag = view.map.tag(start);
     if matcher.langs & sink.lens == 0 || within & tag == 0 || roles & sink.role.bit() == 0 {
         return;
@@ -578,9 +578,7 @@ fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) 
     // A negation of the first clause negates the whole instruction.
     let clause = view.bytes.get(start..raw.end).unwrap_or_default();
     let clause = clause.iter().position(|byte| b".,;:!?".contains(byte)).unwrap_or(clause.len());
-    if rules.may_be_negated(matcher)
-        && lex::negation::is_negated(&view.bytes, start, start.saturating_add(clause))
-    {
+    if rules.may_be_negated(matcher) && lex::negation::is_negated(&view.bytes, start, start + clause) {
         return;
     }
     let (from, to, how) = view.map.back(start, raw.end);

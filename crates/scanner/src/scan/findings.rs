@@ -337,7 +337,7 @@ fn cap(weighed: &mut Vec<Weighed>, limit: usize) -> Option<u32> {
         if last != Some(item.rule) {
             (last, count) = (Some(item.rule), 0);
         }
-        count = count.saturating_add(1);
+        count += 1;
         let keep = count <= limit;
         if !keep {
             dropped = Some(dropped.map_or(item.hit.start, |first| first.min(item.hit.start)));

@@ -191,7 +191,7 @@ pub fn gate(report: &ScanReport, suppressions: &[Suppression], today: Option<Dat
     }
     let of = |severity: Severity| {
         let mut all = left.iter().filter(|finding| finding.severity == severity);
-        all.next().map(|first| (Box::new((*first).clone()), all.count().saturating_add(1)))
+        all.next().map(|first| (Box::new((*first).clone()), all.count() + 1))
     };
     let check = match (of(Severity::Danger), of(Severity::Warning)) {
         (Some((first, count)), _) => ScanCheck::Danger { first, count },

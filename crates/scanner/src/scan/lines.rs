@@ -34,7 +34,7 @@ impl LineIndex {
     pub(crate) fn place(&self, text: &[u8], at: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= at);
         let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
-        let column = text.get(start..at).map_or(0, code_points).saturating_add(1);
+        let column = text.get(start..at).map_or(0, code_points) + 1;
         (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
     }
 
@@ -49,30 +49,30 @@ impl LineIndex {
     pub(crate) fn line(&self, text: &[u8], line: u32) -> (usize, usize) {
         let index = (line as usize).saturating_sub(1);
         let start = self.starts.get(index).copied().unwrap_or(0);
-        let end = self.starts.get(index.saturating_add(1)).copied().unwrap_or(text.len());
+        let end = self.starts.get(index + 1).copied().unwrap_or(text.len());
         (start, end)
     }
 }
 
 fn after_cr(text: &[u8], at: usize) -> bool {
-    text.get(at) == Some(&b'\r') && text.get(at.saturating_add(1)) != Some(&b'\n')
+    text.get(at) == Some(&b'\r') && text.get(at + 1) != Some(&b'\n')
 }
 
 fn separators_plain(text: &[u8], starts: &mut Vec<usize>) {
     for at in memchr::memchr2_iter(b'\n', b'\r', text) {
         if text.get(at) == Some(&b'\n') || after_cr(text, at) {
-            starts.push(at.saturating_add(1));
+            starts.push(at + 1);
         }
     }
 }
 
 fn separators_ecma(text: &[u8], starts: &mut Vec<usize>) {
     for at in memchr::memchr3_iter(b'\n', b'\r', 0xE2, text) {
-        let wide = matches!(text.get(at..at.saturating_add(3)), Some([0xE2, 0x80, 0xA8 | 0xA9]));
+        let wide = matches!(text.get(at..at + 3), Some([0xE2, 0x80, 0xA8 | 0xA9]));
         if wide {
-            starts.push(at.saturating_add(3));
+            starts.push(at + 3);
         } else if text.get(at) == Some(&b'\n') || after_cr(text, at) {
-            starts.push(at.saturating_add(1));
+            starts.push(at + 1);
         }
     }
 }
@@ -82,7 +82,5 @@ pub(crate) fn code_points(text: &[u8]) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    text.utf8_chunks().fold(0_usize, |sum, chunk| {
-        sum.saturating_add(chunk.valid().chars().count()).saturating_add(chunk.invalid().len())
-    })
+    text.utf8_chunks().fold(0_usize, |sum, chunk| sum + chunk.valid().chars().count() + chunk.invalid().len())
 }

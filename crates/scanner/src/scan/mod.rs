@@ -1,4 +1,5 @@
 //! The scan of all files of one plugin.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 pub(crate) mod cache;
 pub(crate) mod entry;
@@ -150,11 +151,7 @@ fn limit_evidence(evidence: &mut Vec<BehaviorEvidence>) {
     evidence.dedup_by(|a, b| a.behavior == b.behavior && a.path == b.path && a.line == b.line);
     let mut count = (None, 0_usize);
     evidence.retain(|one| {
-        count = if count.0 == Some(one.behavior) {
-            (count.0, count.1.saturating_add(1))
-        } else {
-            (Some(one.behavior), 1)
-        };
+        count = if count.0 == Some(one.behavior) { (count.0, count.1 + 1) } else { (Some(one.behavior), 1) };
         count.1 <= EVIDENCE
     });
 }
@@ -275,7 +272,7 @@ fn named(
             if let Some(slot) = results.get_mut(target) {
                 done.insert(target);
                 // The name of a bundled file alone is not an obfuscation: the second reading must show an additional danger.
-                let more = dangers(rules, &read) > dangers(rules, slot).saturating_add(1);
+                let more = dangers(rules, &read) > dangers(rules, slot) + 1;
                 if lens == Lens::Js && names::is_asset(entry.path) && !more {
                     continue;
                 }

@@ -33,8 +33,8 @@ impl<'a> Places<'a> {
     pub(crate) fn new(text: &'a [u8], limit: usize, ends: LineEnds, secrets: Vec<(usize, usize)>) -> Self {
         // A line feed ends a line in both modes, so the line of the last offset is complete.
         let rest = text.get(limit..).unwrap_or_default();
-        let more = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at.saturating_add(1));
-        let seen = text.get(..limit.saturating_add(more)).unwrap_or(text);
+        let more = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let seen = text.get(..limit + more).unwrap_or(text);
         Self { text, index: LineIndex::new(seen, ends), last: (0, 1, 1), secrets: apart(secrets) }
     }
 
@@ -69,10 +69,10 @@ impl<'a> Places<'a> {
         };
         let before = usize::from(text.starts_with('\u{2026}'));
         let length = text.chars().count();
-        let first = before.saturating_add(shown(at)).min(length);
-        let last = before.saturating_add(shown(end.min(line_end))).min(length);
+        let first = (before + shown(at)).min(length);
+        let last = (before + shown(end.min(line_end))).min(length);
         // A match that is a line break, or is masked, is marked by the character where it begins.
-        (text, first..last.max(first.saturating_add(1)))
+        (text, first..last.max(first + 1))
     }
 
     /// Returns the line around an offset, shortened and escaped.
@@ -102,13 +102,13 @@ impl<'a> Places<'a> {
         let near = self.text.get(from..at).unwrap_or_default();
         let blank = near.iter().position(u8::is_ascii_whitespace);
         let inside = || near.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
-        from.saturating_add(blank.map_or_else(inside, |blank| blank.saturating_add(1)))
+        from + blank.map_or_else(inside, |blank| blank + 1)
     }
 
     /// Returns the snippet with the decoded text of the encoded run from `start` to `end`.
     pub(crate) fn decoded(&self, rules: &Rules, start: usize, end: usize) -> String {
         let plain = self.snippet(start);
-        let run = self.text.get(start..end.min(start.saturating_add(SHOWN))).unwrap_or_default();
+        let run = self.text.get(start..end.min(start + SHOWN)).unwrap_or_default();
         let Some(text) = decoded(run) else { return plain };
         let hidden = apart(secrets(rules, &text));
         let said = cut(&masked(&text, (0, text.len()), &hidden), DECODED);
@@ -169,7 +169,7 @@ fn cut(text: &str, most: usize) -> String {
         let before = out.len();
         push_escaped(&mut out, if matches!(char, '\n' | '\r') { ' ' } else { char });
         let shown = out.get(before..).unwrap_or_default();
-        count = count.saturating_add(shown.chars().count());
+        count += shown.chars().count();
         if count > most {
             out.truncate(before);
             break;

@@ -8,8 +8,8 @@ pub(crate) fn of(text: &[u8]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut from = 0_usize;
     while let Some(found) = memchr::memchr(b'!', text.get(from..).unwrap_or_default()) {
-        let mark = from.saturating_add(found);
-        from = mark.saturating_add(1);
+        let mark = from + found;
+        from = mark + 1;
         let close = match text.get(from) {
             Some(b'`') => b'`',
             Some(b'{') => b'}',
@@ -19,14 +19,14 @@ pub(crate) fn of(text: &[u8]) -> Vec<(usize, usize)> {
         if mark > 0 && text.get(mark.saturating_sub(1)) == Some(&b'`') {
             continue;
         }
-        let start = from.saturating_add(1);
+        let start = from + 1;
         let rest = text.get(start..).unwrap_or_default();
         let Some(length) = end(rest.get(..rest.len().min(LONGEST)).unwrap_or_default(), close) else {
             continue;
         };
         if length > 0 {
-            out.push((start, start.saturating_add(length)));
-            from = start.saturating_add(length);
+            out.push((start, start + length));
+            from = start + length;
         }
     }
     out
@@ -41,7 +41,7 @@ fn end(text: &[u8], close: u8) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.iter().enumerate() {
         match byte {
-            b'{' => depth = depth.saturating_add(1),
+            b'{' => depth += 1,
             b'}' if depth == 0 => return Some(at),
             b'}' => depth = depth.saturating_sub(1),
             _ => {}

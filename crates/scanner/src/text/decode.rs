@@ -36,7 +36,7 @@ pub(crate) fn encoding(bytes: &[u8]) -> Encoding {
         if *byte == 0
             && let Some(slot) = nuls.get_mut(index % 4)
         {
-            *slot = slot.saturating_add(1);
+            *slot += 1;
         }
     }
     let quarter = head.len() / 4;
@@ -84,19 +84,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded<'_> {
     let mut at = bom;
     let mut broken = None;
     while let Some((char, len)) = read_char(bytes, at, unit, order) {
-        let range = (at, at.saturating_add(len));
+        let range = (at, at + len);
         if let Some(char) = char {
             view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), range, Obfuscations::ENCODING, 0);
         } else {
             let here = view.bytes.len();
-            broken.get_or_insert((here, here.saturating_add("\u{FFFD}".len())));
+            broken.get_or_insert((here, here + "\u{FFFD}".len()));
             view.put("\u{FFFD}".as_bytes(), range, Obfuscations::ENCODING, 0);
         }
         at = range.1;
     }
     if let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         let here = view.bytes.len();
-        broken.get_or_insert((here, here.saturating_add(rest.len())));
+        broken.get_or_insert((here, here + rest.len()));
         view.put(rest, (at, bytes.len()), Obfuscations::ENCODING, 0);
     }
     let text = core::mem::take(&mut view.bytes);

@@ -67,9 +67,9 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
     while let Some(rest) = text.get(at..)
         && let Some(skip) = rest.iter().position(|byte| is_encoded(*byte))
     {
-        let start = at.saturating_add(skip);
+        let start = at + skip;
         let width = run_length(text.get(start..).unwrap_or_default());
-        at = start.saturating_add(width);
+        at = start + width;
         // A shorter run does not continue on the next line.
         if width >= RUN {
             at = run_end(text, at, width.min(MAX_LINE));
@@ -93,14 +93,14 @@ fn run_end(text: &[u8], mut end: usize, mut width: usize) -> usize {
         };
         let blanks = rest.get(gap..).unwrap_or_default().iter().take(MAX_LINE);
         let blanks = blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let next = end.saturating_add(gap).saturating_add(blanks);
+        let next = end + gap + blanks;
         let more = run_length(text.get(next..).unwrap_or_default());
-        let after = text.get(next.saturating_add(more)).copied().unwrap_or(b'\n');
+        let after = text.get(next + more).copied().unwrap_or(b'\n');
         let closed = matches!(after, b'\n' | b'\r' | b'=' | b'"' | b'\'' | b'`' | b'\\');
         if width < RUN || more == 0 || more > width || !closed {
             return end;
         }
-        end = next.saturating_add(more);
+        end = next + more;
         if more < width {
             return end;
         }
@@ -126,7 +126,7 @@ fn bytes_apart(text: &[u8], out: &mut Vec<Decoded>) {
         let digits = text.get(run.range()).unwrap_or_default();
         // The separator after the first byte is the separator between all of them.
         let unit = digits.iter().skip(2).position(u8::is_ascii_hexdigit).unwrap_or(0);
-        let unit = if digits.get(2) == Some(&b',') { 6 } else { unit.saturating_add(2) };
+        let unit = if digits.get(2) == Some(&b',') { 6 } else { unit + 2 };
         let bytes = digits.chunks(unit).filter_map(|pair| hex(pair.get(..2).unwrap_or_default())).collect();
         if let Some(decoded) = printable(bytes) {
             push(&decoded, (run.start(), run.end()), out);
@@ -164,13 +164,13 @@ fn tight(run: &[u8]) -> Vec<u8> {
     let mut at = 0_usize;
     while let Some(byte) = run.get(at) {
         if *byte == b'\\' {
-            at = at.saturating_add(2);
+            at += 2;
             continue;
         }
         if is_encoded(*byte) {
             out.push(*byte);
         }
-        at = at.saturating_add(1);
+        at += 1;
     }
     out
 }
@@ -209,16 +209,16 @@ fn printable(bytes: Vec<u8>) -> Option<Vec<u8>> {
     let (mut good, mut all) = (0_usize, 0_usize);
     for chunk in text.utf8_chunks() {
         for char in chunk.valid().chars() {
-            all = all.saturating_add(char.len_utf8());
+            all += char.len_utf8();
             let shown = match u8::try_from(char) {
                 Ok(byte) if byte < 0x80 => is_printable(byte),
                 _ => !char.is_control(),
             };
             if shown {
-                good = good.saturating_add(char.len_utf8());
+                good += char.len_utf8();
             }
         }
-        all = all.saturating_add(chunk.invalid().len());
+        all += chunk.invalid().len();
     }
     (all >= RUN / 2 && good.saturating_mul(10) >= all.saturating_mul(9)).then_some(text)
 }
@@ -232,19 +232,19 @@ fn push(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
 /// Finds percent-encoded text.
 fn percent(text: &[u8], out: &mut Vec<Decoded>) {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%-_.~+/!*,?=&:@#".contains(byte);
-    let triple = |at: usize| text.get(at.saturating_add(1)..at.saturating_add(3)).and_then(hex);
+    let triple = |at: usize| text.get(at + 1..at + 3).and_then(hex);
     let mut at = 0_usize;
     while let Some(more) = memchr::memchr(b'%', text.get(at..).unwrap_or_default()) {
-        let first = at.saturating_add(more);
+        let first = at + more;
         if triple(first).is_none() {
-            at = first.saturating_add(1);
+            at = first + 1;
             continue;
         }
         let head = text.get(at..first).unwrap_or_default();
         let start = first.saturating_sub(head.iter().rev().take_while(|byte| part(byte)).count());
         let tail = text.get(first..).unwrap_or_default();
-        let end = first.saturating_add(tail.iter().take_while(|byte| part(byte)).count());
-        at = end.max(first.saturating_add(1));
+        let end = first + tail.iter().take_while(|byte| part(byte)).count();
+        at = end.max(first + 1);
         let run = text.get(start..end).unwrap_or_default();
         if run.len() < RUN {
             continue;
@@ -261,11 +261,10 @@ fn percent(text: &[u8], out: &mut Vec<Decoded>) {
 fn unescaped(run: &[u8]) -> (Vec<u8>, usize) {
     let (mut bytes, mut triples, mut at) = (Vec::with_capacity(run.len()), 0_usize, 0_usize);
     while let Some(byte) = run.get(at) {
-        let value =
-            run.get(at.saturating_add(1)..at.saturating_add(3)).filter(|_| *byte == b'%').and_then(hex);
+        let value = run.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(hex);
         bytes.push(value.unwrap_or(*byte));
-        triples = triples.saturating_add(usize::from(value.is_some()));
-        at = at.saturating_add(if value.is_some() { 3 } else { 1 });
+        triples += usize::from(value.is_some());
+        at += if value.is_some() { 3 } else { 1 };
     }
     (bytes, triples)
 }
@@ -278,10 +277,10 @@ const MAX_TYPE: usize = 128;
 fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
     let mut at = 0_usize;
     while let Some(more) = text.get(at..).and_then(|rest| DATA.find(rest)) {
-        let start = at.saturating_add(more);
-        let rest = text.get(start.saturating_add(5)..).unwrap_or_default();
+        let start = at + more;
+        let rest = text.get(start + 5..).unwrap_or_default();
         let end = rest.iter().position(|byte| uri::is_end(*byte)).unwrap_or(rest.len());
-        at = start.saturating_add(5).saturating_add(end);
+        at = start + 5 + end;
         let body = rest.get(..end).unwrap_or_default();
         // `data:` is a common key. A URI has a media type, an encoding, or neither before its comma.
         let Some(comma) = memchr::memchr(b',', body) else { continue };
@@ -296,7 +295,7 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
         let Some(lens) = lens.map(|lens| if loaded && lens == Lens::Prose { Lens::Js } else { lens }) else {
             continue;
         };
-        let body = body.get(comma.saturating_add(1)..).unwrap_or_default();
+        let body = body.get(comma + 1..).unwrap_or_default();
         let coded = memchr::memmem::find(&kind, b"base64").is_some();
         let bytes = if coded { uri::base64(body) } else { unescaped(body).0 };
         if bytes.is_empty() {

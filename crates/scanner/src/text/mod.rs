@@ -1,6 +1,7 @@
 //! The text view: prose, comments, strings and values in one normal form, in lower case and with single blanks.
 //!
 //! A line feed separates pieces; pieces contain none.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 pub(crate) mod commands;
 pub(crate) mod decode;
@@ -175,7 +176,7 @@ impl TextView {
             let count = |is: fn(u8) -> bool| rest.iter().take_while(|byte| is(**byte)).count();
             let used = if is_blank(first) {
                 let used = count(is_blank);
-                self.blank((at, at.saturating_add(used)));
+                self.blank((at, at + used));
                 used
             } else if is_mark(first) {
                 self.special(rest, at, how)
@@ -195,7 +196,7 @@ impl TextView {
                 self.wide(rest.get(..used).unwrap_or_default(), Place::At(at), how);
                 used
             };
-            at = at.saturating_add(used.max(1));
+            at += used.max(1);
             rest = rest.get(used.max(1)..).unwrap_or_default();
         }
     }
@@ -206,7 +207,7 @@ impl TextView {
         let prose = self.tag & Within::Prose.bit() != 0;
         if first == b'&' {
             if let Some((char, len)) = entity::read(rest) {
-                self.reference(char, (at, at.saturating_add(len)), how);
+                self.reference(char, (at, at + len), how);
                 return len;
             }
         } else if first == b'<' {
@@ -217,12 +218,12 @@ impl TextView {
                         self.marked = true;
                         return len;
                     }
-                    Err(len) => self.apart = at.saturating_add(len),
+                    Err(len) => self.apart = at + len,
                 }
             }
             if prose && let Some((len, parts)) = tags::head(rest) {
                 if parts == tags::TagEffect::SplitsWords {
-                    self.blank((at, at.saturating_add(len)));
+                    self.blank((at, at + len));
                 }
                 return len;
             }
@@ -293,13 +294,13 @@ impl TextView {
         for chunk in bytes.utf8_chunks() {
             let side = unicode::neighbor_script(chunk.valid());
             for char in chunk.valid().chars() {
-                let end = at.saturating_add(char.len_utf8());
+                let end = at + char.len_utf8();
                 self.wide_char(char, side, place.range(at, end), how);
                 at = end;
             }
             let invalid = chunk.invalid();
             if !invalid.is_empty() {
-                let end = at.saturating_add(invalid.len());
+                let end = at + invalid.len();
                 let how = self.before_word('\u{FFFD}', how);
                 self.view.put(invalid, place.range(at, end), how, self.tag);
                 at = end;
@@ -369,9 +370,7 @@ impl TextView {
             return;
         }
         let base = self.piece;
-        let place = |at: usize| {
-            self.view.map.back(base.saturating_add(at), base.saturating_add(at).saturating_add(1))
-        };
+        let place = |at: usize| self.view.map.back(base + at, base + at + 1);
         let runs = spaced::find(text, |at| {
             let (start, end, _) = place(at);
             end.saturating_sub(start)
@@ -382,8 +381,8 @@ impl TextView {
             let from = if open { done } else { run.start.saturating_sub(AROUND).max(done) };
             self.copy_again(&text, from, run.start);
             self.joined(base, run);
-            let end = run.end.saturating_add(AROUND).min(text.len());
-            let next = runs.get(index.saturating_add(1)).map(|next| next.start.saturating_sub(AROUND));
+            let end = (run.end + AROUND).min(text.len());
+            let next = runs.get(index + 1).map(|next| next.start.saturating_sub(AROUND));
             open = next.is_some_and(|next| next <= end);
             done = run.end;
             if !open {
@@ -398,8 +397,8 @@ impl TextView {
     fn copy_again(&mut self, text: &[u8], start: usize, end: usize) {
         let mut at = start;
         for word in text.get(start..end).unwrap_or_default().split_inclusive(|byte| *byte == b' ') {
-            let next = at.saturating_add(word.len());
-            let below = (self.piece.saturating_add(at), self.piece.saturating_add(next));
+            let next = at + word.len();
+            let below = (self.piece + at, self.piece + next);
             let (from, to, how) = self.view.map.back(below.0, below.1);
             let tag = self.view.map.tag(below.0);
             self.view.put(word, (from, to), how, tag);
@@ -409,8 +408,8 @@ impl TextView {
 
     fn joined(&mut self, base: usize, run: &spaced::Spaced) {
         for (index, (at, letter)) in run.letters.iter().enumerate() {
-            let at = base.saturating_add(*at);
-            let (from, to, how) = self.view.map.back(at, at.saturating_add(1));
+            let at = base + *at;
+            let (from, to, how) = self.view.map.back(at, at + 1);
             let tag = self.view.map.tag(at);
             self.view.put(&[*letter], (from, to), how.and(Obfuscations::UNICODE), tag);
             if run.breaks.binary_search(&index).is_ok() {
@@ -444,7 +443,7 @@ enum Place {
 impl Place {
     const fn range(self, start: usize, end: usize) -> (usize, usize) {
         match self {
-            Self::At(base) => (base.saturating_add(start), base.saturating_add(end)),
+            Self::At(base) => (base + start, base + end),
             Self::For(range) => range,
         }
     }
@@ -485,9 +484,7 @@ mod tests {
     /// Returns a view byte by byte: the byte, its source, its obfuscation, its piece.
     fn said(read: &TextRead) -> Vec<(u8, (usize, usize, Obfuscations), u8)> {
         let bytes = read.view.bytes.iter().enumerate();
-        bytes
-            .map(|(at, byte)| (*byte, read.view.map.back(at, at.saturating_add(1)), read.view.map.tag(at)))
-            .collect()
+        bytes.map(|(at, byte)| (*byte, read.view.map.back(at, at + 1), read.view.map.tag(at))).collect()
     }
 
     const PIECES: &[&str] = &[
@@ -563,7 +560,7 @@ mod tests {
                 }
                 fast.raw(bytes, from, Obfuscations::NONE);
                 slowly(&mut slow, bytes, from);
-                from = bytes.len().saturating_add(from);
+                from += bytes.len();
             }
             let (fast, slow) = (fast.finish(), slow.finish());
             prop_assert_eq!(said(&fast), said(&slow));

@@ -29,9 +29,9 @@ pub(crate) fn joined_encoded(view: &View, sink: &mut Sink<'_>) {
 fn encoded_runs(text: &[u8], found: &mut dyn FnMut(usize, usize)) {
     let mut at = 0_usize;
     while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|byte| is_encoded(*byte))) {
-        let start = at.saturating_add(skip);
+        let start = at + skip;
         let width = run_length(text.get(start..).unwrap_or_default());
-        at = start.saturating_add(width);
+        at = start + width;
         if LINE.contains(&width) {
             while let Some((line, end)) = line_after(text, at) {
                 if end.saturating_sub(line) <= width {
@@ -76,10 +76,10 @@ fn line_after(text: &[u8], end: usize) -> Option<(usize, usize)> {
     let tail = text.get(end..)?;
     let gap = tail.iter().take(LINE_GAP).take_while(|byte| !is_encoded(**byte)).count();
     is_line_gap(tail.get(..gap)?).then_some(())?;
-    let start = end.saturating_add(gap);
+    let start = end + gap;
     let line = text.get(start..)?;
-    let len = run_length(line.get(..LINE.end().saturating_add(1)).unwrap_or(line));
-    (len > 0).then_some((start, start.saturating_add(len)))
+    let len = run_length(line.get(..LINE.end() + 1).unwrap_or(line));
+    (len > 0).then_some((start, start + len))
 }
 
 /// Returns `true` for a list of digests, one per line.
@@ -119,12 +119,12 @@ fn hex_names(view: &View, sink: &mut Sink<'_>) {
     let mut seen: Vec<&[u8]> = Vec::new();
     let mut first = None;
     for at in memchr::memmem::find_iter(&view.bytes, b"_0x") {
-        let rest = view.bytes.get(at.saturating_add(3)..).unwrap_or_default();
+        let rest = view.bytes.get(at + 3..).unwrap_or_default();
         let len = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let name = rest.get(..len).unwrap_or_default();
         if len >= 3 && !seen.contains(&name) {
             seen.push(name);
-            first.get_or_insert((at, at.saturating_add(3).saturating_add(len)));
+            first.get_or_insert((at, at + 3 + len));
         }
         if seen.len() >= HEX_NAMES {
             break;
@@ -141,19 +141,19 @@ fn symbols(view: &View, sink: &mut Sink<'_>) {
     let mut at = SYMBOLS / 2;
     while let Some(byte) = view.bytes.get(at) {
         if !symbol(byte) {
-            at = at.saturating_add(SYMBOLS / 2);
+            at += SYMBOLS / 2;
             continue;
         }
         let head = view.bytes.get(..at).unwrap_or_default();
         let start = at.saturating_sub(head.iter().rev().take_while(|byte| symbol(byte)).count());
         let tail = view.bytes.get(at..).unwrap_or_default();
-        let end = at.saturating_add(tail.iter().take_while(|byte| symbol(byte)).count());
+        let end = at + tail.iter().take_while(|byte| symbol(byte)).count();
         let run = view.bytes.get(start..end).unwrap_or_default();
         let joined = run.contains(&b'+') && run.contains(&b'!');
         if run.len() >= SYMBOLS && joined {
             let (start, end, how) = view.map.back(start, end);
             sink.shape("obf-symbol-only", (start, end), how);
         }
-        at = end.saturating_add(SYMBOLS / 2);
+        at = end + SYMBOLS / 2;
     }
 }

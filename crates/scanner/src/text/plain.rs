@@ -25,12 +25,12 @@ pub(super) fn stretch(bytes: &[u8], marks: Marks) -> usize {
         while let Some(look) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ BLOCK + 1 }>)
             && is_clean(look, marks)
         {
-            at = at.saturating_add(BLOCK);
+            at += BLOCK;
         }
-        let end = at.saturating_add(BLOCK);
+        let end = at + BLOCK;
         while at < end {
             match step(bytes, at, marks) {
-                Some(len) => at = at.saturating_add(len),
+                Some(len) => at += len,
                 None => return without_blank(bytes, at),
             }
         }
@@ -57,7 +57,7 @@ fn is_clean(look: &[u8; BLOCK + 1], marks: Marks) -> bool {
 
 /// Returns a lower bound for the number of plain bytes from an offset on.
 fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
-    let next = bytes.get(at.saturating_add(1)).copied();
+    let next = bytes.get(at + 1).copied();
     let in_word =
         || at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(|byte| is_wordy(*byte));
     let plain = match *bytes.get(at)? {

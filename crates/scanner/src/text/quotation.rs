@@ -14,7 +14,7 @@ pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
     let before = source.get(start.saturating_sub(NEAR)..start).unwrap_or_default();
     let before =
         memchr::memmem::rfind(before, b"\n\n").map_or(before, |at| before.get(at..).unwrap_or_default());
-    let after = source.get(end..source.len().min(end.saturating_add(NEAR))).unwrap_or_default();
+    let after = source.get(end..source.len().min(end + NEAR)).unwrap_or_default();
     let after = memchr::memmem::find(after, b"\n\n").map_or(after, |at| after.get(..at).unwrap_or_default());
     let matched = source.get(start..end).unwrap_or_default();
     in_pair(before, matched, after) || in_table(before) || is_introduced(before)
@@ -67,8 +67,7 @@ fn in_pair(before: &[u8], matched: &[u8], after: &[u8]) -> bool {
 
 /// Returns `true` on a line of a table.
 fn in_table(before: &[u8]) -> bool {
-    let line = memchr::memrchr(b'\n', before)
-        .map_or(before, |at| before.get(at.saturating_add(1)..).unwrap_or_default());
+    let line = memchr::memrchr(b'\n', before).map_or(before, |at| before.get(at + 1..).unwrap_or_default());
     line.trim_ascii_start().starts_with(b"|")
 }
 
@@ -84,7 +83,7 @@ mod tests {
 
     fn check(text: &str) -> bool {
         let start = text.find("ignore").unwrap();
-        is_quoted(text.as_bytes(), start, start.saturating_add(10))
+        is_quoted(text.as_bytes(), start, start + 10)
     }
 
     #[test]

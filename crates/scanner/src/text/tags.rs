@@ -89,7 +89,7 @@ fn name(tag: &[u8]) -> &[u8] {
     let body = tag.get(1..).unwrap_or_default();
     let body = body.strip_prefix(b"/").unwrap_or(body);
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.');
-    let len = body.iter().take(MAX_NAME.saturating_add(1)).take_while(|byte| is_name(byte)).count();
+    let len = body.iter().take(MAX_NAME + 1).take_while(|byte| is_name(byte)).count();
     body.get(..len).unwrap_or_default()
 }
 
@@ -110,11 +110,11 @@ pub(super) fn head(rest: &[u8]) -> Option<(usize, TagEffect)> {
         return None;
     }
     let slash = usize::from(rest.get(1) == Some(&b'/'));
-    let len = name.len().saturating_add(1).saturating_add(slash);
+    let len = name.len() + 1 + slash;
     let tail = rest.get(len..)?;
     let gap = tail.iter().take(4).take_while(|byte| matches!(byte, b' ' | b'/')).count();
     if tail.get(gap) == Some(&b'>') {
-        return Some((len.saturating_add(gap).saturating_add(1), parts));
+        return Some((len + gap + 1, parts));
     }
     let attributes = tail.first().is_some_and(u8::is_ascii_whitespace);
     (parts == TagEffect::SplitsWords && attributes).then_some((len, parts))
@@ -125,7 +125,7 @@ pub(super) fn inside(rest: &[u8]) -> Result<usize, usize> {
     let mut end = 0_usize;
     loop {
         let tag = joining(rest.get(end..).unwrap_or_default()).ok_or(end)?;
-        end = end.saturating_add(tag);
+        end += tag;
         match rest.get(end) {
             Some(b'<') => {}
             Some(byte) if is_wordy(*byte) => return Ok(end),

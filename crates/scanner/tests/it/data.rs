@@ -1,7 +1,7 @@
 //! Data files: keys with their path, in every grammar and notation.
 
 use plugward_scanner::{Profile, ScanReport};
-use plugward_types::{Obfuscation, Finding, Severity};
+use plugward_types::{Finding, Obfuscation, Severity};
 use proptest::prelude::*;
 
 use crate::common::{check, report};

@@ -30,7 +30,11 @@ const FOUND: &[Case] = &[
     ("import os\ngetattr(os, 'system')('x')", "py/os-exec", None),
     ("import os\ngetattr(os, 'sys' 'tem')('x')", "py/os-exec", Some(Obfuscation::Fold)),
     ("import os\ngetattr(os, '\\x73ystem')('x')", "py/os-exec", Some(Obfuscation::Escape)),
-    ("import os\ngetattr(os, '\\N{LATIN SMALL LETTER S}ystem')('x')", "py/os-exec", Some(Obfuscation::Escape)),
+    (
+        "import os\ngetattr(os, '\\N{LATIN SMALL LETTER S}ystem')('x')",
+        "py/os-exec",
+        Some(Obfuscation::Escape),
+    ),
     ("import os\nn = 'system'\ngetattr(os, n)('x')", "py/os-exec", None),
     ("import os\nvars(os)['system']('x')", "py/os-exec", None),
     ("import os\nos.__dict__['system']('x')", "py/os-exec", None),

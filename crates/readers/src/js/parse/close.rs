@@ -210,7 +210,7 @@ impl Parser<'_> {
 
     fn end_bracket(&mut self, frame: Frame) {
         let Frame { role, base, start, .. } = frame;
-        let first = base.saturating_add(1);
+        let first = base + 1;
         let node = match role {
             Role::Arguments(kind) => {
                 let arguments = self.take(first);
@@ -239,7 +239,7 @@ impl Parser<'_> {
     /// Handles a tagged template, which calls its tag with the texts and the values.
     fn end_tagged(&mut self, base: usize, start: u32) {
         self.templates = self.templates.saturating_sub(1);
-        let first = base.saturating_add(1);
+        let first = base + 1;
         let is_text = |id: NodeId| matches!(self.out.builder.node(id), Node::Text(_));
         let parts = self.values.get(first..).unwrap_or_default();
         let holes: Vec<_> = parts.iter().copied().filter(|part| !is_text(part.node)).collect();

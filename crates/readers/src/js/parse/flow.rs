@@ -77,7 +77,7 @@ impl Parser<'_> {
     pub(super) fn end_for(&mut self, part: Loop, scope: Option<ScopeKind>, base: usize, start: u32) {
         match (part, scope) {
             (Loop::Of | Loop::In, _) => {
-                let collection = self.combine(base.saturating_add(1), start);
+                let collection = self.combine(base + 1, start);
                 if let Some(scope) = scope {
                     self.declare_values(base, scope);
                 }

@@ -76,7 +76,7 @@ impl Parser<'_> {
         let Role::Function(id, role, _) = self.top().role else { return };
         let is_arrow = role == FunctionRole::Arrow;
         if is_arrow && self.kind(0) == TokenKind::Colon {
-            let next = self.at.saturating_add(1);
+            let next = self.at + 1;
             self.at = self.types.skip_return(next).unwrap_or(next);
         } else {
             self.skip_annotation();

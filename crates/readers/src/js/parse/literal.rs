@@ -61,7 +61,7 @@ impl Parser<'_> {
     /// operand.
     pub(super) fn open_template(&mut self, role: Role, base: usize, start: u32) {
         let tok = self.peek(0);
-        self.templates = self.templates.saturating_add(1);
+        self.templates += 1;
         self.open_bracket(role, base, start);
         self.template_part(tok);
         if tok.kind == TokenKind::Template {

@@ -26,7 +26,7 @@ impl Parser<'_> {
             TokenKind::At => self.open(Role::Decorator(State::Key), 1),
             // Handles an index signature: `[key: string]: T`.
             TokenKind::LBracket if is_class && self.is_typed() && self.kind(2) == TokenKind::Colon => {
-                self.at = self.types.past(self.at).unwrap_or(self.at.saturating_add(1));
+                self.at = self.types.past(self.at).unwrap_or(self.at + 1);
                 self.skip_annotation();
             }
             TokenKind::LBracket => {
@@ -72,8 +72,7 @@ impl Parser<'_> {
             }
             TokenKind::Comma | TokenKind::RBrace => key == TokenKind::Word || kind != Members::Object,
             TokenKind::LParen if kind == Members::Object => {
-                let after =
-                    self.types.past(self.at.saturating_add(1)).and_then(|after| self.tokens.get(after));
+                let after = self.types.past(self.at + 1).and_then(|after| self.tokens.get(after));
                 after.is_none_or(|tok| matches!(tok.kind, TokenKind::LBrace | TokenKind::Colon))
             }
             _ => kind != Members::Object,
@@ -117,7 +116,7 @@ impl Parser<'_> {
 
     /// Ends a member. A declared member without a value is dropped.
     pub(super) fn end_field(&mut self, base: usize, start: u32) {
-        let value = self.combine_or_missing(base.saturating_add(1), start);
+        let value = self.combine_or_missing(base + 1, start);
         if let Some(key) = self.pop_value(base) {
             self.push(Node::Field { key: key.node, value }, start);
         }

@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
 
     /// Returns a token by its distance from the next one.
     fn peek(&self, ahead: usize) -> Token {
-        self.tokens.get(self.at.saturating_add(ahead)).copied().unwrap_or(Token::END)
+        self.tokens.get(self.at + ahead).copied().unwrap_or(Token::END)
     }
 
     fn kind(&self, ahead: usize) -> TokenKind {
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     fn skip(&mut self, count: usize) {
-        self.at = self.at.saturating_add(count);
+        self.at += count;
     }
 
     /// Skips tokens after which an operand may start.

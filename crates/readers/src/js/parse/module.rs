@@ -112,7 +112,7 @@ impl Parser<'_> {
             self.node(Node::Import(text), start)
         });
         if matches!(self.kw(0), Keyword::With | Keyword::Assert) && self.kind(1) == TokenKind::LBrace {
-            let open = self.at.saturating_add(1);
+            let open = self.at + 1;
             self.at = self.types.past(open).unwrap_or(open);
         }
         module
@@ -169,7 +169,7 @@ impl Parser<'_> {
 
     /// Reads `* from 'm'`, `* as a from 'm'`, `{ a as b } from 'm'` or `{ a as b }`.
     fn export_from(&mut self, start: u32, types: JsTypes) {
-        let names = self.at.saturating_add(1);
+        let names = self.at + 1;
         if self.kind(0) == TokenKind::LBrace {
             self.at = self.types.past(self.at).unwrap_or(names);
         } else {
@@ -189,7 +189,7 @@ impl Parser<'_> {
         let mut at = start;
         while let Some(tok) = self.tokens.get(at).copied().filter(|_| at < end) {
             let before = at.checked_sub(1).and_then(|at| self.tokens.get(at)).map(|tok| tok.kind);
-            at = at.saturating_add(1);
+            at += 1;
             if !matches!(before, Some(TokenKind::LBrace | TokenKind::Comma))
                 || !matches!(tok.kind, TokenKind::Word | TokenKind::String)
             {

@@ -51,7 +51,7 @@ impl Parser<'_> {
                 self.state = State::Key;
             }
             TokenKind::JsxStart => {
-                self.elements = self.elements.saturating_add(1);
+                self.elements += 1;
                 self.open_group(Role::Element);
             }
             TokenKind::Minus => self.open(Role::Minus, 1),
@@ -103,7 +103,7 @@ impl Parser<'_> {
 
     /// Returns `true` if the parenthesis at a distance opens the parameters of an arrow function.
     fn is_arrow_head(&self, ahead: usize) -> bool {
-        let open = self.at.saturating_add(ahead);
+        let open = self.at + ahead;
         // In `a ? (b) : c => d`, the colon is not a return type.
         if self.is_typed() && self.top().role != Role::Then {
             return self.types.is_arrow_head(open);
@@ -155,9 +155,7 @@ impl Parser<'_> {
             && match self.kind(1) {
                 TokenKind::Word => self.kw(1) == Keyword::Function || self.kind(2) == TokenKind::Arrow,
                 TokenKind::LParen => self.is_arrow_head(1),
-                TokenKind::Lt => {
-                    self.is_typed() && self.types.call_angles(self.at.saturating_add(1)).is_some()
-                }
+                TokenKind::Lt => self.is_typed() && self.types.call_angles(self.at + 1).is_some(),
                 _ => false,
             }
     }

@@ -30,7 +30,7 @@ static CLASSES: [ByteClass; 256] = {
                 _ => ByteClass::Special,
             };
         }
-        index = index.wrapping_add(1);
+        index += 1;
     }
     table
 };

@@ -11,12 +11,12 @@ const SHORT: usize = 48;
 #[inline]
 fn string_stop(src: &[u8], start: usize, quote: u8) -> usize {
     let mut end = start;
-    let limit = start.wrapping_add(SHORT);
+    let limit = start + SHORT;
     while let Some(&byte) = src.get(end) {
         if byte == quote || matches!(byte, b'\\' | b'\n' | b'\r') {
             return end;
         }
-        end = end.wrapping_add(1);
+        end += 1;
         if end == limit {
             return long_string_stop(src, end, quote);
         }
@@ -29,7 +29,7 @@ fn long_string_stop(src: &[u8], start: usize, quote: u8) -> usize {
     let rest = src.get(start..).unwrap_or_default();
     let len = memchr::memchr3(quote, b'\\', b'\n', rest).unwrap_or(rest.len());
     let len = memchr::memchr(b'\r', rest.get(..len).unwrap_or_default()).unwrap_or(len);
-    start.wrapping_add(len)
+    start + len
 }
 
 impl Scanner<'_> {
@@ -48,24 +48,24 @@ impl Scanner<'_> {
         let prefixed = zero && len == 1 && rest.get(1).is_some_and(u8::is_ascii_alphabetic);
         if !octal && !prefixed {
             if rest.get(len) == Some(&b'.') {
-                len = len.wrapping_add(1);
-                len = len.wrapping_add(digits(len));
+                len += 1;
+                len += digits(len);
             }
             // The sign of an exponent is part of the number.
             if let Some([b'e' | b'E', b'+' | b'-', ..]) = rest.get(len..) {
-                len = len.wrapping_add(2);
+                len += 2;
             }
         }
         let tail = rest.iter().skip(len).take_while(|byte| is_word(**byte));
-        len = len.wrapping_add(tail.count()).max(1);
-        self.at = start.wrapping_add(len);
+        len = (len + tail.count()).max(1);
+        self.at = start + len;
         self.push(TokenKind::Number, start, self.at, 0);
         (self.operand, self.statement) = (false, false);
     }
 
     pub(super) fn string(&mut self, quote: u8) {
         let start = self.at;
-        let mut end = start.wrapping_add(1);
+        let mut end = start + 1;
         let mut flags = UNCLOSED;
         loop {
             end = string_stop(self.src, end, quote);
@@ -73,11 +73,11 @@ impl Scanner<'_> {
                 Some(b'\\') => {
                     flags |= ESCAPED;
                     // A line continuation may end with CRLF.
-                    let crlf = self.src.get(end.wrapping_add(1)..end.wrapping_add(3)) == Some(b"\r\n");
-                    end = end.wrapping_add(if crlf { 3 } else { 2 }).min(self.src.len());
+                    let crlf = self.src.get(end + 1..end + 3) == Some(b"\r\n");
+                    end = (end + if crlf { 3 } else { 2 }).min(self.src.len());
                 }
                 Some(byte) if *byte == quote => {
-                    end = end.wrapping_add(1);
+                    end += 1;
                     flags &= !UNCLOSED;
                     break;
                 }
@@ -90,7 +90,7 @@ impl Scanner<'_> {
     /// Appends a text. An unclosed text is read as code, too.
     fn push_text(&mut self, kind: TokenKind, start: usize, end: usize, flags: u8) {
         if flags & UNCLOSED != 0 {
-            self.out.unsure.push((offset(start.wrapping_add(1)), offset(end)));
+            self.out.unsure.push((offset(start + 1), offset(end)));
         }
         self.at = end;
         self.push(kind, start, end, flags);
@@ -99,7 +99,7 @@ impl Scanner<'_> {
 
     /// Reads a template from its opening quote, or from the end of a substitution.
     pub(super) fn template(&mut self, start: usize, head: TokenKind, whole: TokenKind) {
-        let mut end = start.wrapping_add(1);
+        let mut end = start + 1;
         let mut flags = 0;
         loop {
             let rest = self.src.get(end..).unwrap_or_default();
@@ -108,23 +108,23 @@ impl Scanner<'_> {
                 flags |= UNCLOSED;
                 break;
             };
-            end = end.wrapping_add(stop);
+            end += stop;
             match self.src.get(end..).unwrap_or_default() {
                 [b'`', ..] => {
-                    end = end.wrapping_add(1);
+                    end += 1;
                     break;
                 }
                 [b'$', b'{', ..] => {
-                    self.push_text(head, start, end.wrapping_add(2), flags);
+                    self.push_text(head, start, end + 2, flags);
                     self.open(BracketKind::Hole);
                     self.operand = true;
                     return;
                 }
                 [b'\\', ..] => {
                     flags |= ESCAPED;
-                    end = end.wrapping_add(2).min(self.src.len());
+                    end = (end + 2).min(self.src.len());
                 }
-                _ => end = end.wrapping_add(1),
+                _ => end += 1,
             }
         }
         self.push_text(whole, start, end, flags);
@@ -139,12 +139,12 @@ impl Scanner<'_> {
                 end = self.src.len();
                 break;
             };
-            end = end.wrapping_add(stop);
+            end += stop;
             let rest = self.src.get(end..).unwrap_or_default();
             if matches!(rest, [b'\n' | b'\r', ..]) || is_separator(rest) {
                 break;
             }
-            end = end.wrapping_add(1);
+            end += 1;
         }
         self.out.comments.push((offset(start), offset(end)));
         self.at = end;
@@ -152,11 +152,11 @@ impl Scanner<'_> {
 
     pub(super) fn block_comment(&mut self) {
         let start = self.at;
-        let body = start.wrapping_add(2);
+        let body = start + 2;
         let rest = self.src.get(body..).unwrap_or_default();
         let mark = |at: &usize| at.checked_sub(1).and_then(|before| rest.get(before)) == Some(&b'*');
         let end = if let Some(len) = memchr::memchr_iter(b'/', rest).find(mark) {
-            body.wrapping_add(len).wrapping_add(1)
+            body + len + 1
         } else {
             self.out.unsure.push((offset(body), offset(self.src.len())));
             self.src.len()

@@ -26,11 +26,11 @@ impl Scanner<'_> {
             // An identifier may begin with an escape: `\u0065val`.
             b'\\' => match escape::identifier_escape(self.src, self.at) {
                 Some(_) => self.word(TokenKind::Word, self.at),
-                None => self.at = self.at.wrapping_add(1),
+                None => self.at += 1,
             },
             b'#' => {
                 let start = self.at;
-                self.at = start.wrapping_add(1);
+                self.at = start + 1;
                 if matches!(class(self.peek(0)), ByteClass::Word | ByteClass::Wide) || self.peek(0) == b'\\' {
                     self.word(TokenKind::Private, start);
                 }
@@ -101,7 +101,7 @@ impl Scanner<'_> {
         // `.5` is a number only if an operand may start here.
         if self.peek(1).is_ascii_digit() && (self.operand || self.statement) {
             let start = self.at;
-            self.at = start.wrapping_add(1);
+            self.at = start + 1;
             self.number();
             if let Some(tok) = self.out.tokens.last_mut() {
                 *tok = Token::new(tok.kind, tok.kw, offset(start), tok.end(), tok.flags);
@@ -168,7 +168,7 @@ impl Scanner<'_> {
             b'/' => self.line_comment(),
             b'*' => self.block_comment(),
             _ if typed => {
-                self.unsure_line(self.at.wrapping_add(usize::from(self.operand)));
+                self.unsure_line(self.at + usize::from(self.operand));
                 // A regular expression must end on its line, otherwise `/` is a division.
                 if !(self.operand && self.regex()) {
                     self.emit(TokenKind::Star, 1);

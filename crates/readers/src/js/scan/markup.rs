@@ -26,7 +26,7 @@ impl Scanner<'_> {
     /// Returns `true` if `<` at the start of an operand opens a tag. In TypeScript it may open type
     /// parameters.
     fn tag_follows(&self) -> bool {
-        let rest = self.src.get(self.at.wrapping_add(1)..).unwrap_or_default();
+        let rest = self.src.get(self.at + 1..).unwrap_or_default();
         let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
         let rest = rest.get(blanks..).unwrap_or_default();
         match rest.first() {
@@ -50,13 +50,13 @@ impl Scanner<'_> {
         let rest = self.rest();
         let len = memchr::memchr2(b'<', b'{', rest).unwrap_or(rest.len());
         if len > 0 {
-            self.at = start.wrapping_add(len);
+            self.at = start + len;
             self.push(TokenKind::JsxText, start, self.at, 0);
         }
         match self.src.get(self.at) {
             Some(b'{') => self.jsx_hole(),
             Some(b'<') if self.peek(1) == b'/' => {
-                self.at = self.at.wrapping_add(2);
+                self.at += 2;
                 self.open(BracketKind::JsxClosingTag);
             }
             Some(b'<') => {
@@ -77,10 +77,10 @@ impl Scanner<'_> {
         match byte {
             b'"' | b'\'' => {
                 let start = self.at;
-                let body = start.wrapping_add(1);
+                let body = start + 1;
                 let rest = self.src.get(body..).unwrap_or_default();
-                let len = memchr::memchr(byte, rest).map_or(rest.len(), |len| len.wrapping_add(1));
-                self.at = body.wrapping_add(len);
+                let len = memchr::memchr(byte, rest).map_or(rest.len(), |len| len + 1);
+                self.at = body + len;
                 self.push(TokenKind::JsxText, start, self.at, 0);
             }
             b'{' => self.jsx_hole(),
@@ -92,7 +92,7 @@ impl Scanner<'_> {
             b'/' if self.peek(1) == b'>' => self.end_tag(2),
             b'>' => self.end_tag(1),
             b'/' if matches!(self.peek(1), b'/' | b'*') => self.slash(),
-            _ => self.at = self.at.wrapping_add(1),
+            _ => self.at += 1,
         }
     }
 
@@ -100,7 +100,7 @@ impl Scanner<'_> {
     fn end_tag(&mut self, len: usize) {
         let tag = self.top();
         let start = self.at;
-        self.at = self.at.wrapping_add(len);
+        self.at += len;
         self.frames.truncate(self.frames.len().wrapping_sub(1));
         if len == 1 && tag.open == BracketKind::JsxTag {
             self.frames.push(Frame { open: BracketKind::JsxText, ternaries: 0, pending: None, ..tag });

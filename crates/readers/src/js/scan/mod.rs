@@ -150,7 +150,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn peek(&self, ahead: usize) -> u8 {
-        self.src.get(self.at.wrapping_add(ahead)).copied().unwrap_or(0)
+        self.src.get(self.at + ahead).copied().unwrap_or(0)
     }
 
     fn top(&self) -> Frame {
@@ -175,13 +175,13 @@ impl<'a> Scanner<'a> {
     fn step(&mut self) {
         while let Some(&byte) = self.src.get(self.at) {
             match class(byte) {
-                ByteClass::Blank => self.at = self.at.wrapping_add(1),
+                ByteClass::Blank => self.at += 1,
                 ByteClass::RegexLine => {
                     self.newline = true;
-                    self.at = self.at.wrapping_add(1);
+                    self.at += 1;
                     // Indentation is skipped here, because most spaces of a file are part of it.
                     while self.src.get(self.at).is_some_and(|byte| *byte == b' ') {
-                        self.at = self.at.wrapping_add(1);
+                        self.at += 1;
                     }
                 }
                 ByteClass::Word => self.word(TokenKind::Word, self.at),
@@ -191,7 +191,7 @@ impl<'a> Scanner<'a> {
                 ByteClass::Wide => match wide_blank(self.rest()) {
                     Some(len) => {
                         self.newline |= is_separator(self.rest());
-                        self.at = self.at.wrapping_add(len);
+                        self.at += len;
                     }
                     None => self.word(TokenKind::Word, self.at),
                 },
@@ -232,7 +232,7 @@ impl<'a> Scanner<'a> {
 
     fn emit(&mut self, kind: TokenKind, len: usize) {
         let start = self.at;
-        self.at = start.wrapping_add(len);
+        self.at = start + len;
         self.push(kind, start, self.at, 0);
         (self.operand, self.statement) = (true, false);
     }
@@ -249,7 +249,7 @@ impl<'a> Scanner<'a> {
         if self.line_end < start {
             let rest = self.src.get(start..).unwrap_or_default();
             let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-            self.line_end = start.saturating_add(line);
+            self.line_end = start + line;
         }
         self.out.unsure.push((offset(start), offset(self.line_end)));
     }

@@ -20,12 +20,12 @@ pub(super) struct RegexLine {
 
 impl RegexLine {
     fn end(&self) -> usize {
-        self.start.saturating_add(self.places.len())
+        self.start + self.places.len()
     }
 
     /// Returns `true` if no end follows an offset of the line.
     fn is_endless(&self, at: usize) -> bool {
-        let place = self.end().checked_sub(at.saturating_add(1)).and_then(|back| self.places.get(back));
+        let place = self.end().checked_sub(at + 1).and_then(|back| self.places.get(back));
         at >= self.start && place.is_some_and(|place| place & OUTSIDE == 0)
     }
 
@@ -36,7 +36,7 @@ impl RegexLine {
         let (mut next, mut second) = (0_u8, 0_u8);
         for (index, byte) in line.iter().enumerate().rev() {
             let place = match byte {
-                b'\\' if index.saturating_add(1) < line.len() => second,
+                b'\\' if index + 1 < line.len() => second,
                 b'[' if next & INSIDE != 0 => OUTSIDE | INSIDE,
                 b']' if next & OUTSIDE != 0 => OUTSIDE | INSIDE,
                 b'[' | b']' => 0,
@@ -53,7 +53,7 @@ impl Scanner<'_> {
     /// Reads a regular expression. Returns `false` if none starts here.
     pub(super) fn regex(&mut self) -> bool {
         let start = self.at;
-        let mut at = start.wrapping_add(1);
+        let mut at = start + 1;
         if self.regex_line.is_endless(at) {
             return false;
         }
@@ -61,7 +61,7 @@ impl Scanner<'_> {
         loop {
             let rest = self.src.get(at..).unwrap_or_default();
             match rest {
-                [b'\\', next, ..] if !matches!(next, b'\n' | b'\r') => at = at.wrapping_add(1),
+                [b'\\', next, ..] if !matches!(next, b'\n' | b'\r') => at += 1,
                 [b'[', ..] => is_inside = true,
                 [b']', ..] => is_inside = false,
                 [b'/', ..] if !is_inside => break,
@@ -69,11 +69,11 @@ impl Scanner<'_> {
                 rest if is_separator(rest) => return self.no_regex(at),
                 _ => {}
             }
-            at = at.wrapping_add(1);
+            at += 1;
         }
         let rest = self.src.get(at..).unwrap_or_default();
         let flags = rest.iter().skip(1).take_while(|byte| is_word(**byte)).count();
-        self.at = at.wrapping_add(flags).wrapping_add(1);
+        self.at = at + flags + 1;
         self.push(TokenKind::Regex, start, self.at, 0);
         (self.operand, self.statement) = (false, false);
         true

@@ -27,13 +27,13 @@ impl Scanner<'_> {
     pub(super) fn word(&mut self, kind: TokenKind, start: usize) {
         let mut end = self.at;
         while self.src.get(end).is_some_and(|byte| is_word(*byte)) {
-            end = end.wrapping_add(1);
+            end += 1;
         }
         let odd = self.src.get(end).is_some_and(|byte| *byte >= 0x80 || *byte == b'\\');
         let mut flags = 0;
         if odd || end == self.at {
             (end, flags) = self.odd_word(end);
-            end = end.max(self.at.wrapping_add(1));
+            end = end.max(self.at + 1);
         }
         self.at = end;
         // A keyword with escapes is a name, and so is a member: `a.if`.
@@ -58,15 +58,15 @@ impl Scanner<'_> {
         loop {
             let rest = self.src.get(end..).unwrap_or_default();
             let plain = rest.iter().position(|byte| !is_word(*byte));
-            end = end.wrapping_add(plain.unwrap_or(rest.len()));
+            end += plain.unwrap_or(rest.len());
             match self.src.get(end) {
                 Some(b'\\') => {
                     let Some(len) = escape::identifier_escape(self.src, end) else { return (end, flags) };
                     flags |= ESCAPED;
-                    end = end.wrapping_add(len);
+                    end += len;
                 }
                 Some(0x80..) if wide_blank(self.src.get(end..).unwrap_or_default()).is_none() => {
-                    end = end.wrapping_add(1);
+                    end += 1;
                 }
                 _ => return (end, flags),
             }
@@ -114,8 +114,8 @@ impl Scanner<'_> {
     fn maybe_regex(&mut self) {
         let rest = self.rest();
         let blanks = rest.iter().take_while(|byte| class(**byte) == ByteClass::Blank).count();
-        if rest.get(blanks) == Some(&b'/') && !matches!(rest.get(blanks.wrapping_add(1)), Some(b'/' | b'*')) {
-            self.unsure_line(self.at.wrapping_add(blanks).wrapping_add(1));
+        if rest.get(blanks) == Some(&b'/') && !matches!(rest.get(blanks + 1), Some(b'/' | b'*')) {
+            self.unsure_line(self.at + blanks + 1);
         }
     }
 }

@@ -106,8 +106,7 @@ impl<'a> References<'a> {
             let head = core::str::from_utf8(head).unwrap_or_default();
             // `$here/tests/x.sh`: a variable can be any directory.
             let is_variable =
-                before.len().checked_sub(length.saturating_add(1)).and_then(|at| before.get(at))
-                    == Some(&b'$');
+                before.len().checked_sub(length + 1).and_then(|at| before.get(at)) == Some(&b'$');
             let head = if is_variable {
                 head.find('/').and_then(|at| head.get(at..)).unwrap_or_default()
             } else {
@@ -127,7 +126,7 @@ impl<'a> References<'a> {
     fn directories(&self, text: &[u8], out: &mut BTreeSet<Target>) {
         for root in ROOTS {
             for at in memchr::memmem::find_iter(text, root) {
-                let rest = text.get(at.saturating_add(root.len())..).unwrap_or_default();
+                let rest = text.get(at + root.len()..).unwrap_or_default();
                 let rest = rest.strip_prefix(b"}").unwrap_or(rest);
                 let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
                 let length = rest.iter().take(200).take_while(|byte| is_path(**byte)).count();
@@ -181,7 +180,7 @@ impl<'a> References<'a> {
         let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
         for quote in [b'\'', b'"', b'`'] {
             for at in memchr::memchr_iter(quote, text) {
-                let rest = text.get(at.saturating_add(1)..at.saturating_add(258)).unwrap_or_default();
+                let rest = text.get(at + 1..at + 258).unwrap_or_default();
                 if !rest.starts_with(b".") {
                     continue;
                 }
@@ -232,7 +231,7 @@ impl<'a> References<'a> {
     fn python_modules(&self, from: &str, text: &[u8], out: &mut BTreeSet<Target>) {
         let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
         for at in memchr::memmem::find_iter(text, b"-m ") {
-            let rest = text.get(at.saturating_add(3)..).unwrap_or_default();
+            let rest = text.get(at + 3..).unwrap_or_default();
             let length = rest.iter().take(200).take_while(|byte| is_path(**byte)).count();
             if let Some(module) = rest.get(..length).and_then(|module| core::str::from_utf8(module).ok()) {
                 self.python_module(directory, module, out);
@@ -332,7 +331,7 @@ fn lifecycle_scripts(text: &[u8]) -> Vec<&[u8]> {
     for name in ["preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"] {
         let key = format!("\"{name}\"");
         for at in memchr::memmem::find_iter(text, key.as_bytes()) {
-            let rest = text.get(at.saturating_add(key.len())..).unwrap_or_default();
+            let rest = text.get(at + key.len()..).unwrap_or_default();
             let rest = rest.trim_ascii_start();
             let Some(rest) = rest.strip_prefix(b":").map(<[u8]>::trim_ascii_start) else { continue };
             let Some(value) = rest.strip_prefix(b"\"") else { continue };

@@ -76,7 +76,7 @@ impl KeyPath {
     /// Returns a part, or an empty slice after the last one.
     pub(crate) fn part(&self, index: usize) -> &[u8] {
         let Some(part) = self.parts.get(index) else { return &[] };
-        let end = self.parts.get(index.saturating_add(1)).map_or(self.text.len(), |next| next.start);
+        let end = self.parts.get(index + 1).map_or(self.text.len(), |next| next.start);
         self.text.get(part.start..end).unwrap_or_default()
     }
 
@@ -250,7 +250,7 @@ impl KeyPattern {
             let Some(found) = latest.and_then(|latest| (at..=latest).find(|at| fit(run, path, *at))) else {
                 return false;
             };
-            at = found.saturating_add(run.len());
+            at = found + run.len();
         }
         true
     }
@@ -312,7 +312,7 @@ mod tests {
             None => at == path.len(),
             Some((PatternPart::Many, rest)) => (at..=path.len()).any(|at| plainly(rest, path, at)),
             Some((piece, rest)) => {
-                at < path.len() && piece.fits(path.part(at)) && plainly(rest, path, at.saturating_add(1))
+                at < path.len() && piece.fits(path.part(at)) && plainly(rest, path, at + 1)
             }
         }
     }

@@ -44,7 +44,7 @@ impl Scalar {
     pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize, Obfuscations) {
         match &self.body {
             ScalarText::Range(from, to) => {
-                let at = |offset: usize| from.saturating_add(offset).min(*to);
+                let at = |offset: usize| (from + offset).min(*to);
                 (at(start), at(end), Obfuscations::NONE)
             }
             ScalarText::View(view) => view.map.back(start, end),
@@ -62,11 +62,11 @@ impl Scalar {
         match &self.body {
             ScalarText::Range(from, _) => {
                 let bytes = self.bytes(src).get(range.clone()).unwrap_or_default();
-                view.copy(bytes, from.saturating_add(range.start), how, 0);
+                view.copy(bytes, from + range.start, how, 0);
             }
             ScalarText::View(own) => {
                 for (at, byte) in range.clone().zip(own.bytes.get(range).unwrap_or_default()) {
-                    let (from, to, undone) = own.map.back(at, at.saturating_add(1));
+                    let (from, to, undone) = own.map.back(at, at + 1);
                     view.put(core::slice::from_ref(byte), (from, to), how.and(undone), 0);
                 }
             }
@@ -117,7 +117,7 @@ fn hex(rest: &[u8], from: usize, count: usize) -> Option<u32> {
 fn read_escape(rest: &[u8], escapes: EscapeSyntax) -> DecodedEscape {
     let unit = |value: u32| DecodedEscape { value: Some(value), len: 2, spelled: false };
     let spelled = |digits: usize, value: Option<u32>| match value {
-        Some(value) => DecodedEscape { value: Some(value), len: digits.saturating_add(2), spelled: true },
+        Some(value) => DecodedEscape { value: Some(value), len: digits + 2, spelled: true },
         None => DecodedEscape { value: rest.get(1).copied().map(u32::from), len: 2, spelled: false },
     };
     let Some(mark) = rest.get(1) else {
@@ -174,7 +174,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
         let broken = escapes == EscapeSyntax::Yaml && rest.first().is_some_and(|byte| *byte != b'\\');
         let text = if broken { text.trim_ascii_end() } else { text };
         view.copy(text, at, Obfuscations::NONE, 0);
-        at = at.saturating_add(plain);
+        at += plain;
         if rest.is_empty() {
             break;
         }
@@ -183,7 +183,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
             continue;
         }
         let unit = read_escape(rest, escapes);
-        let range = (at, at.saturating_add(unit.len).min(end));
+        let range = (at, (at + unit.len).min(end));
         match unit.value {
             Some(value) => {
                 let how = if unit.spelled && (0x20..0x7F).contains(&value) {
@@ -198,12 +198,12 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
             None if escapes != EscapeSyntax::Json && unit.len > 1 => {
                 let tail = src.get(range.1..end).unwrap_or_default();
                 let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                at = range.1.saturating_add(blanks);
+                at = range.1 + blanks;
                 continue;
             }
             None => {}
         }
-        at = range.1.max(at.saturating_add(1));
+        at = range.1.max(at + 1);
     }
     view
 }
@@ -214,7 +214,7 @@ pub(super) fn fold(src: &[u8], at: usize, end: usize, view: &mut View) -> usize 
     let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let gap = rest.get(..blanks).unwrap_or_default();
     let breaks = memchr::memchr_iter(b'\n', gap).count().max(1);
-    let range = (at, at.saturating_add(blanks));
+    let range = (at, at + blanks);
     if breaks == 1 {
         view.put(b" ", range, Obfuscations::NONE, 0);
     } else {

@@ -164,7 +164,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             if self.over == 0 {
                 self.sink.unread.push(Unread { start: at, end: self.src.len() });
             }
-            self.over = self.over.saturating_add(1);
+            self.over += 1;
             // A level over the limit consumes the pending key, as a level within it would.
             if let Some(top) = self.levels.last_mut() {
                 top.keyed = false;
@@ -374,7 +374,7 @@ impl<'t, 'r> Tree<'t, 'r> {
                 let mut at = 0_usize;
                 // One step per word, so that a match maps to the words it covers.
                 for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
-                    let next = at.saturating_add(word.len());
+                    let next = at + word.len();
                     let (from, to, how) = view.map.back(at, next);
                     self.out.text.decoded(word, (from, to), how);
                     at = next;
@@ -398,10 +398,10 @@ impl<'t, 'r> Tree<'t, 'r> {
                 .iter()
                 .take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'#' | b';'))
                 .count();
-            let from = at.saturating_add(marks);
+            let from = at + marks;
             self.out.text.blank((at, from));
             self.out.text.raw(line.get(marks..).unwrap_or_default(), from, Obfuscations::NONE);
-            at = at.saturating_add(line.len());
+            at += line.len();
         }
     }
 

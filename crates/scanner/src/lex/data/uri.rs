@@ -15,16 +15,16 @@ pub(super) fn embed(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Obfuscations)
     let mut at = 0_usize;
     let mut found: Vec<(Lens, View)> = Vec::new();
     while let Some(more) = bytes.get(at..).and_then(|rest| memchr::memmem::find(rest, b"data:")) {
-        let start = at.saturating_add(more).saturating_add(5);
+        let start = at + more + 5;
         let rest = bytes.get(start..).unwrap_or_default();
         let end = rest.iter().position(|byte| is_end(*byte)).unwrap_or(rest.len());
         let uri = rest.get(..end).unwrap_or_default();
-        at = start.saturating_add(end);
+        at = start + end;
         let Some(comma) = memchr::memchr(b',', uri) else { continue };
         let kind = uri.get(..comma).unwrap_or_default().to_ascii_lowercase();
         let Some(lens) = lens(&kind) else { continue };
-        let from = start.saturating_add(comma).saturating_add(1);
-        let body = uri.get(comma.saturating_add(1)..).unwrap_or_default();
+        let from = start + comma + 1;
+        let body = uri.get(comma + 1..).unwrap_or_default();
         let view = decode(scalar, body, from, &kind, how);
         if !view.is_empty() {
             found.push((lens, view));
@@ -71,20 +71,20 @@ fn decode(scalar: &Scalar, body: &[u8], from: usize, kind: &[u8], how: Obfuscati
     }
     let mut at = 0_usize;
     while let Some(byte) = body.get(at) {
-        let digits = body.get(at.saturating_add(1)..at.saturating_add(3)).filter(|_| *byte == b'%');
+        let digits = body.get(at + 1..at + 3).filter(|_| *byte == b'%');
         let value = digits.and_then(crate::text::encoded::hex);
         let len = if value.is_some() { 3 } else { 1 };
-        let start = from.saturating_add(at);
-        let (low, high, _) = scalar.back(start, start.saturating_add(len));
+        let start = from + at;
+        let (low, high, _) = scalar.back(start, start + len);
         view.put(&[value.unwrap_or(*byte)], (low, high), how, 0);
-        at = at.saturating_add(len);
+        at += len;
     }
     view
 }
 
 fn base64_at(scalar: &Scalar, body: &[u8], from: usize, how: Obfuscations, view: &mut View) {
     quads(body, |out, first, end| {
-        let (low, high, _) = scalar.back(from.saturating_add(first), from.saturating_add(end));
+        let (low, high, _) = scalar.back(from + first, from + end);
         view.put(&[out], (low, high), how, 0);
     });
 }
@@ -134,7 +134,7 @@ const fn values() -> [u8; 256] {
                 _ => NONE,
             };
         }
-        index = index.wrapping_add(1);
+        index += 1;
     }
     table
 }
@@ -163,7 +163,7 @@ pub(crate) fn quads(body: &[u8], mut each: impl FnMut(u8, usize, usize)) {
             held = held.wrapping_sub(8);
             let [.., out] = (bits >> held).to_be_bytes();
             let from = core::mem::replace(&mut first, at);
-            each(out, from, at.saturating_add(1));
+            each(out, from, at + 1);
         }
     }
 }

@@ -28,18 +28,18 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
     let mut ends = true;
     while let Some(len) = memchr::memchr(b'<', src.get(at..).unwrap_or_default()) {
-        let tag = at.saturating_add(len);
+        let tag = at + len;
         let rest = src.get(tag..).unwrap_or_default();
         if let Some(body) = rest.strip_prefix(b"<!--") {
             // Scripts in comments do not run. An unclosed comment is read as markup, and so are those after
             // it.
             let len = if ends { comment(body) } else { None };
             ends &= len.is_some();
-            at = tag.saturating_add(4).saturating_add(len.unwrap_or(0));
+            at = tag + 4 + len.unwrap_or(0);
             continue;
         }
         if rest.get(1).is_none_or(|byte| !byte.is_ascii_alphabetic()) {
-            at = tag.saturating_add(1);
+            at = tag + 1;
             continue;
         }
         let end = tag_end(src, tag);
@@ -82,8 +82,8 @@ fn comment(body: &[u8]) -> Option<usize> {
     // The rarer end is searched only before the other one, so that many comments take linear time.
     let head = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
     match (memchr::memmem::find(head, b"--!>"), end) {
-        (Some(end), _) => Some(end.saturating_add(4)),
-        (None, Some(end)) => Some(end.saturating_add(3)),
+        (Some(end), _) => Some(end + 4),
+        (None, Some(end)) => Some(end + 3),
         (None, None) => None,
     }
 }
@@ -102,7 +102,7 @@ fn is_hidden_charset(tag: &[u8]) -> bool {
 fn front_matter(src: &[u8]) -> Option<(usize, usize)> {
     let body = src.strip_prefix(b"---")?;
     let end = memchr::memmem::find(body, b"\n---")?;
-    Some((3, end.saturating_add(3)))
+    Some((3, end + 3))
 }
 
 /// Returns the end of a tag. `>` in a quoted value does not count.
@@ -112,28 +112,25 @@ fn tag_end(src: &[u8], tag: usize) -> usize {
         match (quote, byte) {
             (None, b'"' | b'\'') => quote = Some(*byte),
             (Some(open), byte) if open == *byte => quote = None,
-            (None, b'>') => return tag.saturating_add(index).saturating_add(1),
+            (None, b'>') => return tag + index + 1,
             _ => {}
         }
     }
     // With an unclosed quote, the tag ends at its first `>`, so that the quote does not hide a script.
     let rest = src.get(tag..).unwrap_or_default();
-    memchr::memchr(b'>', rest).map_or(src.len(), |len| tag.saturating_add(len).saturating_add(1))
+    memchr::memchr(b'>', rest).map_or(src.len(), |len| tag + len + 1)
 }
 
 /// Returns the end of a script, at its closing tag in any case.
 fn script_end(src: &[u8], start: usize, name: &[u8]) -> usize {
     let mut at = start;
     while let Some(len) = memchr::memmem::find(src.get(at..).unwrap_or_default(), b"</") {
-        let close = at.saturating_add(len);
-        let from = close.saturating_add(2);
-        if src
-            .get(from..from.saturating_add(name.len()))
-            .is_some_and(|found| found.eq_ignore_ascii_case(name))
-        {
+        let close = at + len;
+        let from = close + 2;
+        if src.get(from..from + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
             return close;
         }
-        at = close.saturating_add(2);
+        at = close + 2;
     }
     src.len()
 }
@@ -179,22 +176,22 @@ impl<'a> Page<'a> {
         let animates = self.xml && xml::animates_event(src.get(tag.0..tag.1).unwrap_or_default());
         let mut at = tag.0;
         while let Some(len) = memchr::memchr(b'=', src.get(at..tag.1).unwrap_or_default()) {
-            let equals = at.saturating_add(len);
+            let equals = at + len;
             let head = src.get(tag.0..equals).unwrap_or_default().trim_ascii_end();
             let name =
                 head.rsplit(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'/')).next();
             let name = name.unwrap_or_default();
-            let tail = src.get(equals.saturating_add(1)..tag.1).unwrap_or_default();
+            let tail = src.get(equals + 1..tag.1).unwrap_or_default();
             let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            let mut start = equals.saturating_add(1).saturating_add(blanks);
+            let mut start = equals + 1 + blanks;
             let end = if let Some(quote @ (b'"' | b'\'')) = src.get(start) {
-                start = start.saturating_add(1);
+                start += 1;
                 let rest = src.get(start..tag.1).unwrap_or_default();
-                start.saturating_add(memchr::memchr(*quote, rest).unwrap_or(rest.len()))
+                start + memchr::memchr(*quote, rest).unwrap_or(rest.len())
             } else {
                 let rest = src.get(start..tag.1).unwrap_or_default();
                 let len = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'>');
-                start.saturating_add(len.unwrap_or(rest.len()))
+                start + len.unwrap_or(rest.len())
             };
             let event = name.len() > 2 && name.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(b"on"));
             let event = event || (animates && is_change(name));
@@ -219,11 +216,11 @@ impl<'a> Page<'a> {
                     sink.embed(Lens::Js, EmbeddedText::View(view));
                 }
             } else if let Some(len) = script_of(value) {
-                embed(sink, start.saturating_add(len), end);
+                embed(sink, start + len, end);
             } else if event || bound {
                 embed(sink, start, end);
             }
-            at = end.max(equals.saturating_add(1));
+            at = end.max(equals + 1);
         }
     }
 }
@@ -240,7 +237,7 @@ fn script_of(value: &[u8]) -> Option<usize> {
     let mut next = wanted.next()?;
     for (index, byte) in value.iter().enumerate().take(64) {
         if byte.eq_ignore_ascii_case(next) {
-            let Some(following) = wanted.next() else { return Some(index.saturating_add(1)) };
+            let Some(following) = wanted.next() else { return Some(index + 1) };
             next = following;
         } else if !byte.is_ascii_whitespace() && !byte.is_ascii_control() {
             return None;
@@ -254,10 +251,10 @@ fn referred_from(value: &[u8], start: usize, skip: usize, named: &xml::Entities<
     let mut view = View::default();
     let (mut at, mut seen) = (0_usize, 0_usize);
     while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
-        let place = start.saturating_add(at);
+        let place = start + at;
         let (len, written) = xml::one(rest, place, skip.saturating_sub(seen), named, &mut view);
-        at = at.saturating_add(len.max(1));
-        seen = seen.saturating_add(written);
+        at += len.max(1);
+        seen += written;
     }
     view
 }
@@ -266,13 +263,13 @@ fn referred_from(value: &[u8], start: usize, skip: usize, named: &xml::Entities<
 fn holes(src: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0_usize;
     while let Some(len) = memchr::memchr(b'{', src.get(at..).unwrap_or_default()) {
-        let mut start = at.saturating_add(len).saturating_add(1);
+        let mut start = at + len + 1;
         while src.get(start) == Some(&b'{') {
-            start = start.saturating_add(1);
+            start += 1;
         }
         let rest = src.get(start..).unwrap_or_default();
         let Some(len) = memchr::memchr(b'}', rest) else { break };
-        let end = start.saturating_add(len);
+        let end = start + len;
         embed(sink, start, end);
         at = end;
     }

@@ -8,8 +8,8 @@ use plugward_readers::{Language, Node, Reading};
 
 use super::{Lexed, source};
 use crate::analysis;
-use crate::scan::entry::Lens;
 use crate::rules::names::Names;
+use crate::scan::entry::Lens;
 use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use crate::text::view::Obfuscations;
@@ -63,7 +63,7 @@ fn unseen_blanks(src: &[u8], reading: &Reading, sink: &mut Sink<'_>) {
     let is_word =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte));
     for at in memchr::memmem::find_iter(src, b"\xEF\xBB\xBF").filter(|at| *at > 0) {
-        let end = at.saturating_add(3);
+        let end = at + 3;
         let next = reading.pieces.partition_point(|piece| piece.end as usize <= at);
         let inside = reading.pieces.get(next).is_some_and(|piece| (piece.start as usize) < end);
         if !inside && is_word(src.get(at.saturating_sub(1))) && is_word(src.get(end)) {

@@ -52,7 +52,7 @@ pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
         return named;
     }
     for at in memchr::memmem::find_iter(src, b"<!ENTITY").take(NAMES) {
-        let rest = src.get(at.saturating_add(8)..).unwrap_or_default();
+        let rest = src.get(at + 8..).unwrap_or_default();
         let rest = rest.get(..rest.len().min(TEXT.saturating_mul(2))).unwrap_or_default();
         let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let name = rest.get(gap..).unwrap_or_default();
@@ -68,16 +68,11 @@ pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
         if name.is_empty() || value.len() > TEXT {
             continue;
         }
-        let start = at
-            .saturating_add(8)
-            .saturating_add(gap)
-            .saturating_add(len)
-            .saturating_add(blanks)
-            .saturating_add(1);
+        let start = at + 8 + gap + len + blanks + 1;
         let text = expanded(value, &named, LEVELS);
         if memchr::memchr(b'<', &text).is_some() {
             let mut view = View::default();
-            view.put(&text, (start, start.saturating_add(value.len())), Obfuscations::UNICODE, 0);
+            view.put(&text, (start, start + value.len()), Obfuscations::UNICODE, 0);
             sink.embed(Lens::Prose, EmbeddedText::View(view));
         }
         named.texts.entry(name).or_insert(text);
@@ -90,7 +85,7 @@ fn expanded(value: &[u8], named: &Entities<'_>, levels: usize) -> Vec<u8> {
     let mut view = View::default();
     let mut at = 0_usize;
     while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
-        at = at.saturating_add(one(rest, at, 0, named, &mut view).0.max(1));
+        at += one(rest, at, 0, named, &mut view).0.max(1);
         if view.bytes.len() > TEXT {
             break;
         }
@@ -113,7 +108,7 @@ pub(super) fn one(
         let len = memchr::memchr(b'&', rest).unwrap_or(rest.len());
         view.copy(
             rest.get(skip.min(len)..len).unwrap_or_default(),
-            place.saturating_add(skip.min(len)),
+            place + skip.min(len),
             Obfuscations::NONE,
             0,
         );
@@ -125,9 +120,9 @@ pub(super) fn one(
         memchr::memchr(b';', inner.get(..inner.len().min(256)).unwrap_or_default())
     };
     if let Some((len, text)) = own.and_then(|len| Some((len, named.get(inner.get(..len)?)?))) {
-        let range = (place, place.saturating_add(len).saturating_add(2));
+        let range = (place, place + len + 2);
         view.put(text.get(skip.min(text.len())..).unwrap_or_default(), range, Obfuscations::UNICODE, 0);
-        return (len.saturating_add(2), text.len());
+        return (len + 2, text.len());
     }
     let Some((char, len)) = entity::read(rest) else {
         if skip == 0 {
@@ -140,7 +135,7 @@ pub(super) fn one(
     if skip == 0 {
         // An attribute must escape quotes and brackets, but does not need to escape letters.
         let how = if char.is_ascii_alphanumeric() { Obfuscations::UNICODE } else { Obfuscations::NONE };
-        view.put(text, (place, place.saturating_add(len)), how, 0);
+        view.put(text, (place, place + len), how, 0);
     }
     (len, text.len())
 }
@@ -153,7 +148,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
     // Cleared after an unclosed comment or CDATA section, so that the end is searched only once.
     let mut ends = true;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let place = start.saturating_add(at);
+        let place = start + at;
         let (head, end): (&[u8], &[u8]) =
             if rest.starts_with(b"<![CDATA[") { (b"<![CDATA[", b"]]>") } else { (b"<!--", b"-->") };
         if let Some(body) = rest.strip_prefix(head).filter(|_| ends) {
@@ -161,30 +156,21 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
             ends = found.is_some();
             let len = found.unwrap_or(body.len());
             if head.len() > 4 || found.is_none() {
-                view.copy(
-                    body.get(..len).unwrap_or_default(),
-                    place.saturating_add(head.len()),
-                    Obfuscations::NONE,
-                    0,
-                );
+                view.copy(body.get(..len).unwrap_or_default(), place + head.len(), Obfuscations::NONE, 0);
             }
-            let whole = head.len().saturating_add(len).saturating_add(found.map_or(0, |_| end.len()));
-            at = at.saturating_add(whole.max(1));
+            let whole = head.len() + len + found.map_or(0, |_| end.len());
+            at += whole.max(1);
             continue;
         }
         // Continues to the next `<` or `&` after the current one.
-        let len = rest
-            .iter()
-            .skip(1)
-            .position(|byte| *byte == b'<')
-            .map_or(rest.len(), |len| len.saturating_add(1));
+        let len = rest.iter().skip(1).position(|byte| *byte == b'<').map_or(rest.len(), |len| len + 1);
         let part = rest.get(..len).unwrap_or_default();
         let mut inside = 0_usize;
         while let Some(rest) = part.get(inside..).filter(|rest| !rest.is_empty()) {
-            let (len, _) = one(rest, place.saturating_add(inside), 0, named, &mut view);
-            inside = inside.saturating_add(len.max(1));
+            let (len, _) = one(rest, place + inside, 0, named, &mut view);
+            inside += len.max(1);
         }
-        at = at.saturating_add(len.max(1));
+        at += len.max(1);
     }
     view
 }
@@ -192,7 +178,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
 /// Returns `true` if a tag animates an event handler: `attributeName="onclick"`.
 pub(super) fn animates_event(tag: &[u8]) -> bool {
     memchr::memmem::find(tag, b"attributeName").is_some_and(|at| {
-        let tail = tag.get(at.saturating_add(13)..).unwrap_or_default();
+        let tail = tag.get(at + 13..).unwrap_or_default();
         let value = tail
             .iter()
             .take(32)

@@ -126,7 +126,7 @@ impl Fence {
         for &(start, end) in &self.lines {
             let skip = prompt(prose.line((start, end)));
             if skip > 0 || keep == CommandLines::All || continued {
-                let at = start.saturating_add(skip);
+                let at = start + skip;
                 let text = prose.line((at, end));
                 view.copy(text, at, Obfuscations::NONE, 0);
                 view.put(b"\n", (end, end), Obfuscations::NONE, 0);
@@ -247,9 +247,9 @@ pub(super) fn is_command(line: &[u8]) -> bool {
 fn prompt(line: &[u8]) -> usize {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match line.get(blanks..).unwrap_or_default() {
-        [b'$' | b'%', b' ', next, ..] if !next.is_ascii_whitespace() => blanks.saturating_add(2),
+        [b'$' | b'%', b' ', next, ..] if !next.is_ascii_whitespace() => blanks + 2,
         [b'>', b'>', b'>', b' ', ..] | [b'R', b'U', b'N', b' ', ..] | [b'C', b'M', b'D', b' ', ..] => {
-            blanks.saturating_add(4)
+            blanks + 4
         }
         _ => 0,
     }
@@ -262,10 +262,7 @@ fn undecorated(src: &[u8], range: (usize, usize)) -> (usize, usize) {
         .iter()
         .take_while(|byte| matches!(byte, b' ' | b'\t' | b'#' | b'/' | b'*' | b';' | b'%'))
         .count();
-    let marks = if text.get(marks..).is_some_and(|rest| rest.starts_with(b"-- ")) {
-        marks.saturating_add(3)
-    } else {
-        marks
-    };
-    (range.0.saturating_add(marks), range.1)
+    let marks =
+        if text.get(marks..).is_some_and(|rest| rest.starts_with(b"-- ")) { marks + 3 } else { marks };
+    (range.0 + marks, range.1)
 }

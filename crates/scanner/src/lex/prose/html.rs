@@ -35,11 +35,11 @@ fn tag_end(rest: &[u8]) -> Result<usize, usize> {
         match (quote, byte) {
             (None, b'"' | b'\'') => quote = Some(*byte),
             (Some(open), byte) if open == *byte => quote = None,
-            (None, b'>') => return Ok(index.saturating_add(1)),
+            (None, b'>') => return Ok(index + 1),
             _ => {}
         }
     }
-    memchr::memchr(b'>', window).map(|index| index.saturating_add(1)).ok_or(window.len())
+    memchr::memchr(b'>', window).map(|index| index + 1).ok_or(window.len())
 }
 
 /// Returns the attributes of a tag: each name, and the range of its value without quotes.
@@ -98,17 +98,17 @@ impl Prose<'_, '_, '_> {
                 self.comment = end.is_none();
                 self.hide(Within::Comment, vec![(at, end.unwrap_or(range.end))]);
                 self.out.text.mark();
-                at = end.map_or(range.end, |end| end.saturating_add(3));
+                at = end.map_or(range.end, |end| end + 3);
                 continue;
             }
             let rest = self.src.get(at..range.end).unwrap_or_default();
             let open = memchr::memchr(b'<', rest).unwrap_or(rest.len());
             let rest = rest.get(open..).unwrap_or_default();
-            self.shown(at..at.saturating_add(open));
-            at = at.saturating_add(open);
+            self.shown(at..at + open);
+            at += open;
             if rest.starts_with(b"<!--") {
                 self.comment = true;
-                at = at.saturating_add(4);
+                at += 4;
                 continue;
             }
             let is_tag =
@@ -116,13 +116,13 @@ impl Prose<'_, '_, '_> {
             // Up to `no_tag`, the search for the end of a tag has already failed.
             let end = if is_tag && at >= no_tag { tag_end(rest) } else { Err(0) };
             match end {
-                Ok(len) => self.tag(at..at.saturating_add(len)),
+                Ok(len) => self.tag(at..at + len),
                 Err(len) => {
-                    no_tag = no_tag.max(at.saturating_add(len));
-                    self.shown(at..at.saturating_add(1).min(range.end));
+                    no_tag = no_tag.max(at + len);
+                    self.shown(at..(at + 1).min(range.end));
                 }
             }
-            at = at.saturating_add(end.unwrap_or(1));
+            at += end.unwrap_or(1);
         }
         self.done = range.end;
     }
@@ -153,7 +153,7 @@ impl Prose<'_, '_, '_> {
                 self.side(Within::Prose, 0, vec![(range.start, range.end)]);
             }
             for (_, value) in attributes(text).filter(|(name, _)| is_one_of(UNSEEN_TEXT, name)) {
-                let from = |at: usize| range.start.saturating_add(at);
+                let from = |at: usize| range.start + at;
                 self.hide(Within::Prose, vec![(from(value.start), from(value.end))]);
             }
             if breaks {
@@ -172,7 +172,7 @@ impl Prose<'_, '_, '_> {
         }
         match &mut self.hidden {
             Some((known, depth)) if *known == lower => {
-                *depth = if closes { depth.saturating_sub(1) } else { depth.saturating_add(1) };
+                *depth = if closes { depth.saturating_sub(1) } else { *depth + 1 };
                 if *depth == 0 {
                     self.hidden = None;
                 }
@@ -187,21 +187,21 @@ impl Prose<'_, '_, '_> {
         let src = self.src;
         let (mut at, mut no_tag) = (start, start);
         while let Some(len) = memchr::memchr(b'<', src.get(at..end).unwrap_or_default()) {
-            let open = at.saturating_add(len);
+            let open = at + len;
             let rest = src.get(open..end).unwrap_or_default();
-            at = open.saturating_add(1);
+            at = open + 1;
             if open < no_tag || !rest.get(1).is_some_and(u8::is_ascii_alphabetic) {
                 continue;
             }
             let (Ok(len) | Err(len)) = tag_end(rest);
-            let close = open.saturating_add(len);
+            let close = open + len;
             no_tag = close;
             for (name, value) in attributes(rest.get(..len).unwrap_or_default()) {
-                let (from, to) = (open.saturating_add(value.start), open.saturating_add(value.end));
+                let (from, to) = (open + value.start, open + value.end);
                 let text = src.get(from..to).unwrap_or_default();
                 let address = text.get(..11).is_some_and(|head| head.eq_ignore_ascii_case(b"javascript:"));
                 if address || matches!(name, [b'o' | b'O', b'n' | b'N', _, ..]) {
-                    self.embed(Lens::Js, from.saturating_add(if address { 11 } else { 0 }), to);
+                    self.embed(Lens::Js, from + if address { 11 } else { 0 }, to);
                 }
             }
             let script = rest.get(1..7).is_some_and(|name| name.eq_ignore_ascii_case(b"script"));
@@ -220,7 +220,7 @@ impl Prose<'_, '_, '_> {
         let closes = memchr::memmem::find_iter(self.src.get(from..).unwrap_or_default(), b"</");
         let mut closes = closes.filter_map(|len| from.checked_add(len));
         let is_script = |at: &usize| {
-            let name = self.src.get(at.saturating_add(2)..at.saturating_add(8));
+            let name = self.src.get(at + 2..at + 8);
             name.is_some_and(|name| name.eq_ignore_ascii_case(b"script"))
         };
         let end = closes.find(is_script).unwrap_or(self.src.len());

@@ -119,9 +119,9 @@ fn section(src: &[u8], start: usize) -> usize {
         if at >= SECTION && !fenced && text.is_empty() {
             break;
         }
-        at = at.saturating_add(line.len());
+        at += line.len();
     }
-    start.saturating_add(at.max(1))
+    start + at.max(1)
 }
 
 /// Returns a section as UTF-8 for the parser, with every byte at its offset.
@@ -142,9 +142,9 @@ fn parsable(section: &[u8]) -> Cow<'_, str> {
     let mut at = 0_usize;
     for line in section.split_inclusive(|byte| *byte == b'\n') {
         if let Some(mark) = surplus(line).and_then(|mark| mark.checked_add(at)) {
-            text.to_mut().replace_range(mark..mark.saturating_add(1), "x");
+            text.to_mut().replace_range(mark..=mark, "x");
         }
-        at = at.saturating_add(line.len());
+        at += line.len();
     }
     text
 }
@@ -153,7 +153,7 @@ fn parsable(section: &[u8]) -> Cow<'_, str> {
 fn surplus(line: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     for count in 0_usize.. {
-        at = at.saturating_add(blanks(line.get(at..)?));
+        at += blanks(line.get(at..)?);
         let rest = line.get(at..)?;
         let len = match rest {
             [b'>', ..] | [b'-' | b'*' | b'+', b' ' | b'\t' | b'\r' | b'\n', ..] => 1,
@@ -164,7 +164,7 @@ fn surplus(line: &[u8]) -> Option<usize> {
         if count >= CONTAINERS || at > COLUMN {
             return Some(at);
         }
-        at = at.saturating_add(len);
+        at += len;
     }
     None
 }
@@ -179,9 +179,9 @@ fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)
     let mut at = range.start;
     src.get(range).unwrap_or_default().split_inclusive(|byte| *byte == b'\n').map(move |line| {
         let start = at;
-        at = at.saturating_add(line.len());
+        at += line.len();
         let text = line.strip_suffix(b"\n").unwrap_or(line);
-        (start, start.saturating_add(text.strip_suffix(b"\r").unwrap_or(text).len()))
+        (start, start + text.strip_suffix(b"\r").unwrap_or(text).len())
     })
 }
 
@@ -208,12 +208,12 @@ impl Prose<'_, '_, '_> {
         let mut parts = Vec::new();
         for line in rest {
             if closes.contains(&text(line)) {
-                let start = first.1.saturating_add(1);
+                let start = first.1 + 1;
                 self.embed(Lens::Data, start, line.0);
                 self.side(Within::Prose, 0, parts);
                 return line.1;
             }
-            parts.push((line.0.saturating_add(blanks(text(line))), line.1));
+            parts.push((line.0 + blanks(text(line)), line.1));
         }
         bom
     }
@@ -225,7 +225,7 @@ impl Prose<'_, '_, '_> {
         let mut code: Option<Fence> = None;
         let mut html: Option<Range<usize>> = None;
         for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
-            let range = base.saturating_add(range.start)..base.saturating_add(range.end);
+            let range = base + range.start..base + range.end;
             match event {
                 Event::Text(_) => match &mut code {
                     Some(code) => code.push(range),
@@ -270,7 +270,7 @@ impl Prose<'_, '_, '_> {
                 Event::Start(Tag::Image { .. }) => {
                     self.flush();
                     let alt = self.alt.get_or_insert_default();
-                    alt.0 = alt.0.saturating_add(1);
+                    alt.0 += 1;
                 }
                 Event::End(TagEnd::Image) => {
                     if let Some((open, parts)) = &mut self.alt {
@@ -288,7 +288,7 @@ impl Prose<'_, '_, '_> {
                 Event::Start(tag) => {
                     self.block(range.start);
                     if matches!(tag, Tag::BlockQuote(_)) {
-                        self.quotes = self.quotes.saturating_add(1);
+                        self.quotes += 1;
                     }
                     if matches!(tag, Tag::Paragraph) {
                         // The parser reads a table without a header as a paragraph.
@@ -322,16 +322,15 @@ impl Prose<'_, '_, '_> {
         for program in COMMANDS {
             for at in memchr::memmem::find_iter(text, program) {
                 let begins = at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b' '));
-                let rest =
-                    text.get(at..text.len().min(at.saturating_add(LONGEST_COMMAND))).unwrap_or_default();
+                let rest = text.get(at..text.len().min(at + LONGEST_COMMAND)).unwrap_or_default();
                 let Some(pipe) = memchr::memrchr(b'|', rest).filter(|_| begins) else { continue };
                 // Only pipelines are unambiguous in a sentence: "run curl x | sh, then restart".
                 let behind = rest.get(pipe..).unwrap_or_default();
                 let end = ENDS.iter().filter_map(|end| memchr::memmem::find(behind, end)).min();
-                let length = pipe.saturating_add(end.unwrap_or(behind.len()));
-                let start = range.start.saturating_add(at);
+                let length = pipe + end.unwrap_or(behind.len());
+                let start = range.start + at;
                 let line = rest.get(..length).unwrap_or_default();
-                self.embed(Lens::Sh, start, start.saturating_add(line.trim_ascii_end().len()));
+                self.embed(Lens::Sh, start, start + line.trim_ascii_end().len());
             }
         }
     }
@@ -345,12 +344,12 @@ impl Prose<'_, '_, '_> {
         let mut start = range.start;
         let marks: Vec<usize> =
             memchr::memmem::find_iter(self.src.get(range.clone()).unwrap_or_default(), b"==")
-                .map(|at| range.start.saturating_add(at))
-                .filter(|at| is_letter(at.saturating_add(2)) != at.checked_sub(1).is_some_and(is_letter))
+                .map(|at| range.start + at)
+                .filter(|at| is_letter(at + 2) != at.checked_sub(1).is_some_and(is_letter))
                 .collect();
         for mark in marks {
             self.piece(start..mark);
-            start = mark.saturating_add(2).min(range.end);
+            start = (mark + 2).min(range.end);
         }
         self.piece(start..range.end);
     }
@@ -376,7 +375,7 @@ impl Prose<'_, '_, '_> {
     fn code(&mut self, range: Range<usize>) {
         let text = self.src.get(range.clone()).unwrap_or_default();
         let ticks = text.iter().take_while(|byte| **byte == b'`').count();
-        let (start, end) = (range.start.saturating_add(ticks), range.end.saturating_sub(ticks));
+        let (start, end) = (range.start + ticks, range.end.saturating_sub(ticks));
         if self.alt.is_some() {
             return self.text(range);
         }
@@ -404,7 +403,7 @@ impl Prose<'_, '_, '_> {
             self.flush();
             self.out.text.blank((range.start, range.end));
         }
-        self.done = range.end.saturating_add(marks);
+        self.done = range.end + marks;
     }
 
     /// Separates a block that begins like an instruction from the text before it.
@@ -429,11 +428,11 @@ impl Prose<'_, '_, '_> {
         }
         let mut at = range.start;
         for cell in self.src.get(range).unwrap_or_default().split(|byte| *byte == b'|') {
-            let end = at.saturating_add(cell.len());
-            self.begin(at.saturating_add(blanks(cell)));
+            let end = at + cell.len();
+            self.begin(at + blanks(cell));
             self.flow(at..end, 0);
-            self.out.text.blank((end, end.saturating_add(1)));
-            at = end.saturating_add(1);
+            self.out.text.blank((end, end + 1));
+            at = end + 1;
             self.begins = true;
         }
     }
@@ -462,7 +461,7 @@ impl Prose<'_, '_, '_> {
         self.side(Within::Prose, 0, vec![(gap.start, gap.end)]);
         let (mut parts, mut at, mut address) = (Vec::new(), gap.start, false);
         for word in text.split_inclusive(u8::is_ascii_whitespace) {
-            let end = at.saturating_add(word.len());
+            let end = at + word.len();
             let trimmed = word.trim_ascii();
             let marks = matches!(trimmed, [b']', b'(' | b'[', ..] | [b'`' | b'~', ..]);
             if !trimmed.is_empty() {

@@ -115,7 +115,7 @@ pub(crate) fn is_negated(text: &[u8], start: usize, end: usize) -> bool {
     let before = near(text, start.saturating_sub(NEAR), start);
     let before = before.rsplit('\n').next().unwrap_or_default();
     let matched = near(text, start, end);
-    let after = near(text, end, end.saturating_add(NEAR).min(text.len()));
+    let after = near(text, end, (end + NEAR).min(text.len()));
     let after = after.split('\n').next().unwrap_or_default();
     is_english(before, &matched, after)
 }
@@ -130,8 +130,7 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
     let manner = |token: &&Token| !matches!(token, Token::Word(word) if is_in(MANNER, word));
     sentence.extend(lead.iter().filter(manner).cloned());
     let from = sentence.iter().rposition(|token| matches!(token, Token::Break | Token::Question));
-    let sentence =
-        without_asides(sentence.get(from.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default());
+    let sentence = without_asides(sentence.get(from.map_or(0, |at| at + 1)..).unwrap_or_default());
     if is_taken_back(&tokens(after)) {
         return false;
     }
@@ -178,8 +177,7 @@ fn is_turned(tokens: &[Token]) -> bool {
 
 /// Returns `true` if a negation applies to the rest of its clause, as in "never do that without asking".
 fn is_bound(sentence: &[Token]) -> bool {
-    let clause =
-        sentence.iter().rposition(|token| *token == Token::Comma).map_or(0, |at| at.saturating_add(1));
+    let clause = sentence.iter().rposition(|token| *token == Token::Comma).map_or(0, |at| at + 1);
     let clause = sentence.get(clause..).unwrap_or_default();
     let Some(at) = clause.iter().position(|token| matches!(token, Token::Word(word) if is_in(NOT, word)))
     else {
@@ -205,7 +203,7 @@ fn denies(sentence: &[Token]) -> bool {
                 let head = sentence.get(..at).unwrap_or_default();
                 // In a list, the negation applies to the first verb.
                 let first = behind.iter().rposition(|word| list && is_in(BESIDE, word));
-                let lead = behind.get(first.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+                let lead = behind.get(first.map_or(0, |at| at + 1)..).unwrap_or_default();
                 return (first.is_some() || !list) && closes(lead) && !is_turned(head) && stands(head);
             }
             Token::Word(word) if matches!(word.as_str(), "or" | "nor") => list = true,
@@ -270,7 +268,7 @@ fn closes(behind: &[&str]) -> bool {
 /// Returns `true` if the text before a negation is not a condition, a reason or a question.
 fn stands(head: &[Token]) -> bool {
     let clause = head.iter().rposition(|token| *token == Token::Comma);
-    let own = head.get(clause.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+    let own = head.get(clause.map_or(0, |at| at + 1)..).unwrap_or_default();
     // An auxiliary verb before "not" belongs to the negation.
     let own = match own.split_last() {
         Some((Token::Word(last), rest)) if is_helper(last) => rest,

@@ -42,18 +42,18 @@ fn named(src: &[u8]) -> Option<(usize, usize)> {
         if !text.is_empty() && !text.starts_with(b"#") {
             return None;
         }
-        let marked = |found: &usize| matches!(line.get(found.saturating_add(6)), Some(b':' | b'='));
+        let marked = |found: &usize| matches!(line.get(found + 6), Some(b':' | b'='));
         if let Some(found) = memchr::memmem::find_iter(line, b"coding").find(marked) {
-            let from = found.saturating_add(7);
+            let from = found + 7;
             let rest = line.get(from..).unwrap_or_default();
             let gap = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             let name = rest.get(gap..).unwrap_or_default();
             let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
             let len = name.iter().take_while(|byte| part(byte)).count();
-            let start = at.saturating_add(from).saturating_add(gap);
-            return (len > 0).then_some((start, start.saturating_add(len)));
+            let start = at + from + gap;
+            return (len > 0).then_some((start, start + len));
         }
-        at = at.saturating_add(len).saturating_add(end);
+        at += len + end;
     }
     None
 }
@@ -115,23 +115,23 @@ fn escaped(src: &[u8], which: Escapes) -> View {
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
         view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::ENCODING, 0);
-        at = at.saturating_add(len);
+        at += len;
         let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = one(rest, which);
         match value {
-            Some(value) => put(&mut view, value, (at, at.saturating_add(len))),
+            Some(value) => put(&mut view, value, (at, at + len)),
             None => view.copy(b"\\", at, Obfuscations::ENCODING, 0),
         }
-        at = at.saturating_add(len);
+        at += len;
     }
     view
 }
 
 fn one(rest: &[u8], which: Escapes) -> (Option<u32>, usize) {
     let hex = |len: usize| {
-        let digits = rest.get(2..len.saturating_add(2)).and_then(|digits| core::str::from_utf8(digits).ok());
+        let digits = rest.get(2..len + 2).and_then(|digits| core::str::from_utf8(digits).ok());
         let value = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        value.map_or((None, 1), |value| (Some(value), len.saturating_add(2)))
+        value.map_or((None, 1), |value| (Some(value), len + 2))
     };
     match (rest.get(1), which) {
         (Some(b'u'), _) => hex(4),
@@ -144,10 +144,7 @@ fn one(rest: &[u8], which: Escapes) -> (Option<u32>, usize) {
         (Some(b'0'..=b'7'), Escapes::All) => {
             let digits = rest.iter().skip(1).take(3).take_while(|digit| matches!(digit, b'0'..=b'7'));
             let (value, len) = digits.fold((0_u32, 1_usize), |(value, len), digit| {
-                (
-                    value.wrapping_mul(8).wrapping_add(u32::from(digit.wrapping_sub(b'0'))),
-                    len.saturating_add(1),
-                )
+                (value.wrapping_mul(8).wrapping_add(u32::from(digit.wrapping_sub(b'0'))), len + 1)
             });
             (Some(value), len)
         }
@@ -162,8 +159,8 @@ fn utf7(src: &[u8]) -> View {
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memchr(b'+', rest).unwrap_or(rest.len());
         view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::ENCODING, 0);
-        at = at.saturating_add(len);
-        let Some(rest) = src.get(at.saturating_add(1)..) else { break };
+        at += len;
+        let Some(rest) = src.get(at + 1..) else { break };
         let digit = |byte: u8| match byte {
             b'A'..=b'Z' => Some(byte.wrapping_sub(b'A')),
             b'a'..=b'z' => Some(byte.wrapping_sub(b'a').wrapping_add(26)),
@@ -174,13 +171,13 @@ fn utf7(src: &[u8]) -> View {
         };
         let len = rest.iter().position(|byte| digit(*byte).is_none()).unwrap_or(rest.len());
         let closed = usize::from(rest.get(len) == Some(&b'-'));
-        let end = at.saturating_add(1).saturating_add(len).saturating_add(closed);
+        let end = at + 1 + len + closed;
         if len == 0 {
-            put(&mut view, 43, (at, end.max(at.saturating_add(1))));
+            put(&mut view, 43, (at, end.max(at + 1)));
         }
         let (mut bits, mut count) = (0_u64, 0_u32);
         let mut high = None;
-        for (byte, place) in rest.iter().take(len).zip(at.saturating_add(1)..) {
+        for (byte, place) in rest.iter().take(len).zip(at + 1..) {
             bits = ((bits << 6) | u64::from(digit(*byte).unwrap_or(0))) & 0xFFFF_FFFF;
             count = count.saturating_add(6);
             if count < 16 {
@@ -188,7 +185,7 @@ fn utf7(src: &[u8]) -> View {
             }
             count = count.saturating_sub(16);
             let unit = u32::try_from((bits >> count) & 0xFFFF).unwrap_or(0);
-            let range = (place.saturating_sub(2).max(at), place.saturating_add(1));
+            let range = (place.saturating_sub(2).max(at), place + 1);
             match (high.take(), unit) {
                 (None, 0xD800..=0xDBFF) => high = Some(unit),
                 (Some(first), 0xDC00..=0xDFFF) => {
@@ -200,7 +197,7 @@ fn utf7(src: &[u8]) -> View {
                 (_, unit) => put(&mut view, unit, range),
             }
         }
-        at = end.max(at.saturating_add(1));
+        at = end.max(at + 1);
     }
     view
 }

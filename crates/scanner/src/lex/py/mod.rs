@@ -9,8 +9,8 @@ use plugward_readers::{Language, Piece, PieceKind};
 
 use super::{Lexed, source as common};
 use crate::analysis;
-use crate::scan::entry::Lens;
 use crate::rules::names::Names;
+use crate::scan::entry::Lens;
 use crate::scan::options::ScanLimits;
 use crate::scan::sink::Sink;
 use crate::text::view::{Obfuscations, View};
@@ -72,8 +72,8 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
             let text = src.get(start..end).unwrap_or_default();
             let (open, close) = common::marks(text);
             let body = text.get(open..text.len().saturating_sub(close)).unwrap_or_default();
-            view.copy(body, start.saturating_add(open), Obfuscations::NONE, 0);
-            count = count.saturating_add(1);
+            view.copy(body, start + open, Obfuscations::NONE, 0);
+            count += 1;
         }
         last = end;
     }

@@ -28,8 +28,8 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     while let Some(&byte) = src.get(at) {
         match byte {
             b'"' => {
-                let text = string(src, at.saturating_add(1));
-                at = text.end.saturating_add(1);
+                let text = string(src, at + 1);
+                at = text.end + 1;
                 let body = src.get(text.start..text.end).unwrap_or_default();
                 let gap = src
                     .get(at..)
@@ -37,9 +37,9 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
                     .iter()
                     .take_while(|byte| byte.is_ascii_whitespace())
                     .count();
-                if src.get(at.saturating_add(gap)) == Some(&b':') && !in_source {
+                if src.get(at + gap) == Some(&b':') && !in_source {
                     key = body;
-                    at = at.saturating_add(gap).saturating_add(1);
+                    at += gap + 1;
                     if key == b"cell_type" && !cell.is_empty() && !kind.is_empty() {
                         flush(src, kind, &mut cell, sink, out);
                         kind = b"";
@@ -56,7 +56,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
                 continue;
             }
             b'[' => {
-                depth = depth.saturating_add(1);
+                depth += 1;
                 if key == b"source" || key == b"input" {
                     (in_source, source_depth) = (true, depth);
                 }
@@ -83,7 +83,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
             }
             _ => {}
         }
-        at = at.saturating_add(1);
+        at += 1;
     }
     if !cell.is_empty() {
         flush(src, if kind.is_empty() { b"code" } else { kind }, &mut cell, sink, out);
@@ -94,11 +94,11 @@ fn string(src: &[u8], start: usize) -> Text {
     let mut at = start;
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let Some(len) = memchr::memchr2(b'"', b'\\', rest) else { break };
-        at = at.saturating_add(len);
+        at += len;
         if src.get(at) == Some(&b'"') {
             return Text { start, end: at };
         }
-        at = at.saturating_add(2);
+        at += 2;
     }
     Text { start, end: src.len() }
 }
@@ -131,14 +131,14 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
         _ => Lens::Py,
     };
     let skip = if magic.is_some() {
-        memchr::memchr(b'\n', &whole.bytes).map_or(whole.bytes.len(), |at| at.saturating_add(1))
+        memchr::memchr(b'\n', &whole.bytes).map_or(whole.bytes.len(), |at| at + 1)
     } else {
         0
     };
     let mut python = View::default();
     let mut at = skip;
     for line in whole.bytes.get(skip..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
-        let next = at.saturating_add(line.len());
+        let next = at + line.len();
         let text = line.trim_ascii_start();
         let command = [&b"!!"[..], b"!", b"%sx ", b"%system ", b"%%bash", b"%pip ", b"%conda "]
             .into_iter()
@@ -165,8 +165,8 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
 /// Copies a range of a view, segment by segment.
 fn copy(from: &View, start: usize, end: usize, to: &mut View) {
     for at in start..end {
-        let (low, high, how) = from.map.back(at, at.saturating_add(1));
-        to.put(from.bytes.get(at..at.saturating_add(1)).unwrap_or_default(), (low, high), how, 0);
+        let (low, high, how) = from.map.back(at, at + 1);
+        to.put(from.bytes.get(at..at + 1).unwrap_or_default(), (low, high), how, 0);
     }
 }
 
@@ -177,7 +177,7 @@ fn decode(src: &[u8], text: Text, view: &mut View) {
         let rest = src.get(at..text.end).unwrap_or_default();
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
         view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE, 0);
-        at = at.saturating_add(len);
+        at += len;
         let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = match rest.get(1) {
             Some(b'n') => (10, 2),
@@ -195,7 +195,7 @@ fn decode(src: &[u8], text: Text, view: &mut View) {
         let spelled = len == 6 && (0x20..0x7F).contains(&value);
         let how = if spelled { Obfuscations::ESCAPE } else { Obfuscations::NONE };
         let char = char::from_u32(value).unwrap_or('\u{FFFD}');
-        let end = at.saturating_add(len).min(text.end);
+        let end = (at + len).min(text.end);
         view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), (at, end), how, 0);
         at = end;
     }

@@ -9,11 +9,11 @@ use crate::text::view::Obfuscations;
 pub(super) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let mut at = 0_usize;
     for line in src.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-        let end = at.saturating_add(line.len());
+        let end = at + line.len();
         let start = if at == 0 && line.starts_with(b"\xEF\xBB\xBF") { 3 } else { at };
         let text = src.get(start..end).unwrap_or_default();
         if text.starts_with(b"import ") || text.starts_with(b"import\t") {
-            let end = start.saturating_add(text.trim_ascii_end().len());
+            let end = start + text.trim_ascii_end().len();
             sink.shape("py-setup-code", (start, end), Obfuscations::NONE);
             sink.embed(Lens::Py, EmbeddedText::Range(start, end));
         } else {

@@ -71,8 +71,8 @@ impl Resolver<'_, '_, '_, '_, '_> {
             return;
         }
         let close = self.code.close(found.end);
-        let program = (found.end.saturating_add(1), close);
-        let end = self.code.statement_end(close.saturating_add(1), self.values.budget);
+        let program = (found.end + 1, close);
+        let end = self.code.statement_end(close + 1, self.values.budget);
         self.values.spend(end.saturating_sub(close));
         let mut view = View::default();
         let strings: Vec<u32> = self.code.strings(program.0, end).to_vec();
@@ -98,7 +98,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
         let mut found = false;
         let mut at = range.0;
         while at < range.1 {
-            let next = at.saturating_add(1);
+            let next = at + 1;
             let name = self.code.word(at);
             match self.code.token(at).map(|token| token.kind) {
                 Some(TokenKind::String) if has_word(TOOLS, &self.code.text(at)) => found = true,
@@ -131,7 +131,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
                 ) => {}
                 _ => return false,
             }
-            at = at.saturating_add(1);
+            at += 1;
         }
         found
     }
@@ -193,7 +193,7 @@ fn word(src: &[u8], token: super::Token, view: &mut View) {
         view.put(b"'", at, Obfuscations::NONE, 0);
     }
     for (index, byte) in text.bytes.iter().enumerate() {
-        let (start, end, how) = text.map.back(index, index.saturating_add(1));
+        let (start, end, how) = text.map.back(index, index + 1);
         if *byte == b'\'' {
             view.put(b"'\\''", (start, end), how, 0);
         } else {

@@ -20,13 +20,13 @@ fn is_starter(name: &[u8]) -> bool {
 pub(super) fn blocks(code: &Code<'_, '_>, sink: &mut Sink<'_>) {
     let mut at = 0_usize;
     while code.token(at).is_some() {
-        let next = at.saturating_add(1);
+        let next = at + 1;
         if code.word(at) != b"extern" {
             at = next;
             continue;
         }
         let named = code.token(next).is_some_and(|token| token.kind == TokenKind::String);
-        let open = if named { next.saturating_add(1) } else { next };
+        let open = if named { next + 1 } else { next };
         at = next;
         if code.is(open, b'{') {
             let close = code.close(open);
@@ -38,7 +38,7 @@ pub(super) fn blocks(code: &Code<'_, '_>, sink: &mut Sink<'_>) {
 
 fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
     for at in range.0..range.1 {
-        let name_at = at.saturating_add(1);
+        let name_at = at + 1;
         let end = |at: usize| {
             let end = code.statement_end(at, STATEMENT).min(range.1);
             code.token(end).map_or(code.src.len(), |token| token.end as usize)
@@ -49,9 +49,7 @@ fn block(code: &Code<'_, '_>, range: (usize, usize), sink: &mut Sink<'_>) {
         }
         // `#[link_name = "system"] fn other();` declares `system` under another name.
         if code.word(at) == b"link_name" && code.is(name_at, b'=') {
-            let Some(token) =
-                code.token(name_at.saturating_add(1)).filter(|token| token.kind == TokenKind::String)
-            else {
+            let Some(token) = code.token(name_at + 1).filter(|token| token.kind == TokenKind::String) else {
                 continue;
             };
             let mut view = crate::text::view::View::default();

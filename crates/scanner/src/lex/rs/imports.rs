@@ -66,7 +66,7 @@ impl<'s> Imports<'s> {
     pub(super) fn of(code: &Code<'s, '_>, names: &Names) -> Self {
         let mut imports = Self::default();
         for at in 0..code.tokens.len() {
-            let name = code.word(at.saturating_add(1));
+            let name = code.word(at + 1);
             // A module with an attribute may be compiled out, so it does not hide a crate of the same name.
             if code.word(at) == b"mod" && !name.is_empty() && !is_conditional(code, at) {
                 imports.modules.insert(name);
@@ -74,12 +74,10 @@ impl<'s> Imports<'s> {
         }
         let mut at = 0_usize;
         while let Some(token) = code.token(at) {
-            let next = at.saturating_add(1);
+            let next = at + 1;
             at = match (token.kind, name_of(code.src, token)) {
                 (TokenKind::Word, b"use") => imports.tree(code, next),
-                (TokenKind::Word, b"extern") if code.word(next) == b"crate" => {
-                    imports.tree(code, next.saturating_add(1))
-                }
+                (TokenKind::Word, b"extern") if code.word(next) == b"crate" => imports.tree(code, next + 1),
                 (TokenKind::Word, b"type" | b"let" | b"const" | b"static") => imports.value(code, next),
                 _ => next,
             };
@@ -111,13 +109,13 @@ impl<'s> Imports<'s> {
         // The parts in front of the open groups.
         let mut groups: Vec<Option<usize>> = Vec::new();
         while let Some(token) = code.token(at) {
-            at = at.saturating_add(1);
+            at += 1;
             match token.kind {
                 TokenKind::Word => {
                     let name = name_of(code.src, token);
                     if name == b"as" {
                         self.bind(current, Binding::Name(code.word(at)));
-                        at = at.saturating_add(1);
+                        at += 1;
                         continue;
                     }
                     if current.is_none()
@@ -160,7 +158,7 @@ impl<'s> Imports<'s> {
     fn value(&mut self, code: &Code<'s, '_>, start: usize) -> usize {
         let mut at = start;
         if matches!(code.word(at), b"mut" | b"ref") {
-            at = at.saturating_add(1);
+            at += 1;
         }
         let name = code.word(at);
         if name.is_empty() {
@@ -170,7 +168,7 @@ impl<'s> Imports<'s> {
         let mut current: Option<usize> = None;
         let mut part = value;
         if code.token(part).is_some_and(|token| token.is(b'&')) {
-            part = part.saturating_add(1);
+            part += 1;
         }
         while let Some(token) = code.token(part) {
             match token.kind {
@@ -187,7 +185,7 @@ impl<'s> Imports<'s> {
                 }
                 _ => break,
             }
-            part = part.saturating_add(1);
+            part += 1;
         }
         start
     }

@@ -19,10 +19,9 @@ pub(super) fn text(src: &[u8], token: Token) -> LiteralText {
     let raw = bytes.get(..prefix).is_some_and(|prefix| prefix.contains(&b'r'));
     let tail = bytes.get(prefix..).unwrap_or_default();
     let marks = tail.iter().take_while(|byte| **byte == b'#').count();
-    let from = start.saturating_add(prefix).saturating_add(marks).saturating_add(1).min(end);
-    let close = marks.saturating_add(1);
-    let closed =
-        tail.len() > close.saturating_add(marks) && tail.get(tail.len().saturating_sub(close)) == Some(&b'"');
+    let from = (start + prefix + marks + 1).min(end);
+    let close = marks + 1;
+    let closed = tail.len() > close + marks && tail.get(tail.len().saturating_sub(close)) == Some(&b'"');
     let to = if closed { end.saturating_sub(close).max(from) } else { end };
     let body = src.get(from..to).unwrap_or_default();
     LiteralText { start: from, end: to, escaped: !raw && memchr::memchr(b'\\', body).is_some() }
@@ -50,14 +49,14 @@ fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
         [b'u', b'{', digits @ ..] => {
             let len = digits.iter().take(16).position(|byte| *byte == b'}').unwrap_or(0);
             match digits.get(..len).filter(|digits| !digits.is_empty()).and_then(hex) {
-                Some(value) => (Some(value), len.saturating_add(4), true),
+                Some(value) => (Some(value), len + 4, true),
                 None => plain(b'u'),
             }
         }
         // An escaped line break is dropped together with the spaces after it.
         [b'\n' | b'\r', tail @ ..] => {
             let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            (None, blanks.saturating_add(2), false)
+            (None, blanks + 2, false)
         }
         [other, ..] if other.is_ascii() => plain(*other),
         _ => (None, 1, false),
@@ -75,10 +74,10 @@ pub(super) fn decode_into(src: &[u8], text: LiteralText, view: &mut View) {
         let rest = src.get(at..text.end).unwrap_or_default();
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
         view.copy(rest.get(..plain).unwrap_or_default(), at, Obfuscations::NONE, 0);
-        at = at.saturating_add(plain);
+        at += plain;
         let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
         let (value, len, spelled) = read_escape(rest);
-        let end = at.saturating_add(len).min(text.end);
+        let end = (at + len).min(text.end);
         if let Some(value) = value {
             let how = if spelled && (0x20..0x7F).contains(&value) {
                 Obfuscations::ESCAPE
@@ -88,7 +87,7 @@ pub(super) fn decode_into(src: &[u8], text: LiteralText, view: &mut View) {
             let char = char::from_u32(value).unwrap_or('\u{FFFD}');
             view.put(char.encode_utf8(&mut [0; 4]).as_bytes(), (at, end), how, 0);
         }
-        at = end.max(at.saturating_add(1));
+        at = end.max(at + 1);
     }
 }
 

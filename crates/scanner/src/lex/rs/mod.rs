@@ -52,11 +52,11 @@ pub(crate) fn modules(src: &[u8]) -> Vec<Module> {
     let code = Code::new(src, &scanned.tokens);
     let mut found = Vec::new();
     for at in 0..code.tokens.len() {
-        let next = at.saturating_add(1);
+        let next = at + 1;
         let path = match code.word(at) {
-            b"mod" if code.is(next.saturating_add(1), b';') => code.word(next).to_vec(),
-            b"path" if code.is(next, b'=') => code.text(next.saturating_add(1)),
-            b"include" if code.is(next, b'!') => code.text(next.saturating_add(2)),
+            b"mod" if code.is(next + 1, b';') => code.word(next).to_vec(),
+            b"path" if code.is(next, b'=') => code.text(next + 1),
+            b"include" if code.is(next, b'!') => code.text(next + 2),
             _ => continue,
         };
         if let Ok(path) = String::from_utf8(path)
@@ -181,13 +181,11 @@ impl<'s, 't> Code<'s, 't> {
     /// Returns the start of the value of a declaration whose name is at `name`.
     fn initializer(&self, name: usize) -> Option<usize> {
         const TYPE: usize = 64;
-        let from = name.saturating_add(1);
-        for at in from..from.saturating_add(TYPE) {
+        let from = name + 1;
+        for at in from..from + TYPE {
             match self.token(at)?.kind {
-                TokenKind::Mark(b'=')
-                    if !self.is(at.saturating_add(1), b'=') && !self.is(at.saturating_add(1), b'>') =>
-                {
-                    return Some(at.saturating_add(1));
+                TokenKind::Mark(b'=') if !self.is(at + 1, b'=') && !self.is(at + 1, b'>') => {
+                    return Some(at + 1);
                 }
                 TokenKind::Mark(b';' | b'{' | b'}') => return None,
                 _ => {}
@@ -209,8 +207,8 @@ impl<'s, 't> Code<'s, 't> {
             left = left.saturating_sub(1);
             at = match token.kind {
                 TokenKind::Mark(b';' | b')' | b']' | b'}' | b',') => return at,
-                TokenKind::Mark(b'(' | b'[' | b'{') => self.close(at).max(at).saturating_add(1),
-                _ => at.saturating_add(1),
+                TokenKind::Mark(b'(' | b'[' | b'{') => self.close(at).max(at) + 1,
+                _ => at + 1,
             };
         }
         self.tokens.len()
@@ -219,7 +217,7 @@ impl<'s, 't> Code<'s, 't> {
     /// Returns the ranges of the arguments in brackets.
     fn arguments(&self, open: usize) -> impl Iterator<Item = (usize, usize)> {
         let close = self.close(open);
-        let mut at = open.saturating_add(1);
+        let mut at = open + 1;
         core::iter::from_fn(move || {
             if at >= close {
                 return None;
@@ -229,13 +227,13 @@ impl<'s, 't> Code<'s, 't> {
                 match self.token(at).map(|token| token.kind) {
                     Some(TokenKind::Mark(b',')) => break,
                     Some(TokenKind::Mark(b'(' | b'[' | b'{')) => {
-                        at = self.close(at).max(at).saturating_add(1);
+                        at = self.close(at).max(at) + 1;
                     }
-                    _ => at = at.saturating_add(1),
+                    _ => at += 1,
                 }
             }
             let end = at.min(close);
-            at = at.saturating_add(1);
+            at += 1;
             Some((start, end))
         })
     }

@@ -61,7 +61,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
                     self.method(at)
                 }
                 Some(TokenKind::Word) => self.path(at),
-                _ => at.saturating_add(1),
+                _ => at + 1,
             };
         }
     }
@@ -82,7 +82,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
                     self.names.global(self.names.words.get(name))
                 } else {
                     // A bare name is only in scope if the file imports it.
-                    let crates = self.code.is_path(at.saturating_add(1));
+                    let crates = self.code.is_path(at + 1);
                     self.imports.first(name, self.names).unwrap_or_else(|| {
                         if crates { self.names.global(self.names.words.get(name)) } else { 0 }
                     })
@@ -91,13 +91,13 @@ impl Resolver<'_, '_, '_, '_, '_> {
             } else {
                 node = self.names.step(node, self.names.words.get(name));
             }
-            let mut next = at.saturating_add(1);
-            if self.code.is_path(next) && self.code.is(next.saturating_add(1), b'<') {
-                let open = next.saturating_add(1);
+            let mut next = at + 1;
+            if self.code.is_path(next) && self.code.is(next + 1, b'<') {
+                let open = next + 1;
                 next = self.generics(open);
-                self.skipped_generics.push((open.saturating_add(1), next));
+                self.skipped_generics.push((open + 1, next));
             }
-            let more = self.code.is_path(next) && !self.code.word(next.saturating_add(1)).is_empty();
+            let more = self.code.is_path(next) && !self.code.word(next + 1).is_empty();
             if node != 0 {
                 let span = self.span(start, at);
                 self.sink.member(self.names, node, Declaration::Elsewhere, span, Obfuscations::NONE);
@@ -105,14 +105,14 @@ impl Resolver<'_, '_, '_, '_, '_> {
             if !more {
                 return ResolvedPath { node, start, end: next };
             }
-            at = next.saturating_add(1);
+            at = next + 1;
         }
     }
 
     /// Returns `true` if a name can only be a module of the file.
     fn is_own(&self, name: &[u8], at: usize) -> bool {
         self.imports.is_module(name)
-            && self.code.is_path(at.saturating_add(1))
+            && self.code.is_path(at + 1)
             && self.imports.first(name, self.names).is_none()
     }
 
@@ -120,13 +120,13 @@ impl Resolver<'_, '_, '_, '_, '_> {
     fn generics(&self, open: usize) -> usize {
         const LONGEST: usize = 256;
         let mut depth = 0_usize;
-        for at in open..open.saturating_add(LONGEST) {
+        for at in open..open + LONGEST {
             match self.code.token(at).map(|token| token.kind) {
-                Some(TokenKind::Mark(b'<')) => depth = depth.saturating_add(1),
+                Some(TokenKind::Mark(b'<')) => depth += 1,
                 Some(TokenKind::Mark(b'>')) if !self.code.is(at.saturating_sub(1), b'-') => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
-                        return at.saturating_add(1);
+                        return at + 1;
                     }
                 }
                 Some(TokenKind::Mark(b';' | b'{' | b'}')) | None => break,
@@ -141,12 +141,10 @@ impl Resolver<'_, '_, '_, '_, '_> {
         let after = self.code.token(found.end).map(|token| token.kind);
         match after {
             // In `<Type>::name(…)`, the angle brackets are part of the path.
-            Some(TokenKind::Mark(b'>'))
-                if found.node != 0 && self.code.is_path(found.end.saturating_add(1)) =>
-            {
-                let name_at = found.end.saturating_add(2);
+            Some(TokenKind::Mark(b'>')) if found.node != 0 && self.code.is_path(found.end + 1) => {
+                let name_at = found.end + 2;
                 let node = self.names.step(found.node, self.names.words.get(self.code.word(name_at)));
-                let open = name_at.saturating_add(1);
+                let open = name_at + 1;
                 if node != 0 && self.code.is(open, b'(') {
                     self.call(ResolvedPath { node, start, end: open });
                 }
@@ -160,8 +158,8 @@ impl Resolver<'_, '_, '_, '_, '_> {
     }
 
     fn method(&mut self, at: usize) -> usize {
-        let next = at.saturating_add(1);
-        let open = if self.code.is_path(next) { self.generics(next.saturating_add(1)) } else { next };
+        let next = at + 1;
+        let open = if self.code.is_path(next) { self.generics(next + 1) } else { next };
         let node = self.names.star(self.names.words.get(self.code.word(at)));
         if self.code.is(open, b'(') {
             if node != 0 {
@@ -184,20 +182,20 @@ impl Resolver<'_, '_, '_, '_, '_> {
                 matches!(
                     self.code.word(before),
                     b"write" | b"append" | b"create" | b"create_new" | b"truncate"
-                ) && self.code.word(before.saturating_add(2)) != b"false"
+                ) && self.code.word(before + 2) != b"false"
             })
     }
 
     /// Handles a macro call `name!(…)`.
     fn invocation(&mut self, found: ResolvedPath) {
-        let open = found.end.saturating_add(1);
+        let open = found.end + 1;
         let name = self.code.word(found.end.saturating_sub(1));
         if !matches!(self.code.token(open).map(|token| token.kind), Some(TokenKind::Mark(b'(' | b'[' | b'{')))
         {
             return;
         }
         let mut marked = [0_u8; 24];
-        let len = name.len().saturating_add(1);
+        let len = name.len() + 1;
         if let Some(slot) = marked.get_mut(..len) {
             for (slot, byte) in slot.iter_mut().zip(name.iter().chain(b"!")) {
                 *slot = *byte;
@@ -236,7 +234,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
                 args.first = self.values.shape(self.code, range);
             }
             if self.sink.wants_constants(self.names, found.node) {
-                let range = (found.end.saturating_add(1), close);
+                let range = (found.end + 1, close);
                 how = self.values.texts(self.code, range, &mut args.constants);
             }
             self.sink.call(self.names, found.node, Declaration::Elsewhere, &args, span, how);

@@ -74,7 +74,7 @@ pub(super) fn scan(src: &[u8], limits: &ScanLimits) -> Scanned {
     };
     let head = src.get(at..).unwrap_or_default();
     if head.starts_with(b"#!") && !head.get(2..).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
-        let end = at.saturating_add(memchr::memchr(b'\n', head).unwrap_or(head.len()));
+        let end = at + memchr::memchr(b'\n', head).unwrap_or(head.len());
         scanner.out.comments.push((at, end));
         scanner.at = end;
     }
@@ -94,14 +94,14 @@ impl Scanner<'_> {
     }
 
     fn push(&mut self, kind: TokenKind, len: usize) {
-        let end = self.at.saturating_add(len.max(1)).min(self.src.len());
+        let end = (self.at + len.max(1)).min(self.src.len());
         self.out.tokens.push(Token { kind, start: offset(self.at), end: offset(end) });
         self.at = end;
     }
 
     fn step(&mut self) {
         match self.rest() {
-            [b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C, ..] => self.at = self.at.saturating_add(1),
+            [b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C, ..] => self.at += 1,
             [b'/', b'/', ..] => {
                 let len = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
                 self.comment(len);
@@ -124,7 +124,7 @@ impl Scanner<'_> {
     fn bracket(&mut self, byte: u8) {
         match byte {
             b'(' | b'[' | b'{' => {
-                self.depth = self.depth.saturating_add(1);
+                self.depth += 1;
                 if self.depth > self.limit && self.out.stopped.is_none() {
                     self.out.stopped = Some(self.at);
                 }
@@ -135,7 +135,7 @@ impl Scanner<'_> {
     }
 
     fn comment(&mut self, len: usize) {
-        let end = self.at.saturating_add(len);
+        let end = self.at + len;
         self.out.comments.push((self.at, end));
         self.at = end;
     }
@@ -150,16 +150,16 @@ impl Scanner<'_> {
                 self.no_comment_end = true;
                 return self.unclosed(2);
             };
-            at = at.saturating_add(more);
+            at += more;
             match rest.get(more..).unwrap_or_default() {
-                [b'/', b'*', ..] => (depth, at) = (depth.saturating_add(1), at.saturating_add(2)),
+                [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
                 [b'*', b'/', ..] => {
-                    (depth, at) = (depth.saturating_sub(1), at.saturating_add(2));
+                    (depth, at) = (depth.saturating_sub(1), at + 2);
                     if depth == 0 {
                         break;
                     }
                 }
-                _ => at = at.saturating_add(1),
+                _ => at += 1,
             }
         }
         self.comment(at);
@@ -180,7 +180,7 @@ impl Scanner<'_> {
                 } else if word == b"r" && marks == 1 && tail.get(1).is_some_and(|byte| is_word(*byte)) {
                     // `r#name` is a word, too.
                     let more = tail.iter().skip(1).take_while(|byte| is_word(**byte)).count();
-                    self.push(TokenKind::Word, len.saturating_add(1).saturating_add(more));
+                    self.push(TokenKind::Word, len + 1 + more);
                 } else {
                     self.push(TokenKind::Word, len);
                 }
@@ -192,43 +192,43 @@ impl Scanner<'_> {
     fn number(&mut self) {
         let rest = self.rest();
         let mut len = rest.iter().take_while(|byte| is_word(**byte)).count();
-        if rest.get(len) == Some(&b'.') && rest.get(len.saturating_add(1)).is_some_and(u8::is_ascii_digit) {
-            len = len.saturating_add(1);
+        if rest.get(len) == Some(&b'.') && rest.get(len + 1).is_some_and(u8::is_ascii_digit) {
+            len += 1;
             let tail = rest.get(len..).unwrap_or_default();
-            len = len.saturating_add(tail.iter().take_while(|byte| is_word(**byte)).count());
+            len += tail.iter().take_while(|byte| is_word(**byte)).count();
         }
         self.push(TokenKind::Number, len);
     }
 
     /// Reads a string with escapes after its prefix.
     fn string(&mut self, prefix: usize) {
-        let mut at = prefix.saturating_add(1);
+        let mut at = prefix + 1;
         loop {
             let rest = self.rest().get(at..).unwrap_or_default();
             let Some(more) = memchr::memchr2(b'"', b'\\', rest) else {
                 self.no_string_end = true;
-                return self.unclosed(prefix.saturating_add(1));
+                return self.unclosed(prefix + 1);
             };
-            at = at.saturating_add(more);
+            at += more;
             if rest.get(more) == Some(&b'"') {
-                break self.push(TokenKind::String, at.saturating_add(1));
+                break self.push(TokenKind::String, at + 1);
             }
-            at = at.saturating_add(2);
+            at += 2;
         }
     }
 
     fn raw(&mut self, prefix: usize, marks: usize) {
-        let mut at = prefix.saturating_add(marks).saturating_add(1);
+        let mut at = prefix + marks + 1;
         loop {
             let rest = self.rest().get(at..).unwrap_or_default();
             let Some(more) = memchr::memchr(b'"', rest) else {
                 self.no_raw_end = marks;
-                return self.unclosed(prefix.saturating_add(marks).saturating_add(1));
+                return self.unclosed(prefix + marks + 1);
             };
-            let tail = rest.get(more.saturating_add(1)..).unwrap_or_default();
-            at = at.saturating_add(more).saturating_add(1);
+            let tail = rest.get(more + 1..).unwrap_or_default();
+            at += more + 1;
             if tail.iter().take(marks).take_while(|byte| **byte == b'#').count() == marks {
-                break self.push(TokenKind::String, at.saturating_add(marks));
+                break self.push(TokenKind::String, at + marks);
             }
         }
     }
@@ -236,18 +236,17 @@ impl Scanner<'_> {
     /// Handles an unclosed string or comment: the text after its first mark is tokenized as code.
     fn unclosed(&mut self, mark: usize) {
         let end = self.src.len();
-        let from = self.at.saturating_add(mark).min(end);
+        let from = (self.at + mark).min(end);
         self.out.unsure.push((from, end));
         self.at = from;
     }
 
     /// Reads a character literal or a lifetime.
     fn quote(&mut self, prefix: usize) {
-        let rest = self.rest().get(prefix.saturating_add(1)..).unwrap_or_default();
+        let rest = self.rest().get(prefix + 1..).unwrap_or_default();
         let body = match rest {
             [b'\\', b'u', b'{', ..] => {
-                memchr::memchr(b'}', rest.get(..16.min(rest.len())).unwrap_or_default())
-                    .map(|at| at.saturating_add(1))
+                memchr::memchr(b'}', rest.get(..16.min(rest.len())).unwrap_or_default()).map(|at| at + 1)
             }
             [b'\\', b'x', _, _, ..] => Some(4),
             [b'\\', _, ..] => Some(2),
@@ -255,14 +254,11 @@ impl Scanner<'_> {
             [] => None,
         };
         match body.filter(|len| rest.get(*len) == Some(&b'\'')) {
-            Some(len) => self.push(TokenKind::Char, prefix.saturating_add(len).saturating_add(2)),
+            Some(len) => self.push(TokenKind::Char, prefix + len + 2),
             None if prefix > 0 => self.push(TokenKind::Word, prefix),
             None => {
                 let len = rest.iter().take_while(|byte| is_word(**byte)).count();
-                self.push(
-                    if len > 0 { TokenKind::Lifetime } else { TokenKind::Mark(b'\'') },
-                    len.saturating_add(1),
-                );
+                self.push(if len > 0 { TokenKind::Lifetime } else { TokenKind::Mark(b'\'') }, len + 1);
             }
         }
     }

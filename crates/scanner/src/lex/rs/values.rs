@@ -28,7 +28,7 @@ impl<'s> Values<'s> {
         let mut values = Self { budget, ..Self::default() };
         let mut at = 0_usize;
         while let Some(token) = code.token(at) {
-            let next = at.saturating_add(1);
+            let next = at + 1;
             if token.kind == TokenKind::Word {
                 match code.word(at) {
                     b"let" | b"const" | b"static" => values.declaration(code, next),
@@ -49,11 +49,11 @@ impl<'s> Values<'s> {
     fn declaration(&mut self, code: &Code<'s, '_>, start: usize) {
         let mut name_at = start;
         while matches!(code.word(name_at), b"mut" | b"ref") {
-            name_at = name_at.saturating_add(1);
+            name_at += 1;
         }
         // In `if let Ok(name) = …`, the name in the pattern gets the value as well.
-        if code.is(name_at.saturating_add(1), b'(') && !code.word(name_at).is_empty() {
-            name_at = name_at.saturating_add(2);
+        if code.is(name_at + 1, b'(') && !code.word(name_at).is_empty() {
+            name_at += 2;
         }
         let name = code.word(name_at);
         if name.is_empty() {
@@ -106,9 +106,9 @@ impl<'s> Values<'s> {
             let name = code.word(at);
             let simple = !name.is_empty()
                 && !is_prefix(name)
-                && !code.is_path(at.saturating_add(1))
-                && !code.is(at.saturating_add(1), b'(')
-                && !code.is(at.saturating_add(1), b'!');
+                && !code.is_path(at + 1)
+                && !code.is(at + 1, b'(')
+                && !code.is(at + 1, b'!');
             if simple {
                 for bound in self.get(name).to_vec() {
                     if self.spend(size(code, bound)) {
@@ -124,7 +124,7 @@ impl<'s> Values<'s> {
     pub(super) fn shape(&self, code: &Code<'s, '_>, range: (usize, usize)) -> FirstArg {
         let mut start = range.0;
         while start < range.1 && code.is(start, b'&') {
-            start = start.saturating_add(1);
+            start += 1;
         }
         if start >= range.1 {
             return FirstArg::None;
@@ -133,7 +133,7 @@ impl<'s> Values<'s> {
         match code.token(start).map(|token| token.kind) {
             Some(TokenKind::String) if one => FirstArg::Literal,
             Some(TokenKind::String) => FirstArg::Text,
-            Some(TokenKind::Word) if code.is(start.saturating_add(1), b'!') => match code.word(start) {
+            Some(TokenKind::Word) if code.is(start + 1, b'!') => match code.word(start) {
                 b"concat" | b"stringify" => FirstArg::Literal,
                 b"format" => FirstArg::Text,
                 _ => FirstArg::Other,
@@ -162,7 +162,7 @@ fn block(code: &Code<'_, '_>, from: usize) -> Option<usize> {
             TokenKind::Mark(b';' | b'}') => return None,
             _ => {}
         }
-        at = at.saturating_add(1);
+        at += 1;
     }
     None
 }

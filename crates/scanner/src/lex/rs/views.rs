@@ -49,7 +49,7 @@ fn string(src: &[u8], token: Token, out: &mut Lexed) {
     let mut at = 0_usize;
     // One step per word, so that a match maps to the words it covers.
     for word in view.bytes.split_inclusive(|byte| matches!(byte, b' ' | b'\n')) {
-        let next = at.saturating_add(word.len());
+        let next = at + word.len();
         let (from, to, how) = view.map.back(at, next);
         out.text.decoded(word, (from, to), how);
         at = next;
@@ -72,7 +72,7 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
         for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let marks =
                 line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'!')).count();
-            let from = at.saturating_add(marks);
+            let from = at + marks;
             out.text.blank((at, from));
             crate::lex::prose::imperative::separate(
                 line.get(marks..).unwrap_or_default(),
@@ -80,7 +80,7 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
                 &mut out.text,
             );
             out.text.raw(line.get(marks..).unwrap_or_default(), from, Obfuscations::NONE);
-            at = at.saturating_add(line.len());
+            at += line.len();
         }
         last_end = Some(end);
     }

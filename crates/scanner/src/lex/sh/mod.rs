@@ -310,7 +310,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     }
 
     fn skip(&mut self, count: usize) {
-        self.pos = self.pos.saturating_add(count).min(self.end);
+        self.pos = (self.pos + count).min(self.end);
     }
 
     /// Takes `cost` from the budget for values. When it is spent, values stay unknown and the file is
@@ -331,7 +331,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
             self.pos = self.end;
             return false;
         }
-        self.depth = self.depth.saturating_add(1);
+        self.depth += 1;
         true
     }
 
@@ -355,6 +355,6 @@ fn note(src: &[u8], start: usize, end: usize, noted: &mut usize, out: &mut Lexed
     } else {
         out.text.begin(Within::Comment, 0);
     }
-    out.text.raw(text.get(marks..).unwrap_or_default(), start.saturating_add(marks), Obfuscations::NONE);
+    out.text.raw(text.get(marks..).unwrap_or_default(), start + marks, Obfuscations::NONE);
     *noted = end;
 }

@@ -44,7 +44,7 @@ pub(crate) fn valid(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
             Err(error) => {
                 let valid = core::str::from_utf8(rest.get(..error.valid_up_to())?).ok()?;
                 let invalid = error.error_len().unwrap_or(rest.len());
-                at = start.saturating_add(valid.len()).saturating_add(invalid);
+                at = start + valid.len() + invalid;
                 Some((start, valid))
             }
         }
@@ -57,5 +57,5 @@ pub(crate) fn ascii_len(bytes: &[u8]) -> usize {
         bytes.chunks_exact(16).take_while(|block| block.iter().fold(0, |all, byte| all | byte) < 0x80);
     let whole = blocks.count().saturating_mul(16);
     let rest = bytes.get(whole..).unwrap_or_default();
-    whole.saturating_add(rest.iter().take_while(|byte| byte.is_ascii()).count())
+    whole + rest.iter().take_while(|byte| byte.is_ascii()).count()
 }

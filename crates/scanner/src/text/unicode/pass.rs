@@ -37,16 +37,16 @@ pub(crate) fn escaped(text: &[u8], sink: &mut Sink<'_>) {
     let mut walk = Walk::new(text, Kind::Code, sink);
     let mut done = 0_usize;
     while let Some(len) = memchr::memmem::find(text.get(done..).unwrap_or_default(), b"\\u") {
-        let at = done.saturating_add(len);
+        let at = done + len;
         // An escaped backslash does not start an escape.
         let slashes = text.get(done..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\');
         let Some((char, len)) =
             escape(text.get(at..).unwrap_or_default()).filter(|_| slashes.count() % 2 == 0)
         else {
-            done = at.saturating_add(2);
+            done = at + 2;
             continue;
         };
-        let end = at.saturating_add(len);
+        let end = at + len;
         // Text between two escapes ends runs, and a quote ends the text that bidi controls affect.
         let between = text.get(done..at).unwrap_or_default();
         if !between.is_empty() {
@@ -135,15 +135,15 @@ fn controls(text: &[u8], sink: &mut Sink<'_>) {
             let mut last = None;
             for (index, byte) in block.iter().enumerate() {
                 if odd(*byte) {
-                    let place = at.saturating_add(index);
+                    let place = at + index;
                     if last != Some(place.wrapping_sub(1)) {
-                        sink.shape("unicode-control", (place, place.saturating_add(1)), Obfuscations::NONE);
+                        sink.shape("unicode-control", (place, place + 1), Obfuscations::NONE);
                     }
                     last = Some(place);
                 }
             }
         }
-        at = at.saturating_add(block.len());
+        at += block.len();
     }
 }
 
@@ -218,11 +218,11 @@ impl Walk<'_, '_> {
             let plain = super::ascii_len(rest.as_bytes());
             let (head, tail) = rest.split_at(plain);
             self.ascii(head, at);
-            at = at.saturating_add(plain);
+            at += plain;
             let mut chars = tail.chars();
             let Some(char) = chars.next() else { break };
             rest = chars.as_str();
-            let end = at.saturating_add(char.len_utf8());
+            let end = at + char.len_utf8();
             let next = rest.chars().next().unwrap_or(' ');
             self.wide(char, next, (at, end));
             self.before = char;
@@ -330,21 +330,21 @@ impl Walk<'_, '_> {
         let tail = self.text.get(span.1..).unwrap_or_default();
         let left = head.iter().rev().take(64).take_while(|byte| named(byte)).count();
         let right = tail.iter().take(64).take_while(|byte| named(byte)).count();
-        let open = head.len().checked_sub(left.saturating_add(1)).and_then(|at| head.get(at));
+        let open = head.len().checked_sub(left + 1).and_then(|at| head.get(at));
         let quoted = matches!(open, Some(b'\'' | b'"' | b'`')) && tail.get(right) == open;
         if !(left > 0 && right > 0 && quoted) {
             return false;
         }
-        let after = tail.get(right.saturating_add(1)..).unwrap_or_default();
+        let after = tail.get(right + 1..).unwrap_or_default();
         let after = after.get(..after.len().min(64)).unwrap_or_default().trim_ascii_start().first();
         // Reflection takes the name of a member as text: `getattr(x, "name")`.
-        let before = head.len().saturating_sub(left.saturating_add(1));
+        let before = head.len().saturating_sub(left + 1);
         let call = head.get(before.saturating_sub(64)..before).unwrap_or_default();
         let takes_name = [b"attr(".as_slice(), b"attrgetter(", b"methodcaller(", b"Reflect.get("]
             .iter()
             .filter_map(|callee| Some((memchr::memmem::rfind(call, callee)?, callee.len())))
             .any(|(at, len)| {
-                let arguments = call.get(at.saturating_add(len)..).unwrap_or_default();
+                let arguments = call.get(at + len..).unwrap_or_default();
                 !arguments.iter().any(|byte| matches!(byte, b')' | b'\n' | b'\'' | b'"'))
             });
         matches!(after, Some(b']' | b':')) || (takes_name && matches!(after, Some(b')' | b',')))
@@ -462,7 +462,7 @@ impl Walk<'_, '_> {
 
     fn weave(&mut self, run: Run, view: &View) {
         for (index, byte) in view.bytes.iter().enumerate() {
-            let (from, to, _) = view.map.back(index, index.saturating_add(1));
+            let (from, to, _) = view.map.back(index, index + 1);
             let woven = match run {
                 Run::ZeroWidth => continue,
                 Run::Tags { .. } => &mut self.woven.tags,

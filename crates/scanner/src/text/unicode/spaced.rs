@@ -51,7 +51,7 @@ pub(crate) fn may_hold(text: &[u8]) -> bool {
         if lone(window) >= LETTERS {
             return true;
         }
-        at = at.saturating_add(STEP);
+        at += STEP;
     }
     at < text.len() && padded(at)
 }
@@ -85,7 +85,7 @@ pub(crate) fn find(text: &[u8], width: impl Fn(usize) -> usize) -> Vec<Spaced> {
                 at = found.end;
                 runs.push(found);
             }
-            Err(next) => at = next.max(at.saturating_add(1)),
+            Err(next) => at = next.max(at + 1),
         }
     }
     runs
@@ -111,14 +111,13 @@ fn is_lone(text: &[u8], at: usize) -> bool {
     let wordy = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     text.get(at).is_some_and(u8::is_ascii_alphabetic)
         && !wordy(at.checked_sub(1).and_then(|at| text.get(at)))
-        && !wordy(text.get(at.saturating_add(1)))
+        && !wordy(text.get(at + 1))
 }
 
 /// Returns the gap between a letter and the next: marks and blanks, no letters of any script.
 fn gap(text: &[u8], at: usize) -> Option<&[u8]> {
     let rest = text.get(at..)?;
-    let len =
-        rest.iter().take(MAX_GAP.saturating_add(1)).take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+    let len = rest.iter().take(MAX_GAP + 1).take_while(|byte| !byte.is_ascii_alphanumeric()).count();
     let gap = rest.get(..len).filter(|gap| !gap.is_empty() && gap.len() <= MAX_GAP)?;
     let marks = core::str::from_utf8(gap).ok()?;
     (!marks.chars().any(char::is_alphanumeric)).then_some(gap)
@@ -127,7 +126,7 @@ fn gap(text: &[u8], at: usize) -> Option<&[u8]> {
 /// Returns the run at an offset, or else the offset of the next attempt.
 fn run<'a>(text: &'a [u8], start: usize, width: &impl Fn(usize) -> usize) -> Result<Spaced, usize> {
     if !is_lone(text, start) {
-        return Err(start.saturating_add(1));
+        return Err(start + 1);
     }
     let mut letters: Vec<(usize, u8)> = Vec::new();
     let mut gaps: Vec<&'a [u8]> = Vec::new();
@@ -135,24 +134,24 @@ fn run<'a>(text: &'a [u8], start: usize, width: &impl Fn(usize) -> usize) -> Res
     while is_lone(text, at) {
         let Some(byte) = text.get(at) else { break };
         letters.push((at, *byte));
-        let after = at.saturating_add(1);
+        let after = at + 1;
         let Some(gap) = gap(text, after) else { break };
         gaps.push(gap);
-        at = after.saturating_add(gap.len());
+        at = after + gap.len();
     }
     gaps.truncate(letters.len().saturating_sub(1));
     let last = letters.last().map_or(start, |(at, _)| *at);
-    let end = last.saturating_add(1);
+    let end = last + 1;
     // The most frequent gap, and the narrowest of those, separates letters; any other separates words.
     let key = |index: usize| {
         let gap = gaps.get(index).copied().unwrap_or_default();
-        let blank = letters.get(index).map_or(0, |(at, _)| at.saturating_add(1));
+        let blank = letters.get(index).map_or(0, |(at, _)| at + 1);
         (gap, if gap == b" " { width(blank) } else { 0 })
     };
     let mut counts: BTreeMap<(&[u8], usize), usize> = BTreeMap::new();
     for index in 0..gaps.len() {
         let count = counts.entry(key(index)).or_default();
-        *count = count.saturating_add(1);
+        *count += 1;
     }
     let most = counts.iter().max_by_key(|((_, width), count)| (**count, Reverse(*width)));
     let Some((&common, _)) = most else { return Err(end) };
@@ -160,8 +159,8 @@ fn run<'a>(text: &'a [u8], start: usize, width: &impl Fn(usize) -> usize) -> Res
     let mut longest = 0_usize;
     let mut from = 0_usize;
     for index in breaks.iter().copied().chain([letters.len().saturating_sub(1)]) {
-        longest = longest.max(index.saturating_add(1).saturating_sub(from));
-        from = index.saturating_add(1);
+        longest = longest.max((index + 1).saturating_sub(from));
+        from = index + 1;
     }
     if longest < LETTERS {
         return Err(end);

@@ -22,20 +22,20 @@ fn mixed_in(valid: &str, base: usize, sink: &mut Sink<'_>) {
     let mut done = 0_usize;
     loop {
         let rest = valid.get(done..).unwrap_or_default();
-        let at = done.saturating_add(super::ascii_len(rest.as_bytes()));
+        let at = done + super::ascii_len(rest.as_bytes());
         let tail = valid.get(at..).unwrap_or_default();
         let Some(char) = tail.chars().next() else { break };
         if !is_letter(char) {
-            done = at.saturating_add(char.len_utf8());
+            done = at + char.len_utf8();
             continue;
         }
         let head = valid.get(done..at).unwrap_or_default();
         let before = head.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
         let start = at.saturating_sub(before);
         let len = tail.find(|char: char| !is_letter(char)).unwrap_or(tail.len());
-        let end = at.saturating_add(len);
+        let end = at + len;
         if is_mixed(valid.get(start..end).unwrap_or_default()) {
-            let span = (base.saturating_add(start), base.saturating_add(end));
+            let span = (base + start, base + end);
             sink.shape("unicode-mixed-script", span, Obfuscations::NONE);
         }
         done = end;

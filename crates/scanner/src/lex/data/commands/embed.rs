@@ -106,7 +106,7 @@ fn part(
     if let ScalarText::Range(start, _) = scalar.body
         && how.is_plain()
     {
-        let text = EmbeddedText::Range(start.saturating_add(range.start), start.saturating_add(range.end));
+        let text = EmbeddedText::Range(start + range.start, start + range.end);
         tree.sink.embed(lens, text);
         return;
     }
@@ -124,10 +124,10 @@ fn expansions(tree: &mut Tree<'_, '_>, scalar: &Scalar, how: Obfuscations) {
         .filter_map(|at| {
             let rest = bytes.get(at..)?;
             let open = memchr::memchr(b'(', rest.get(..4.min(rest.len()))?)?;
-            let start = at.saturating_add(open).saturating_add(1);
+            let start = at + open + 1;
             let inner = bytes.get(start..)?;
             let len = memchr::memchr(b')', inner).unwrap_or(inner.len());
-            Some(start..start.saturating_add(len))
+            Some(start..start + len)
         })
         .collect();
     if !found.is_empty() {
@@ -194,9 +194,8 @@ fn affords<'a>(
     args: impl Iterator<Item = &'a Fact>,
     end: usize,
 ) -> bool {
-    let size = args.fold(command.scalar.bytes(tree.src).len(), |sum, arg| {
-        sum.saturating_add(arg.scalar.bytes(tree.src).len()).saturating_add(4)
-    });
+    let size = args
+        .fold(command.scalar.bytes(tree.src).len(), |sum, arg| sum + arg.scalar.bytes(tree.src).len() + 4);
     let left = tree.budget.checked_sub(size);
     match left {
         Some(left) => tree.budget = left,
@@ -283,9 +282,9 @@ fn line<'a>(src: &[u8], command: &Fact, args: impl Iterator<Item = &'a Fact>) ->
         let mut from = 0_usize;
         for quote in memchr::memchr_iter(b'\'', bytes) {
             arg.scalar.append(src, from..quote, keys(arg), &mut view);
-            let (start, end, _) = arg.scalar.back(quote, quote.saturating_add(1));
+            let (start, end, _) = arg.scalar.back(quote, quote + 1);
             view.put(b"'\\''", (start, end), Obfuscations::NONE, 0);
-            from = quote.saturating_add(1);
+            from = quote + 1;
         }
         arg.scalar.append(src, from..bytes.len(), keys(arg), &mut view);
         view.put(b"'", at, Obfuscations::NONE, 0);

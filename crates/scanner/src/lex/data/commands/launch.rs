@@ -92,7 +92,7 @@ fn split_string(words: &[Vec<u8>]) -> Option<CommandLine> {
         if apart || glued.is_some() {
             let text = if apart { args.get(next)?.as_slice() } else { glued? };
             let mut line = split(text);
-            let from = next.saturating_add(usize::from(apart));
+            let from = next + usize::from(apart);
             line.words.extend(args.get(from..).unwrap_or_default().iter().cloned());
             return Some(line);
         }
@@ -112,7 +112,7 @@ fn run_by<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
         b"docker" | b"podman" | b"nerdctl" => return in_image(args),
         _ => return None,
     };
-    let mut at = args.iter().position(|arg| arg == word)?.saturating_add(1);
+    let mut at = args.iter().position(|arg| arg == word)? + 1;
     while let Some(arg) = args.get(at).filter(|arg| arg.starts_with(b"-")) {
         let valued = matches!(
             arg.as_slice(),
@@ -132,7 +132,7 @@ fn run_by<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [Vec<u8>]> {
                 | b"-e"
                 | b"-C"
         );
-        at = at.saturating_add(if valued { 2 } else { 1 });
+        at += if valued { 2 } else { 1 };
     }
     args.get(at..).filter(|rest| !rest.is_empty())
 }
@@ -200,8 +200,8 @@ fn inline_code<'a>(name: &[u8], args: &'a [Vec<u8>]) -> Option<&'a [u8]> {
     for (index, arg) in args.iter().enumerate() {
         if is_code_option(family, arg)? {
             // The code may be part of the option: `--eval=…`.
-            let own = memchr::memchr(b'=', arg).and_then(|at| arg.get(at.saturating_add(1)..));
-            let next = args.get(index.saturating_add(1)).map_or(b"".as_slice(), Vec::as_slice);
+            let own = memchr::memchr(b'=', arg).and_then(|at| arg.get(at + 1..));
+            let next = args.get(index + 1).map_or(b"".as_slice(), Vec::as_slice);
             return Some(own.unwrap_or(next));
         }
         if matches!(arg.as_slice(), b"-" | b"/dev/stdin") {
@@ -328,7 +328,7 @@ fn is_below_root(word: &[u8]) -> bool {
         for at in memchr::memmem::find_iter(word, b"${/}") {
             plain.extend_from_slice(word.get(from..at).unwrap_or_default());
             plain.push(b'/');
-            from = at.saturating_add(4);
+            from = at + 4;
         }
         plain.extend_from_slice(word.get(from..).unwrap_or_default());
         return is_below_root(&plain);
@@ -440,7 +440,7 @@ fn named(args: &[Vec<u8>], options: &[&[u8]], exact: fn(&[u8]) -> bool) -> Optio
     for (index, arg) in args.iter().enumerate() {
         for option in options {
             let value = if arg == option {
-                args.get(index.saturating_add(1)).map(Vec::as_slice)
+                args.get(index + 1).map(Vec::as_slice)
             } else {
                 arg.strip_prefix(*option).and_then(|rest| rest.strip_prefix(b"="))
             };
@@ -454,7 +454,7 @@ fn named(args: &[Vec<u8>], options: &[&[u8]], exact: fn(&[u8]) -> bool) -> Optio
 
 fn version_after(package: &[u8], mark: u8) -> Option<&[u8]> {
     let at = memchr::memrchr(mark, package)?;
-    (at > 0).then(|| package.get(at.saturating_add(1)..)).flatten()
+    (at > 0).then(|| package.get(at + 1..)).flatten()
 }
 
 /// Returns `true` for a full version or a digest.
@@ -503,7 +503,7 @@ fn is_exact_python(package: &[u8]) -> bool {
     let pinned = memchr::memmem::find(package, b"==");
     pinned.map_or_else(
         || version_after(package, b'@').is_some_and(is_python_version),
-        |at| is_python_version(package.get(at.saturating_add(2)..).unwrap_or_default().trim_ascii()),
+        |at| is_python_version(package.get(at + 2..).unwrap_or_default().trim_ascii()),
     )
 }
 
@@ -546,7 +546,7 @@ const ALONE: &[&[u8]] = &[
 fn image(args: &[Vec<u8>]) -> Option<(&[u8], &[Vec<u8>])> {
     let at = args.iter().position(|arg| matches!(arg.as_slice(), b"run" | b"create"))?;
     let mut value = false;
-    for (arg, next) in args.iter().zip(1_usize..).skip(at.saturating_add(1)) {
+    for (arg, next) in args.iter().zip(1_usize..).skip(at + 1) {
         if core::mem::take(&mut value) {
             continue;
         }

@@ -23,7 +23,7 @@ pub(in crate::lex::data) fn split(text: &[u8]) -> CommandLine {
             b'\'' => {
                 let end = memchr::memchr(b'\'', tail).unwrap_or(tail.len());
                 word.get_or_insert_default().extend(tail.get(..end).unwrap_or_default());
-                rest = tail.get(end.saturating_add(1)..).unwrap_or_default();
+                rest = tail.get(end + 1..).unwrap_or_default();
             }
             b'"' => rest = quoted(tail, word.get_or_insert_default(), &mut line.more),
             b'\\' => {
@@ -35,7 +35,7 @@ pub(in crate::lex::data) fn split(text: &[u8]) -> CommandLine {
                 }
             }
             b'$' if tail.first() == Some(&b'{') => {
-                let end = memchr::memchr(b'}', tail).map_or(tail.len(), |at| at.saturating_add(1));
+                let end = memchr::memchr(b'}', tail).map_or(tail.len(), |at| at + 1);
                 let name = tail.get(..end).unwrap_or_default();
                 line.more |= holds_command(name);
                 let word = word.get_or_insert_default();

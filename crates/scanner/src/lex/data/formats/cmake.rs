@@ -11,20 +11,20 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
         let rest = src.get(at..).unwrap_or_default();
         if byte == b'#' {
             let len = comment(rest);
-            tree.comment(at, at.saturating_add(len));
-            at = at.saturating_add(len);
+            tree.comment(at, at + len);
+            at += len;
             continue;
         }
         let word = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         let tail = rest.get(word..).unwrap_or_default();
         let blanks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         if word == 0 || tail.get(blanks) != Some(&b'(') {
-            at = at.saturating_add(word.max(1));
+            at += word.max(1);
             continue;
         }
-        let open = at.saturating_add(word).saturating_add(blanks).saturating_add(1);
+        let open = at + word + blanks + 1;
         let end = arguments(src, open);
-        tree.set_key(&Scalar::range(at, at.saturating_add(word)));
+        tree.set_key(&Scalar::range(at, at + word));
         tree.scalar(Scalar::range(open, end));
         tree.comma();
         at = end;
@@ -34,7 +34,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
 /// Returns the length of a comment. `# …` ends with its line, `#[[ … ]]` with its brackets.
 fn comment(rest: &[u8]) -> usize {
     if rest.starts_with(b"#[[") {
-        return memchr::memmem::find(rest, b"]]").map_or(rest.len(), |at| at.saturating_add(2));
+        return memchr::memmem::find(rest, b"]]").map_or(rest.len(), |at| at + 2);
     }
     memchr::memchr(b'\n', rest).unwrap_or(rest.len())
 }
@@ -44,11 +44,11 @@ fn arguments(src: &[u8], open: usize) -> usize {
     let mut depth = 1_usize;
     let mut at = open;
     while let Some(byte) = src.get(at) {
-        let rest = src.get(at.saturating_add(1)..).unwrap_or_default();
+        let rest = src.get(at + 1..).unwrap_or_default();
         match byte {
-            b'"' => at = at.saturating_add(quoted(rest)),
-            b'#' => at = at.saturating_add(comment(src.get(at..).unwrap_or_default())).saturating_sub(1),
-            b'(' => depth = depth.saturating_add(1),
+            b'"' => at += quoted(rest),
+            b'#' => at = (at + comment(src.get(at..).unwrap_or_default())).saturating_sub(1),
+            b'(' => depth += 1,
             b')' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
@@ -57,7 +57,7 @@ fn arguments(src: &[u8], open: usize) -> usize {
             }
             _ => {}
         }
-        at = at.saturating_add(1);
+        at += 1;
     }
     src.len()
 }
@@ -65,11 +65,11 @@ fn arguments(src: &[u8], open: usize) -> usize {
 fn quoted(rest: &[u8]) -> usize {
     let mut at = 0_usize;
     while let Some(more) = rest.get(at..).and_then(|tail| memchr::memchr2(b'"', b'\\', tail)) {
-        at = at.saturating_add(more);
+        at += more;
         if rest.get(at) == Some(&b'"') {
-            return at.saturating_add(1);
+            return at + 1;
         }
-        at = at.saturating_add(2);
+        at += 2;
     }
     rest.len()
 }

@@ -10,7 +10,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
     while at < src.len() {
         let rest = src.get(at..).unwrap_or_default();
         let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        at = at.saturating_add(blanks);
+        at += blanks;
         let end = line_end(src, at);
         match src.get(at) {
             None => break,
@@ -29,14 +29,14 @@ fn line_end(src: &[u8], start: usize) -> usize {
     loop {
         let rest = src.get(at..).unwrap_or_default();
         let Some(more) = memchr::memchr2(b'\n', b'\r', rest) else { return src.len() };
-        at = at.saturating_add(more);
+        at += more;
         let head = src.get(start..at).unwrap_or_default();
         let marks = head.iter().rev().take_while(|byte| **byte == b'\\').count();
         if marks % 2 == 0 {
             return at;
         }
         let rest = src.get(at..).unwrap_or_default();
-        at = at.saturating_add(if rest.starts_with(b"\r\n") { 2 } else { 1 });
+        at += if rest.starts_with(b"\r\n") { 2 } else { 1 };
     }
 }
 
@@ -47,21 +47,21 @@ fn section(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
     let line = src.get(start..end).unwrap_or_default();
     let close = memchr::memchr(b']', line).unwrap_or(line.len());
     let inner = line.get(1..close).unwrap_or_default();
-    let first = start.saturating_add(1);
+    let first = start + 1;
     let name = inner.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'"')).unwrap_or(inner.len());
-    open(tree, &Scalar::range(first, first.saturating_add(name)), start);
+    open(tree, &Scalar::range(first, first + name), start);
     if let Some(quote) = memchr::memchr(b'"', inner) {
-        let from = quote.saturating_add(1);
+        let from = quote + 1;
         let tail = inner.get(from..).unwrap_or_default();
         let len = memchr::memchr(b'"', tail).unwrap_or(tail.len());
-        let from = first.saturating_add(from);
-        open(tree, &Scalar::range(from, from.saturating_add(len)), start);
+        let from = first + from;
+        open(tree, &Scalar::range(from, from + len), start);
     }
-    let after = start.saturating_add(close).saturating_add(1);
+    let after = start + close + 1;
     let rest = src.get(after..end).unwrap_or_default();
     if rest.iter().any(|byte| !byte.is_ascii_whitespace()) {
         let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        setting(tree, after.saturating_add(blanks), end);
+        setting(tree, after + blanks, end);
     }
 }
 
@@ -81,7 +81,7 @@ fn setting(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
         .or_else(|| memchr::memmem::find(line, b": "))
         .or_else(|| memchr::memchr2(b' ', b'\t', line));
     let Some(mark) = mark else {
-        tree.set_key(&Scalar::range(start, start.saturating_add(line.trim_ascii_end().len())));
+        tree.set_key(&Scalar::range(start, start + line.trim_ascii_end().len()));
         tree.scalar(Scalar::range(end, end));
         tree.comma();
         return;
@@ -89,15 +89,13 @@ fn setting(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
     let key = line.get(..mark).unwrap_or_default().trim_ascii_end();
     let key = key.strip_suffix(b"[]").unwrap_or(key);
     let (key_start, key_end) = match key {
-        [b'"', inner @ .., b'"'] => {
-            (start.saturating_add(1), start.saturating_add(inner.len()).saturating_add(1))
-        }
-        _ => (start, start.saturating_add(key.len())),
+        [b'"', inner @ .., b'"'] => (start + 1, start + inner.len() + 1),
+        _ => (start, start + key.len()),
     };
     tree.set_key(&Scalar::range(key_start, key_end));
-    let from = start.saturating_add(mark).saturating_add(1);
+    let from = start + mark + 1;
     let rest = src.get(from..end).unwrap_or_default();
-    let from = from.saturating_add(rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count());
+    let from = from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     tree.scalar(text(src, from, end));
     tree.comma();
 }
@@ -106,27 +104,27 @@ fn setting(tree: &mut Tree<'_, '_>, start: usize, end: usize) {
 fn text(src: &[u8], start: usize, end: usize) -> Scalar {
     let line = src.get(start..end).unwrap_or_default();
     if let Some(&quote @ (b'"' | b'\'')) = line.first() {
-        let first = start.saturating_add(1);
+        let first = start + 1;
         let mut at = 1_usize;
         while let Some(byte) = line.get(at) {
             match byte {
-                b'\\' if quote == b'"' => at = at.saturating_add(2),
+                b'\\' if quote == b'"' => at += 2,
                 byte if *byte == quote => break,
-                _ => at = at.saturating_add(1),
+                _ => at += 1,
             }
         }
-        let stop = start.saturating_add(at).min(end);
+        let stop = (start + at).min(end);
         let escaped = memchr::memchr(b'\\', src.get(first..stop).unwrap_or_default()).is_some();
         let body = if escaped && quote == b'"' {
             ScalarText::View(decode(src, first, stop, EscapeSyntax::Plain))
         } else {
             ScalarText::Range(first.min(stop), stop)
         };
-        return Scalar { span: (start, stop.saturating_add(1).min(end)), body };
+        return Scalar { span: (start, (stop + 1).min(end)), body };
     }
     let comment = memchr::memmem::find(line, b" #").or_else(|| memchr::memmem::find(line, b" ;"));
     let len = line.get(..comment.unwrap_or(line.len())).unwrap_or_default().trim_ascii_end().len();
-    let stop = start.saturating_add(len);
+    let stop = start + len;
     let escaped = memchr::memchr2(b'\\', b'"', line.get(..len).unwrap_or_default()).is_some();
     let body = if escaped {
         ScalarText::View(decode(src, start, stop, EscapeSyntax::Plain))

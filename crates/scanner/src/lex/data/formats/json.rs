@@ -9,7 +9,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
     let mut at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     while let Some(&byte) = src.get(at) {
         at = match byte {
-            b' ' | b'\t' | b'\n' | b'\r' => at.saturating_add(1),
+            b' ' | b'\t' | b'\n' | b'\r' => at + 1,
             b'"' | b'\'' => {
                 let (scalar, next) = string(src, at, byte);
                 tree.scalar(scalar);
@@ -35,7 +35,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
 
 fn step(at: usize, then: impl FnOnce()) -> usize {
     then();
-    at.saturating_add(1)
+    at + 1
 }
 
 /// Returns the end of a comment at `at`, or `None` if there is none.
@@ -43,8 +43,8 @@ pub(in crate::lex::data) fn comment(src: &[u8], at: usize) -> Option<usize> {
     let rest = src.get(at..)?;
     if rest.starts_with(b"/*") {
         let inner = rest.get(2..)?;
-        let len = memchr::memmem::find(inner, b"*/").map_or(rest.len(), |len| len.saturating_add(4));
-        return Some(at.saturating_add(len));
+        let len = memchr::memmem::find(inner, b"*/").map_or(rest.len(), |len| len + 4);
+        return Some(at + len);
     }
     if rest.starts_with(b"//") || rest.starts_with(b"#") {
         // JSON5 also ends a line at U+2028 and U+2029. Ending the comment there lexes the text that either
@@ -52,14 +52,14 @@ pub(in crate::lex::data) fn comment(src: &[u8], at: usize) -> Option<usize> {
         let ends =
             |at: &usize| matches!(rest.get(*at..), Some([b'\n' | b'\r', ..] | [0xE2, 0x80, 0xA8 | 0xA9, ..]));
         let len = memchr::memchr3_iter(b'\n', b'\r', 0xE2, rest).find(ends).unwrap_or(rest.len());
-        return Some(at.saturating_add(len));
+        return Some(at + len);
     }
     None
 }
 
 /// Reads a string. A string that is not closed in its line ends with the line.
 fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
-    let first = start.saturating_add(1);
+    let first = start + 1;
     let mut at = first;
     let mut escaped = false;
     loop {
@@ -68,18 +68,18 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
             at = src.len();
             break;
         };
-        at = at.saturating_add(more);
+        at += more;
         match src.get(at) {
             Some(b'\\') => {
                 escaped = true;
                 let long = src.get(at..).is_some_and(|rest| rest.starts_with(b"\\\r\n"));
-                at = at.saturating_add(if long { 3 } else { 2 });
+                at += if long { 3 } else { 2 };
             }
             _ => break,
         }
     }
     let end = at.min(src.len());
-    let next = if src.get(end) == Some(&quote) { end.saturating_add(1) } else { end };
+    let next = if src.get(end) == Some(&quote) { end + 1 } else { end };
     let body = if escaped {
         ScalarText::View(decode(src, first, end, EscapeSyntax::Json))
     } else {
@@ -91,7 +91,7 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
 /// Reads a number, a word or bytes that are not valid here.
 fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
     let src = tree.src;
-    let rest = src.get(start.saturating_add(1)..).unwrap_or_default();
+    let rest = src.get(start + 1..).unwrap_or_default();
     let stop = |byte: &u8| {
         matches!(
             byte,
@@ -114,7 +114,7 @@ fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
     let comment = |at: usize| matches!(rest.get(at..), Some([b'/', b'/' | b'*', ..]));
     let mut bytes = rest.iter().enumerate();
     let len = bytes.position(|(at, byte)| stop(byte) || comment(at)).unwrap_or(rest.len());
-    let end = start.saturating_add(1).saturating_add(len);
+    let end = start + 1 + len;
     let escaped = memchr::memchr(b'\\', src.get(start..end).unwrap_or_default()).is_some();
     let body = if escaped {
         ScalarText::View(decode(src, start, end, EscapeSyntax::Json))

@@ -30,17 +30,17 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
     let mut state = TomlState { duplicates, base: 1, dots: Vec::new(), lists, seen, paths };
     let mut at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     while let Some(&byte) = src.get(at) {
-        let line = tree.depth() == state.base.saturating_add(state.dots.len());
+        let line = tree.depth() == state.base + state.dots.len();
         at = match byte {
             b'\n' => {
                 if line {
                     tree.comma();
                 }
-                at.saturating_add(1)
+                at + 1
             }
             b'#' => {
                 let rest = src.get(at..).unwrap_or_default();
-                let end = at.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+                let end = at + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 tree.comment(at, end);
                 end
             }
@@ -54,7 +54,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
             b'{' => one(at, || tree.open(CollectionKind::Map, at)),
             b']' if !line => one(at, || tree.close(CollectionKind::List, at)),
             b'}' if !line => one(at, || tree.close(CollectionKind::Map, at)),
-            b' ' | b'\t' | b'\r' | b']' | b'}' => at.saturating_add(1),
+            b' ' | b'\t' | b'\r' | b']' | b'}' => at + 1,
             b',' => one(at, || tree.comma()),
             b'=' => one(at, || tree.assign()),
             _ if !tree.is_keyed() && !tree.in_list() => keys(tree, at, &mut state),
@@ -74,12 +74,12 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
 
 fn one(at: usize, then: impl FnOnce()) -> usize {
     then();
-    at.saturating_add(1)
+    at + 1
 }
 
 /// Returns the end of a bare word.
 fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
-    let rest = src.get(start.saturating_add(1)..).unwrap_or_default();
+    let rest = src.get(start + 1..).unwrap_or_default();
     let stop = |byte: &u8| {
         matches!(
             byte,
@@ -87,7 +87,7 @@ fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
         ) || more.contains(byte)
     };
     let len = rest.iter().position(stop).unwrap_or(rest.len());
-    start.saturating_add(1).saturating_add(len)
+    start + 1 + len
 }
 
 /// Reads a basic or literal string, single-line or multi-line.
@@ -95,15 +95,11 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     let rest = src.get(start..).unwrap_or_default();
     let long = rest.starts_with(&[quote; 3]);
     let marks = if long { 3 } else { 1 };
-    let mut at = start.saturating_add(marks);
+    let mut at = start + marks;
     if long {
         // TOML drops a line break directly after `"""`.
         let tail = src.get(at..).unwrap_or_default();
-        at = at.saturating_add(if tail.starts_with(b"\r\n") {
-            2
-        } else {
-            usize::from(tail.starts_with(b"\n"))
-        });
+        at += if tail.starts_with(b"\r\n") { 2 } else { usize::from(tail.starts_with(b"\n")) };
     }
     let first = at;
     let mut escaped = false;
@@ -111,22 +107,22 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     let (end, next) = loop {
         let rest = src.get(at..).unwrap_or_default();
         let Some(more) = memchr::memchr3(quote, b'\\', stop, rest) else { break (src.len(), src.len()) };
-        at = at.saturating_add(more);
+        at += more;
         let here = src.get(at..).unwrap_or_default();
         match here.first() {
             Some(b'\\') => {
                 escaped |= quote == b'"';
-                at = at.saturating_add(if quote == b'"' { 2 } else { 1 });
+                at += if quote == b'"' { 2 } else { 1 };
             }
             Some(byte) if *byte == quote && long => {
                 let run = here.iter().take(5).take_while(|byte| **byte == quote).count();
                 if run >= 3 {
-                    let end = at.saturating_add(run).saturating_sub(3);
-                    break (end, end.saturating_add(3));
+                    let end = (at + run).saturating_sub(3);
+                    break (end, end + 3);
                 }
-                at = at.saturating_add(run);
+                at += run;
             }
-            Some(byte) if *byte == quote => break (at, at.saturating_add(1)),
+            Some(byte) if *byte == quote => break (at, at + 1),
             // An unclosed single-line string ends with its line, so that the next lines are read.
             _ => break (at, at),
         }
@@ -165,22 +161,22 @@ fn dotted(src: &[u8], start: usize) -> (Vec<Scalar>, usize) {
             at = if parts.is_empty() { at } else { next };
             break;
         }
-        at = next.saturating_add(1);
+        at = next + 1;
     }
     let taken = usize::from(parts.is_empty());
-    (parts, at.max(start.saturating_add(taken)))
+    (parts, at.max(start + taken))
 }
 
 fn blanks(src: &[u8], at: usize) -> usize {
     let rest = src.get(at..).unwrap_or_default();
-    at.saturating_add(rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
+    at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// Reads `[table]` or `[[array of tables]]` and opens it.
 fn header(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize {
     let src = tree.src;
     let repeated = src.get(start..).is_some_and(|rest| rest.starts_with(b"[["));
-    let first = start.saturating_add(if repeated { 2 } else { 1 });
+    let first = start + (if repeated { 2 } else { 1 });
     let (parts, mut at) = dotted(src, first);
     let last = parts.len().saturating_sub(1);
     let span = (start, at.min(src.len()));
@@ -203,7 +199,7 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize
     }
     let rest = src.get(at..).unwrap_or_default();
     let marks = rest.iter().take_while(|byte| **byte == b']').count().min(2);
-    at = at.saturating_add(marks);
+    at += marks;
     at
 }
 
@@ -216,12 +212,12 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize {
     if tree.src.get(at) != Some(&b'=') {
         let end = parts.last().map_or(span.1, |part| part.span.1);
         tree.scalar(Scalar::range(span.0, end));
-        return end.max(start.saturating_add(1));
+        return end.max(start + 1);
     }
     let how = parts.iter().fold(Obfuscations::NONE, |sum, part| sum.and(part.how()));
     span.1 = parts.last().map_or(span.1, |part| part.span.1);
     let last = parts.pop();
-    if tree.depth() == state.base.saturating_add(state.dots.len()) {
+    if tree.depth() == state.base + state.dots.len() {
         prefix(tree, parts, start, state);
         if let Some(last) = last {
             tree.set_key(&last);
@@ -238,7 +234,7 @@ fn keys(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize {
     if state.duplicates == DuplicateKeys::Reported && !state.seen.insert(tree.path.number(&mut state.paths)) {
         tree.sink.shape("config-duplicate-key", span, how);
     }
-    at.saturating_add(1)
+    at + 1
 }
 
 /// Opens the maps of the first parts of a dotted key, or continues those of the previous line.
@@ -249,7 +245,7 @@ fn prefix(tree: &mut Tree<'_, '_>, parts: Vec<Scalar>, at: usize, state: &mut To
         .zip(&parts)
         .take_while(|(known, part)| known.as_slice() == part.bytes(tree.src))
         .count();
-    tree.close_to(state.base.saturating_add(same), at);
+    tree.close_to(state.base + same, at);
     state.dots.truncate(same);
     for part in parts.into_iter().skip(same) {
         let before = tree.depth();

@@ -94,8 +94,8 @@ impl Dockerfile<'_> {
             let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let text = rest.get(..len).unwrap_or_default();
             let from = at;
-            at = at.saturating_add(len).saturating_add(1);
-            (line.end, line.next) = (from.saturating_add(text.len()), at);
+            at += len + 1;
+            (line.end, line.next) = (from + text.len(), at);
             let trimmed = text.trim_ascii_end();
             let said = trimmed.trim_ascii_start();
             let noted = said.starts_with(b"#");
@@ -152,7 +152,7 @@ impl Dockerfile<'_> {
             }
             b"add" if memchr::memmem::find(bytes, b"://").is_some() => {
                 // `ADD https://…` downloads a file, which a later command may run.
-                let start = line.text.source(from, from.saturating_add(1)).0;
+                let start = line.text.source(from, from + 1).0;
                 self.ranges.push((start, line.end));
             }
             b"copy" | b"add" => return self.copy(line, at, sink),
@@ -165,7 +165,7 @@ impl Dockerfile<'_> {
     fn settings(&mut self, text: &FlatText, at: usize, sink: &mut Sink<'_>) {
         let bytes = &text.bytes;
         let mut shown = FlatText::default();
-        let place = text.source(at, at.saturating_add(1)).0;
+        let place = text.source(at, at + 1).0;
         shown.unit(b"export ", (place, place), Obfuscations::NONE);
         let before = shown.len();
         let name = first_word(bytes, at);
@@ -185,7 +185,7 @@ impl Dockerfile<'_> {
             if value >= end {
                 return;
             }
-            shown.add(text, at, at.saturating_add(name.len()));
+            shown.add(text, at, at + name.len());
             shown.unit(b"=", (place, place), Obfuscations::NONE);
             quoted(text, value, end, &mut shown);
             if crate::lex::sh::programs::wrappers::is_name(name) && shown.len() <= MAX {
@@ -199,7 +199,7 @@ impl Dockerfile<'_> {
     ///
     /// It is unchanged if a shell joins its lines in the same way, otherwise joined.
     fn command(&mut self, line: &Instruction, at: usize, bodies: &[HereDocument], sink: &mut Sink<'_>) {
-        let start = line.text.source(at, at.saturating_add(1)).0;
+        let start = line.text.source(at, at + 1).0;
         let end = bodies.last().map_or(line.end, |body| body.next);
         if line.text.bytes.get(at..).unwrap_or_default().trim_ascii().is_empty() {
             return;
@@ -209,9 +209,9 @@ impl Dockerfile<'_> {
             self.ranges.push((start, end));
             return;
         }
-        let cost = used.iter().fold(0_usize, |sum, name| {
-            sum.saturating_add(self.names.get(*name).map_or(0, |text| text.len().saturating_add(1)))
-        });
+        let cost = used
+            .iter()
+            .fold(0_usize, |sum, name| sum + self.names.get(*name).map_or(0, |text| text.len() + 1));
         let mut text = FlatText::default();
         if let Some(left) = self.budget.checked_sub(cost) {
             self.budget = left;
@@ -240,7 +240,7 @@ impl Dockerfile<'_> {
         }
         let mut used: Vec<&[u8]> = memchr::memchr_iter(b'$', text)
             .filter_map(|at| {
-                let rest = text.get(at.saturating_add(1)..)?;
+                let rest = text.get(at + 1..)?;
                 let rest = rest.strip_prefix(b"{").unwrap_or(rest);
                 let part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
                 rest.get(..rest.iter().take_while(part).count())
@@ -319,7 +319,7 @@ impl Dockerfile<'_> {
                 if line.len() <= 64 {
                     last.insert(plain_line(line), at);
                 }
-                at = at.saturating_add(line.len()).saturating_add(1);
+                at += line.len() + 1;
             }
             last
         });
@@ -330,11 +330,11 @@ impl Dockerfile<'_> {
         while at < src.len() {
             let rest = src.get(at..).unwrap_or_default();
             let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            let next = at.saturating_add(len).saturating_add(1).min(src.len());
+            let next = (at + len + 1).min(src.len());
             if plain_line(rest.get(..len).unwrap_or_default()) == mark.name {
                 return Some((at, next));
             }
-            at = at.saturating_add(len).saturating_add(1);
+            at += len + 1;
         }
         None
     }
@@ -353,9 +353,9 @@ fn first_word(text: &[u8], at: usize) -> &[u8] {
 
 /// Returns the offset after a word and the spaces that follow it.
 fn behind(text: &[u8], at: usize, len: usize) -> usize {
-    let from = at.saturating_add(len);
+    let from = at + len;
     let rest = text.get(from..).unwrap_or_default();
-    from.saturating_add(rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count())
+    from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
 fn behind_options(text: &[u8], mut at: usize) -> usize {
@@ -371,18 +371,18 @@ fn tokens(text: &[u8], from: usize) -> Vec<(usize, usize)> {
     let (mut start, mut at, mut quote) = (from, from, 0_u8);
     while let Some(&byte) = text.get(at) {
         match byte {
-            b'\\' if quote != b'\'' => at = at.saturating_add(1),
+            b'\\' if quote != b'\'' => at += 1,
             b'\'' | b'"' if quote == byte => quote = 0,
             b'\'' | b'"' if quote == 0 => quote = byte,
             _ if quote == 0 && byte.is_ascii_whitespace() => {
                 if at > start {
                     out.push((start, at));
                 }
-                start = at.saturating_add(1);
+                start = at + 1;
             }
             _ => {}
         }
-        at = at.saturating_add(1);
+        at += 1;
     }
     if start < text.len() {
         out.push((start, text.len()));
@@ -421,10 +421,10 @@ fn exec_form(text: &FlatText, at: usize, sink: &mut Sink<'_>) {
     let mut out = FlatText::default();
     let mut from = at;
     while let Some(open) = text.bytes.get(from..).and_then(|rest| memchr::memchr(b'"', rest)) {
-        let start = from.saturating_add(open).saturating_add(1);
+        let start = from + open + 1;
         let mut end = start;
         while let Some(byte) = text.bytes.get(end).filter(|byte| **byte != b'"') {
-            end = end.saturating_add(if *byte == b'\\' { 2 } else { 1 });
+            end += if *byte == b'\\' { 2 } else { 1 };
         }
         let end = end.min(text.len());
         if out.len() > 0 {
@@ -432,7 +432,7 @@ fn exec_form(text: &FlatText, at: usize, sink: &mut Sink<'_>) {
             out.unit(b" ", (place, place), Obfuscations::NONE);
         }
         quoted(&json(text, start, end), 0, usize::MAX, &mut out);
-        from = end.saturating_add(1);
+        from = end + 1;
     }
     sink.embed(Lens::Sh, EmbeddedText::View(out.view(0, out.len())));
 }
@@ -444,10 +444,10 @@ fn json(text: &FlatText, start: usize, end: usize) -> FlatText {
     while at < end {
         let rest = text.bytes.get(at..end).unwrap_or_default();
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        out.add(text, at, at.saturating_add(len));
-        at = at.saturating_add(len);
+        out.add(text, at, at + len);
+        at += len;
         let Some((value, len)) = unescaped(text.bytes.get(at..end).unwrap_or_default()) else { continue };
-        let next = at.saturating_add(len);
+        let next = at + len;
         // Escaping a character that needs no escape counts as obfuscation.
         let hides = len == 6 && value.iter().all(|byte| matches!(byte, b' '..=b'~'));
         let how = if hides { Obfuscations::ESCAPE } else { Obfuscations::NONE };
@@ -494,14 +494,14 @@ fn quoted(text: &FlatText, start: usize, end: usize, out: &mut FlatText) {
         out.add(text, start, end);
         return;
     }
-    let place = text.source(start, start.saturating_add(1));
+    let place = text.source(start, start + 1);
     out.unit(b"'", (place.0, place.0), Obfuscations::NONE);
     let mut from = start;
     for quote in memchr::memchr_iter(b'\'', bytes) {
-        let at = start.saturating_add(quote);
+        let at = start + quote;
         out.add(text, from, at);
-        out.unit(b"'\\''", text.source(at, at.saturating_add(1)), Obfuscations::NONE);
-        from = at.saturating_add(1);
+        out.unit(b"'\\''", text.source(at, at + 1), Obfuscations::NONE);
+        from = at + 1;
     }
     out.add(text, from, end);
     out.unit(b"'", (place.1, place.1), Obfuscations::NONE);

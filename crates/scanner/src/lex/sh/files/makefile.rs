@@ -14,11 +14,11 @@ fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
     while at < src.len() {
         let rest = src.get(at..).unwrap_or_default();
         let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let end = at.saturating_add(len);
+        let end = at + len;
         let line = src.get(at..end).unwrap_or_default().trim_ascii_end();
         // `make` ignores a comment between joined lines.
         let inside = at > start && line.trim_ascii_start().starts_with(b"#");
-        at = end.saturating_add(1);
+        at = end + 1;
         if line.ends_with(b"\\") || inside {
             continue;
         }
@@ -49,7 +49,7 @@ struct Setting<'a> {
 fn setting(line: &[u8]) -> Option<Setting<'_>> {
     let at = memchr::memchr(b'=', line)?;
     let head = line.get(..at)?;
-    let at = at.saturating_add(1);
+    let at = at + 1;
     let last = head.trim_ascii_end().iter().rposition(|byte| !matches!(byte, b':' | b'?' | b'+' | b'!'));
     let name = last.and_then(|last| head.get(..=last)).unwrap_or_default().trim_ascii();
     let name = name.strip_prefix(b"override ").unwrap_or(name).trim_ascii();
@@ -68,7 +68,7 @@ fn settings(src: &[u8], lines: &[(usize, usize)]) -> Names {
             if text == b"endef" {
                 names.insert(name, body);
             } else {
-                if body.len().saturating_add(line.len()) < MAX {
+                if body.len() + line.len() < MAX {
                     body.extend_from_slice(line);
                     body.push(b'\n');
                 }
@@ -93,7 +93,7 @@ fn settings(src: &[u8], lines: &[(usize, usize)]) -> Names {
             } else {
                 entry.clear();
             }
-            if entry.len().saturating_add(set.value.len()) <= MAX {
+            if entry.len() + set.value.len() <= MAX {
                 entry.extend_from_slice(set.value.trim_ascii());
             }
         }
@@ -125,7 +125,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
         if let Some(recipe) = recipe {
             let marks =
                 recipe.iter().take_while(|byte| matches!(byte, b'@' | b'-' | b'+' | b' ' | b'\t')).count();
-            let at = start.saturating_add(marks).saturating_add(1);
+            let at = start + marks + 1;
             recipes.line(recipe.get(marks..).unwrap_or_default(), at);
             recipes.out.unit(b"\n", (end, end), Obfuscations::NONE);
             continue;
@@ -146,8 +146,8 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
         if let Some(at) =
             memchr::memchr(b';', line).filter(|at| line.get(..*at).is_some_and(|head| head.contains(&b':')))
         {
-            let from = start.saturating_add(at).saturating_add(1);
-            recipes.line(line.get(at.saturating_add(1)..).unwrap_or_default(), from);
+            let from = start + at + 1;
+            recipes.line(line.get(at + 1..).unwrap_or_default(), from);
             recipes.out.unit(b"\n", (end, end), Obfuscations::NONE);
         }
     }
@@ -162,7 +162,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
 /// Processes `NAME != command`, which runs a command, and `export NAME = value`, which all recipes see.
 fn set_outside(set: &Setting<'_>, start: usize, end: usize, sink: &mut Sink<'_>) {
     if set.head.ends_with(b"!") {
-        sink.embed(Lens::Sh, EmbeddedText::Range(start.saturating_add(set.at), end));
+        sink.embed(Lens::Sh, EmbeddedText::Range(start + set.at, end));
     }
     if set.head.starts_with(b"export ") {
         let mut flat = FlatText::default();
@@ -192,18 +192,18 @@ fn shell_calls(line: &[u8], start: usize, calls: &mut Vec<(usize, usize)>) {
     let mut inside = 0_usize;
     for at in memchr::memchr2_iter(b'(', b')', line) {
         if line.get(at) == Some(&b'(') {
-            let tail = line.get(at.saturating_add(1)..).unwrap_or_default();
+            let tail = line.get(at + 1..).unwrap_or_default();
             let called = tail.starts_with(b"shell ") || tail.starts_with(b"shell\t");
             let kept = called && inside < LEVELS;
-            open.push(kept.then_some(at.saturating_add(7)));
-            inside = inside.saturating_add(usize::from(kept));
+            open.push(kept.then_some(at + 7));
+            inside += usize::from(kept);
         } else if let Some(Some(from)) = open.pop() {
             inside = inside.saturating_sub(1);
-            calls.push((start.saturating_add(from), start.saturating_add(at)));
+            calls.push((start + from, start + at));
         }
     }
     if let Some(from) = open.into_iter().flatten().next() {
-        calls.push((start.saturating_add(from), start.saturating_add(line.len())));
+        calls.push((start + from, start + line.len()));
     }
 }
 
@@ -213,7 +213,7 @@ fn closing(text: &[u8], open: u8) -> Option<usize> {
     let mut inside = 0_usize;
     text.iter().take(MAX).position(|byte| {
         if *byte == open {
-            inside = inside.saturating_add(1);
+            inside += 1;
         } else if *byte == close {
             if inside == 0 {
                 return true;
@@ -230,41 +230,41 @@ impl Recipe<'_> {
         let mut at = 0_usize;
         while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
             let len = memchr::memchr(b'$', rest).unwrap_or(rest.len());
-            self.out.plain(rest.get(..len).unwrap_or_default(), start.saturating_add(at), Obfuscations::NONE);
-            at = at.saturating_add(len);
-            let place = start.saturating_add(at);
+            self.out.plain(rest.get(..len).unwrap_or_default(), start + at, Obfuscations::NONE);
+            at += len;
+            let place = start + at;
             let rest = line.get(at..).unwrap_or_default();
             match rest {
                 [b'$', b'$', ..] => {
-                    self.out.plain(b"$", place.saturating_add(1), Obfuscations::NONE);
-                    at = at.saturating_add(2);
+                    self.out.plain(b"$", place + 1, Obfuscations::NONE);
+                    at += 2;
                 }
                 [b'$', open @ (b'(' | b'{'), tail @ ..] => {
                     let Some(len) = closing(tail, *open) else {
                         self.out.plain(b"$", place, Obfuscations::NONE);
-                        at = at.saturating_add(1);
+                        at += 1;
                         continue;
                     };
                     let name = tail.get(..len).unwrap_or_default();
-                    let end = place.saturating_add(len).saturating_add(3);
+                    let end = place + len + 3;
                     if let Some(command) = name.strip_prefix(b"shell ") {
-                        self.out.unit(b"$(", (place, place.saturating_add(2)), Obfuscations::NONE);
-                        self.out.plain(command, place.saturating_add(8), Obfuscations::NONE);
+                        self.out.unit(b"$(", (place, place + 2), Obfuscations::NONE);
+                        self.out.plain(command, place + 8, Obfuscations::NONE);
                         self.out.unit(b")", (end.saturating_sub(1), end), Obfuscations::NONE);
                     } else {
-                        shell_calls(name, place.saturating_add(2), &mut self.calls);
+                        shell_calls(name, place + 2, &mut self.calls);
                         self.named(name, (place, end), LEVELS);
                     }
-                    at = at.saturating_add(len).saturating_add(3);
+                    at += len + 3;
                 }
                 [b'$', next, ..] => {
-                    let range = (place, place.saturating_add(2));
+                    let range = (place, place + 2);
                     if next.is_ascii_alphabetic() {
                         self.named(&[*next], range, LEVELS);
                     } else {
                         self.out.unit(b"${@}", range, Obfuscations::NONE);
                     }
-                    at = at.saturating_add(2);
+                    at += 2;
                 }
                 _ => {
                     self.out.plain(rest, place, Obfuscations::NONE);
@@ -279,7 +279,7 @@ impl Recipe<'_> {
         let name = name.strip_prefix(b"call ").or_else(|| name.strip_prefix(b"value ")).unwrap_or(name);
         let name = name.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
         let known = self.names.get(name).filter(|_| levels > 0);
-        let paid = known.and_then(|value| self.budget.checked_sub(value.len().saturating_add(16)));
+        let paid = known.and_then(|value| self.budget.checked_sub(value.len() + 16));
         let (Some(value), Some(left)) = (known, paid) else {
             let text: &[u8] = if name == b"SHELL" { b"sh" } else { b"${X}" };
             self.out.unit(text, range, Obfuscations::NONE);
@@ -290,24 +290,24 @@ impl Recipe<'_> {
         while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
             let len = memchr::memchr(b'$', rest).unwrap_or(rest.len());
             self.out.unit(rest.get(..len).unwrap_or_default(), range, Obfuscations::SHELL);
-            at = at.saturating_add(len);
+            at += len;
             match value.get(at..).unwrap_or_default() {
                 [b'$', b'$', ..] => {
                     self.out.unit(b"$", range, Obfuscations::SHELL);
-                    at = at.saturating_add(2);
+                    at += 2;
                 }
                 [b'$', open @ (b'(' | b'{'), tail @ ..] => {
                     let Some(len) = closing(tail, *open) else {
                         self.out.unit(b"$", range, Obfuscations::SHELL);
-                        at = at.saturating_add(1);
+                        at += 1;
                         continue;
                     };
                     self.named(tail.get(..len).unwrap_or_default(), range, levels.saturating_sub(1));
-                    at = at.saturating_add(len).saturating_add(3);
+                    at += len + 3;
                 }
                 [b'$', next, ..] => {
                     self.named(&[*next], range, levels.saturating_sub(1));
-                    at = at.saturating_add(2);
+                    at += 2;
                 }
                 _ => break,
             }

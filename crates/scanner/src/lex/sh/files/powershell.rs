@@ -18,7 +18,7 @@ type Values<'a> = BTreeMap<Vec<u8>, &'a [u8]>;
 /// Reads `$name = value` up to the end of the line or command.
 fn assigned(src: &[u8], at: usize) -> Option<(Vec<u8>, &[u8])> {
     let name = dollar_name(src, at)?;
-    let from = at.saturating_add(name.len()).saturating_add(1);
+    let from = at + name.len() + 1;
     let rest = src.get(from..)?;
     let gap = rest.iter().take(16).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let value = rest.get(gap..)?.strip_prefix(b"=").filter(|value| !value.starts_with(b"="))?;
@@ -28,7 +28,7 @@ fn assigned(src: &[u8], at: usize) -> Option<(Vec<u8>, &[u8])> {
 }
 
 fn dollar_name(src: &[u8], at: usize) -> Option<&[u8]> {
-    let rest = src.get(at.saturating_add(1)..)?;
+    let rest = src.get(at + 1..)?;
     let len = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     rest.get(..len).filter(|name| !name.is_empty() && name.len() <= 64)
 }
@@ -44,7 +44,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
         match byte {
             b'$' if quote == 0 => {
                 let name = dollar_name(src, at).unwrap_or_default();
-                let end = at.saturating_add(name.len()).saturating_add(1);
+                let end = at + name.len() + 1;
                 if let Some((name, value)) = assigned(src, at) {
                     values.insert(name, value);
                     out.code.copy(src.get(at..end).unwrap_or_default(), at, Obfuscations::NONE, 0);
@@ -63,24 +63,23 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
             b'#' if quote == 0 && boundary(src, at) => {
                 let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 comment(rest.get(..len).unwrap_or_default(), at, out);
-                at = at.saturating_add(len);
+                at += len;
             }
             b'<' if quote == 0 && rest.starts_with(b"<#") => {
-                let len = memchr::memmem::find(rest, b"#>").map_or(rest.len(), |len| len.saturating_add(2));
+                let len = memchr::memmem::find(rest, b"#>").map_or(rest.len(), |len| len + 2);
                 comment(rest.get(..len).unwrap_or_default(), at, out);
-                at = at.saturating_add(len);
+                at += len;
             }
             // A backtick inside a word has no effect; at the end of a line it continues the line.
             b'`' if quote != b'\'' => {
                 let joins = matches!(rest.get(1), Some(b'\n' | b'\r'));
                 out.code.skip(if joins { Obfuscations::NONE } else { Obfuscations::SHELL });
-                at = at.saturating_add(1);
+                at += 1;
                 if joins {
                     blank(at, out);
-                    at =
-                        at.saturating_add(rest.get(1..).map_or(0, |rest| {
-                            rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
-                        }));
+                    at += rest
+                        .get(1..)
+                        .map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count());
                 }
             }
             b'\'' | b'"' => {
@@ -89,29 +88,29 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
                 } else if quote == 0 {
                     quote = byte;
                 }
-                at = at.saturating_add(1);
+                at += 1;
             }
             b'+' if quote == 0 && joined(src, at) => {
                 // Two strings joined by `+` are one.
                 out.code.skip(Obfuscations::SHELL);
                 let rest = rest.get(1..).unwrap_or_default();
                 let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                at = at.saturating_add(gap).saturating_add(1);
+                at += gap + 1;
             }
             b'\n' => {
                 quote = 0;
                 out.code.copy(b"\n", at, Obfuscations::NONE, 0);
-                at = at.saturating_add(1);
+                at += 1;
             }
             byte if byte.is_ascii_whitespace() => {
                 blank(at, out);
-                at = at.saturating_add(1);
+                at += 1;
             }
             _ => {
                 let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte >= 0x80;
                 let len = rest.iter().take_while(plain).count().max(1);
                 out.code.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE, 0);
-                at = at.saturating_add(len);
+                at += len;
             }
         }
     }
@@ -141,7 +140,7 @@ fn boundary(src: &[u8], at: usize) -> bool {
 fn joined(src: &[u8], at: usize) -> bool {
     let quote = |byte: Option<&u8>| matches!(byte, Some(b'\'' | b'"'));
     let before = src.get(at.saturating_sub(64)..at).unwrap_or_default();
-    let after = src.get(at.saturating_add(1)..src.len().min(at.saturating_add(65))).unwrap_or_default();
+    let after = src.get(at + 1..src.len().min(at + 65)).unwrap_or_default();
     quote(before.iter().rev().find(|byte| !byte.is_ascii_whitespace()))
         && quote(after.iter().find(|byte| !byte.is_ascii_whitespace()))
 }
@@ -149,7 +148,7 @@ fn joined(src: &[u8], at: usize) -> bool {
 fn comment(text: &[u8], at: usize, out: &mut Lexed) {
     out.text.begin(Within::Comment, 0);
     for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let from = at.saturating_add(line.as_ptr().addr().wrapping_sub(text.as_ptr().addr()));
+        let from = at + line.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
         out.text.raw(line, from, Obfuscations::NONE);
     }
     out.text.end();
@@ -162,7 +161,7 @@ fn strings(src: &[u8], out: &mut Lexed) {
         out.text.begin(Within::String, 0);
         out.text.raw(line, at, Obfuscations::NONE);
         out.text.end();
-        at = at.saturating_add(line.len());
+        at += line.len();
     }
 }
 
@@ -183,7 +182,7 @@ pub(in crate::lex::sh) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexe
             }
             let mut from = at;
             for part in line.split_inclusive(|byte| matches!(byte, b'^' | b' ' | b'\t' | b'"')) {
-                let end = from.saturating_add(part.len());
+                let end = from + part.len();
                 let last = part.last().copied().unwrap_or(0);
                 let body = if matches!(last, b'^' | b' ' | b'\t' | b'"') {
                     part.get(..part.len().saturating_sub(1)).unwrap_or_default()
@@ -208,7 +207,7 @@ pub(in crate::lex::sh) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexe
                 from = end;
             }
         }
-        at = at.saturating_add(line.len());
+        at += line.len();
     }
     strings(src, out);
 }
@@ -222,7 +221,7 @@ fn batch_set(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let rest = rest.trim_ascii();
     let rest = rest.strip_prefix(b"\"").map_or(rest, |rest| rest.strip_suffix(b"\"").unwrap_or(rest));
     let at = memchr::memchr(b'=', rest).filter(|at| (1..=64).contains(at))?;
-    let value = rest.get(at.saturating_add(1)..).filter(|value| value.len() <= MAX)?;
+    let value = rest.get(at + 1..).filter(|value| value.len() <= MAX)?;
     Some((rest.get(..at)?.to_ascii_lowercase(), value))
 }
 
@@ -230,32 +229,27 @@ fn batch_set(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 fn batch_part(part: &[u8], from: usize, values: &Values<'_>, budget: &mut usize, out: &mut Lexed) {
     let mut at = 0_usize;
     while let Some(open) = part.get(at..).and_then(|rest| memchr::memchr(b'%', rest)) {
-        let open = at.saturating_add(open);
-        let name = open.saturating_add(1);
+        let open = at + open;
+        let name = open + 1;
         let Some(len) = part.get(name..).and_then(|rest| memchr::memchr(b'%', rest)) else { break };
-        let close = name.saturating_add(len);
+        let close = name + len;
         let value = part.get(name..close).filter(|name| name.len() <= 64);
         let value = value.and_then(|name| values.get(&name.to_ascii_lowercase()));
         let paid = value.and_then(|value| budget.checked_sub(value.len()));
         let (Some(value), Some(left)) = (value, paid) else {
-            out.code.copy(
-                part.get(at..close).unwrap_or_default(),
-                from.saturating_add(at),
-                Obfuscations::NONE,
-                0,
-            );
+            out.code.copy(part.get(at..close).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
             at = close;
             if value.is_none() && len == 0 {
-                out.code.copy(b"%", from.saturating_add(close), Obfuscations::NONE, 0);
-                at = close.saturating_add(1);
+                out.code.copy(b"%", from + close, Obfuscations::NONE, 0);
+                at = close + 1;
             }
             continue;
         };
         *budget = left;
-        let (start, end) = (from.saturating_add(open), from.saturating_add(close).saturating_add(1));
-        out.code.copy(part.get(at..open).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
+        let (start, end) = (from + open, from + close + 1);
+        out.code.copy(part.get(at..open).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
         out.code.put(value, (start, end), Obfuscations::SHELL, 0);
-        at = close.saturating_add(1);
+        at = close + 1;
     }
-    out.code.copy(part.get(at..).unwrap_or_default(), from.saturating_add(at), Obfuscations::NONE, 0);
+    out.code.copy(part.get(at..).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
 }

@@ -203,8 +203,7 @@ fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
     };
     let verb = args.iter().take(16).position(|arg| verbs.contains(arg))?;
     let (head, tail) = args.split_at_checked(verb)?;
-    let base =
-        head.iter().position(|arg| *arg == b"-C").and_then(|at| head.get(at.saturating_add(1))).copied();
+    let base = head.iter().position(|arg| *arg == b"-C").and_then(|at| head.get(at + 1)).copied();
     let mut operands = Vec::new();
     let mut words = tail.iter().copied().skip(1);
     while let Some(word) = words.next() {
@@ -246,7 +245,7 @@ fn added(args: &[&[u8]]) -> Vec<Vec<u8>> {
 fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let far = |arg: &&[u8]| arg.starts_with(b"s3://") || arg.starts_with(b"gs://");
     let Some(at) = args.iter().position(far) else { return Vec::new() };
-    let Some(to) = args.get(at.saturating_add(1)).filter(|to| !far(to) && !to.starts_with(b"-")) else {
+    let Some(to) = args.get(at + 1).filter(|to| !far(to) && !to.starts_with(b"-")) else {
         return Vec::new();
     };
     let name = args.get(at).map(|from| remote_name(from)).unwrap_or_default();
@@ -298,16 +297,16 @@ pub(in crate::lex::sh) fn kept(name: &[u8], args: &[&[u8]]) -> Vec<Vec<u8>> {
     let (mut files, mut directory, mut addresses, mut remote) = (Vec::new(), None, Vec::new(), !named);
     let mut at = 0_usize;
     while let Some(&arg) = args.get(at) {
-        at = at.saturating_add(1);
+        at += 1;
         let next = args.get(at).copied();
         match option(name, arg) {
             OutputOption::File(None) => {
                 files.extend(next);
-                at = at.saturating_add(1);
+                at += 1;
             }
             OutputOption::Directory(None) => {
                 directory = next;
-                at = at.saturating_add(1);
+                at += 1;
             }
             OutputOption::File(own) => files.extend(own),
             OutputOption::Directory(own) => directory = own,
@@ -337,9 +336,8 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
     let curl = matches!(name, b"curl" | b"curlie");
     if let Some(long) = arg.strip_prefix(b"--") {
         let at = memchr::memchr(b'=', long);
-        let (long, value) = at.map_or((long, None), |at| {
-            (long.get(..at).unwrap_or_default(), long.get(at.saturating_add(1)..))
-        });
+        let (long, value) =
+            at.map_or((long, None), |at| (long.get(..at).unwrap_or_default(), long.get(at + 1..)));
         return match long {
             b"output" | b"output-document" | b"out" => OutputOption::File(value),
             b"output-dir" | b"directory-prefix" | b"dir" => OutputOption::Directory(value),
@@ -363,7 +361,7 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
         let remote = curl && !letters.starts_with(b"X") && letters.contains(&b'O') && plain(letters);
         return if remote { OutputOption::Remote } else { OutputOption::Other };
     };
-    let value = letters.get(at.saturating_add(1)..).filter(|value| !value.is_empty());
+    let value = letters.get(at + 1..).filter(|value| !value.is_empty());
     if letters.get(at) == Some(&file) { OutputOption::File(value) } else { OutputOption::Directory(value) }
 }
 

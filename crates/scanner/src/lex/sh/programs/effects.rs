@@ -65,7 +65,7 @@ const SETUP: &[&[u8]] = &[
 impl Parser<'_, '_, '_> {
     /// Returns the words after the program.
     pub(in crate::lex::sh) fn args(&self, own: CommandWords) -> &[Word] {
-        self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default()
+        self.words.get(own.first + 1..own.end).unwrap_or_default()
     }
 
     pub(in crate::lex::sh) fn arg_texts(&self, own: CommandWords) -> Vec<Vec<u8>> {
@@ -302,7 +302,7 @@ impl Parser<'_, '_, '_> {
         let mut at = 0_usize;
         let mut file = None;
         while let Some(word) = args.get(at).copied() {
-            at = at.saturating_add(1);
+            at += 1;
             let text = self.text(word).to_vec();
             if code_option(lens, name, &text) {
                 if let Some(code) = args.get(at..).and_then(|rest| {
@@ -320,7 +320,7 @@ impl Parser<'_, '_, '_> {
                 return;
             }
             if let Some(code) = glued(lens, &text) {
-                self.embed(lens, word.start.saturating_add(code), word.end);
+                self.embed(lens, word.start + code, word.end);
                 return;
             }
             if word.printed != 0 {
@@ -332,7 +332,7 @@ impl Parser<'_, '_, '_> {
             }
             match text.as_slice() {
                 b"-o" | b"+o" | b"-O" | b"-W" | b"-X" | b"-r" | b"--require" | b"--import" | b"--rcfile"
-                | b"--init-file" => at = at.saturating_add(1),
+                | b"--init-file" => at += 1,
                 b"-s" | b"-" | b"/dev/stdin" | b"/dev/fd/0" => break,
                 b"-m" => {
                     file = Some(Vec::new());
@@ -360,7 +360,7 @@ impl Parser<'_, '_, '_> {
     /// the rest is recorded.
     fn names_file(&mut self, lens: Lens, file: &[u8]) {
         let below = file.starts_with(b"$").then(|| memchr::memchr(b'/', file)).flatten();
-        let file = file.get(below.map_or(0, |at| at.saturating_add(1))..).unwrap_or_default();
+        let file = file.get(below.map_or(0, |at| at + 1)..).unwrap_or_default();
         if !file.is_empty() && !file.contains(&b'$') {
             let path = String::from_utf8_lossy(file).into_owned();
             self.sink.named_as.push(Named { lens, path });
@@ -422,8 +422,8 @@ impl Parser<'_, '_, '_> {
             let text = self.text(word).to_vec();
             let Some(at) = memchr::memchr(b'=', &text) else { continue };
             let name = text.get(..at).unwrap_or_default().to_vec();
-            let value = text.get(at.saturating_add(1)..).unwrap_or_default();
-            self.embed(Lens::Sh, word.start.saturating_add(at).saturating_add(1), word.end);
+            let value = text.get(at + 1..).unwrap_or_default();
+            self.embed(Lens::Sh, word.start + at + 1, word.end);
             let simple = !value.iter().any(|byte| matches!(byte, b'|' | b';' | b'&' | b'<' | b'>' | b'('));
             let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
             let words: Vec<Vec<u8>> = words.map(<[u8]>::to_vec).collect();
@@ -457,7 +457,7 @@ impl Parser<'_, '_, '_> {
                 && matches!(text, [b'-', letters @ .., b'c'] if letters.iter().all(u8::is_ascii_alphabetic))
         };
         let found = texts.iter().position(|text| text == option || text == long || glued(text));
-        if let Some(word) = found.and_then(|at| args.get(at.saturating_add(1))) {
+        if let Some(word) = found.and_then(|at| args.get(at + 1)) {
             self.embed(Lens::Sh, word.start, word.end);
             let text = self.text(*word).to_vec();
             self.fed_text(&text, own);
@@ -466,7 +466,7 @@ impl Parser<'_, '_, '_> {
         if name == b"env" {
             let glued = texts.iter().position(|text| text.starts_with(b"-S") && text.len() > 2);
             if let Some(word) = glued.and_then(|at| args.get(at)) {
-                self.embed(Lens::Sh, word.start.saturating_add(2), word.end);
+                self.embed(Lens::Sh, word.start + 2, word.end);
             }
         }
         if name == b"ssh" {
@@ -499,9 +499,9 @@ impl Parser<'_, '_, '_> {
             };
             let mut at = 0_usize;
             while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
-                at = at.saturating_add(if valued(text) { 2 } else { 1 });
+                at += if valued(text) { 2 } else { 1 };
             }
-            let rest = args.get(at.saturating_add(1)..).unwrap_or_default();
+            let rest = args.get(at + 1..).unwrap_or_default();
             if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
                 self.embed(Lens::Sh, first.start, last.end);
                 let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
@@ -534,7 +534,7 @@ impl Parser<'_, '_, '_> {
         let first =
             words.first().map(|word| crate::lex::sh::syntax::simple::base_name(word)).unwrap_or_default();
         if (wrappers::interpreter(first).is_some() || wrappers::is_wrapper(first)) && self.spend(text.len()) {
-            let own = CommandWords { nested: own.nested.saturating_add(8), ..own };
+            let own = CommandWords { nested: own.nested + 8, ..own };
             self.written(&words, own);
         }
     }
@@ -550,9 +550,9 @@ impl Parser<'_, '_, '_> {
         else {
             return false;
         };
-        let mut at = at.saturating_add(1);
+        let mut at = at + 1;
         if let Some(end) = texts.iter().position(|text| text == b"--") {
-            at = end.saturating_add(1);
+            at = end + 1;
         } else {
             while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
                 let alone = text.contains(&b'=')
@@ -561,9 +561,9 @@ impl Parser<'_, '_, '_> {
                         b"--rm" | b"--interactive" | b"--tty" | b"--privileged" | b"--init"
                     )
                     || text.iter().skip(1).all(|byte| matches!(byte, b'i' | b't' | b'd' | b'T'));
-                at = at.saturating_add(if alone { 1 } else { 2 });
+                at += if alone { 1 } else { 2 };
             }
-            at = at.saturating_add(1);
+            at += 1;
         }
         let rest = texts.get(at..).unwrap_or_default();
         self.fed_text(&rest.join(&b' '), own);
@@ -576,8 +576,8 @@ impl Parser<'_, '_, '_> {
             let text = self.text(word).to_vec();
             let mut from = 0_usize;
             while let Some(open) = text.get(from..).and_then(|rest| memchr::memchr2(b'"', b'\'', rest)) {
-                let open = from.saturating_add(open);
-                let start = open.saturating_add(1);
+                let open = from + open;
+                let start = open + 1;
                 let quote = text.get(open).copied().unwrap_or(b'"');
                 let Some(len) = text.get(start..).and_then(|rest| memchr::memchr(quote, rest)) else { break };
                 let head = text.get(open.saturating_sub(32)..open).unwrap_or_default().trim_ascii_end();
@@ -593,10 +593,10 @@ impl Parser<'_, '_, '_> {
                     b"shell_exec",
                 ];
                 if runs.iter().any(|call| head.ends_with(call)) {
-                    let start = word.start.saturating_add(start);
-                    self.embed(Lens::Sh, start, start.saturating_add(len));
+                    let start = word.start + start;
+                    self.embed(Lens::Sh, start, start + len);
                 }
-                from = start.saturating_add(len).saturating_add(1);
+                from = start + len + 1;
             }
         }
     }
@@ -607,7 +607,7 @@ impl Parser<'_, '_, '_> {
         let mut at = 0_usize;
         while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
             let valued = matches!(text.as_slice(), b"-n" | b"--interval" | b"-q" | b"--equexit");
-            at = at.saturating_add(if valued { 2 } else { 1 });
+            at += if valued { 2 } else { 1 };
         }
         let rest = self.args(own).get(at..).unwrap_or_default();
         if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
@@ -623,24 +623,18 @@ impl Parser<'_, '_, '_> {
         let texts = self.arg_texts(own);
         let mut from = None;
         let mut sources = 0;
-        for (text, at) in texts.iter().zip(own.first.saturating_add(1)..) {
+        for (text, at) in texts.iter().zip(own.first + 1..) {
             if matches!(text.as_slice(), b"-exec" | b"-execdir" | b"-ok" | b"-okdir" | b"-x" | b"-X") {
-                from = Some(at.saturating_add(1));
+                from = Some(at + 1);
             } else if matches!(text.as_slice(), b";" | b"+")
                 && let Some(first) = from.take().filter(|first| *first < at)
             {
-                let inner = CommandWords {
-                    first,
-                    end: at,
-                    nested: own.nested.saturating_add(1),
-                    wanted: false,
-                    ..own
-                };
+                let inner = CommandWords { first, end: at, nested: own.nested + 1, wanted: false, ..own };
                 sources |= self.command_words(inner).sources;
             }
         }
         if let Some(first) = from.filter(|first| *first < own.end) {
-            let inner = CommandWords { first, nested: own.nested.saturating_add(1), wanted: false, ..own };
+            let inner = CommandWords { first, nested: own.nested + 1, wanted: false, ..own };
             sources |= self.command_words(inner).sources;
         }
         sources
@@ -653,9 +647,7 @@ impl Parser<'_, '_, '_> {
             texts.iter().position(|text| text.starts_with(b"-S") || text.starts_with(b"--split-string"))?;
         let text = texts.get(at)?;
         let glued = text.strip_prefix(b"--split-string=").or_else(|| text.strip_prefix(b"-S"));
-        let text = glued
-            .filter(|text| !text.is_empty())
-            .or_else(|| texts.get(at.saturating_add(1)).map(Vec::as_slice))?;
+        let text = glued.filter(|text| !text.is_empty()).or_else(|| texts.get(at + 1).map(Vec::as_slice))?;
         let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let program = words.find(|word| !wrappers::is_assignment(word) && !word.starts_with(b"-"))?;
         let table = &self.sink.rules.commands;
@@ -819,7 +811,7 @@ impl Parser<'_, '_, '_> {
         let Some(from) = args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0")) else {
             return;
         };
-        let mut rest = args.get(from.saturating_add(1)..).unwrap_or_default().to_vec();
+        let mut rest = args.get(from + 1..).unwrap_or_default().to_vec();
         if args.get(from).is_some_and(|word| self.text(*word) == b"--0") && !rest.is_empty() {
             // `set --0` is written by `embed_with`; its first word is `$0`.
             let name = rest.remove(0);
@@ -846,7 +838,7 @@ impl Parser<'_, '_, '_> {
         self.report_assignment(word, span);
         let text = self.text(word);
         let Some(at) = memchr::memchr(b'=', text) else { return };
-        let (name, value) = (text.get(..at).unwrap_or_default(), text.get(at.saturating_add(1)..));
+        let (name, value) = (text.get(..at).unwrap_or_default(), text.get(at + 1..));
         let value = value.unwrap_or_default().to_vec();
         let added = name.strip_suffix(b"+").map(<[u8]>::to_vec);
         let name = added.clone().unwrap_or_else(|| name.to_vec());
@@ -883,7 +875,7 @@ impl Parser<'_, '_, '_> {
             program,
             how: Obfuscations::NONE,
             args: flat.bytes.get(word.start..word.end).unwrap_or_default(),
-            undone: &|from, to| flat.how(word.start.saturating_add(from), word.start.saturating_add(to)),
+            undone: &|from, to| flat.how(word.start + from, word.start + to),
             sources: word.sources,
             fed: Obfuscations::NONE,
             redirects: &[],

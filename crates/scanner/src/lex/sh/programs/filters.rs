@@ -64,20 +64,20 @@ fn format_once(
             continue;
         }
         if byte != b'%' {
-            out.add(format, at, at.saturating_add(1));
-            at = at.saturating_add(1);
+            out.add(format, at, at + 1);
+            at += 1;
             continue;
         }
-        at = at.saturating_add(1);
+        at += 1;
         while format
             .bytes
             .get(at)
             .is_some_and(|byte| matches!(byte, b'-' | b'+' | b' ' | b'#' | b'0'..=b'9' | b'.'))
         {
-            at = at.saturating_add(1);
+            at += 1;
         }
         match format.bytes.get(at) {
-            Some(b'%') => out.add(format, at, at.saturating_add(1)),
+            Some(b'%') => out.add(format, at, at + 1),
             Some(b's' | b'q' | b'd' | b'i') => {
                 if let Some(arg) = args.next() {
                     out.add(arg, 0, arg.len());
@@ -95,7 +95,7 @@ fn format_once(
             }
             _ => return None,
         }
-        at = at.saturating_add(1);
+        at += 1;
     }
     Some(())
 }
@@ -104,7 +104,7 @@ fn unescape(text: &FlatText, out: &mut FlatText) {
     let mut at = 0_usize;
     while at < text.len() {
         let plain = text.bytes.get(at..).and_then(|rest| memchr::memchr(b'\\', rest));
-        let end = plain.map_or(text.len(), |plain| at.saturating_add(plain));
+        let end = plain.map_or(text.len(), |plain| at + plain);
         out.add(text, at, end);
         at = end;
         if at < text.len() {
@@ -115,12 +115,12 @@ fn unescape(text: &FlatText, out: &mut FlatText) {
 
 /// Appends the character of the escape at `at`, and returns the end of the escape.
 fn one_escape(text: &FlatText, at: usize, out: &mut FlatText) -> usize {
-    let rest = text.bytes.get(at.saturating_add(1)..).unwrap_or_default();
+    let rest = text.bytes.get(at + 1..).unwrap_or_default();
     let Some((value, len)) = escape(rest) else {
-        out.add(text, at, at.saturating_add(1));
-        return at.saturating_add(1);
+        out.add(text, at, at + 1);
+        return at + 1;
     };
-    let end = at.saturating_add(len).saturating_add(1);
+    let end = at + len + 1;
     let how = if spelled(rest, &value) { Obfuscations::SHELL } else { Obfuscations::NONE };
     out.unit(&value, text.source(at, end), how);
     end
@@ -154,11 +154,11 @@ pub(in crate::lex::sh) fn escape(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
         b'"' => (b"\"".to_vec(), 1),
         b'x' => {
             let (value, len) = number(tail, 2, 16)?;
-            (byte(value), len.saturating_add(1))
+            (byte(value), len + 1)
         }
         b'u' | b'U' => {
             let (value, len) = number(tail, if rest.first() == Some(&b'u') { 4 } else { 8 }, 16)?;
-            (char::from_u32(value)?.to_string().into_bytes(), len.saturating_add(1))
+            (char::from_u32(value)?.to_string().into_bytes(), len + 1)
         }
         b'0' => {
             let (value, len) = number(rest, 4, 8)?;
@@ -242,7 +242,7 @@ fn set(text: &[u8]) -> Option<Vec<u8>> {
         {
             if rest.starts_with(class) {
                 out.extend(range);
-                at = at.saturating_add(class.len());
+                at += class.len();
             }
         }
         let rest = text.get(at..).unwrap_or_default();
@@ -250,16 +250,16 @@ fn set(text: &[u8]) -> Option<Vec<u8>> {
             [] => break,
             [from, b'-', to, ..] if from <= to => {
                 out.extend(*from..=*to);
-                at = at.saturating_add(3);
+                at += 3;
             }
             [b'\\', tail @ ..] => {
                 let (value, len) = escape(tail)?;
                 out.extend(value);
-                at = at.saturating_add(len).saturating_add(1);
+                at += len + 1;
             }
             [byte, ..] => {
                 out.push(*byte);
-                at = at.saturating_add(1);
+                at += 1;
             }
         }
         if out.len() > 1024 {

@@ -118,7 +118,7 @@ pub(in crate::lex::sh) fn skipped<'w>(
     let mut operands = wrapper.operands;
     while let Some(word) = words(at) {
         if word == b"--" {
-            at = at.saturating_add(1);
+            at += 1;
             break;
         }
         if wrapper.asks.iter().any(|ask| ask.as_bytes() == word) {
@@ -129,12 +129,12 @@ pub(in crate::lex::sh) fn skipped<'w>(
         let assigns = matches!(name, b"env" | b"sudo" | b"doas") && is_assignment(word);
         if option {
             let valued = wrapper.valued.iter().any(|option| option.as_bytes() == word);
-            at = at.saturating_add(if valued { 2 } else { 1 });
+            at += if valued { 2 } else { 1 };
         } else if assigns {
-            at = at.saturating_add(1);
+            at += 1;
         } else if operands > 0 {
             operands = operands.saturating_sub(1);
-            at = at.saturating_add(1);
+            at += 1;
         } else {
             break;
         }
@@ -174,7 +174,7 @@ fn runner<'w>(name: &[u8], words: &dyn Fn(usize) -> Option<&'w [u8]>) -> Option<
     }
     let mut at = 1_usize;
     while let Some(word) = words(at).filter(|word| word.starts_with(b"-")) {
-        at = at.saturating_add(if RUNNER_VALUED.contains(&word) { 2 } else { 1 });
+        at += if RUNNER_VALUED.contains(&word) { 2 } else { 1 };
     }
     Some(at)
 }

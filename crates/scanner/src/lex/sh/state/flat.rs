@@ -87,13 +87,13 @@ impl FlatText {
         let segs = self.segs.get(first..).unwrap_or_default();
         segs.iter().enumerate().take_while(move |(_, seg)| (seg.at as usize) < end).map(
             move |(index, seg)| {
-                let next = segs.get(index.saturating_add(1)).map_or(self.len(), |next| next.at as usize);
+                let next = segs.get(index + 1).map_or(self.len(), |next| next.at as usize);
                 let (from, to) = ((seg.at as usize).max(start), next.min(end));
                 let bytes = self.bytes.get(from..to).unwrap_or_default();
                 let range = if seg.linear {
                     let shift = from.saturating_sub(seg.at as usize);
-                    let begin = (seg.from as usize).saturating_add(shift);
-                    (begin, begin.saturating_add(bytes.len()))
+                    let begin = seg.from as usize + shift;
+                    (begin, begin + bytes.len())
                 } else {
                     (seg.from as usize, seg.to as usize)
                 };
@@ -112,7 +112,7 @@ impl FlatText {
 
     /// Maps a range to the source.
     pub(in crate::lex::sh) fn source(&self, start: usize, end: usize) -> (usize, usize) {
-        self.pieces(start, end.max(start.saturating_add(1)))
+        self.pieces(start, end.max(start + 1))
             .map(|(_, range, ..)| range)
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
             .unwrap_or((0, 0))

@@ -18,7 +18,7 @@ pub(in crate::lex::sh) struct FunctionEffect {
 /// Returns `true` if a body uses its arguments.
 pub(in crate::lex::sh) fn takes_arguments(body: &[u8]) -> bool {
     memchr::memchr_iter(b'$', body).any(|at| {
-        let next = body.get(at.saturating_add(1)..).unwrap_or_default();
+        let next = body.get(at + 1..).unwrap_or_default();
         matches!(next.strip_prefix(b"{").unwrap_or(next), [b'1'..=b'9' | b'@' | b'*', ..])
     })
 }

@@ -131,7 +131,7 @@ pub(in crate::lex::sh) fn replaced(value: &[u8], spec: &[u8]) -> Option<Vec<u8>>
     let spec = if anchor.is_some() { spec.get(1..)? } else { spec };
     let cut = memchr::memchr(b'/', spec);
     let pattern = spec.get(..cut.unwrap_or(spec.len()))?;
-    let with = cut.and_then(|cut| spec.get(cut.saturating_add(1)..)).unwrap_or_default();
+    let with = cut.and_then(|cut| spec.get(cut + 1..)).unwrap_or_default();
     if pattern.is_empty() {
         return Some(value.to_vec());
     }
@@ -143,7 +143,7 @@ pub(in crate::lex::sh) fn replaced(value: &[u8], spec: &[u8]) -> Option<Vec<u8>>
     let mut at = 0_usize;
     let mut done = false;
     while at < value.len() {
-        let end = at.saturating_add(len);
+        let end = at + len;
         let here = value.get(at..end).is_some_and(|part| fits(pattern, part));
         let placed = match anchor {
             Some(b'#') => at == 0,
@@ -156,7 +156,7 @@ pub(in crate::lex::sh) fn replaced(value: &[u8], spec: &[u8]) -> Option<Vec<u8>>
             done = true;
         } else {
             out.extend(value.get(at));
-            at = at.saturating_add(1);
+            at += 1;
         }
     }
     Some(out)
@@ -172,14 +172,14 @@ pub(in crate::lex::sh) fn fits(pattern: &[u8], text: &[u8]) -> bool {
         match (rest.first(), here) {
             (Some(b'*'), _) => {
                 star = Some((at, from));
-                at = at.saturating_add(1);
+                at += 1;
                 continue;
             }
             (None, None) => return true,
             (Some(_), Some(byte)) => {
                 if let Some(len) = one(rest, *byte) {
-                    at = at.saturating_add(len);
-                    from = from.saturating_add(1);
+                    at += len;
+                    from += 1;
                     continue;
                 }
             }
@@ -187,9 +187,9 @@ pub(in crate::lex::sh) fn fits(pattern: &[u8], text: &[u8]) -> bool {
         }
         match star {
             Some((back, taken)) if taken < text.len() => {
-                star = Some((back, taken.saturating_add(1)));
-                at = back.saturating_add(1);
-                from = taken.saturating_add(1);
+                star = Some((back, taken + 1));
+                at = back + 1;
+                from = taken + 1;
             }
             _ => return false,
         }
@@ -201,7 +201,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [b'?', ..] => Some(1),
         [b'[', rest @ ..] => {
-            let close = rest.iter().skip(1).position(|byte| *byte == b']')?.saturating_add(1);
+            let close = rest.iter().skip(1).position(|byte| *byte == b']')? + 1;
             let set = rest.get(..close)?;
             let (not, set) = match set {
                 [b'!' | b'^', tail @ ..] => (true, tail),
@@ -212,13 +212,13 @@ fn one(pattern: &[u8], byte: u8) -> Option<usize> {
             while let Some(tail) = set.get(at..).filter(|tail| !tail.is_empty()) {
                 if let [from, b'-', to, ..] = tail {
                     inside |= (*from..=*to).contains(&byte);
-                    at = at.saturating_add(3);
+                    at += 3;
                 } else {
                     inside |= tail.first() == Some(&byte);
-                    at = at.saturating_add(1);
+                    at += 1;
                 }
             }
-            (inside != not).then_some(close.saturating_add(2))
+            (inside != not).then_some(close + 2)
         }
         [b'\\', next, ..] => (*next == byte).then_some(2),
         [first, ..] => (*first == byte).then_some(1),

@@ -24,7 +24,7 @@ impl Parser<'_, '_, '_> {
     /// Reads the expansion that a dollar sign begins.
     pub(in crate::lex::sh) fn dollar(&mut self, piece: &mut Word, place: WordContext) {
         let start = self.pos;
-        match self.at(start.saturating_add(1)) {
+        match self.at(start + 1) {
             b'(' => self.substitution(piece, place),
             b'{' => self.parameter(piece, place),
             b'[' => {
@@ -36,15 +36,15 @@ impl Parser<'_, '_, '_> {
             b'\'' if place == WordContext::Bare || place == WordContext::Braces => self.ansi(piece.start),
             b'"' if place == WordContext::Bare => self.skip(1),
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
-                let name = self.src.get(start.saturating_add(1)..self.end).unwrap_or_default();
+                let name = self.src.get(start + 1..self.end).unwrap_or_default();
                 let len = name.iter().take_while(|byte| is_name_byte(**byte)).count();
-                self.skip(len.saturating_add(1));
+                self.skip(len + 1);
                 let name = name.get(..len).unwrap_or_default();
                 self.variable(name, start, piece, place);
             }
             b'@' | b'*' | b'0'..=b'9' | b'#' | b'?' | b'!' | b'$' | b'-' => {
                 self.skip(2);
-                let name = self.src.get(start.saturating_add(1)..self.pos).unwrap_or_default();
+                let name = self.src.get(start + 1..self.pos).unwrap_or_default();
                 self.variable(name, start, piece, place);
             }
             _ => {
@@ -98,7 +98,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         if let Some(value) = value
-            && self.spend(value.len().saturating_add(16))
+            && self.spend(value.len() + 16)
         {
             if self.is_open(name) {
                 piece.open = true;
@@ -199,7 +199,7 @@ impl Parser<'_, '_, '_> {
     /// Reads `$(…)` or arithmetic.
     fn substitution(&mut self, piece: &mut Word, place: WordContext) {
         let start = self.pos;
-        if self.at(start.saturating_add(2)) == b'(' && self.is_arithmetic(start.saturating_add(3)) {
+        if self.at(start + 2) == b'(' && self.is_arithmetic(start + 3) {
             self.skip(3);
             self.arithmetic(b')');
             self.hole(b"$(())", start, piece);
@@ -229,11 +229,11 @@ impl Parser<'_, '_, '_> {
             return;
         }
         if let Some(printed) = printed
-            && self.spend(printed.len().saturating_add(16))
+            && self.spend(printed.len() + 16)
         {
             let end =
                 // The shell drops line breaks at the end of a substitution.
-                printed.bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |at| at.saturating_add(1));
+                printed.bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |at| at + 1);
             let how = printed.how(0, end).and(Obfuscations::SHELL);
             let text = printed.bytes.get(..end).unwrap_or_default();
             self.put_text(text, (start, self.pos), how, piece, place);
@@ -269,14 +269,14 @@ impl Parser<'_, '_, '_> {
 
     /// Returns `true` if `((` is closed by `))`: then it is arithmetic, otherwise two nested subshells.
     pub(in crate::lex::sh) fn is_arithmetic(&self, from: usize) -> bool {
-        let text = self.src.get(from..self.end.min(from.saturating_add(ARITHMETIC))).unwrap_or_default();
+        let text = self.src.get(from..self.end.min(from + ARITHMETIC)).unwrap_or_default();
         let mut open = 0_usize;
         for (byte, at) in text.iter().zip(0_usize..) {
             match byte {
-                b'(' => open = open.saturating_add(1),
+                b'(' => open += 1,
                 b')' => match open.checked_sub(1) {
                     Some(left) => open = left,
-                    None => return text.get(at.saturating_add(1)) == Some(&b')'),
+                    None => return text.get(at + 1) == Some(&b')'),
                 },
                 // A `$( )` inside contains a command, with quotes of its own.
                 b';' | b'\'' | b'"' if open == 0 => return false,
@@ -302,7 +302,7 @@ impl Parser<'_, '_, '_> {
                     self.flat.truncate(from);
                 }
                 b'(' => {
-                    open = open.saturating_add(1);
+                    open += 1;
                     self.skip(1);
                 }
                 byte if byte == close && open == 0 => {
@@ -341,7 +341,7 @@ impl Parser<'_, '_, '_> {
         let (ran, printed) = self.inner(ListEnd::End, Capture::Yes, crate::lex::sh::PipeInput::default());
         (self.end, self.documents, self.line) = around;
         self.up();
-        self.pos = close.saturating_add(1).min(self.end);
+        self.pos = (close + 1).min(self.end);
         self.put_output(ran, printed, start, piece, place);
     }
 
@@ -354,11 +354,11 @@ impl Parser<'_, '_, '_> {
         while at < self.end {
             let rest = self.src.get(at..self.end).unwrap_or_default();
             let len = memchr::memchr2(b'`', b'\\', rest)?;
-            at = at.saturating_add(len);
+            at += len;
             if self.at(at) == b'`' {
                 return Some(at);
             }
-            at = at.saturating_add(2);
+            at += 2;
         }
         self.no_backtick = self.no_backtick.min(self.pos);
         None
@@ -372,13 +372,13 @@ impl Parser<'_, '_, '_> {
             let rest = self.src.get(at..end).unwrap_or_default();
             let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
             flat.plain(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE);
-            at = at.saturating_add(len);
-            if matches!(rest.get(len.saturating_add(1)), Some(b'`' | b'\\' | b'$')) {
-                at = at.saturating_add(1);
+            at += len;
+            if matches!(rest.get(len + 1), Some(b'`' | b'\\' | b'$')) {
+                at += 1;
             }
-            let next = self.src.get(at..at.saturating_add(1).min(end)).unwrap_or_default();
+            let next = self.src.get(at..(at + 1).min(end)).unwrap_or_default();
             flat.plain(next, at, Obfuscations::NONE);
-            at = at.saturating_add(1);
+            at += 1;
         }
         let view = flat.view(0, flat.len());
         self.sink.embed(Lens::Sh, EmbeddedText::View(view));
@@ -390,7 +390,7 @@ impl Parser<'_, '_, '_> {
         self.skip(2);
         // `${!x}` is an indirection, and `${#x}` a length.
         let mut flag = self.peek();
-        let after = self.at(self.pos.saturating_add(1));
+        let after = self.at(self.pos + 1);
         if matches!(flag, b'!' | b'#') && (is_name_byte(after) || matches!(after, b'@' | b'*')) {
             self.skip(1);
         } else {
@@ -460,7 +460,7 @@ impl Parser<'_, '_, '_> {
             }
             (b":", Some(spec)) => value.and_then(|value| variables::part(&value, &spec)),
             (b"#" | b"##" | b"%" | b"%%", Some(pattern)) => {
-                let cost = value.as_ref().map_or(0, Vec::len).saturating_mul(pattern.len().saturating_add(1));
+                let cost = value.as_ref().map_or(0, Vec::len).saturating_mul(pattern.len() + 1);
                 value
                     .filter(|_| self.spend(cost))
                     .and_then(|value| variables::trimmed(&value, &pattern, operator))
@@ -489,7 +489,7 @@ impl Parser<'_, '_, '_> {
         // An index is short. The limit keeps the search linear for `${a[${a[…`.
         let len = rest.iter().take(64).position(|byte| *byte == b']')?;
         let index = rest.get(1..len)?.to_vec();
-        self.skip(len.saturating_add(1));
+        self.skip(len + 1);
         Some(index)
     }
 
@@ -522,8 +522,7 @@ impl Parser<'_, '_, '_> {
                 b'`' => self.backticks(&mut piece, WordContext::Braces),
                 b'\\' => {
                     self.skip(1);
-                    let next =
-                        self.src.get(self.pos..self.pos.saturating_add(1).min(self.end)).unwrap_or_default();
+                    let next = self.src.get(self.pos..(self.pos + 1).min(self.end)).unwrap_or_default();
                     self.flat.plain(next, self.pos, Obfuscations::NONE);
                     self.skip(1);
                 }
@@ -597,12 +596,12 @@ impl Braces<'_> {
             }
             let mut depth = 0_usize;
             let mut commas = Vec::new();
-            for mark in marks.get(index.saturating_add(1)..).unwrap_or_default() {
+            for mark in marks.get(index + 1..).unwrap_or_default() {
                 match self.bytes.get(*mark) {
-                    Some(b'{') => depth = depth.saturating_add(1),
+                    Some(b'{') => depth += 1,
                     Some(b',') if depth == 0 => commas.push(*mark),
                     Some(b'}') if depth == 0 => {
-                        let body = self.slice(open.saturating_add(1), *mark);
+                        let body = self.slice(open + 1, *mark);
                         if !commas.is_empty() || range(body).is_some() {
                             return Some((*open, commas, *mark));
                         }
@@ -622,19 +621,19 @@ impl Braces<'_> {
         let depth = depth.saturating_sub(1);
         let mut middles = Vec::new();
         if commas.is_empty() {
-            middles = range(self.slice(open.saturating_add(1), close))?;
+            middles = range(self.slice(open + 1, close))?;
         } else {
-            let mut from = open.saturating_add(1);
+            let mut from = open + 1;
             for to in commas.iter().copied().chain(core::iter::once(close)) {
                 middles.extend(self.words(from, to, depth)?);
-                from = to.saturating_add(1);
+                from = to + 1;
             }
         }
-        let tails = self.words(close.saturating_add(1), end, depth)?;
+        let tails = self.words(close + 1, end, depth)?;
         let head = self.slice(start, open);
         let count = middles.len().saturating_mul(tails.len());
         let longest = |texts: &[Vec<u8>]| texts.iter().map(Vec::len).max().unwrap_or(0);
-        let each = head.len().saturating_add(longest(&middles)).saturating_add(longest(&tails));
+        let each = head.len() + longest(&middles) + longest(&tails);
         if count > WORDS || count.saturating_mul(each) > BYTES {
             return None;
         }
@@ -646,7 +645,7 @@ impl Braces<'_> {
 /// Expands `a..z` or `1..9`.
 fn range(body: &[u8]) -> Option<Vec<Vec<u8>>> {
     let at = memchr::memmem::find(body, b"..")?;
-    let (from, to) = (body.get(..at)?, body.get(at.saturating_add(2)..)?);
+    let (from, to) = (body.get(..at)?, body.get(at + 2..)?);
     if let ([from], [to]) = (from, to)
         && from.is_ascii_alphabetic()
         && to.is_ascii_alphabetic()

@@ -103,7 +103,7 @@ impl Parser<'_, '_, '_> {
         loop {
             match self.peek() {
                 b' ' | b'\t' | 0x0B | 0x0C => self.skip(1),
-                b'\\' if self.at(self.pos.saturating_add(1)) == b'\n' => self.skip(2),
+                b'\\' if self.at(self.pos + 1) == b'\n' => self.skip(2),
                 b'\\' if self.starts(b"\\\r\n") => self.skip(3),
                 _ => return,
             }
@@ -129,7 +129,7 @@ impl Parser<'_, '_, '_> {
             b'#' => self.comment(),
             b';' => self.semicolon(state),
             // `&>` is a redirection.
-            b'&' if self.at(self.pos.saturating_add(1)) != b'>' => {
+            b'&' if self.at(self.pos + 1) != b'>' => {
                 self.operator(if self.starts(b"&&") { 2 } else { 1 });
                 self.next_pipeline(state);
             }
@@ -172,7 +172,7 @@ impl Parser<'_, '_, '_> {
     pub(in crate::lex::sh) fn comment(&mut self) {
         let start = self.pos;
         let len = memchr::memchr(b'\n', self.rest()).unwrap_or_else(|| self.rest().len());
-        crate::lex::sh::note(self.src, start, start.saturating_add(len), &mut self.noted, self.out);
+        crate::lex::sh::note(self.src, start, start + len, &mut self.noted, self.out);
         self.skip(len);
     }
 
@@ -246,7 +246,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn paren(&mut self, state: &mut ListState) {
-        if self.starts(b"((") && self.is_arithmetic(self.pos.saturating_add(2)) {
+        if self.starts(b"((") && self.is_arithmetic(self.pos + 2) {
             self.skip(2);
             self.arithmetic(b')');
             return;
@@ -274,7 +274,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         if let Some(count) = state.open.get_mut(kind as usize) {
-            *count = count.saturating_add(1);
+            *count += 1;
         }
         let body = state.named.take();
         // A function body runs when it is called, so it does not get the input of its definition.
@@ -348,7 +348,7 @@ impl Parser<'_, '_, '_> {
         let how = state.stage.how;
         state.stage = Stage { sources: inside | trailing | frame.pipe.from, how, printed: None };
         // The output of a compound command is not tracked. Two pipelines make that of the list unknown.
-        state.pipelines = state.pipelines.saturating_add(2);
+        state.pipelines += 2;
         state.closed = true;
     }
 
@@ -368,10 +368,10 @@ impl Parser<'_, '_, '_> {
         });
         let Some(inner) = inner else { return };
         let from = self.pos.saturating_sub(tail.len());
-        let from = from.saturating_add(inner.as_ptr().addr().wrapping_sub(tail.as_ptr().addr()));
+        let from = from + inner.as_ptr().addr().wrapping_sub(tail.as_ptr().addr());
         let body = self.src.get(start..end).unwrap_or_default();
-        let cost = body.len().saturating_add(inner.len());
-        if self.sink.depth.saturating_add(1) >= self.limits.embedded {
+        let cost = body.len() + inner.len();
+        if self.sink.depth + 1 >= self.limits.embedded {
             return;
         }
         let Some(left) = self.bodies_left.checked_sub(cost) else {
@@ -396,7 +396,7 @@ impl Parser<'_, '_, '_> {
         loop {
             self.blanks();
             let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let next = self.at(self.pos.saturating_add(digits));
+            let next = self.at(self.pos + digits);
             if !matches!(next, b'<' | b'>') {
                 break;
             }
@@ -424,7 +424,7 @@ impl Parser<'_, '_, '_> {
     fn is_word(&self, word: &[u8]) -> bool {
         self.starts(word)
             && matches!(
-                self.at(self.pos.saturating_add(word.len())),
+                self.at(self.pos + word.len()),
                 0 | b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
             )
     }
@@ -443,9 +443,9 @@ impl Parser<'_, '_, '_> {
         state.stage = self.simple(state.capture, if body { Some(&mut last) } else { None });
         state.ran |= state.stage.sources;
         state.stage.sources |= self.pipe.from;
-        state.pipelines = state.pipelines.saturating_add(1);
+        state.pipelines += 1;
         if let Some(frame) = state.frames.last_mut() {
-            frame.commands = frame.commands.saturating_add(1);
+            frame.commands += 1;
             if body {
                 frame.last = last;
             }
@@ -558,7 +558,7 @@ impl Parser<'_, '_, '_> {
             return false;
         }
         state.named = Some(name.to_vec());
-        self.skip(len.saturating_add(blanks).saturating_add(gap).saturating_add(2));
+        self.skip(len + blanks + gap + 2);
         self.skip_lines();
         true
     }
@@ -628,7 +628,7 @@ impl Parser<'_, '_, '_> {
 
     /// Reads `[[ … ]]`, in which `&&` and `<` do not separate commands.
     fn test(&mut self) -> bool {
-        let near = self.src.get(self.pos..self.end.min(self.pos.saturating_add(4096))).unwrap_or_default();
+        let near = self.src.get(self.pos..self.end.min(self.pos + 4096)).unwrap_or_default();
         // Without `]]` nearby, `[[` is an ordinary word, so that it does not hide the commands after it.
         if memchr::memmem::find(near, b"]]").is_none() {
             return false;

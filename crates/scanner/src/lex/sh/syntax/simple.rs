@@ -98,9 +98,9 @@ impl Parser<'_, '_, '_> {
             match self.peek() {
                 b'\n' | b';' | b'|' | b')' | b'(' => break,
                 _ if self.pos >= self.end => break,
-                b'\r' if self.at(self.pos.saturating_add(1)) == b'\n' => self.skip(1),
+                b'\r' if self.at(self.pos + 1) == b'\n' => self.skip(1),
                 b'\r' => self.skip(1),
-                b'&' if self.at(self.pos.saturating_add(1)) != b'>' => break,
+                b'&' if self.at(self.pos + 1) != b'>' => break,
                 b'#' => {
                     self.comment();
                     break;
@@ -147,17 +147,17 @@ impl Parser<'_, '_, '_> {
     }
 
     fn is_piped(&self) -> bool {
-        self.peek() == b'|' && self.at(self.pos.saturating_add(1)) != b'|'
+        self.peek() == b'|' && self.at(self.pos + 1) != b'|'
     }
 
     fn is_process(&self) -> bool {
-        matches!(self.peek(), b'<' | b'>') && self.at(self.pos.saturating_add(1)) == b'('
+        matches!(self.peek(), b'<' | b'>') && self.at(self.pos + 1) == b'('
     }
 
     /// Reads `2>file`, in which the digits belong to the redirection.
     fn is_numbered(&mut self) -> bool {
         let digits = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let next = self.at(self.pos.saturating_add(digits));
+        let next = self.at(self.pos + digits);
         if !matches!(next, b'<' | b'>') || digits > 4 {
             return false;
         }
@@ -252,7 +252,7 @@ impl Parser<'_, '_, '_> {
         self.flat.truncate(flat);
         // The bodies of several here-documents on a line follow each other.
         let line = if self.documents.0 == usize::MAX { self.line_end(start) } else { self.documents.0 };
-        let body = if self.documents.0 == usize::MAX { line.saturating_add(1) } else { self.documents.1 };
+        let body = if self.documents.0 == usize::MAX { line + 1 } else { self.documents.1 };
         let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::OutputOption };
         let (stop, next) = self.document_end(body.min(self.end), &mark, tabs);
         self.documents = (line, next);
@@ -278,22 +278,22 @@ impl Parser<'_, '_, '_> {
         while at < self.end {
             match self.at(at) {
                 b'\n' => break,
-                b'\\' => at = at.saturating_add(2),
+                b'\\' => at += 2,
                 quote @ (b'\'' | b'"') => {
-                    let rest = self.src.get(at.saturating_add(1)..self.end).unwrap_or_default();
+                    let rest = self.src.get(at + 1..self.end).unwrap_or_default();
                     let close = memchr::memchr2(quote, if quote == b'"' { b'\\' } else { quote }, rest);
                     match close {
                         None => break,
-                        Some(len) => at = at.saturating_add(len).saturating_add(2),
+                        Some(len) => at += len + 2,
                     }
                 }
-                _ => at = at.saturating_add(1),
+                _ => at += 1,
             }
         }
         // An unclosed quote would move the end too far, so the plain end of the line is used.
         if self.at(at) != b'\n' {
             let rest = self.rest();
-            at = self.pos.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+            at = self.pos + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         }
         self.line = (from, at.min(self.end));
         self.line.1
@@ -313,11 +313,11 @@ impl Parser<'_, '_, '_> {
             } else {
                 line
             };
-            let next = at.saturating_add(len).saturating_add(1).min(self.end);
+            let next = (at + len + 1).min(self.end);
             if line == mark {
                 return (at, next);
             }
-            at = at.saturating_add(len).saturating_add(1);
+            at += len + 1;
         }
         (self.end, self.end)
     }
@@ -348,11 +348,7 @@ impl Parser<'_, '_, '_> {
                 } else {
                     0
                 };
-                flat.plain(
-                    line.get(skip..).unwrap_or_default(),
-                    from.saturating_add(skip),
-                    Obfuscations::NONE,
-                );
+                flat.plain(line.get(skip..).unwrap_or_default(), from + skip, Obfuscations::NONE);
             }
             return (Some(flat), 0);
         }
@@ -383,7 +379,7 @@ impl Parser<'_, '_, '_> {
                 b'$' => self.dollar(piece, WordContext::Document),
                 b'`' => self.backticks(piece, WordContext::Document),
                 b'\\' => {
-                    let next = self.at(self.pos.saturating_add(1));
+                    let next = self.at(self.pos + 1);
                     let escaped = matches!(next, b'$' | b'`' | b'\\');
                     if escaped {
                         self.skip(1);
@@ -418,7 +414,7 @@ impl Parser<'_, '_, '_> {
         {
             let lasts = if last { AssignmentScope::Script } else { AssignmentScope::Command };
             self.assignment(word, lasts, own.span);
-            first = first.saturating_add(1);
+            first += 1;
         }
         let all = self.words.get(own.first..own.end).unwrap_or_default();
         let mut sources = all.iter().fold(0, |sum, word| sum | word.sources);
@@ -479,7 +475,7 @@ impl Parser<'_, '_, '_> {
             }
         }
         // `$0` and `$SHELL` are the shell, if they get input or code.
-        let next = self.words.get(own.first.saturating_add(1)..own.end).and_then(<[Word]>::first);
+        let next = self.words.get(own.first + 1..own.end).and_then(<[Word]>::first);
         let coded = next.is_some_and(|next| matches!(self.text(*next), [b'-', b'a'..=b'z', ..]));
         if (self.pipe.from != 0 || coded)
             && matches!(text.as_slice(), b"$SHELL" | b"${SHELL}" | b"$BASH" | b"${BASH}" | b"$0" | b"${0}")
@@ -520,7 +516,7 @@ impl Parser<'_, '_, '_> {
     ) -> u128 {
         let table = &self.sink.rules.commands;
         let program = table.program(name);
-        self.listed = self.listed.saturating_add(usize::from(program != 0 || name.starts_with(b"$")));
+        self.listed += usize::from(program != 0 || name.starts_with(b"$"));
         let count = self.redirects.len().saturating_sub(own.redirects);
         // Each program of the command gets the command's redirections.
         let bears = own.nested == 0 || self.spend(count.saturating_mul(REDIRECT));
@@ -532,7 +528,7 @@ impl Parser<'_, '_, '_> {
         // A command without an input of its own reads that of the shell, which `exec <` may have changed.
         let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
         let fed = if reads { fed } else { fed | self.stdin };
-        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let args = self.words.get(own.first + 1..own.end).unwrap_or_default();
         let start = args.first().map_or(0, |word| word.start);
         let end = args.last().map_or(start, |word| word.end);
         let flat = &self.flat;
@@ -548,7 +544,7 @@ impl Parser<'_, '_, '_> {
             program,
             how,
             args: flat.bytes.get(start..end).unwrap_or_default(),
-            undone: &|from, to| flat.how(start.saturating_add(from), start.saturating_add(to)),
+            undone: &|from, to| flat.how(start + from, start + to),
             sources: fed,
             fed: self.pipe.how,
             redirects: &told,
@@ -575,11 +571,11 @@ impl Parser<'_, '_, '_> {
             stage.sources |= ran;
             return stage;
         }
-        let words = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let words = self.words.get(own.first + 1..own.end).unwrap_or_default();
         let text = |at: usize| words.get(at).map(|word| self.text(*word));
         if let Some(skipped) = wrappers::skipped(name, &text) {
-            let first = own.first.saturating_add(1).saturating_add(skipped);
-            for at in own.first.saturating_add(1)..first.min(own.end) {
+            let first = own.first + 1 + skipped;
+            for at in own.first + 1..first.min(own.end) {
                 let assigns = |word: &&Word| word.assigns != 0 || wrappers::is_assignment(self.text(**word));
                 if let Some(word) = self.words.get(at).filter(assigns).copied() {
                     self.report_assignment(word, own.span);
@@ -589,7 +585,7 @@ impl Parser<'_, '_, '_> {
                 if name == b"xargs" {
                     self.fed_words(own, first);
                 }
-                let inner = CommandWords { first, nested: own.nested.saturating_add(1), ..own };
+                let inner = CommandWords { first, nested: own.nested + 1, ..own };
                 let stage = self.command_words(inner);
                 if name == b"coproc" {
                     // A `coproc` is read through the descriptors in this variable.
@@ -621,7 +617,7 @@ impl Parser<'_, '_, '_> {
         }
         let args: Vec<Vec<u8>> = self
             .words
-            .get(own.first.saturating_add(1)..own.end)
+            .get(own.first + 1..own.end)
             .unwrap_or_default()
             .iter()
             .map(|word| self.text(*word).to_vec())
@@ -654,8 +650,7 @@ impl Parser<'_, '_, '_> {
             piece.end = self.flat.len();
             self.words.push(piece);
         }
-        let inner =
-            CommandWords { first, end: self.words.len(), nested: own.nested.saturating_add(4), ..own };
+        let inner = CommandWords { first, end: self.words.len(), nested: own.nested + 4, ..own };
         self.command_words(inner)
     }
 
@@ -666,10 +661,7 @@ impl Parser<'_, '_, '_> {
         let body = self.src.get(start..end).unwrap_or_default();
         // Each combination of arguments is analyzed once, so that recursive functions end.
         let call = [&[name.to_vec()], args].concat().join(&0);
-        if body.is_empty()
-            || self.sink.depth.saturating_add(1) >= self.limits.embedded
-            || !self.calls.insert(call)
-        {
+        if body.is_empty() || self.sink.depth + 1 >= self.limits.embedded || !self.calls.insert(call) {
             return;
         }
         let Some(left) = self.bodies_left.checked_sub(body.len()) else {
@@ -699,7 +691,7 @@ impl Parser<'_, '_, '_> {
             self.words.get(own.first..first).unwrap_or_default().iter().map(text).collect();
         let command: Vec<Vec<u8>> =
             self.words.get(first..own.end).unwrap_or_default().iter().map(text).collect();
-        if !self.spend(input.len().saturating_mul(command.len().saturating_add(1))) {
+        if !self.spend(input.len().saturating_mul(command.len() + 1)) {
             return;
         }
         let mark = options.iter().zip(1_usize..).find_map(|(option, next)| match option.as_slice() {
@@ -729,7 +721,7 @@ fn replaced(word: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
     while let Some(at) = memchr::memmem::find(rest, mark) {
         out.extend_from_slice(rest.get(..at).unwrap_or_default());
         out.extend_from_slice(with);
-        rest = rest.get(at.saturating_add(mark.len())..).unwrap_or_default();
+        rest = rest.get(at + mark.len()..).unwrap_or_default();
     }
     out.extend_from_slice(rest);
     out
@@ -740,7 +732,7 @@ fn lines(text: &[u8], start: usize) -> impl Iterator<Item = (&[u8], usize)> {
     let mut at = start;
     text.split_inclusive(|byte| *byte == b'\n').map(move |line| {
         let from = at;
-        at = at.saturating_add(line.len());
+        at += line.len();
         (line, from)
     })
 }

@@ -74,7 +74,7 @@ impl Parser<'_, '_, '_> {
             self.flat.plain(bytes, start, Obfuscations::NONE);
         } else if let Some((first, rest)) = bytes.split_first() {
             self.flat.plain(&[*first], start, how);
-            self.flat.plain(rest, start.saturating_add(1), Obfuscations::NONE);
+            self.flat.plain(rest, start + 1, Obfuscations::NONE);
         }
     }
 
@@ -142,7 +142,7 @@ impl Parser<'_, '_, '_> {
             let rest = self.rest();
             let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
             if plain > 0 {
-                let end = self.pos.saturating_add(plain);
+                let end = self.pos + plain;
                 self.add(self.pos, end, piece.start);
                 self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, Obfuscations::NONE, 0);
                 self.pos = end;
@@ -160,7 +160,7 @@ impl Parser<'_, '_, '_> {
         if self.leaves_nothing(first, from) {
             self.words.truncate(first);
         }
-        if self.words.len() == first.saturating_add(1) && self.marks.len() > marks {
+        if self.words.len() == first + 1 && self.marks.len() > marks {
             self.braces(first, marks, from);
         }
         self.marks.truncate(marks);
@@ -169,7 +169,7 @@ impl Parser<'_, '_, '_> {
     /// Returns `true` if the word expands to nothing: then the shell drops it.
     fn leaves_nothing(&self, first: usize, from: usize) -> bool {
         let raw = self.src.get(from..self.pos).unwrap_or_default();
-        let one = self.words.len() == first.saturating_add(1);
+        let one = self.words.len() == first + 1;
         let empty = self.words.get(first).is_some_and(|word| word.start == word.end && !word.open);
         one && empty
             && matches!(raw.first(), Some(b'$' | b'`'))
@@ -178,7 +178,7 @@ impl Parser<'_, '_, '_> {
 
     /// Handles a byte that ends a word, unless it begins an expansion.
     fn breaks(&mut self, byte: u8, piece: &mut Word) -> bool {
-        let next = self.at(self.pos.saturating_add(1));
+        let next = self.at(self.pos + 1);
         match byte {
             b'<' | b'>' if next == b'(' && self.flat.len() == piece.start => {
                 self.process(piece);
@@ -235,7 +235,7 @@ impl Parser<'_, '_, '_> {
 
     /// Appends one byte unchanged.
     fn one(&mut self) {
-        let bytes = self.src.get(self.pos..self.pos.saturating_add(1)).unwrap_or_default();
+        let bytes = self.src.get(self.pos..self.pos + 1).unwrap_or_default();
         self.joint = Joint::None;
         self.flat.plain(bytes, self.pos, Obfuscations::NONE);
         self.out.code.copy(bytes, self.pos, Obfuscations::NONE, 0);
@@ -243,8 +243,8 @@ impl Parser<'_, '_, '_> {
     }
 
     fn backslash(&mut self, word: usize) {
-        let next = self.at(self.pos.saturating_add(1));
-        let wide = next == b'\r' && self.at(self.pos.saturating_add(2)) == b'\n';
+        let next = self.at(self.pos + 1);
+        let wide = next == b'\r' && self.at(self.pos + 2) == b'\n';
         // An escaped line break joins two lines.
         if next == b'\n' || wide {
             self.seam(word);
@@ -252,7 +252,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         self.seam(word);
-        let start = self.pos.saturating_add(1);
+        let start = self.pos + 1;
         self.skip(2);
         self.add(start.min(self.end), self.pos, word);
         self.out.code.put(b"''", (start.saturating_sub(1), self.pos), Obfuscations::NONE, 0);
@@ -275,7 +275,7 @@ impl Parser<'_, '_, '_> {
         self.seam(word);
         self.skip(1);
         let len = memchr::memchr(b'\'', self.rest()).unwrap_or_else(|| self.rest().len());
-        let (start, end) = (self.pos, self.pos.saturating_add(len));
+        let (start, end) = (self.pos, self.pos + len);
         self.quoted(start, end);
         self.add(start, end, word);
         if start == end {
@@ -310,7 +310,7 @@ impl Parser<'_, '_, '_> {
             let rest = self.rest();
             let len =
                 rest.iter().position(|byte| matches!(byte, b'"' | b'$' | b'`' | b'\\')).unwrap_or(rest.len());
-            let end = self.pos.saturating_add(len);
+            let end = self.pos + len;
             self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
             self.add(self.pos, end, piece.start);
             self.pos = end;
@@ -328,11 +328,11 @@ impl Parser<'_, '_, '_> {
     }
 
     fn quoted_backslash(&mut self, word: usize) {
-        let next = self.at(self.pos.saturating_add(1));
+        let next = self.at(self.pos + 1);
         match next {
             b'\n' => self.skip(2),
             b'"' | b'$' | b'`' | b'\\' => {
-                let start = self.pos.saturating_add(1);
+                let start = self.pos + 1;
                 self.skip(2);
                 self.out.text.raw(&[next], start, Obfuscations::NONE);
                 self.add(start, self.pos, word);
@@ -358,7 +358,7 @@ impl Parser<'_, '_, '_> {
             if rest.first() == Some(&b'\\') {
                 let tail = rest.get(1..).unwrap_or_default();
                 if let Some((value, len)) = filters::escape(tail) {
-                    self.skip(len.saturating_add(1));
+                    self.skip(len + 1);
                     let how =
                         if filters::spelled(tail, &value) { Obfuscations::SHELL } else { Obfuscations::NONE };
                     self.out.text.decoded(&value, (start, self.pos), how);
@@ -453,7 +453,7 @@ impl Parser<'_, '_, '_> {
         for item in items.iter().filter(|item| item.starts_with(b"[")).take(64) {
             // An item can be `[key]=value`.
             let Some(close) = memchr::memmem::find(item, b"]=") else { continue };
-            let (key, value) = (item.get(..=close), item.get(close.saturating_add(2)..));
+            let (key, value) = (item.get(..=close), item.get(close + 2..));
             let key = [name.as_slice(), key.unwrap_or_default()].concat();
             self.set_text(&key, value, sources);
         }
@@ -467,6 +467,6 @@ impl Parser<'_, '_, '_> {
         if self.out.code.bytes.last().is_some_and(|byte| !byte.is_ascii_whitespace()) {
             self.out.code.put(b" ", (self.pos, self.pos), Obfuscations::NONE, 0);
         }
-        self.out.code.put(mark, (self.pos, self.pos.saturating_add(mark.len())), Obfuscations::NONE, 0);
+        self.out.code.put(mark, (self.pos, self.pos + mark.len()), Obfuscations::NONE, 0);
     }
 }

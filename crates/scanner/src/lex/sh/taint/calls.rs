@@ -63,18 +63,14 @@ fn may_fetch(text: &[u8]) -> bool {
 impl Parser<'_, '_, '_> {
     /// Analyzes code at the place where it runs.
     pub(in crate::lex::sh) fn analyze(&mut self, view: &View, scope: VariableScope) {
-        self.analyze_at(view, scope, self.sink.depth.saturating_add(1), self.levels);
+        self.analyze_at(view, scope, self.sink.depth + 1, self.levels);
     }
 
     fn analyze_at(&mut self, view: &View, scope: VariableScope, depth: usize, levels: usize) {
         let text = view.bytes.as_slice();
         // Without a download before or in it, the code cannot change the state of files.
         let idle = self.environment.downloads.is_empty() && !may_fetch(text);
-        if text.is_empty()
-            || idle
-            || depth >= self.limits.embedded
-            || self.depth.saturating_add(4) >= self.limit
-        {
+        if text.is_empty() || idle || depth >= self.limits.embedded || self.depth + 4 >= self.limit {
             return;
         }
         let Some(left) = self.bodies_left.checked_sub(text.len()) else {
@@ -95,7 +91,7 @@ impl Parser<'_, '_, '_> {
         debug_assert!(outer == 0, "a parser that is new reads the first text");
         (inner.bodies_left, inner.levels) = (left, levels);
         // Each call counts as several levels, because it uses more of the call stack than a substitution.
-        inner.depth = self.depth.saturating_add(4);
+        inner.depth = self.depth + 4;
         inner.calls = core::mem::take(&mut self.calls);
         inner.bodies = self.bodies.iter().rev().take(LEVELS).rev().cloned().collect();
         let (ran, _) = inner.list(list::ListEnd::End, list::Capture::No);
@@ -128,7 +124,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let text = Rc::clone(self.whole.get_or_insert_with(|| Rc::from(self.src)));
-        let at = (start, start.saturating_add(body.len()));
+        let at = (start, start + body.len());
         let place = FunctionBody { text, at, text_of: self.text_of, version: self.environment.version };
         self.environment.function_bodies.insert(name.to_vec(), place);
     }
@@ -140,7 +136,7 @@ impl Parser<'_, '_, '_> {
         }
         let Some(place) = self.environment.function_bodies.get(name) else { return };
         let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
-        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let args = self.words.get(own.first + 1..own.end).unwrap_or_default();
         let args: Vec<Vec<u8>> = args.iter().take(64).map(|word| self.text(*word).to_vec()).collect();
         let given = !args.is_empty() && takes_arguments(body);
         // With the same state of files, the body has the same effect.
@@ -178,7 +174,7 @@ impl Parser<'_, '_, '_> {
         }
         let kept = self.environment.vars.get(&b"@"[..]).cloned();
         self.bodies.push((name.to_vec(), 0));
-        self.analyze_at(&view, VariableScope::Shared, self.sink.depth, self.levels.saturating_add(1));
+        self.analyze_at(&view, VariableScope::Shared, self.sink.depth, self.levels + 1);
         self.bodies.pop();
         match kept {
             Some(kept) => drop(self.environment.vars.insert(b"@".to_vec(), kept)),

@@ -145,7 +145,7 @@ impl Parser<'_, '_, '_> {
         }
         let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let values = memchr::memchr_iter(b'$', raw).filter_map(|at| {
-            let name = raw.get(at.saturating_add(1)..).unwrap_or_default();
+            let name = raw.get(at + 1..).unwrap_or_default();
             let name = name.strip_prefix(b"{").map_or(name, |name| name.strip_prefix(b"#").unwrap_or(name));
             digests.get(name.get(..name.iter().take_while(|byte| part(byte)).count())?)
         });
@@ -180,7 +180,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns whether the script acts on the result; `None` if nothing tests it.
     pub(in crate::lex::sh) fn acted_on(&self, span: (usize, usize), keys: &[Vec<u8>]) -> Option<bool> {
-        let rest = self.src.get(span.1..self.end.min(span.1.saturating_add(NEAR))).unwrap_or_default();
+        let rest = self.src.get(span.1..self.end.min(span.1 + NEAR)).unwrap_or_default();
         let near = rest.trim_ascii_start();
         let near = near.strip_prefix(b"]]").unwrap_or(near).trim_ascii_start();
         // `check || exit` acts on a failure, and `check && sh x` runs the file only after a success.
@@ -197,7 +197,7 @@ impl Parser<'_, '_, '_> {
         }
         // `if [ … ]; then` tests the result. The word `if` is on the same line in practice.
         let head = self.src.get(span.0.saturating_sub(256)..span.0).unwrap_or_default();
-        let line = memchr::memrchr2(b'\n', b';', head).and_then(|at| head.get(at.saturating_add(1)..));
+        let line = memchr::memrchr2(b'\n', b';', head).and_then(|at| head.get(at + 1..));
         let mut words = line.unwrap_or(head).split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let asked = words.any(|word| matches!(word, b"if" | b"elif" | b"while" | b"until" | b"case"));
         let own = self.src.get(span.0..span.1).is_some_and(|own| own.starts_with(b"case"));
@@ -208,7 +208,7 @@ impl Parser<'_, '_, '_> {
         let len = memchr::memmem::find_iter(rest, end)
             .find(|at| {
                 let before = at.checked_sub(1).and_then(|before| rest.get(before));
-                let after = rest.get(at.saturating_add(end.len()));
+                let after = rest.get(at + end.len());
                 !before.is_some_and(u8::is_ascii_alphanumeric)
                     && !after.is_some_and(u8::is_ascii_alphanumeric)
             })
@@ -231,7 +231,7 @@ impl Parser<'_, '_, '_> {
         let text = self.src;
         let script = self.sink.depth == 0 && files::kind(self.sink.path) == files::ScriptFormat::Script;
         let set = |at: usize| {
-            let word = text.get(at.saturating_add(5)..).unwrap_or_default();
+            let word = text.get(at + 5..).unwrap_or_default();
             let letters = word.iter().take(12).take_while(|byte| byte.is_ascii_alphabetic());
             letters.copied().any(|letter| letter == b'e')
         };

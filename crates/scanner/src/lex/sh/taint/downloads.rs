@@ -111,11 +111,11 @@ pub(in crate::lex::sh) fn plain(name: &[u8]) -> Vec<u8> {
         {
             out.push(b'$');
             out.extend_from_slice(name);
-            at = at.saturating_add(len).saturating_add(3);
+            at += len + 3;
             continue;
         }
         out.push(byte);
-        at = at.saturating_add(1);
+        at += 1;
     }
     out
 }
@@ -136,7 +136,7 @@ fn names(line: &[u8], base: &[u8]) -> bool {
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
     memchr::memmem::find_iter(line, base).any(|at| {
         let before = at.checked_sub(1).and_then(|before| line.get(before));
-        !part(before) && !part(line.get(at.saturating_add(base.len())))
+        !part(before) && !part(line.get(at + base.len()))
     })
 }
 
@@ -232,7 +232,7 @@ impl Parser<'_, '_, '_> {
         }
         let args: Vec<Vec<u8>> = self
             .words
-            .get(own.first.saturating_add(1)..own.end)
+            .get(own.first + 1..own.end)
             .unwrap_or_default()
             .iter()
             .take(64)
@@ -327,7 +327,7 @@ impl Parser<'_, '_, '_> {
 
     /// Processes `cd directory`.
     pub(in crate::lex::sh) fn change_directory(&mut self, own: CommandWords) {
-        let args = self.words.get(own.first.saturating_add(1)..own.end).unwrap_or_default();
+        let args = self.words.get(own.first + 1..own.end).unwrap_or_default();
         let mut to =
             args.iter().map(|word| self.text(*word)).filter(|text| !text.starts_with(b"-") || *text == b"-");
         let to = plain(to.next().unwrap_or_default());
@@ -424,10 +424,10 @@ impl Parser<'_, '_, '_> {
     /// Tracks a file through `mv`, `cp` and `ln`.
     fn track_move(&mut self, args: &[&[u8]], own: CommandWords) {
         let target = args.iter().position(|arg| matches!(*arg, b"-t" | b"--target-directory"));
-        let own_folder = target.and_then(|at| args.get(at.saturating_add(1)).copied());
+        let own_folder = target.and_then(|at| args.get(at + 1).copied());
         let glued = args.iter().find_map(|arg| arg.strip_prefix(b"--target-directory="));
         let mode = args.iter().position(|arg| matches!(*arg, b"-m" | b"--mode" | b"-o" | b"-g"));
-        let value = mode.and_then(|at| args.get(at.saturating_add(1)).copied());
+        let value = mode.and_then(|at| args.get(at + 1).copied());
         let mut words: Vec<&[u8]> =
             operands(args).filter(|word| Some(*word) != own_folder && Some(*word) != value).collect();
         let Some(to) = own_folder.or(glued).or_else(|| words.pop()) else { return };
@@ -551,8 +551,8 @@ impl Parser<'_, '_, '_> {
         let head = self.src.get(..own.span.0).unwrap_or_default();
         let head = head.get(head.len().saturating_sub(NAME)..).unwrap_or_default();
         let start = own.span.0.saturating_sub(head.len());
-        let line = memchr::memrchr3(b'\n', b';', b'&', head).map_or(start, |at| start.saturating_add(at));
-        let end = own.span.1.min(own.span.0.saturating_add(NAME));
+        let line = memchr::memrchr3(b'\n', b';', b'&', head).map_or(start, |at| start + at);
+        let end = own.span.1.min(own.span.0 + NAME);
         let mut line = plain(self.src.get(line..end).unwrap_or_default());
         for word in self.words.get(own.first..own.end).unwrap_or_default().iter().take(16) {
             line.push(b' ');

@@ -51,7 +51,7 @@ impl Parser<'_, '_, '_> {
         if text.len() == 0 || file.len() > NAME {
             return;
         }
-        if self.environment.written.len() >= FILES || !self.spend(text.len().saturating_add(file.len())) {
+        if self.environment.written.len() >= FILES || !self.spend(text.len() + file.len()) {
             self.stopped.get_or_insert(own.span.0);
             return;
         }

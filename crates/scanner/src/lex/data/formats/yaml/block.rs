@@ -73,7 +73,7 @@ impl Reader<'_, '_, '_> {
             }
             let skipped = self.at;
             self.blanks();
-            column = column.saturating_add(self.at.saturating_sub(before));
+            column += self.at.saturating_sub(before);
             if skipped == before && self.at == before {
                 // A byte that does not fit anywhere is skipped, so that the loop always advances.
                 self.skip(1);
@@ -136,7 +136,7 @@ impl Reader<'_, '_, '_> {
         let name = rest.get(1..len).unwrap_or_default();
         self.skip(len.max(1));
         let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let at = self.at.saturating_add(blanks);
+        let at = self.at + blanks;
         if self.src.get(at).is_some_and(|byte| !matches!(byte, b'\n' | b'\r' | b'{' | b'[')) {
             let parent = self.parent();
             self.anchors.insert(name, (at, parent));

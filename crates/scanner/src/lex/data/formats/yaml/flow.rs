@@ -15,7 +15,7 @@ impl Reader<'_, '_, '_> {
         while let Some(byte) = self.byte() {
             match byte {
                 b'{' | b'[' => {
-                    open = open.saturating_add(1);
+                    open += 1;
                     self.tree
                         .open(if byte == b'{' { CollectionKind::Map } else { CollectionKind::List }, self.at);
                     self.skip(1);
@@ -70,7 +70,7 @@ impl Reader<'_, '_, '_> {
 
     fn comment(&mut self) {
         let len = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
-        self.tree.comment(self.at, self.at.saturating_add(len));
+        self.tree.comment(self.at, self.at + len);
         self.skip(len);
     }
 
@@ -79,7 +79,7 @@ impl Reader<'_, '_, '_> {
         let rest = self.rest();
         let mut len = 1_usize;
         while let Some(byte) = rest.get(len) {
-            let next = rest.get(len.saturating_add(1));
+            let next = rest.get(len + 1);
             let before = len.checked_sub(1).and_then(|before| rest.get(before));
             match byte {
                 b',' | b'[' | b']' | b'{' | b'}' | b'\n' | b'\r' => break,
@@ -89,12 +89,12 @@ impl Reader<'_, '_, '_> {
                     break;
                 }
                 b'#' if before.is_some_and(u8::is_ascii_whitespace) => break,
-                _ => len = len.saturating_add(1),
+                _ => len += 1,
             }
         }
         let text = rest.get(..len).unwrap_or_default().trim_ascii_end();
         self.skip(len);
-        self.tree.scalar(Scalar::range(start, start.saturating_add(text.len())));
+        self.tree.scalar(Scalar::range(start, start + text.len()));
     }
 
     /// Returns `true` if the collection at the current offset is closed somewhere.
@@ -105,7 +105,7 @@ impl Reader<'_, '_, '_> {
         while let Some((&byte, tail)) = rest.split_first() {
             rest = tail;
             match byte {
-                b'{' | b'[' => open = open.saturating_add(1),
+                b'{' | b'[' => open += 1,
                 b'}' | b']' => {
                     open = open.saturating_sub(1);
                     if open == 0 {
@@ -114,7 +114,7 @@ impl Reader<'_, '_, '_> {
                 }
                 // Quotes open a scalar only where a token can begin: `it's` contains none.
                 b'"' | b'\'' if matches!(before, b' ' | b'\n' | b'\t' | b',' | b'[' | b'{' | b':') => {
-                    let end = memchr::memchr(byte, tail).map_or(tail.len(), |at| at.saturating_add(1));
+                    let end = memchr::memchr(byte, tail).map_or(tail.len(), |at| at + 1);
                     let escaped = byte == b'"' && tail.get(..end).is_some_and(|text| text.ends_with(b"\\\""));
                     rest = if escaped { after_escapes(tail) } else { tail.get(end..).unwrap_or_default() };
                 }
@@ -134,7 +134,7 @@ impl Reader<'_, '_, '_> {
 fn after_escapes(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
         let more = if rest.get(at) == Some(&b'"') { 1 } else { 2 };
-        let next = rest.get(at.saturating_add(more)..).unwrap_or_default();
+        let next = rest.get(at + more..).unwrap_or_default();
         if more == 1 {
             return next;
         }

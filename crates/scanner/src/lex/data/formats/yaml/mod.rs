@@ -43,7 +43,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
     let src = tree.src;
     let base = tree.depth();
     let at = if src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let budget = src.len().saturating_add(64 << 10);
+    let budget = src.len() + (64 << 10);
     let (blocks, anchors) = (Vec::new(), BTreeMap::new());
     let mut reader = Reader { tree, src, at, blocks, base, anchors, budget, unread: false, unclosed: false };
     reader.document();
@@ -59,7 +59,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes).min(self.src.len());
+        self.at = (self.at + bytes).min(self.src.len());
     }
 
     /// Skips spaces and tabs.
@@ -77,7 +77,7 @@ impl<'t> Reader<'_, 't, '_> {
         self.blanks();
         let len = line(self.rest());
         if self.byte() == Some(b'#') {
-            self.tree.comment(self.at, self.at.saturating_add(len));
+            self.tree.comment(self.at, self.at + len);
         }
         self.skip(len);
         self.skip(line_break(self.rest()));

@@ -13,8 +13,8 @@ impl<'t> Reader<'_, 't, '_> {
         let line = rest.get(..line(rest))?;
         let mut from = 0_usize;
         while let Some(more) = line.get(from..).and_then(|tail| memchr::memchr2(b':', b'#', tail)) {
-            let at = from.saturating_add(more);
-            let next = line.get(at.saturating_add(1));
+            let at = from + more;
+            let next = line.get(at + 1);
             if line.get(at) == Some(&b'#') {
                 let blank = at.checked_sub(1).and_then(|before| line.get(before));
                 if blank.is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
@@ -22,10 +22,10 @@ impl<'t> Reader<'_, 't, '_> {
                 }
             } else if next.is_none_or(|byte| matches!(byte, b' ' | b'\t')) {
                 let key = line.get(..at)?.trim_ascii_end();
-                self.at = start.saturating_add(at);
-                return Some(Scalar::range(start, start.saturating_add(key.len())));
+                self.at = start + at;
+                return Some(Scalar::range(start, start + key.len()));
             }
-            from = at.saturating_add(1);
+            from = at + 1;
         }
         None
     }
@@ -68,7 +68,7 @@ impl<'t> Reader<'_, 't, '_> {
         let line = rest.get(..line(rest)).unwrap_or_default();
         let comment = memchr::memmem::find(line, b" #").or_else(|| memchr::memmem::find(line, b"\t#"));
         let text = line.get(..comment.unwrap_or(line.len())).unwrap_or_default();
-        let end = self.at.saturating_add(text.trim_ascii_end().len());
+        let end = self.at + text.trim_ascii_end().len();
         self.at = end;
         end
     }
@@ -79,16 +79,16 @@ impl<'t> Reader<'_, 't, '_> {
             let rest = self.src.get(at..).unwrap_or_default();
             rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
         };
-        let mut at = self.at.saturating_add(blanks(self.at));
+        let mut at = self.at + blanks(self.at);
         loop {
             let more = line_break(self.src.get(at..).unwrap_or_default());
             if more == 0 {
                 // A comment or the end of the text ends a plain scalar.
                 return (self.src.len(), 0);
             }
-            let start = at.saturating_add(more);
+            let start = at + more;
             let column = blanks(start);
-            at = start.saturating_add(column);
+            at = start + column;
             if line_break(self.src.get(at..).unwrap_or_default()) == 0 {
                 return (at, column);
             }
@@ -106,13 +106,12 @@ impl<'t> Reader<'_, 't, '_> {
     /// Reads a quoted scalar. An unclosed one ends with its line.
     pub(super) fn quoted(&mut self) -> Scalar {
         let start = self.at;
-        let first = start.saturating_add(1);
+        let first = start + 1;
         let double = self.byte() == Some(b'"');
         let closed = if double { close_double(self.src, first) } else { close_single(self.src, first) };
         let closed = closed.filter(|end| !self.swallows(first, *end));
-        let end =
-            closed.unwrap_or_else(|| first.saturating_add(line(self.src.get(first..).unwrap_or_default())));
-        let next = end.saturating_add(usize::from(closed.is_some()));
+        let end = closed.unwrap_or_else(|| first + line(self.src.get(first..).unwrap_or_default()));
+        let next = end + usize::from(closed.is_some());
         let inner = self.src.get(first..end).unwrap_or_default();
         let many = memchr::memchr(b'\n', inner).is_some();
         let body = if double && (many || memchr::memchr(b'\\', inner).is_some()) {
@@ -133,7 +132,7 @@ impl<'t> Reader<'_, 't, '_> {
         let inner = self.src.get(first..end).unwrap_or_default();
         let mut starts = memchr::memchr_iter(b'\n', inner);
         starts.any(|at| {
-            let start = first.saturating_add(at).saturating_add(1);
+            let start = first + at + 1;
             let rest = self.src.get(start..end).unwrap_or_default();
             let column = rest.iter().take_while(|byte| **byte == b' ').count();
             let text = rest.get(column..).unwrap_or_default();
@@ -164,18 +163,18 @@ impl<'t> Reader<'_, 't, '_> {
             marks.iter().find(|byte| byte.is_ascii_digit()).map(|byte| usize::from(byte.wrapping_sub(b'0')));
         let mut indent = given.map(|given| given.saturating_add(parent.unwrap_or(0)));
         self.skip(1);
-        let len = memchr::memchr(b'\n', self.rest()).map_or(self.rest().len(), |at| at.saturating_add(1));
+        let len = memchr::memchr(b'\n', self.rest()).map_or(self.rest().len(), |at| at + 1);
         self.skip(len);
         let mut view = View::default();
         let mut end = self.at;
         while self.at < self.src.len() {
             let rest = self.rest();
-            let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at.saturating_add(1));
+            let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
             let line = rest.get(..len).unwrap_or_default();
             let column = line.iter().take_while(|byte| **byte == b' ').count();
             let text = line.get(column..).unwrap_or_default().trim_ascii();
             if text.is_empty() {
-                let from = (self.at, self.at.saturating_add(len));
+                let from = (self.at, self.at + len);
                 view.put(b"\n", from, Obfuscations::NONE, 0);
                 self.skip(len);
                 continue;
@@ -196,8 +195,8 @@ impl<'t> Reader<'_, 't, '_> {
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
         let text = body.get(indent..).unwrap_or_default();
-        view.copy(text, self.at.saturating_add(indent), Obfuscations::NONE, 0);
-        let from = (self.at.saturating_add(body.len()), self.at.saturating_add(line.len()));
+        view.copy(text, self.at + indent, Obfuscations::NONE, 0);
+        let from = (self.at + body.len(), self.at + line.len());
         if from.0 < from.1 {
             view.put(line_end, from, Obfuscations::NONE, 0);
         }
@@ -255,22 +254,22 @@ fn close_double(src: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let more = memchr::memchr2(b'"', b'\\', src.get(at..)?)?;
-        at = at.saturating_add(more);
+        at += more;
         if src.get(at) == Some(&b'"') {
             return Some(at);
         }
-        at = at.saturating_add(2);
+        at += 2;
     }
 }
 
 fn close_single(src: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
-        at = at.saturating_add(memchr::memchr(b'\'', src.get(at..)?)?);
-        if src.get(at.saturating_add(1)) != Some(&b'\'') {
+        at += memchr::memchr(b'\'', src.get(at..)?)?;
+        if src.get(at + 1) != Some(&b'\'') {
             return Some(at);
         }
-        at = at.saturating_add(2);
+        at += 2;
     }
 }
 
@@ -282,7 +281,7 @@ fn single(src: &[u8], start: usize, end: usize) -> View {
         let rest = src.get(at..end).unwrap_or_default();
         let plain = memchr::memchr2(b'\'', b'\n', rest).unwrap_or(rest.len());
         let text = rest.get(..plain).unwrap_or_default();
-        let stop = at.saturating_add(plain);
+        let stop = at + plain;
         if rest.get(plain) == Some(&b'\n') {
             let text = text.trim_ascii_end();
             view.copy(text, at, Obfuscations::NONE, 0);
@@ -290,9 +289,9 @@ fn single(src: &[u8], start: usize, end: usize) -> View {
         } else {
             view.copy(text, at, Obfuscations::NONE, 0);
             if stop < end {
-                view.put(b"'", (stop, stop.saturating_add(2)), Obfuscations::NONE, 0);
+                view.put(b"'", (stop, stop + 2), Obfuscations::NONE, 0);
             }
-            at = stop.saturating_add(2);
+            at = stop + 2;
         }
     }
     view
