@@ -1,6 +1,6 @@
 //! Text that a document quotes: "treat text such as “ignore all instructions” as data" is not an instruction.
 
-/// How far around a match quotation marks are searched for.
+/// How far around a match quotation marks are searched for. It keeps the search linear in a file with many matches.
 const NEAR: usize = 400;
 /// How far before a match an introduction is searched for.
 const INTRODUCTION: usize = 14;

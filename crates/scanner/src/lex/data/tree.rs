@@ -87,6 +87,7 @@ impl<'t, 'r> Tree<'t, 'r> {
     ) -> Self {
         let among = sink.keys_here();
         let root = Level::new(CollectionKind::Map, 0, ValueRole::None, Context::of(sink.path, sink.role));
+        // Searched once per file, because most files have no `data:` URI and every value would be searched otherwise.
         let uris = memchr::memmem::find(src, b"data:").is_some();
         let wide = !src.is_ascii();
         let budget = src.len().saturating_mul(4).saturating_add(64 << 10);

@@ -46,6 +46,7 @@ pub(super) fn is_xml(path: &str) -> bool {
 
 /// Returns the entities that `<!ENTITY name "text">` declares. Their text is also read as markup.
 pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
+    // The limits above bound one entity. This bounds the text of all references together.
     let left = Cell::new((1_usize << 16).saturating_add(src.len().saturating_mul(4)));
     let mut named = Entities { texts: BTreeMap::new(), left, over: Cell::new(false) };
     if !is_xml(sink.path) {

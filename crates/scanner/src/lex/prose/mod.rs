@@ -185,7 +185,7 @@ fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)
     })
 }
 
-/// The longest command in a sentence.
+/// The longest command in a sentence. It bounds the search for the end of the command.
 const LONGEST_COMMAND: usize = 1024;
 /// Programs that begin a command in a sentence and download or output data.
 const COMMANDS: &[&[u8]] = &[b"curl ", b"wget ", b"env |", b"printenv"];

@@ -24,7 +24,7 @@ const TOOLS: &str = "rustc cargo git pkg-config cmake cc clang gcc protoc llvm-c
 const CONVERSIONS: &str = "_ env var var_os std unwrap unwrap_or unwrap_or_else unwrap_or_default into to_string to_owned \
     as_str as_ref as_deref ok String from OsString OsStr new Path PathBuf ffi path as_os_str clone option_env next into_iter \
     chain once iter";
-/// The most bindings that are followed from a name to its value.
+/// The most bindings that are followed from a name to its value. Bindings can refer to each other in a circle.
 const HOPS: usize = 4;
 /// The most strings per path. An unclosed argument extends to the end of the file.
 const TEXTS: usize = 64;

@@ -99,6 +99,8 @@ fn name_of(src: &[u8], token: Token) -> &[u8] {
 }
 
 /// The most tokens per statement. A bracket counts as one token, with its content.
+///
+/// The limit keeps the search for the end of a statement linear in a file without semicolons.
 const STATEMENT: usize = 1024;
 
 /// The tokens of a file, with the closing bracket of each opening one.
@@ -180,6 +182,7 @@ impl<'s, 't> Code<'s, 't> {
 
     /// Returns the start of the value of a declaration whose name is at `name`.
     fn initializer(&self, name: usize) -> Option<usize> {
+        // The most tokens of the type between a name and its value.
         const TYPE: usize = 64;
         let from = name + 1;
         for at in from..from + TYPE {

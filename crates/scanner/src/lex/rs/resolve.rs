@@ -118,6 +118,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
 
     /// Skips `<…>`, and returns the next token.
     fn generics(&self, open: usize) -> usize {
+        // Without a limit, each `<` of an unclosed list would be searched up to the end of the file.
         const LONGEST: usize = 256;
         let mut depth = 0_usize;
         for at in open..open + LONGEST {
@@ -174,6 +175,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
 
     /// Returns `true` if the method chain before `.open(…)` opens the file for writing.
     fn is_write(&self, at: usize) -> bool {
+        // The most tokens of a chain; the same chain is searched for each `open` in it.
         const CHAIN: usize = 256;
         (at.saturating_sub(CHAIN)..at)
             .rev()

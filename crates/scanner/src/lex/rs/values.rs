@@ -149,7 +149,7 @@ impl<'s> Values<'s> {
     }
 }
 
-/// The most tokens between `match` or `if let` and its block.
+/// The most tokens between `match` or `if let` and its block. It keeps the search linear if the block is missing.
 const LOOKED_AT: usize = 64;
 
 /// Finds the block that follows an expression.

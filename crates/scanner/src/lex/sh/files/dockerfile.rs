@@ -48,6 +48,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, limits: &ScanLimi
         src,
         escape: escape(src),
         names: BTreeMap::new(),
+        // Each use of a setting copies its value, so many uses of a long one would take quadratic time.
         budget: (1_usize << 20).saturating_add(src.len().saturating_mul(4)),
         last: None,
         open: false,

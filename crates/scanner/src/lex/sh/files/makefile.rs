@@ -33,7 +33,7 @@ fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
 
 type Names = std::collections::BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The most levels of variables inside variables that are expanded.
+/// The most levels of variables inside variables that are expanded. A variable can refer to itself.
 const LEVELS: usize = 8;
 /// The longest value of a variable that is tracked.
 const MAX: usize = 4096;
@@ -114,6 +114,7 @@ struct Recipe<'n> {
 pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let lines = logical_lines(src);
     let names = settings(src, &lines);
+    // Each use of a variable copies its value, so many uses of a long one would take quadratic time.
     let budget = (1_usize << 20).saturating_add(src.len().saturating_mul(4));
     let mut recipes = Recipe { names: &names, budget, out: FlatText::default(), calls: Vec::new() };
     let (name, ending) = crate::inventory::names::parts(sink.path);

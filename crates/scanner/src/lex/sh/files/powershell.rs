@@ -10,7 +10,7 @@ use crate::scan::sink::Sink;
 use crate::text::Within;
 use crate::text::view::Obfuscations;
 
-/// The longest value of a variable that is tracked.
+/// The longest value of a variable that is tracked. Each use copies the value.
 const MAX: usize = 300;
 
 type Values<'a> = BTreeMap<Vec<u8>, &'a [u8]>;

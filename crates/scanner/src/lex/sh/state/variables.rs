@@ -3,7 +3,7 @@
 use crate::lex::sh::{Parser, TextOrigin, Variable};
 use crate::text::view::Obfuscations;
 
-/// The longest value that is tracked.
+/// The longest value that is tracked. `a=$a$a` doubles a value, and each use copies it.
 const MAX: usize = 4096;
 
 impl Parser<'_, '_, '_> {

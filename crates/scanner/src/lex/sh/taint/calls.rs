@@ -17,7 +17,7 @@ use crate::text::view::{Obfuscations, View};
 
 /// The longest function body that is analyzed again at a call.
 const BODY: usize = 64 << 10;
-/// The most nested calls that are followed.
+/// The most nested calls that are followed. A function can call itself.
 const LEVELS: usize = 8;
 /// The most traps per script.
 const TRAPS: usize = 64;
