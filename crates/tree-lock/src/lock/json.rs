@@ -1,4 +1,5 @@
 //! The JSON lock of codewizard, in its own weaker digest scheme.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,7 @@ impl AnyLockFile {
     /// # Errors
     /// `lock/malformed`, under the conditions of [`LockFile::parse`] and [`JsonLock::parse`].
     pub fn parse(bytes: &[u8]) -> Result<Self, LockError> {
+        // No TOML document begins with a brace, so the first byte decides without a file name.
         if bytes.first() == Some(&b'{') {
             return JsonLock::parse(bytes).map(Self::Json);
         }
@@ -79,6 +81,7 @@ impl JsonLockCheck {
     pub const fn outcome(&self, rule: LockRule) -> LockOutcome {
         match (self, rule) {
             (Self::Match, LockRule::Narrows) => LockOutcome::GoOn,
+            // The digest covers only part of a plugin, so a match alone does not let a host load it.
             (Self::Match, LockRule::Anchors) => LockOutcome::NeedsPin(JsonLock::NOTICE),
             (Self::Mismatch { .. }, _) => LockOutcome::Refuse("lock/mismatch"),
             (Self::Unlisted, _) => LockOutcome::Refuse("lock/unlisted"),
@@ -137,19 +140,17 @@ fn is_name(name: &str) -> bool {
             && text.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
             && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     };
+    // The limit also bounds the search below, which is quadratic in the length.
     if name.len() > 130 {
         return false;
     }
     let cuts = || (0..name.len()).filter(|at| name.get(*at..).is_some_and(|rest| rest.starts_with("--")));
     let slice = |from: usize, to: usize| name.get(from..to).unwrap_or_default();
     cuts().any(|one| {
-        let from = one.saturating_add(2);
+        let from = one + 2;
         part(slice(0, one), 64)
-            && cuts().any(|two| {
-                two >= from
-                    && part(slice(from, two), 32)
-                    && part(slice(two.saturating_add(2), name.len()), 32)
-            })
+            && cuts()
+                .any(|two| two >= from && part(slice(from, two), 32) && part(slice(two + 2, name.len()), 32))
     })
 }
 
@@ -169,7 +170,7 @@ impl Reader<'_> {
 
     fn blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at = self.at.saturating_add(1);
+            self.at += 1;
         }
     }
 
@@ -178,7 +179,7 @@ impl Reader<'_> {
         if self.peek() != Some(mark) {
             return Err(self.error(self.at, expected));
         }
-        self.at = self.at.saturating_add(1);
+        self.at += 1;
         Ok(())
     }
 
@@ -187,7 +188,7 @@ impl Reader<'_> {
         self.mark(b'{', SHAPE)?;
         self.blanks();
         if self.peek() == Some(b'}') {
-            self.at = self.at.saturating_add(1);
+            self.at += 1;
         } else {
             loop {
                 self.blanks();
@@ -196,6 +197,7 @@ impl Reader<'_> {
                 if !is_name(&name) {
                     return Err(self.error(start, NAME));
                 }
+                // JSON parsers disagree about which of two equal keys applies, so neither does.
                 if entries.contains_key(&name) {
                     return Err(self.error(start, "each plugin once"));
                 }
@@ -212,7 +214,7 @@ impl Reader<'_> {
                     self.mark(b'}', "`,` or `}`")?;
                     break;
                 }
-                self.at = self.at.saturating_add(1);
+                self.at += 1;
             }
         }
         self.blanks();
@@ -228,16 +230,17 @@ impl Reader<'_> {
             return Err(self.error(start, expected));
         }
         let mut out = String::new();
-        let body = self.text.get(start.saturating_add(1)..).unwrap_or_default();
+        let body = self.text.get(start + 1..).unwrap_or_default();
         let mut chars = body.char_indices();
         while let Some((index, c)) = chars.next() {
-            let at = start.saturating_add(1).saturating_add(index);
+            let at = start + 1 + index;
             match c {
                 '"' => {
-                    self.at = at.saturating_add(1);
+                    self.at = at + 1;
                     return Ok(out);
                 }
                 '\\' => out.push(unescape(&mut chars).ok_or_else(|| self.error(at, "a valid escape"))?),
+                // JSON requires control characters to be escaped.
                 c if c < ' ' => return Err(self.error(at, "no control character in a string")),
                 c => out.push(c),
             }
@@ -258,6 +261,8 @@ fn unescape(chars: &mut core::str::CharIndices<'_>) -> Option<char> {
         'u' => {
             let unit = hex4(chars)?;
             if (0xd800..0xdc00).contains(&unit) {
+                // A code point past U+FFFF is two escapes, a high and a low surrogate. One alone is not a
+                // character.
                 let follows = chars.next()?.1 == '\\' && chars.next()?.1 == 'u';
                 let low = hex4(chars).filter(|low| follows && (0xdc00..0xe000).contains(low))?;
                 return char::decode_utf16([u16::try_from(unit).ok()?, u16::try_from(low).ok()?])

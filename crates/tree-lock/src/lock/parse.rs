@@ -1,4 +1,5 @@
 //! Reading PLUGINS.lock strictly, with the place of every error.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, btree_map};
@@ -39,6 +40,8 @@ impl LockFile {
             }
         };
         let document = DeTable::parse(text).map_err(|error| {
+            // A merge conflict is the most frequent syntax error in a lockfile, and the parser's own message
+            // would not mention it.
             if let Some(offset) = conflict(text) {
                 return LockError::at(
                     text,
@@ -61,7 +64,7 @@ fn conflict(text: &str) -> Option<usize> {
         if mark(line) || line.trim_end() == "=======" {
             return Some(offset);
         }
-        offset = offset.saturating_add(line.len());
+        offset += line.len();
     }
     None
 }
@@ -125,6 +128,7 @@ impl Reader<'_> {
         match number {
             Some(1) => Ok(Version::One),
             Some(2) => Ok(Version::Two),
+            // Marked as newer, so that the help says to update plugward and not to repair the file.
             Some(found) if found > 2 => {
                 Err(self.error(value, "version 1 or 2, the only ones this plugward reads").of_newer())
             }
@@ -186,6 +190,7 @@ impl Reader<'_> {
 
     fn plugins<'v, 'i>(&self, value: &'v Spanned<DeValue<'i>>) -> Result<&'v Table<'i>, LockError> {
         let table = self.table(value)?;
+        // Checked before the entries are read, so that an oversized file costs only its parse.
         if table.len() > LOCK_ENTRIES {
             return Err(self.error(value, format!("at most {LOCK_ENTRIES} entries")));
         }
@@ -330,6 +335,8 @@ impl Reader<'_> {
         let items = value.get_ref().as_array().ok_or_else(|| self.error(value, "a list of strings"))?;
         let mut out = BTreeSet::new();
         for item in &**items {
+            // A duplicate has no meaning, and two files that differ only in duplicates would be one lock with
+            // two texts.
             if !out.insert(read(item)?) {
                 return Err(self.error(item, "each element once"));
             }

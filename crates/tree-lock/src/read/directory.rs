@@ -1,4 +1,5 @@
 //! Listing one directory, and checking its names, kinds and limits.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::BTreeMap;
 
@@ -125,7 +126,7 @@ impl ListingRules<'_> {
             found.listed.warnings.push(TreeWarning::new(&*path, TreeWarningKind::WritableByOthers));
         }
         self.collisions(&path, &listing, found);
-        let depth = if path.is_empty() { 1 } else { path.split('/').count().saturating_add(1) };
+        let depth = if path.is_empty() { 1 } else { path.split('/').count() + 1 };
         let mut below =
             EntryChecker { rules: self, directory: &path, depth, found: &mut *found, directories };
         for entry in listing.entries().iter().filter(|entry| !is_left_out(entry.name())) {

@@ -110,6 +110,8 @@ fn for_each_with<S, T: Send>(
     first: impl FnOnce(),
 ) {
     let threads = jobs.get().min(items.len().div_ceil(MIN_PER_THREAD));
+    // About eight batches for each thread: few enough that the lock is rarely contended, and enough that a
+    // thread with large files does not finish long after the others.
     let batch = items.len().div_ceil(threads.saturating_mul(8).max(1)).clamp(1, MAX_BATCH);
     let batches = Mutex::new(items.chunks_mut(batch));
     let run = || {
@@ -168,6 +170,7 @@ impl Reader<'_> {
         if before.saturating_add(meta.len()) > self.plan.limits.bytes {
             self.full.store(true, Ordering::Relaxed);
         }
+        // Past the limit the result is an error in any case, so the remaining files are not read.
         if self.plan.depth == ReadDepth::Facts || self.full.load(Ordering::Relaxed) {
             return ItemState::Seen;
         }
@@ -176,6 +179,8 @@ impl Reader<'_> {
             Retention::Nothing => hash(file, meta.len(), buffer),
         };
         match read {
+            // Equal metadata before and after, including the change time, is the evidence that no write
+            // happened during the read.
             Ok(Some(Contents { bytes, digest, after })) if after == meta => {
                 ItemState::Read { bytes, size: meta.len(), digest, mode: meta.mode() }
             }
@@ -238,6 +243,7 @@ fn hash(mut file: SandboxedFile, size: u64, buffer: &mut Vec<u8>) -> std::io::Re
             break;
         };
         seen = seen.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        // A file that grows is a change, and reading on could take forever.
         if seen > size {
             return Ok(None);
         }

@@ -195,6 +195,8 @@ impl<'a> Nodes<'a> {
         next: &mut Option<NodeId>,
     ) -> Option<(NodeId, LinkResult, u32)> {
         loop {
+            // If this component turns out to be an unresolved symlink, it is read again after that one is
+            // resolved.
             let before = frame.rest.clone();
             let Some(part) = frame.rest.next() else {
                 return Some((frame.link, Ok(frame.at), frame.hops));
@@ -204,6 +206,8 @@ impl<'a> Nodes<'a> {
                 Ok(Lookup::Link(id)) => match memo.get(id) {
                     Some(Memo::Done(Ok(landed), hops)) => {
                         frame.hops = frame.hops.saturating_add(*hops);
+                        // The limit of Linux. A chain that only another system resolves would give the tree two
+                        // meanings.
                         if frame.hops > MAX_HOPS {
                             Err(LinkFault::Broken("more than 40 symlinks"))
                         } else {
@@ -211,6 +215,7 @@ impl<'a> Nodes<'a> {
                         }
                     }
                     Some(Memo::Done(Err(fault), _)) => Err(fault.passed_on()),
+                    // It is on the stack, so its target leads back to itself.
                     Some(Memo::Walking) => Err(LinkFault::Broken("symlinks in a loop")),
                     Some(Memo::Open) | None => {
                         frame.rest = before;
@@ -235,6 +240,7 @@ impl<'a> Nodes<'a> {
             return Err(LinkFault::Broken("a component of the target is a file"));
         }
         if part == ".." {
+            // An escape is one even if the target leads back in: the name of the root is not part of the tree.
             return if at == ROOT { Err(LinkFault::Escapes) } else { Ok(Lookup::At(self.parent(at))) };
         }
         // This applies even if no such entry exists: the result must not depend on excluded files.

@@ -163,6 +163,8 @@ fn take(
     keep: Retention,
 ) -> Result<Result<ListedTree, TreeRefusal>, TreeError> {
     let ReadOptions { limits, exclude, jobs, progress, .. } = *options;
+    // A jail that hides dotfiles would leave them out of the digest, and one that follows symlinks would read
+    // files twice.
     if jail.policy().dotfiles != Dotfiles::Allow || jail.policy().symlinks != Symlinks::Refuse {
         return Err(TreeError::jail());
     }
@@ -172,6 +174,8 @@ fn take(
     problems.extend(links.problems);
     let is_refused =
         !problems.is_empty() || listed.items.iter().any(|item| matches!(item.state, ItemState::Fault(_)));
+    // A tree that is refused anyway is not hashed, but its files are still opened, so that one report shows all
+    // problems.
     let depth = if is_refused { ReadDepth::Facts } else { ReadDepth::Contents };
     if !listed.is_cut {
         let already = listed.link_bytes;
@@ -231,6 +235,7 @@ fn judge_links(listed: &TreeListing, exclude: &Excludes) -> ResolvedLinks {
     let directories = listed.directories.iter().filter(|directory| !directory.path.is_empty());
     let mut all: Vec<_> =
         files.chain(directories.map(|directory| (&*directory.path, NodeKind::Directory))).collect();
+    // A parent sorts before its entries, so `Nodes::new` knows it when they arrive.
     all.sort_unstable_by_key(|(path, _)| *path);
     let nodes = Nodes::new(all, exclude);
     for (path, landing) in nodes.landings() {
@@ -280,6 +285,7 @@ struct KindSource<'a> {
 impl<'a> KindSource<'a> {
     const fn new(exec: ExecBits<'a>) -> Self {
         let source = match exec {
+            // Other systems have no execute bit in the mode, so it cannot be part of the digest there.
             ExecBits::Modes if cfg!(unix) => ExecSource::Modes,
             ExecBits::Recorded(_) => ExecSource::Recorded,
             ExecBits::Modes | ExecBits::Unknown => ExecSource::Unknown,

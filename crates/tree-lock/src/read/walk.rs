@@ -29,10 +29,12 @@ pub(crate) fn list(
     // A snapshot stores indexes in 32 bits.
     let queue = Queue::new(limits.entries.min(u32::MAX as usize));
     let mut found = PartialListing::default();
+    // Most plugins are a few directories. They are listed before any thread would have started.
     queue.work(&rules, &mut found, StopCondition::WorthThreads(jobs));
     if queue.has_work_for_threads() && jobs.get() > 1 {
         let others = Mutex::new(Vec::new());
         let run = || {
+            // Each thread collects its own part, because a shared one would need a lock for each entry.
             let mut own = PartialListing::default();
             queue.work(&rules, &mut own, StopCondition::Empty);
             own.sort();
@@ -100,11 +102,14 @@ struct DirectoryInProgress<'a> {
 
 impl Drop for DirectoryInProgress<'_> {
     fn drop(&mut self) {
+        // On drop and not at the end of `visit`, so that a panic does not leave the other threads waiting
+        // forever.
         let mut state = self.queue.state();
         state.active = state.active.saturating_sub(1);
         state.seen = state.seen.saturating_add(self.entries);
         state.is_over_limit |= state.seen > self.queue.limit;
         state.pending.append(&mut self.directories);
+        // Waking costs a system call, so it is left out if no thread waits.
         if state.waiting > 0 {
             self.queue.changed.notify_all();
         }
@@ -139,6 +144,8 @@ impl Queue {
                 state.active = state.active.saturating_add(1);
                 return Some((path, self.limit.saturating_sub(state.seen)));
             }
+            // An empty queue is not the end while a directory is being listed, because it may add
+            // subdirectories.
             if state.active == 0 {
                 return None;
             }

@@ -1,9 +1,10 @@
 //! Base64 with padding: written for Go's `h1:`, read for the key ids of minisign.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len().div_ceil(3).saturating_mul(4));
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
         let group = (at(0) << 16) | (at(1) << 8) | at(2);
@@ -21,7 +22,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     for (index, chunk) in text.as_bytes().chunks(4).enumerate() {
-        let last = index.saturating_add(1).saturating_mul(4) >= text.len();
+        let last = (index + 1) * 4 >= text.len();
         let digits = if last { chunk.iter().rev().skip_while(|byte| **byte == b'=').count() } else { 4 };
         if chunk.len() != 4 || digits < 2 {
             return None;
@@ -31,9 +32,9 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
             let value = ALPHABET.iter().position(|digit| digit == byte)?;
             group = (group << 6) | u32::try_from(value).ok()?;
         }
-        group <<= 6_u32.saturating_mul(u32::try_from(4_usize.saturating_sub(digits)).ok()?);
+        group <<= 6_u32 * u32::try_from(4_usize - digits).ok()?;
         let [_, bytes @ ..] = group.to_be_bytes();
-        let whole = digits.saturating_sub(1);
+        let whole = digits - 1;
         if bytes.iter().skip(whole).any(|byte| *byte != 0) {
             return None;
         }

@@ -16,6 +16,16 @@ pub const EXCLUDABLE: [&str; 6] = [".git", ".hg", ".jj", ".svn", "PLUGINS.lock",
 ///
 /// # Guarantees
 /// Contains only names of [`EXCLUDABLE`], sorted by their bytes, each once.
+/// # Examples
+/// ```
+/// use plugward_tree_lock::Excludes;
+///
+/// let excludes = Excludes::new([".git", "PLUGINS.lock"])?;
+/// assert!(excludes.contains(".git"));
+/// // A digest that leaves out caches would not detect bytecode that was planted in them.
+/// assert!(Excludes::new(["__pycache__"]).is_err());
+/// # Ok::<(), plugward_tree_lock::ExcludeError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Excludes(BTreeSet<&'static str>);
 

@@ -1,4 +1,5 @@
 //! The list of a tree: the hashed text, which a user can also review.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use plugward_types::{Digest, TreeDigest, hex};
 use sha2::{Digest as _, Sha256};
@@ -51,7 +52,7 @@ impl ListLine<'_> {
     pub(crate) fn len(&self) -> usize {
         let digits = self.size.checked_ilog10().map_or(0, |log| usize::try_from(log).unwrap_or(0));
         // 70 bytes are the kind, three spaces, 64 hex digits, the first digit of the size, and the newline.
-        self.path.len().saturating_add(digits).saturating_add(70)
+        self.path.len() + digits + 70
     }
 }
 
@@ -78,7 +79,7 @@ impl TreeList {
     pub(crate) fn render<'a>(exclude: &Excludes, lines: impl Iterator<Item = ListLine<'a>> + Clone) -> Self {
         let head = head(exclude);
         // The exact size is computed first, so that a list of megabytes is not copied while it grows.
-        let size = lines.clone().fold(head.len(), |sum, line| sum.saturating_add(line.len()));
+        let size = lines.clone().fold(head.len(), |sum, line| sum + line.len());
         let mut text = String::with_capacity(size);
         text.push_str(&head);
         for line in lines {
@@ -133,12 +134,12 @@ impl TreeList {
         }
         let exclude = Excludes::new(names.iter().copied()).map_err(|error| {
             let at = names.iter().position(|name| *name == error.name()).unwrap_or(0);
-            ListError::new(at.saturating_add(2), "a name that may be excluded")
+            ListError::new(at + 2, "a name that may be excluded")
         })?;
         let list = Self { text: text.to_owned(), digest: hash(text) };
         let mut paths = std::collections::BTreeSet::new();
         for (index, line) in list.lines().enumerate() {
-            let at = index.saturating_add(2).saturating_add(exclude.iter().count());
+            let at = index + 2 + exclude.iter().count();
             let root = line.path.split('/').next().unwrap_or_default();
             if exclude.contains(root) {
                 return Err(ListError::new(at, "no path that is excluded"));
@@ -187,12 +188,12 @@ fn push_line(text: &mut String, line: &ListLine<'_>) {
     let (mut digits, mut rest, mut many) = ([0_u8; 20], line.size, 0_usize);
     for slot in digits.iter_mut().rev() {
         *slot = b"0123456789".get(usize::try_from(rest % 10).unwrap_or(0)).copied().unwrap_or(b'?');
-        (rest, many) = (rest / 10, many.saturating_add(1));
+        (rest, many) = (rest / 10, many + 1);
         if rest == 0 {
             break;
         }
     }
-    let size = digits.get(digits.len().saturating_sub(many)..).unwrap_or_default();
+    let size = digits.get(digits.len() - many..).unwrap_or_default();
     text.push(line.kind.letter());
     text.push(' ');
     for part in [&digest, &b" "[..], size] {
@@ -249,7 +250,7 @@ impl<'a> Iterator for Numbered<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        self.line = self.line.saturating_add(1);
+        self.line += 1;
         let Some((line, rest)) = self.rest.split_once('\n') else {
             return Some(Err(ListError::new(self.line, "a newline at the end")));
         };

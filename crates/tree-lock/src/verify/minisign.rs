@@ -1,4 +1,5 @@
 //! Detached minisign signatures over PLUGINS.lock.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::fmt;
 
@@ -34,6 +35,7 @@ impl MinisignKey {
         let bad = || SignerError { what: "a minisign public key: RW and 54 more base64 digits" };
         let key = PublicKey::from_base64(text).ok().ok_or_else(bad)?;
         let bytes = base64::decode(text).ok_or_else(bad)?;
+        // Two bytes of algorithm, eight of key id, 32 of key.
         if bytes.len() != 42 || !bytes.starts_with(b"Ed") {
             return Err(bad());
         }
@@ -105,6 +107,7 @@ const PATTERNS: &str =
 ///
 /// It catches typos: a pattern that matches nothing would leave plugins unsigned without a message.
 fn is_pattern(pattern: &str) -> bool {
+    // A star stands for valid text, so a pattern is valid if the name with `x` in its place is.
     let text = pattern.replace('*', "x");
     let Some((host, rest)) = text.split_once(':') else {
         return false;
@@ -132,20 +135,22 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
         match pattern.get(p) {
             Some(b'*') => {
                 star = Some((p, t));
-                p = p.saturating_add(1);
+                p += 1;
                 continue;
             }
             Some(expected) if expected == byte => {
-                p = p.saturating_add(1);
-                t = t.saturating_add(1);
+                p += 1;
+                t += 1;
                 continue;
             }
             _ => {}
         }
+        // A mismatch after a star gives the star one more byte. Only the last star is retried, which is enough
+        // and keeps the time below the product of the lengths; a recursive match would be exponential.
         let Some((at, from)) = star else { return false };
-        star = Some((at, from.saturating_add(1)));
-        p = at.saturating_add(1);
-        t = from.saturating_add(1);
+        star = Some((at, from + 1));
+        p = at + 1;
+        t = from + 1;
     }
     pattern.get(p..).unwrap_or_default().iter().all(|byte| *byte == b'*')
 }
@@ -199,6 +204,7 @@ impl MinisignVerifier {
     /// # Errors
     /// `lock/malformed` if the lockfile cannot be parsed.
     pub fn new(signers: Vec<Signer>, lock: &[u8], signature: Option<&[u8]>) -> Result<Self, LockError> {
+        // The signature covers the bytes, so it is checked on them and not on the parsed file.
         let outcome = signature.map_or(SignatureState::Missing, |signature| check(&signers, lock, signature));
         Ok(Self { signers, lock: LockFile::parse(lock)?, outcome })
     }
@@ -223,6 +229,7 @@ fn check(signers: &[Signer], lock: &[u8], signature: &[u8]) -> SignatureState {
         return SignatureState::Bad(SHAPE);
     };
     let lines: Vec<&str> = text.lines().collect();
+    // The key id is read before the library parses the file, because its API does not return it.
     let [_, packet, _, _] = lines.as_slice() else {
         return SignatureState::Bad(SHAPE);
     };
