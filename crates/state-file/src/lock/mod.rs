@@ -20,6 +20,25 @@ use crate::replace::{self, Failure, Placed};
 const ASIDE: u32 = 3;
 
 /// An exclusive lock on a state file. The kernel releases it when the process exits.
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use cap_std::{ambient_authority, fs::Dir};
+/// use plugward_state_file::{Backup, Owner, StateFile};
+/// # use std::os::unix::fs::MetadataExt as _;
+/// # let directory = tempfile::tempdir()?;
+/// # let uid = directory.path().metadata()?.uid();
+///
+/// let dir = Dir::open_ambient_dir(directory.path(), ambient_authority())?;
+/// let file = StateFile::at(&dir, "pins.toml", 8 << 20, Owner::uid(uid), Backup::Keep)?;
+///
+/// // Read under the lock: the file may have changed while another process had it.
+/// let lock = file.lock(Duration::from_secs(5))?;
+/// let old = lock.read()?.map(|content| content.bytes().to_vec()).unwrap_or_default();
+/// lock.replace(&[old.as_slice(), b"version = 2\n"].concat())?;
+/// assert_eq!(lock.read()?.unwrap().bytes(), b"version = 2\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct FileLock<'a> {
     file: &'a StateFile,
