@@ -46,6 +46,7 @@ pub(super) fn operand<'w>(words: &'w [Word], values: &[&str]) -> Option<(&'w Wor
         if !text.starts_with('-') || text == "-" {
             return Some((first, after));
         }
+        // An option with a value takes the next word. Without this list, the value would pass for the package.
         rest = if values.contains(&text.as_str()) { after.get(1..).unwrap_or_default() } else { after };
     }
 }
@@ -56,6 +57,7 @@ fn option_values<'w>(words: &'w [Word], names: &[&str], values: &[&str]) -> Vec<
     let mut rest: &'w [Word] = words;
     while let Some((first, after)) = rest.split_first() {
         let text = first.shown();
+        // Options after the package belong to the package, not to the runner.
         if text == "--" || !text.starts_with('-') {
             break;
         }
@@ -117,6 +119,7 @@ fn node_package(judge: &Judge<'_>, base: &str, rest: &[Word]) -> Verdict {
 fn python_package(judge: &Judge<'_>, rest: &[Word]) -> Verdict {
     let named = ["--from", "--spec", "--with", "--with-editable", "-w"];
     let values: Vec<&str> = UV_VALUES.iter().copied().chain(named).chain(["--with-requirements"]).collect();
+    // All packages count and not only the first: `--with` installs into the same environment as the tool.
     let mut references = option_values(rest, &named, &values);
     let from = option_values(rest, &["--from", "--spec"], &values);
     if from.is_empty() {
@@ -166,6 +169,7 @@ fn container(rest: &[Word]) -> Option<Verdict> {
         after = behind;
     }
     match verb.as_str() {
+        // `create` starts nothing yet, but it downloads the image that a later `start` runs.
         "run" | "create" => {
             let image = operand(after, CONTAINER_VALUES).map(|(word, _)| word.literal());
             Some(match image {

@@ -129,6 +129,7 @@ impl Lexer<'_> {
                     self.drop(1);
                     self.end_word();
                 }
+                // A `#` inside a word is a plain character, as in a URL fragment.
                 '#' if self.word.is_none() => {
                     let line = self.rest.find('\n').unwrap_or(self.rest.len());
                     self.drop(line);
@@ -162,6 +163,8 @@ impl Lexer<'_> {
             word.pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
         }
         if core::mem::take(&mut self.awaits_end) {
+            // The text of a here-document begins only after the line end, so its delimiter is remembered until
+            // then.
             self.ends.push(word.shown());
             return;
         }
@@ -199,6 +202,8 @@ impl Lexer<'_> {
         while !self.rest.is_empty() {
             let (line, after) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
             self.rest = after;
+            // `<<-` removes leading tabs and `<<` does not. Ending early means that more text is judged as
+            // commands, which cannot hide one.
             if line.trim_start_matches('\t') == end {
                 return;
             }
@@ -277,6 +282,7 @@ impl Lexer<'_> {
                 '`' if !escaped => break,
                 '\\' if !escaped => escaped = true,
                 _ => {
+                    // Inside backticks, a backslash escapes only these three.
                     if escaped && !matches!(next, '`' | '\\' | '$') {
                         inner.push('\\');
                     }
@@ -343,6 +349,7 @@ impl Lexer<'_> {
     fn braced(&mut self, quoting: Quoting) {
         let quoted = matches!(quoting, Quoting::Double);
         self.drop(1);
+        // `${/}` and `${pathSeparator}` are variables of hosts and not of the shell.
         for separator in ["/}", "pathSeparator}"] {
             if self.rest.starts_with(separator) {
                 self.drop(separator.len());
@@ -350,6 +357,7 @@ impl Lexer<'_> {
             }
         }
         let indirect = self.rest.starts_with('!');
+        // `${!name}` is an indirect expansion and `${#name}` a length, but `${#}` is the number of arguments.
         if indirect || (self.rest.starts_with('#') && !self.rest.starts_with("#}")) {
             self.drop(1);
         }

@@ -93,12 +93,14 @@ pub(super) struct Parser<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
     pub(super) limits: ParseLimits,
+    // Counted separately, because the stacks shrink when a list is complete.
     values: usize,
     path: Vec<PathStep>,
     nodes: Vec<JsonNode<'a>>,
     members: Vec<JsonMember<'a>>,
     errors: Vec<PendingError>,
     unlisted: usize,
+    // Seeded at random, so that a file cannot be made of keys with equal hashes.
     hasher: RandomState,
 }
 
@@ -187,6 +189,7 @@ impl<'a> Parser<'a> {
 
     /// Adds an error at the current value, or counts it if the list is full.
     pub(super) fn report(&mut self, kind: JsonErrorKind, span: Span, first: Option<Span>) -> Stop {
+        // A small file can have very many duplicate keys, and each error has a pointer as long as its path.
         if self.errors.len() < MAX_ERRORS {
             let mut pointer = self.pointer();
             if let JsonErrorKind::DuplicateKey { key } = &kind {
@@ -357,6 +360,7 @@ impl<'a> Parser<'a> {
 /// Moves the values from `base` on off a shared stack, so that each list is allocated once in its final size.
 fn taken<T>(stack: &mut Vec<T>, base: usize) -> Box<[T]> {
     /// From this length on, copying the values costs more than growing the stack again.
+    // A long list at the top of the stack takes over its memory. Splitting it off would copy it.
     const LONG: usize = 4096;
     if base == 0 && stack.len() >= LONG {
         return core::mem::take(stack).into_boxed_slice();
@@ -374,6 +378,7 @@ fn room(bytes: &[u8], values: usize) -> (usize, usize) {
     if bytes.len() < LARGE {
         return (0, 0);
     }
+    // The numbers of commas and colons are upper bounds for those of values and members.
     let count = |wanted: u8| -> usize {
         // A chunk is small enough that a byte holds its count, which lets the compiler vectorize the sum.
         let few = bytes.chunks(192).map(|few| few.iter().map(|byte| u8::from(*byte == wanted)).sum::<u8>());
