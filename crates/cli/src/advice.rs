@@ -1,14 +1,14 @@
-//! From the codes of the libraries to the commands of this program.
+//! Help for reason codes: the commands of this program that resolve them.
 //!
-//! The libraries say what is wrong and what to do in general; only this module knows which command does it.
+//! The libraries describe a problem and its fix in general. Only this module knows which command applies the fix.
 
 use plugward_loader::{PluginReport, Reason, Weight};
 
-/// How commands name one plugin.
+/// The parts of commands for one plugin.
 pub(crate) struct Commands {
     /// The plugin, quoted for a shell.
     pub(crate) selector: String,
-    /// The options that decide what is digested, as they were typed, each with a space in front.
+    /// The options that change the digest, as they were typed, each after a space.
     pub(crate) typed: String,
     /// The directory whose PLUGINS.lock covers the plugin, or would, quoted for a shell.
     pub(crate) lock_dir: String,
@@ -28,7 +28,7 @@ impl Commands {
     }
 }
 
-/// Returns what to do about a reason, one instruction a line.
+/// Returns the help for a reason, one instruction per line.
 pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) -> String {
     let Commands { selector, .. } = commands;
     let (diff, explain, lock) = (commands.diff(), commands.explain(), commands.lock());
@@ -38,7 +38,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("pin/changed", _) if plugin.tree.is_none() || plugin.dialects.is_empty() => {
             format!("restore the plugin, or delete its pin: plugward forget {selector}")
         }
-        // Python's caches: the library knows how to keep them away.
+        // Python wrote a cache into the plugin. The library's help says how to prevent that.
         ("pin/changed", _) if reason.help.contains("__pycache__") => reason.help.clone(),
         ("pin/changed" | "pin/surface-changed" | "pin/signer-changed" | "pin/raced", _) => {
             format!("review the change: {diff}")
@@ -65,7 +65,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("pin/store" | "pin/store-version", _) => {
             format!("{}\nor delete all pins and start over: plugward forget --all", reason.help)
         }
-        // The findings have help of their own.
+        // Each finding has its own help.
         ("scan/danger", _) if !plugin.findings.is_empty() => String::new(),
         _ => reason.help.clone(),
     }
@@ -89,7 +89,7 @@ pub(crate) fn words(reason: &Reason) -> String {
         ("pin/store" | "pin/store-version", _) => "the pins cannot be read".to_owned(),
         ("mint/no-record", _) => "no ledger to record it in".to_owned(),
         ("scan/danger" | "scan/suspicious", _) => {
-            // "2 danger findings, first sh/… at …": the count is enough here.
+            // "2 danger findings, first sh/… at …": a row only has room for the count.
             first.split(',').next().unwrap_or(first).to_owned()
         }
         ("manifest/syntax", _) => "invalid manifest".to_owned(),
@@ -99,7 +99,7 @@ pub(crate) fn words(reason: &Reason) -> String {
     }
 }
 
-/// Whether reasons with this code have one cause that many plugins can share, so that one block lists them all.
+/// Returns `true` if many plugins can share the cause of a reason, so that one block lists them all.
 pub(crate) fn is_shared_cause(reason: &Reason) -> bool {
     reason.weight == Weight::Store
         || matches!(

@@ -1,4 +1,4 @@
-//! One problem, in the layout of rustc: level and code, place, source line, notes and help.
+//! One problem in the layout of rustc: level and code, place, source line, notes and help.
 //!
 //! Everything that `plugward` reports as an error, a warning or a note on a terminal is a [`Diagnostic`], and this is the
 //! only module that lays one out.
@@ -10,8 +10,8 @@ use annotate_snippets::{AnnotationKind, Group, Level as Style, Origin, Renderer,
 use crate::escape::line;
 use crate::text::wrap;
 
-/// Longest line of a source, in characters, that is padded so that the renderer computes the column. A minified bundle is
-/// one line of megabytes: its place is printed without a caret.
+/// The largest column for which the source line is shown. The line is padded up to it, so that the renderer computes the
+/// column; in a minified bundle, which is one line of megabytes, the padding would cost as much. Its place has no caret.
 const PADDED: u32 = 4_096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ impl Level {
     }
 }
 
-/// Where a problem is.
+/// The place of a problem: a file, a position, and the source line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Location {
     path: String,
@@ -48,11 +48,11 @@ pub(crate) struct Location {
     help: Option<String>,
 }
 
-/// The line at a location, as far as it is shown.
+/// The shown part of the line at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SourceLine {
     text: String,
-    /// The marked characters of the text.
+    /// The range of characters that the caret marks.
     caret: Range<usize>,
     label: String,
 }
@@ -67,20 +67,20 @@ impl Location {
         self
     }
 
-    /// Adds the source line; `caret` counts characters of `text`.
+    /// Adds the source line. `caret` counts characters of `text`.
     pub(crate) fn source(mut self, text: &str, caret: Range<usize>, label: impl Into<String>) -> Self {
         self.source = Some(SourceLine { text: text.to_owned(), caret, label: label.into() });
         self
     }
 
-    /// Adds what to do about this place.
+    /// Adds an instruction for this place.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 }
 
-/// A problem and what to do about it. All texts are escaped when it is rendered.
+/// A problem with its place and its fix. All texts are escaped by [`Diagnostic::render`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
     level: Level,
@@ -148,6 +148,7 @@ impl Diagnostic {
     pub(crate) fn details<'a>(mut self, lines: impl IntoIterator<Item = &'a str>) -> Self {
         for text in lines {
             self = match text.split_once(' ') {
+                // Libraries print a digest as a label and one long word. Other lines are sentences.
                 Some((label, value)) if !value.contains(' ') && value.len() > 20 => self.note(label, value),
                 _ => self.note("note", text),
             };
@@ -163,7 +164,7 @@ impl Diagnostic {
         &self.title
     }
 
-    /// Lays the diagnostic out, with styles; the output stream removes them where there is no color.
+    /// Returns the diagnostic as text with styles, which the output stream removes if color is off.
     pub(crate) fn render(&self, width: usize) -> String {
         let renderer = Renderer::styled().term_width(width);
         let code = self.code.as_deref().map(|code| line(code).into_owned());
@@ -183,13 +184,13 @@ impl Diagnostic {
                 group = group.element(Style::HELP.message(message("help", help)));
             }
         }
-        // Digests below one another are compared by eye, so they begin at one column.
+        // Users compare digests by eye, so they start at the same column.
         let is_digest = |text: &str| text.len() > 20 && !text.contains(' ');
         let digests = self.notes.iter().filter(|(_, text)| is_digest(text));
         let label = digests.map(|(name, _)| name.chars().count()).max().unwrap_or_default();
         for (name, text) in &self.notes {
             if is_digest(text) && gutter + label + 2 + text.len() > width {
-                // A digest is never broken or shortened: it gets a line of its own.
+                // A digest is never broken or shortened, so a long one gets its own line.
                 group = group.element(Style::NOTE.message(format!("{name}:")));
                 group = group.element(Style::NOTE.no_name().message(text.clone()));
                 continue;
@@ -205,7 +206,7 @@ impl Diagnostic {
         let text = renderer.render(&[group]);
         let mut out = String::new();
         for row in text.lines() {
-            // Without a line number the renderer has no column for it; the arrow stays where a reader looks for it.
+            // Without a line number, the renderer prints the arrow in the first column. One space aligns it with the others.
             if anstream::adapter::strip_str(row).to_string().starts_with("--> ") {
                 out.push(' ');
             }
@@ -225,7 +226,7 @@ impl Location {
         let Some(source) = self.source.as_ref().filter(|_| column <= PADDED) else {
             return group.element(origin.line(at_line).char_column(at_column));
         };
-        // A snippet may begin inside of its line. Blanks in front of it make the renderer compute the real column.
+        // A snippet can begin in the middle of its line. Padding makes the renderer compute the real column.
         let pad = at_column.saturating_sub(1).saturating_sub(source.caret.start);
         let text = format!("{}{}", " ".repeat(pad), source.text);
         let start = byte_of(&text, pad.saturating_add(source.caret.start));
@@ -239,12 +240,12 @@ fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The byte at which a character begins, or the end of the text.
+/// Returns the byte offset of a character, or the length of the text.
 fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte)
 }
 
-/// Breaks an instruction that ends in a command so that the command can be copied: its lines end in a backslash.
+/// Breaks an instruction into lines. A command at its end is broken with backslashes, so that it can be copied.
 fn with_command(text: &str, width: usize) -> String {
     let start = match text.find(": plugward ") {
         Some(at) => at + 2,
@@ -260,8 +261,9 @@ fn with_command(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Breaks a text that begins behind `indent` columns.
+/// Breaks a text into lines, of which the first starts after `indent` columns.
 fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    // On a narrow terminal, the lines get longer than the terminal instead of one word each.
     wrap(text, width.saturating_sub(indent).max(24)).join("\n")
 }
 

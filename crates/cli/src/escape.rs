@@ -1,9 +1,9 @@
-//! Text that a plugin wrote, on its way to a terminal.
+//! Escaping of text from plugins for a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Escapes control characters, bidirectional overrides and invisible characters; line breaks too.
+/// Escapes control characters, line breaks, bidirectional overrides and invisible characters.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unprintable) {
         return Cow::Borrowed(text);
@@ -26,13 +26,13 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Escapes each line by itself and keeps the line breaks.
+/// Escapes each line and keeps the line breaks.
 pub(crate) fn block(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(line).collect();
     lines.join("\n")
 }
 
-/// Says whether a character must not reach a terminal as it is.
+/// Returns `true` if a character must be escaped for a terminal.
 pub(crate) fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -1,4 +1,4 @@
-//! Why a verb could not do its work, with the exit code that goes with it.
+//! The failure of a verb, with its exit code.
 
 use std::fmt;
 use std::io;
@@ -18,10 +18,11 @@ enum Class {
     Store,
 }
 
-/// A failure, not a verdict: verdicts are exit codes of a report.
+/// The failure of a verb. A refusal is not a failure: it is part of a report.
 #[derive(Debug)]
 pub(crate) struct Failure {
     class: Class,
+    // Boxed, because almost every function returns this type and the success is the common case.
     diagnostic: Box<Diagnostic>,
 }
 
@@ -67,18 +68,18 @@ impl Failure {
         self.with(|diagnostic| diagnostic.help(text.as_ref()))
     }
 
-    /// Makes it a failure of a store: exit 7.
+    /// Makes it the failure of a store, which exits with 7.
     pub(crate) const fn of_store(mut self) -> Self {
         self.class = Class::Store;
         self
     }
 
-    /// Makes it a note, for what only saves time.
+    /// Turns it into a note, for features that only save time.
     pub(crate) fn into_note(self, title: &str) -> Diagnostic {
         self.diagnostic.note_with(title)
     }
 
-    /// Makes it a warning, if the verb can go on.
+    /// Turns it into a warning, if the verb can continue.
     pub(crate) fn into_warning(self) -> Diagnostic {
         self.diagnostic.warn()
     }

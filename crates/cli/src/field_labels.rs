@@ -1,14 +1,14 @@
-//! The precision of each rule, measured on findings in real plugins that a person labeled.
+//! The precision of each rule, measured on findings in real plugins that were labeled by hand.
 
 use serde::Serialize;
 
-/// The labels, one finding a line; `cargo xtask field judge --check` validates the file.
+/// The labels, one finding per line; `cargo xtask field judge --check` validates the file.
 const LABELS: &str = include_str!("../../../benches/field-labels.tsv");
 
 /// The number of labeled findings of a rule, and of those that are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct Precision {
-    /// Findings that are an attack or worth asking about.
+    /// Findings that are an attack or worth a question to the user.
     pub(crate) right: usize,
     /// All labeled findings.
     pub(crate) labeled: usize,

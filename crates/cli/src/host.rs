@@ -1,4 +1,4 @@
-//! The only module that knows the home directory, the environment, the clock and the terminal.
+//! The only module that reads the home directory, the environment, the clock and the terminal.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,24 +19,24 @@ use crate::args::Global;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 
-/// What the rest of the program may know about where it runs.
+/// The environment of this run: directories, settings sources, and whether a user can be asked.
 pub(crate) struct Host {
     config: Option<Utf8PathBuf>,
     state: Option<Utf8PathBuf>,
-    /// Whether a person can be asked.
+    /// Whether a user can be asked.
     pub(crate) interactive: bool,
     /// The settings file that the command line names.
     pub(crate) policy: Option<Utf8PathBuf>,
-    /// Whether its settings apply; for `suppress` it is the file to write.
+    /// Whether `policy` is a source of settings, or the file that `suppress` changes.
     pub(crate) policy_use: PolicyUse,
     cfg: Vec<String>,
     /// The settings of `PLUGWARD_CFG`, one per line.
     cfg_lines: String,
-    /// What is wrong with settings files that were read all the same.
+    /// Warnings about settings files that were used in spite of them.
     pub(crate) warnings: Warnings,
 }
 
-/// What the file of `--policy` is for.
+/// The purpose of the file that `--policy` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PolicyUse {
     Read,
@@ -67,13 +67,14 @@ impl Host {
     /// Reads the environment once.
     ///
     /// # Errors
-    /// A variable of plugward's that is not UTF-8: to ignore it would be to run with other settings than the user's.
+    /// A `PLUGWARD_*` variable is not UTF-8. To ignore it would be to run with other settings than the user's.
     pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
         let strategy = etcetera::choose_base_strategy().ok();
         let config = strategy.as_ref().and_then(|s| Utf8PathBuf::from_path_buf(s.config_dir()).ok());
         let state = strategy
             .as_ref()
             .and_then(|s| Utf8PathBuf::from_path_buf(s.state_dir().unwrap_or_else(|| s.data_dir())).ok());
+        // A question is printed to standard error and answered on standard input, so both have to be terminals.
         let interactive = !global.no_input
             && !is_set("CI")
             && std::io::stdin().is_terminal()
@@ -92,22 +93,22 @@ impl Host {
         })
     }
 
-    /// The settings of the command line, in their order.
+    /// Returns the settings of the command line, in their order.
     pub(crate) fn cfg_flags(&self) -> &[String] {
         &self.cfg
     }
 
-    /// The settings of the environment, one a line.
+    /// Returns the settings of the environment, one per line.
     pub(crate) fn cfg_lines(&self) -> String {
         self.cfg_lines.clone()
     }
 
-    /// The directory of settings, pins and approvals.
+    /// Returns the directory of settings, pins and approvals.
     pub(crate) fn config_dir(&self) -> Result<&Utf8Path, Failure> {
         self.config.as_deref().ok_or_else(|| no_home("configuration", "--config-dir"))
     }
 
-    /// The directory of the ledger, baselines and caches.
+    /// Returns the directory of the ledger, baselines and caches.
     pub(crate) fn state_dir(&self) -> Result<&Utf8Path, Failure> {
         self.state.as_deref().ok_or_else(|| no_home("state", "--state-dir"))
     }
@@ -118,7 +119,7 @@ fn no_home(what: &str, flag: &str) -> Failure {
         .help(format!("name one: {flag} DIR"))
 }
 
-/// The directory of a flag, else of the environment.
+/// Returns the directory that a flag names, or else an environment variable.
 fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Result<Option<Utf8PathBuf>, Failure> {
     if let Some(flag) = flag {
         return Ok(Some(flag.clone()));
@@ -126,12 +127,13 @@ fn named(flag: Option<&Utf8PathBuf>, variable: &str) -> Result<Option<Utf8PathBu
     Ok(own_env(variable)?.map(Utf8PathBuf::from))
 }
 
-/// Opens a directory of plugward, and creates it with mode 0700 if it does not exist.
+/// Opens one of plugward's directories, and creates it with mode 0700 if it does not exist.
 pub(crate) fn own_directory(path: &Utf8Path) -> Result<Dir, Failure> {
     #[cfg(unix)]
     let mut builder = {
         use std::os::unix::fs::DirBuilderExt as _;
         let mut builder = std::fs::DirBuilder::new();
+        // Pins and records show which plugins a user has and where, so other users cannot list them.
         builder.mode(0o700);
         builder
     };
@@ -144,7 +146,7 @@ pub(crate) fn own_directory(path: &Utf8Path) -> Result<Dir, Failure> {
     Dir::open_ambient_dir(path, plugward_loader::ambient_authority()).map_err(|error| failed("open", &error))
 }
 
-/// A path of the command line that cannot be read.
+/// Returns the failure for a path of the command line that cannot be read.
 pub(crate) fn unreachable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -154,7 +156,7 @@ pub(crate) fn unreachable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     }
 }
 
-/// Who writes pins.
+/// Returns the user that the files of a store must belong to.
 pub(crate) fn owner() -> Owner {
     #[cfg(unix)]
     return Owner::uid(rustix::process::geteuid().as_raw());
@@ -162,21 +164,24 @@ pub(crate) fn owner() -> Owner {
     return Owner::uid(0);
 }
 
-/// The user's name, for the field `by` of a pin.
+/// Returns the user's name, for the field `by` of a pin.
 pub(crate) fn user() -> String {
     let name = env("USER").or_else(|| env("LOGNAME")).or_else(|| env("USERNAME")).unwrap_or_default();
+    // The name comes from the environment and is stored in the pins, so it is bounded and printable.
     let plain: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
     if plain.is_empty() { "unknown".to_owned() } else { plain }
 }
 
-/// The time, to the second.
+/// Returns the time, to the second.
 pub(crate) fn now() -> Result<Timestamp, Failure> {
     let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or_default();
-    Timestamp::from_unix(seconds)
-        .map_err(|error| Failure::internal(format!("cannot read the clock: {error}")))
+    Timestamp::from_unix_seconds(seconds)
+        .ok_or_else(|| Failure::internal("cannot read the clock: it is after the year 9999"))
 }
 
-/// The clock of the ledger, to the microsecond; a moment that no calendar has is that of the start.
+/// Returns the clock of the ledger, to the microsecond.
+///
+/// If the system clock leaves the supported range later, the clock repeats the time of this call.
 pub(crate) fn ledger_clock() -> Result<impl Fn() -> LedgerTime + Send + Sync, Failure> {
     let now = || {
         let micros = u64::try_from(jiff::Timestamp::now().as_microsecond()).ok()?;
@@ -186,35 +191,38 @@ pub(crate) fn ledger_clock() -> Result<impl Fn() -> LedgerTime + Send + Sync, Fa
     Ok(move || now().unwrap_or(start))
 }
 
-/// A moment, for how long something takes.
-#[expect(clippy::disallowed_methods, reason = "the host is where the clock is known")]
+/// Returns the current instant, to measure a duration.
+#[expect(clippy::disallowed_methods, reason = "only this module reads the clock")]
 pub(crate) fn moment() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// The day, for what expires.
+/// Returns the current day, for entries that expire.
 pub(crate) fn today() -> Option<Date> {
     jiff::Timestamp::now().to_string().get(..10)?.parse().ok()
 }
 
-/// Sixteen bytes of the system's random source.
+/// Returns 16 bytes of the system's random source.
 pub(crate) fn random() -> Result<[u8; 16], Failure> {
     #[cfg(unix)]
     {
         let mut bytes = [0; 16];
         let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
             .map_err(|error| Failure::internal(format!("cannot get random bytes: {error}")))?;
+        // A short read would leave zeros in place of random bytes.
         if got < bytes.len() {
             return Err(Failure::internal(format!("got {got} of 16 random bytes")));
         }
         Ok(bytes)
     }
     #[cfg(not(unix))]
-    Err(Failure::internal("there is no source of random bytes on this system"))
+    Err(Failure::internal("random bytes are not supported on this system"))
 }
 
-/// Opens a directory that the user named. It only selects plugins: what counts for each of them is looked up from the
-/// plugin's own place, as far up as the root of the file system.
+/// Opens a directory that the user named.
+///
+/// The directory only selects plugins. Lockfiles and project markers are searched from each plugin's own directory up to
+/// the root of the file system, so the result does not depend on the directory that was named.
 pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
     let real = real_path(dir)?;
     let place = PlacePath::new(real.as_str())
@@ -225,6 +233,7 @@ pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
 
 /// Opens a directory by its real path.
 pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
+    // The jail starts at `/`, because lockfiles and project markers in parent directories count.
     let jail = Jail::open_root("/", Policy::standard()).map_err(|error| {
         Failure::internal(format!("cannot open /: {error}")).code(error.code()).help(error.help())
     })?;
@@ -245,21 +254,22 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
     Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops })
 }
 
-/// The real path of the home directory, looked up once.
+/// Returns the real path of the home directory, resolved once.
 fn home() -> Option<&'static PlacePath> {
     static HOME: OnceLock<Option<PlacePath>> = OnceLock::new();
     let look = || PlacePath::new(real_path(Utf8Path::new(&env("HOME")?)).ok()?.as_str()).ok();
     HOME.get_or_init(look).as_ref()
 }
 
-/// The working directory's real path, looked up once.
+/// Returns the real path of the working directory, resolved once.
 pub(crate) fn working_directory() -> Option<&'static PlacePath> {
     static HERE: OnceLock<Option<PlacePath>> = OnceLock::new();
     HERE.get_or_init(|| PlacePath::new(real_path(Utf8Path::new(".")).ok()?.as_str()).ok()).as_ref()
 }
 
-/// The full path of what a person typed, before any symlink is followed: pins can have been made under it. The working
-/// directory is what the shell calls it, if that is where the process is.
+/// Returns the absolute form of a typed path without following symlinks, because a pin can be keyed by that path.
+///
+/// A relative path starts at `$PWD` if that is the working directory, since a shell keeps symlinks in it.
 pub(crate) fn typed_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let base = if path.is_absolute() {
         Utf8PathBuf::new()
@@ -271,6 +281,7 @@ pub(crate) fn typed_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let mut typed = Utf8PathBuf::new();
     for part in base.join(path).components() {
         match part {
+            // As in a shell, `..` removes the last typed component, even if that is a symlink.
             Utf8Component::ParentDir => _ = typed.pop(),
             Utf8Component::CurDir => {}
             other => typed.push(other),
@@ -279,13 +290,12 @@ pub(crate) fn typed_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(typed)
 }
 
-/// How a terminal shows a plugin: a recorded id as it is, a place relative to the working directory, else with `~`,
-/// else in full.
+/// Returns the name of a plugin for a terminal: a recorded id, or else the shortest path that selects the plugin.
 pub(crate) fn display(key: &PluginKey) -> String {
     let PluginKey::Placed(place) = key else { return key.to_string() };
     let here = working_directory();
     match here.and_then(|here| place.relative_to(here)) {
-        // A bare name is looked up among the pins, so a path has a slash in it.
+        // A bare name is searched among the pins, so a path needs a slash.
         Some(inside) if inside == "." || inside.contains('/') => inside.to_owned(),
         Some(inside) => format!("./{inside}"),
         None => match home().and_then(|home| place.relative_to(home)) {
@@ -296,7 +306,7 @@ pub(crate) fn display(key: &PluginKey) -> String {
     }
 }
 
-/// Replaces a leading `~` by the home directory, for selectors that were copied from a report.
+/// Replaces a leading `~` with the home directory, because reports print such paths.
 pub(crate) fn expand(text: &str) -> Utf8PathBuf {
     let inside = text.strip_prefix("~/").or_else(|| (text == "~").then_some(""));
     match (inside, env("HOME")) {
@@ -305,9 +315,10 @@ pub(crate) fn expand(text: &str) -> Utf8PathBuf {
     }
 }
 
-/// Opens a folder that a person typed as a jail; it may be a link, since the person named it.
+/// Opens a directory that the user named as a jail. It may be a symlink, since the user chose it.
 pub(crate) fn open(dir: &Utf8Path) -> Result<Jail, Failure> {
     let opened = match Jail::open_following(dir, Policy::standard()) {
+        // `/` needs a call of its own, since a jail at the root restricts nothing.
         Err(error) if error.code() == "jail/is-root" => Jail::open_root(dir, Policy::standard()),
         other => other,
     };
@@ -317,7 +328,7 @@ pub(crate) fn open(dir: &Utf8Path) -> Result<Jail, Failure> {
     })
 }
 
-/// The full path of what a person named, without links.
+/// Returns the absolute path of an existing file or directory, with all symlinks resolved.
 pub(crate) fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     #[expect(clippy::disallowed_methods, reason = "names the directory; nothing is opened by this path")]
     let real = std::fs::canonicalize(dir).map_err(|error| unreachable(dir, &error))?;
@@ -325,7 +336,9 @@ pub(crate) fn real_path(dir: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
         .map_err(|real| Failure::usage(format!("the full path of {dir} is not UTF-8: {}", real.display())))
 }
 
-/// What the report calls a root: as typed if relative, else its last part.
+/// Returns the label of a root in reports: a relative path as it was typed, or else the last component.
+///
+/// A report is the same on every machine, so it does not contain absolute paths.
 fn label(typed: &Utf8Path, real: &Utf8Path) -> String {
     if typed.is_absolute() || typed.as_str().starts_with('~') {
         return real.file_name().unwrap_or("root").to_owned();
@@ -335,12 +348,13 @@ fn label(typed: &Utf8Path, real: &Utf8Path) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
-/// Reads a file that a person named, up to a limit.
+/// Reads a file that the user named, and fails if it is larger than the limit.
 pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure> {
     use std::io::Read as _;
-    #[expect(clippy::disallowed_methods, reason = "a file that the person named on the command line")]
+    #[expect(clippy::disallowed_methods, reason = "a file that the user named on the command line")]
     let file = std::fs::File::open(path).map_err(|error| unreachable(path, &error))?;
     let mut bytes = Vec::new();
+    // One byte more than the limit is enough to know that the file is too large.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreachable(path, &error))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(Failure::usage(format!("{path} has more than {limit} bytes")));
@@ -348,7 +362,7 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure
     Ok(bytes)
 }
 
-/// The environment, without variables that are not UTF-8.
+/// Returns the environment, without variables that are not UTF-8.
 pub(crate) fn environment() -> BTreeMap<String, String> {
     let all = std::env::vars_os();
     all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
@@ -358,7 +372,7 @@ fn env(name: &str) -> Option<String> {
     env_os(name).and_then(|value| value.into_string().ok())
 }
 
-/// A variable of plugward's own, whose value must not be ignored; an empty one counts as unset.
+/// Returns the value of a `PLUGWARD_*` variable. An empty one counts as unset, and one that is not UTF-8 is an error.
 fn own_env(name: &str) -> Result<Option<String>, Failure> {
     let Some(value) = env_os(name) else { return Ok(None) };
     value.into_string().map(Some).map_err(|value| {
@@ -372,7 +386,7 @@ fn is_set(name: &str) -> bool {
 }
 
 fn env_os(name: &str) -> Option<std::ffi::OsString> {
-    #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is known")]
+    #[expect(clippy::disallowed_methods, reason = "only this module reads the environment")]
     let value = std::env::var_os(name);
     value.filter(|value| !value.is_empty())
 }

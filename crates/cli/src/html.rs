@@ -29,7 +29,7 @@ body:has(#only-load:checked) .d:not(.is-load){display:none}\
 @media(max-width:40rem){body{margin:1rem auto}table,tbody,tr,td,th{display:block;padding:0}tr{padding:.3rem 0}}\
 @media print{.filter{display:none}details::details-content{content-visibility:visible;height:auto}body{max-width:none;margin:0}}";
 
-/// Text of a plugin in a page: no control character, no tag, no reference.
+/// Escapes text for HTML: no control characters, tags or character references of a plugin remain.
 fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for character in line(raw).chars() {
@@ -45,23 +45,23 @@ fn text(raw: &str) -> String {
     out
 }
 
-/// As [`text`], with the line breaks of a message kept.
+/// Escapes text as [`text`] does, and keeps the line breaks of a message.
 fn lines(raw: &str) -> String {
     raw.split('\n').map(text).collect::<Vec<_>>().join("<br>")
 }
 
-/// Adds to a text in memory, which cannot fail.
+/// Appends formatted text. Writing to a `String` cannot fail.
 fn put(out: &mut String, args: std::fmt::Arguments<'_>) {
     if out.write_fmt(args).is_err() {
         out.push('\u{fffd}');
     }
 }
 
-/// Renders a report; `commands` says how commands name a plugin.
+/// Renders a report. `commands` returns the commands for a plugin.
 pub(crate) fn render(report: &Report, commands: &dyn Fn(&PluginReport) -> Commands) -> String {
     let mut out = head(report);
     let mut plugins: Vec<&PluginReport> = report.plugins.iter().collect();
-    // Refusals come first; the sort is stable, so each group keeps the order of the ids.
+    // Refusals come first. The sort is stable, so each group stays in the order of the ids.
     plugins.sort_by_key(|plugin| match plugin.decision {
         Decision::Refuse => 0,
         Decision::Ask => 1,
@@ -92,7 +92,7 @@ pub(crate) fn render(report: &Report, commands: &dyn Fn(&PluginReport) -> Comman
     out
 }
 
-/// Title, verdict, share of each decision and the filter.
+/// Returns the title, the verdict, the share of each decision, and the filter.
 fn head(report: &Report) -> String {
     let sum = &report.summary;
     let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -142,7 +142,7 @@ fn noted(out: &mut String, code: &str, message: &str) {
     put(out, format_args!("<p class=\"soft\"><code>{}</code> {}</p>\n", text(code), lines(message)));
 }
 
-/// One plugin: a row that opens, open if the plugin does not load.
+/// Adds one plugin as a collapsible row, which is open unless the plugin loads.
 fn row(out: &mut String, plugin: &PluginReport, commands: &Commands) {
     let word = plugin.decision.as_str();
     let open = if plugin.decision == Decision::Load { "" } else { " open" };

@@ -1,4 +1,4 @@
-//! JSON on its way to a terminal: control, bidirectional and invisible characters as escapes.
+//! JSON for a terminal: control, bidirectional and invisible characters are escaped.
 
 use std::io;
 
@@ -7,16 +7,16 @@ use serde_json::ser::{Formatter, PrettyFormatter};
 
 use crate::escape::is_unprintable;
 
-/// Renders a value with two blanks of indent and a final line break.
+/// Renders a value with an indent of two spaces and a final line break.
 pub(crate) fn render<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
-    let formatter = Visible(PrettyFormatter::with_indent(b"  "));
+    let formatter = EscapingFormatter(PrettyFormatter::with_indent(b"  "));
     value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter))?;
     bytes.push(b'\n');
     String::from_utf8(bytes).map_err(|error| serde_json::Error::io(io::Error::other(error)))
 }
 
-/// Escapes what turns or hides text in JSON that is rendered already; such characters stand in strings alone.
+/// Escapes bidirectional and invisible characters in rendered JSON. They can only be inside strings, so it stays valid.
 pub(crate) fn visible(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
@@ -31,9 +31,10 @@ pub(crate) fn visible(json: &str) -> String {
     out
 }
 
-struct Visible(PrettyFormatter<'static>);
+/// Pretty-printed JSON with unprintable characters escaped.
+struct EscapingFormatter(PrettyFormatter<'static>);
 
-impl Formatter for Visible {
+impl Formatter for EscapingFormatter {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
         let mut from = 0;
         for (at, character) in text.char_indices() {

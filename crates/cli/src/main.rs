@@ -1,4 +1,4 @@
-//! The command `plugward`: the reference host. It uses only the public API of the loader.
+//! The `plugward` command. It checks plugins through the public API of the loader, as any other host can.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -39,9 +39,9 @@ use crate::host::{Host, PolicyUse};
 use crate::out::Out;
 
 fn main() -> ExitCode {
-    // Without the handler an interrupt ends the program all the same, only with a signal instead of 130.
+    // Without the handler, an interrupt still ends the program, but by a signal instead of exit code 130.
     ctrlc::set_handler(|| {
-        // A question takes the interrupt, so that the answers before it are stored.
+        // An open question handles the interrupt itself, so that the earlier answers are stored.
         if prompt::interrupt() {
             return;
         }
@@ -56,10 +56,12 @@ fn main() -> ExitCode {
     let loudness = if cli.global.quiet { -1 } else { i8::try_from(cli.global.verbose).unwrap_or(i8::MAX) };
     let mut out = Out::new(cli.global.color, loudness, cli.global.output.clone());
     let outcome = Host::new(&cli.global).and_then(|mut host| {
+        // These verbs write the file of `--policy`. It need not exist yet, so it is not read as settings.
         if matches!(cli.verb, Verb::Suppress(_) | Verb::Unsuppress(_)) {
             host.policy_use = PolicyUse::Write;
         }
         let outcome = run(&cli.verb, &host, &mut out);
+        // A run can read the settings several times. Their warnings are collected, so that each is printed once.
         for warning in host.warnings.take() {
             out.report(&warning);
         }
@@ -80,7 +82,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and versions go to standard output and are no error; everything else is exit 2.
+/// Prints help, a version or a usage error. Help and versions exit with 0, and usage errors with 2.
 fn usage(error: &clap::Error) -> ExitCode {
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     match error.print() {
@@ -92,7 +94,9 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Of several codes the first of 7, 4, 6, 5, 2, 1 and 3 applies: a refusal stays one if its report cannot be written.
+/// Returns the exit code of a verb whose result could not be written.
+///
+/// A refusal stays a refusal: of several codes, the first of 7, 4, 6, 5, 2, 1 and 3 applies.
 pub(crate) const fn with_failed_write(code: u8) -> u8 {
     if matches!(code, 0 | 3) { 1 } else { code }
 }

@@ -1,4 +1,4 @@
-//! Where results and messages go.
+//! Writes results to standard output or a file, and messages to standard error.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::output_file;
 
-/// When to colour.
+/// When to use color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorWhen {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -22,31 +22,31 @@ pub(crate) enum ColorWhen {
 pub(crate) const REFUSE: Style = AnsiColor::Red.on_default().bold();
 /// Yellow: a question or a warning.
 pub(crate) const ASK: Style = AnsiColor::Yellow.on_default();
-/// Green: it loads.
+/// Green: a plugin that loads.
 pub(crate) const LOAD: Style = AnsiColor::Green.on_default();
 /// Bold: headings and names.
 pub(crate) const STRONG: Style = Style::new().bold();
-/// Dim: what a reader may skip.
+/// Dim: context that a reader may skip.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 
-/// Styles a piece of text; the stream strips it again where colour is off.
+/// Styles text. The output stream removes the style if color is off.
 pub(crate) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Whether somebody watches standard error.
+/// Whether a user sees standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Live {
     /// It is a terminal.
     Watched,
-    /// It is none, or `-q` was given.
+    /// It is not a terminal, or `-q` was given.
     Unwatched,
 }
 
 /// Whether anyone reads standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reader {
-    /// Nothing is known to the contrary.
+    /// No write has failed so far.
     Reading,
     /// A write failed with `EPIPE`.
     Gone,
@@ -58,11 +58,11 @@ pub(crate) struct Out {
     reader: Reader,
     choice: anstream::ColorChoice,
     to_file: Option<FileSink>,
-    /// How loud: negative is quiet.
+    /// The level of detail: negative for `-q`, positive for `-v`.
     pub(crate) loudness: i8,
-    /// Columns of the terminal that results go to, 80 where there is none.
+    /// The width of the terminal in columns, or 80 if standard output is not a terminal.
     pub(crate) width: usize,
-    /// Whether somebody watches standard error.
+    /// Whether a user sees standard error, and so progress is shown.
     pub(crate) live: Live,
 }
 
@@ -80,6 +80,7 @@ impl Out {
         };
         let stdout = io::stdout();
         let width = match terminal_size::terminal_size_of(&stdout) {
+            // Tables need 40 columns, and lines of more than 120 columns are hard to read.
             Some((terminal_size::Width(width), _)) if width >= 40 => usize::from(width).min(120),
             _ => 80,
         };
@@ -104,7 +105,7 @@ impl Out {
             return Ok(());
         }
         match self.results.write_all(text.as_bytes()) {
-            // `plugward check | head` must not turn a refusal into success: the verb goes on to its own exit code.
+            // `plugward check | head` must not turn a refusal into success, so the verb continues to its own exit code.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.reader = Reader::Gone;
                 Ok(())
@@ -120,17 +121,17 @@ impl Out {
         }
     }
 
-    /// Says something on standard error, unless `-q`.
+    /// Prints a line to standard error, unless `-q`.
     pub(crate) fn say(&self, text: &str) {
         if self.loudness >= 0 {
             self.complain(text);
         }
     }
 
-    /// Says something on standard error in any case.
+    /// Prints a line to standard error, even with `-q`.
     pub(crate) fn complain(&self, text: &str) {
         let mut stderr = anstream::AutoStream::new(io::stderr(), self.choice);
-        // There is nowhere left to say that standard error cannot be written.
+        // A failed write to standard error cannot be reported anywhere.
         if writeln!(stderr, "{text}").is_err() {}
     }
 

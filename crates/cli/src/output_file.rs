@@ -1,4 +1,4 @@
-//! Writing the file that `--output` or `--report` names.
+//! Writes the file that `--output` or `--report` names.
 //!
 //! The directory may be shared: anyone who can create files in it can plant symlinks. So no symlink is followed, the
 //! temporary file is created exclusively under a random name, and the target is replaced in one step.
@@ -101,21 +101,22 @@ mod system {
     use super::{File, Target, at, finished, io, refused};
     use crate::host;
 
-    /// A name that nobody can guess and plant. It does not contain the target's, which may have the greatest length already.
+    /// Returns a random name, which an attacker cannot create in advance. It does not contain the target's name, which can
+    /// have the maximum length already.
     fn temporary_name() -> io::Result<String> {
         let random = host::random().map_err(|error| io::Error::other(format!("{error:#}")))?;
         Ok(format!(".plugward-{:032x}.tmp", u128::from_le_bytes(random)))
     }
 
     impl Target<'_> {
-        /// Writes to a pipe or a device as it is: a rename would take its place.
+        /// Writes to a pipe or a device in place, because a rename would replace it with a regular file.
         pub(super) fn write_special(&self, bytes: &[u8]) -> io::Result<()> {
             let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
             let opened = fs::open(self.path.as_std_path(), flags, Mode::empty());
             let mut file = File::from(opened.map_err(|errno| at(self.path, &errno.into()))?);
-            // It may have been replaced since it was looked at.
+            // It may have been replaced since the check.
             if file.metadata()?.is_file() {
-                return Err(refused(self.path, "a regular file by now", "run it again"));
+                return Err(refused(self.path, "a regular file now", "run the command again"));
             }
             finished(&mut file, bytes).map_err(|error| at(self.path, &error))
         }
@@ -123,7 +124,7 @@ mod system {
         /// Replaces a regular file, or creates one.
         pub(super) fn replace(&self, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
             let fail = |error: io::Error| at(self.path, &error);
-            // One handle for all steps: the directory's path may lead elsewhere in the next moment.
+            // One handle for all steps, because the path of the directory can be replaced between them.
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let parent = fs::open(self.parent.as_std_path(), flags, Mode::empty());
             let parent = parent.map_err(|errno| fail(errno.into()))?;

@@ -1,4 +1,4 @@
-//! How far long work is, on a terminal.
+//! The progress of long work on a terminal.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -14,17 +14,17 @@ use crate::text::bytes;
 pub(crate) struct Progress {
     bar: ProgressBar,
     start: Option<Instant>,
-    now: Mutex<Now>,
+    state: Mutex<ProgressState>,
 }
 
 #[derive(Default)]
-struct Now {
-    what: String,
+struct ProgressState {
+    task: String,
     shown: bool,
 }
 
 impl Progress {
-    /// Draws only where standard error is a terminal.
+    /// Creates a spinner, which draws only if standard error is a terminal.
     pub(crate) fn new(live: Live) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
@@ -32,35 +32,36 @@ impl Progress {
         }
         #[expect(clippy::disallowed_methods, reason = "progress is for people and decides nothing")]
         let start = (live == Live::Watched).then(Instant::now);
-        Self { bar, start, now: Mutex::new(Now::default()) }
+        Self { bar, start, state: Mutex::new(ProgressState::default()) }
     }
 
-    /// Removes the spinner.
+    /// Removes the spinner from the terminal.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
     }
 
-    fn show(&self, what: Option<String>, detail: &str) {
+    fn show(&self, task: Option<String>, detail: &str) {
         let Some(start) = self.start else { return };
-        let Ok(mut now) = self.now.lock() else { return };
-        if let Some(what) = what {
-            now.what = what;
+        let Ok(mut state) = self.state.lock() else { return };
+        if let Some(task) = task {
+            state.task = task;
         }
+        // A spinner for short work would only flicker.
         if start.elapsed() < Duration::from_secs(1) {
             return;
         }
-        if !now.shown {
-            now.shown = true;
+        if !state.shown {
+            state.shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_message(format!("{}{detail}", now.what));
+        self.bar.set_message(format!("{}{detail}", state.task));
         self.bar.tick();
     }
 }
 
 impl Watch for Progress {
-    fn discovering(&self, folder: &str) {
-        self.show(Some(format!("looking for plugins in {}", line(folder))), "");
+    fn discovering(&self, directory: &str) {
+        self.show(Some(format!("looking for plugins in {}", line(directory))), "");
     }
 
     fn plugin(&self, id: &str, number: usize, of: usize) {

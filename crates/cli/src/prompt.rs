@@ -1,4 +1,4 @@
-//! The question about a new plugin, on a terminal.
+//! Questions on a terminal: whether to trust a new plugin, and confirmations.
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,11 +16,11 @@ use crate::report::{behaviors, place_of, size};
 use crate::text::{count, wrapped};
 use crate::verbs::explain::{covered, item_text};
 
-/// Findings that a question shows; `s` shows the files.
+/// The most findings that a question shows. With more, the question would scroll its own text off the screen.
 const FINDINGS: usize = 5;
-/// Items of the execution surface that a question shows.
+/// The most items of the execution surface that a question shows; `s` shows all.
 const ITEMS: usize = 12;
-/// Answers that are not understood before the plugin counts as not answered.
+/// The number of tries before a question counts as not answered, so that input without an answer cannot loop forever.
 const TRIES: usize = 5;
 
 const HELP: &str = "\
@@ -32,7 +32,7 @@ const HELP: &str = "\
   Ctrl-C stops; answers that were given are kept.
 ";
 
-/// What the terminal sends.
+/// An event of the terminal.
 enum Input {
     Line(String),
     /// End of input.
@@ -41,16 +41,16 @@ enum Input {
     Interrupt,
 }
 
-/// Where an interrupt goes while a question is open. Without one, an interrupt ends the program.
+/// The channel for an interrupt while a question is open. Without a question, an interrupt ends the program.
 static OPEN: Mutex<Option<Sender<Input>>> = Mutex::new(None);
 
-/// Hands an interrupt to the open question; returns `false` if there is none.
+/// Sends an interrupt to the open question, and returns `false` if no question is open.
 pub(crate) fn interrupt() -> bool {
     let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.as_ref().is_some_and(|sender| sender.send(Input::Interrupt).is_ok())
 }
 
-/// Asks on the terminal, once per plugin.
+/// A user at a terminal, who is asked once per plugin.
 pub(crate) struct Prompt<'a> {
     progress: &'a Progress,
     width: usize,
@@ -70,8 +70,10 @@ impl<'a> Prompt<'a> {
         self.is_interrupted
     }
 
-    /// Waits for a line. A thread of its own reads it, since nothing else ends a read of the terminal: an interrupt has to
-    /// be able to end the question and leave the answers before it.
+    /// Waits for a line or an interrupt.
+    ///
+    /// A separate thread reads the lines, because nothing can cancel a read of the terminal. So an interrupt ends the
+    /// question and the earlier answers are stored.
     fn read(&mut self) -> Input {
         let input = self.input.get_or_insert_with(|| {
             let (sender, receiver) = channel();
@@ -99,7 +101,7 @@ impl<'a> Prompt<'a> {
         stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).is_ok()
     }
 
-    /// What the plugin is, can run and was found to do, in front of the question.
+    /// Returns the text before the question: what the plugin is, can run and was found to do.
     fn introduction(&self, plugin: &PluginReport) -> String {
         let version = plugin.version.as_deref().map(|text| format!(" {}", line(text))).unwrap_or_default();
         let title = format!(
@@ -142,7 +144,7 @@ impl<'a> Prompt<'a> {
         out
     }
 
-    /// The digests, and the whole execution surface with its coverage.
+    /// Returns the digests, and the whole execution surface with its coverage.
     fn files(&self, plugin: &PluginReport) -> String {
         let mut out = String::new();
         for (dialect, digest) in &plugin.manifest {
@@ -162,6 +164,7 @@ impl<'a> Prompt<'a> {
 
 impl Drop for Prompt<'_> {
     fn drop(&mut self) {
+        // From now on, an interrupt ends the program again.
         *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
@@ -175,8 +178,10 @@ impl Person for Prompt<'_> {
         if self.is_over {
             return Answer::Nobody;
         }
+        // The spinner would overwrite the question.
         self.progress.done();
         self.asked += 1;
+        // The report has names that are the same on every machine. The user gets the path that a command takes.
         let mut shown = plugin.clone();
         crate::verbs::shared::localize(std::slice::from_mut(&mut shown));
         if !Self::say(&self.introduction(&shown)) {
@@ -198,6 +203,7 @@ impl Person for Prompt<'_> {
             };
             match text.trim().to_ascii_lowercase().as_str() {
                 "y" | "yes" => return Answer::Yes,
+                // Enter is a no, so that a habit does not trust a plugin.
                 "" | "n" | "no" => return Answer::No,
                 "v" | "never" => return Answer::Never,
                 "s" | "show" => _ = Self::say(&self.files(&shown)),
@@ -208,10 +214,10 @@ impl Person for Prompt<'_> {
     }
 }
 
-/// Asks for a confirmation that nothing can undo. Without a terminal the answer is no, with an error that names the flag.
+/// Asks for confirmation of an action that cannot be undone. Without a terminal, it fails and names the flag `--yes`.
 pub(crate) fn confirm(explanation: &str, question: &str, host: &Host, out: &Out) -> Result<bool, Failure> {
     if !host.interactive {
-        return Err(Failure::usage("this needs a confirmation, and there is no terminal to ask on")
+        return Err(Failure::usage("this needs a confirmation, and standard input is not a terminal")
             .note("note", explanation)
             .help("confirm it on the command line: --yes"));
     }

@@ -1,5 +1,4 @@
-//! The report of a check, for people: the verdict first, then one row for each plugin that needs a look, then one block for
-//! each problem.
+//! The report of a check as text: the verdict, one row for each plugin that needs attention, and one block for each problem.
 
 use std::collections::BTreeSet;
 
@@ -15,24 +14,25 @@ use crate::out::{ASK, LOAD, REFUSE, STRONG, paint};
 use crate::table::grid;
 use crate::text::{command, count, wrapped};
 
-/// Findings of one plugin that the report shows; the rest is counted.
+/// The most findings of one plugin that the report shows; the others are counted. More would push the other problems off
+/// the screen, and `explain` shows all.
 const SHOWN: usize = 5;
 
 /// How much of a report is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Problems, and what is new.
+    /// Problems and new plugins.
     Brief,
     /// All plugins, findings and notes.
     Full,
 }
 
-/// What the rendering needs to know besides the report.
+/// The options of rendering a report.
 pub(crate) struct View<'a> {
-    /// Columns.
+    /// The width in columns.
     pub(crate) width: usize,
     pub(crate) detail: Detail,
-    /// How commands name a plugin.
+    /// Returns the commands for a plugin.
     pub(crate) commands: &'a dyn Fn(&PluginReport) -> Commands,
 }
 
@@ -53,10 +53,10 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         out.push_str(&overview(&rows, view.width));
     }
     let mut blocks: Vec<Diagnostic> = report.notices.iter().map(notice).collect();
-    // What the stores say explains everything below it.
+    // A store that cannot be read explains the reasons below it, so errors come first.
     blocks.sort_by_key(Diagnostic::level);
     let mut told = BTreeSet::new();
-    // A store that cannot be read is the report's own notice; each plugin has it as a reason too.
+    // A store that cannot be read is a notice of the report, and also a reason of each plugin. It is printed once.
     for notice in &report.notices {
         let message = notice.message.split_once("\nnext: ").map_or(notice.message.as_str(), |(text, _)| text);
         told.insert((notice.code.as_str(), message));
@@ -75,7 +75,11 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         out.push_str(&block.render(view.width));
     }
     for one in
-        report.skipped.iter().filter(|one| view.detail == Detail::Full || one.why == "name is not UTF-8")
+        // A directory whose name is not UTF-8 cannot be selected by any verb, so even a brief report lists it.
+        report
+            .skipped
+            .iter()
+            .filter(|one| view.detail == Detail::Full || one.why == "name is not UTF-8")
     {
         let text = format!("skipped {}: {}", line(&one.path), line(&one.why));
         out.push_str(&wrapped("", "  ", &text, view.width));
@@ -88,7 +92,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
     out
 }
 
-/// The verdict in one line.
+/// Returns the verdict in one line.
 fn headline(report: &Report) -> String {
     let sum = &report.summary;
     let all = report.plugins.len();
@@ -137,7 +141,7 @@ const fn needs(number: u64) -> &'static str {
     if number == 1 { "needs" } else { "need" }
 }
 
-/// A plugin that loads, is not new and has no warning needs no row.
+/// Returns `true` unless the plugin loads, is not new and has no warning.
 fn needs_row(plugin: &PluginReport) -> bool {
     plugin.decision != Decision::Load || !news(plugin).is_empty()
 }
@@ -149,6 +153,7 @@ fn overview(plugins: &[&PluginReport], width: usize) -> String {
         .collect();
     let mut out = String::new();
     for row in grid(&[], &rows, width).lines() {
+        // Colors are added after the layout, because their escape sequences would count as columns.
         let painted = [(Decision::Load, LOAD), (Decision::Ask, ASK), (Decision::Refuse, REFUSE)]
             .into_iter()
             .find_map(|(decision, style)| {
@@ -161,7 +166,7 @@ fn overview(plugins: &[&PluginReport], width: usize) -> String {
     out
 }
 
-/// The decision as a row shows it: a refusal in capitals, so that color is not the only sign.
+/// Returns the decision as a row shows it. A refusal is in capitals, so that color is not the only sign.
 pub(crate) const fn word(decision: Decision) -> &'static str {
     match decision {
         Decision::Load => "load",
@@ -170,7 +175,7 @@ pub(crate) const fn word(decision: Decision) -> &'static str {
     }
 }
 
-/// The last column: the causes in a few words, or what is new about a plugin that loads.
+/// Returns the last column: the causes in a few words, or the news about a plugin that loads.
 fn why(plugin: &PluginReport) -> String {
     let mut words: Vec<String> = causes(plugin).map(advice::words).collect();
     words.dedup();
@@ -180,6 +185,7 @@ fn why(plugin: &PluginReport) -> String {
     if words.is_empty() {
         words.push(loaded_as(plugin).to_owned());
     }
+    // More than three causes do not fit on a row of 80 columns.
     let more = words.len().saturating_sub(3);
     words.truncate(3);
     if more > 0 {
@@ -188,7 +194,7 @@ fn why(plugin: &PluginReport) -> String {
     line(&words.join("; ")).into_owned()
 }
 
-/// The reasons that a reader has to know: a plugin that is not in the lockfile needs no second line that it is not pinned.
+/// Returns the reasons to show. A plugin that is missing from the lockfile has one cause, so its `pin/new` is left out.
 fn causes(plugin: &PluginReport) -> impl Iterator<Item = &Reason> {
     let by_lock = plugin.reasons.iter().any(|reason| reason.code.starts_with("lock/"));
     let doubled =
@@ -196,7 +202,7 @@ fn causes(plugin: &PluginReport) -> impl Iterator<Item = &Reason> {
     plugin.reasons.iter().filter(doubled)
 }
 
-/// What is new or suspicious about a plugin that loads.
+/// Returns a few words for each new or suspicious fact about a plugin that loads.
 fn news(plugin: &PluginReport) -> Vec<String> {
     let mut words = Vec::new();
     match plugin.pin.state {
@@ -223,7 +229,7 @@ fn news(plugin: &PluginReport) -> Vec<String> {
     words
 }
 
-/// Notes that a reader of a brief report need not see: the pin's state has a word of its own.
+/// Returns `true` for notices that the row already shows as the state of the pin.
 fn is_quiet(notice: &Notice) -> bool {
     matches!(notice.code.as_str(), "pin/moved" | "pin/migrated" | "pin/older")
 }
@@ -236,7 +242,7 @@ const fn loaded_as(plugin: &PluginReport) -> &'static str {
     }
 }
 
-/// The blocks of one plugin. `told` has the shared causes that have a block already.
+/// Returns the blocks of one plugin. `told` contains the shared causes that have a block already.
 fn problems<'a>(
     plugin: &'a PluginReport,
     all: &[&'a PluginReport],
@@ -267,7 +273,7 @@ fn level(reason: &Reason) -> Level {
     if reason.weight == Weight::Undecided { Level::Warning } else { Level::Error }
 }
 
-/// One cause that several plugins have.
+/// Returns the block of a cause that several plugins share.
 fn shared(plugin: &PluginReport, reason: &Reason, sharing: &[&str], view: &View<'_>) -> Diagnostic {
     let mut lines = reason.message.lines();
     let first = lines.next().unwrap_or_default();
@@ -278,7 +284,7 @@ fn shared(plugin: &PluginReport, reason: &Reason, sharing: &[&str], view: &View<
         .help(&advice::help(plugin, reason, &(view.commands)(plugin)))
 }
 
-/// Renders one reason of one plugin, with the findings if they are the reason.
+/// Returns the block of one reason, with the findings if they are the reason.
 pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -> Diagnostic {
     let commands = (view.commands)(plugin);
     let mut lines = reason.message.lines();
@@ -286,7 +292,7 @@ pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -
     let is_scan = matches!(reason.code.as_str(), "scan/danger" | "scan/suspicious");
     let first = match &reason.place {
         _ if is_scan => first.split(',').next().unwrap_or(first),
-        // The place has a line of its own.
+        // The block shows the place on its own line, so the message need not repeat it.
         Some(place) => {
             let marker = format!(":{}:{}", place.line, place.column);
             first
@@ -296,7 +302,7 @@ pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -
         }
         None => first,
     };
-    // What an update can do now comes first in the message of the library; here it has a line of its own.
+    // The message of the library starts with the new behaviors; the block shows them as a note.
     let (gains, first) = match first.strip_prefix("new: ").and_then(|text| text.split_once("; changed")) {
         Some((gains, rest)) => (Some(gains), format!("changed{rest}")),
         None => (None, first.to_owned()),
@@ -332,13 +338,14 @@ fn with_findings(
     let mut open: Vec<&Finding> = plugin
         .findings
         .iter()
-        // A finding that the settings suppress is no reason to refuse; the full report shows it all the same.
+        // A suppressed finding does not refuse the plugin. Only the full report shows it.
         .filter(|finding| {
             finding.severity >= least && (least == Severity::Info || plugin.suppression(finding).is_none())
         })
-        // Several patterns of one rule at one place are one finding for a reader.
+        // Several patterns of one rule can match at one place. They are shown as one finding.
         .filter(|finding| places.insert((&finding.path, finding.line, finding.column, &finding.rule)))
         .collect();
+    // Danger first, because the list can end before the other findings.
     open.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
     let mut fixes = BTreeSet::new();
     for finding in open.iter().take(limit) {
@@ -362,12 +369,12 @@ fn with_findings(
     block
 }
 
-/// The plugin's directory as a terminal shows it: the id, unless a host recorded one.
+/// Returns the plugin's directory for a terminal: the id, unless a host recorded the plugin under another one.
 pub(crate) fn directory(plugin: &PluginReport) -> &str {
     if plugin.key.placed().is_some_and(|_| !plugin.id.contains('@')) { &plugin.id } else { &plugin.path }
 }
 
-/// A file of a plugin, from where the command runs.
+/// Returns the path of a plugin's file relative to the working directory.
 fn path_of(plugin: &PluginReport, path: &str) -> String {
     match directory(plugin) {
         "." => path.to_owned(),
@@ -375,7 +382,7 @@ fn path_of(plugin: &PluginReport, path: &str) -> String {
     }
 }
 
-/// A finding's place with its source line; the label is the rule, and how it was hidden.
+/// Returns a finding's place with its source line. The label is the rule and the kind of obfuscation.
 pub(crate) fn place_of(plugin: &PluginReport, finding: &Finding) -> Location {
     let at = Location::path(path_of(plugin, &finding.path)).at(finding.line, finding.column);
     if finding.snippet.is_empty() {
@@ -390,7 +397,7 @@ pub(crate) fn place_of(plugin: &PluginReport, finding: &Finding) -> Location {
     at.source(&finding.snippet, finding.caret.clone(), label)
 }
 
-/// The findings of a plugin that loads.
+/// Returns the findings of a plugin that loads as one note.
 fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
     let suspicious = plugin.count(Severity::Warning);
     let all = plugin.findings.len();
@@ -400,12 +407,13 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// A notice of the run as a whole.
+/// Returns the block of a notice about the whole run.
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
     let level = if is_loud(&notice.code) { Level::Error } else { Level::Warning };
     noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)
 }
 
+/// Returns the block of a notice about one plugin.
 pub(crate) fn of_plugin(plugin: &PluginReport, notice: &Notice) -> Diagnostic {
     let first = notice.message.lines().next().unwrap_or_default();
     noted(Diagnostic::note_of(format!("{}: {first}", plugin.id)), notice)
@@ -420,11 +428,19 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
         "pin/store" | "pin/store-version" | "pin/recovered" => {
             block.help("to delete all pins and start over: plugward forget --all")
         }
+        // The library does not know how the command line selects a plugin that is not in the report.
+        "pin/gone" => match &notice.plugin {
+            Some(key) => {
+                let selector = crate::verbs::shared::quoted(&crate::host::display(key));
+                block.help(&format!("restore it, or delete its pin: plugward forget {selector}"))
+            }
+            None => block,
+        },
         _ => block,
     }
 }
 
-/// What this machine recorded cannot be read: a user has to see it, whatever the plugins' decisions are.
+/// Returns `true` for unreadable stores and lockfiles, which are errors whatever the plugins' decisions are.
 fn is_loud(code: &str) -> bool {
     code.starts_with("ledger/")
         || code == "mint/no-record"
@@ -432,7 +448,7 @@ fn is_loud(code: &str) -> bool {
         || ["pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
 }
 
-/// The tier's name; JSON and SARIF have `warning` and `info`.
+/// Returns the name of the tier for people. JSON and SARIF say `warning` and `info`.
 pub(crate) const fn tier(severity: Severity) -> &'static str {
     match severity {
         Severity::Danger => "danger",
@@ -441,7 +457,7 @@ pub(crate) const fn tier(severity: Severity) -> &'static str {
     }
 }
 
-/// The state of the approval, with the kind of the audit: an approval after the rules alone says so wherever it is shown.
+/// Returns the state of the approval with the kind of the audit, so that a static approval is always marked as one.
 pub(crate) fn approval(plugin: &PluginReport) -> String {
     let approval = &plugin.approval;
     match (approval.kind, approval.risk) {
@@ -450,7 +466,7 @@ pub(crate) fn approval(plugin: &PluginReport) -> String {
     }
 }
 
-/// What a plugin can do, each with the first place that shows it.
+/// Returns the behaviors of a plugin, each with the first place that shows it.
 pub(crate) fn behaviors(plugin: &PluginReport, width: usize) -> String {
     let mut out = String::new();
     for (behavior, first) in plugin.first_evidence() {
@@ -467,12 +483,12 @@ pub(crate) fn behaviors(plugin: &PluginReport, width: usize) -> String {
     out
 }
 
-/// A sentence of a rule as a fragment: lowercase start, no final period.
+/// Returns a sentence as a fragment: lowercase start and no final period.
 pub(crate) fn lowered(text: &str) -> String {
     let text = text.trim().trim_end_matches('.');
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
-    // `API keys …` keeps its capitals.
+    // An acronym such as `API` keeps its capitals.
     if chars.clone().next().is_some_and(char::is_uppercase) {
         text.to_owned()
     } else {
@@ -480,7 +496,7 @@ pub(crate) fn lowered(text: &str) -> String {
     }
 }
 
-/// Entries and bytes of a plugin.
+/// Returns the number of entries and the size of a plugin.
 pub(crate) fn size(plugin: &PluginReport) -> String {
     let entries = if plugin.files == 1 { "1 entry".to_owned() } else { format!("{} entries", plugin.files) };
     format!("{entries}, {}", crate::text::bytes(plugin.bytes))

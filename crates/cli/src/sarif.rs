@@ -1,4 +1,4 @@
-//! SARIF 2.1.0: findings and refusals of a check, or findings of a scan, as results of one run.
+//! SARIF 2.1.0: the findings and refusals of a check, or the findings of a scan, as the results of one run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use plugward_loader::{
 };
 use serde_json::{Map, Value, json};
 
-/// Renders the report of a check. Paths are relative to the project; no absolute path and no time is in it.
+/// Renders the report of a check. Paths are relative to the project, and the log has no absolute path and no time.
 pub(crate) fn render(report: &Report) -> String {
     let rules = rules(report);
     let indexes = indexes(&rules);
@@ -20,7 +20,7 @@ pub(crate) fn render(report: &Report) -> String {
         }
         let mut seen = BTreeMap::new();
         for finding in &plugin.findings {
-            let place = Place {
+            let place = FindingPlace {
                 uri: uri(&[&plugin.path, &finding.path]),
                 end: None,
                 name: &plugin.id,
@@ -51,8 +51,10 @@ pub(crate) fn render(report: &Report) -> String {
     })
 }
 
-/// Renders the report of a scan, with all loaded rules. `prefix` is the path from the project to what the report's paths
-/// start at, so that `check` and `scan` name a file alike.
+/// Renders the report of a scan, with all loaded rules.
+///
+/// `prefix` is the path from the project to the directory that the paths of the report start from, so that `check` and
+/// `scan` name a file alike.
 pub(crate) fn scan(
     report: &ScanReport,
     decision: &ScanDecision,
@@ -67,7 +69,7 @@ pub(crate) fn scan(
         .placed()
         .map(|(finding, end)| {
             let covers = |item: &&Suppressed| item.finding == *finding;
-            let place = Place {
+            let place = FindingPlace {
                 uri: uri(&[prefix, &finding.path]),
                 end: Some(end),
                 name: "",
@@ -124,9 +126,12 @@ fn log(run: Run) -> String {
             "rules": run.rules,
             "properties": run.driver,
         } },
+        // Findings count columns in characters. The default of SARIF is UTF-16 units.
         "columnKind": "unicodeCodePoints",
+        // The line terminators that the scanner counts. Viewers assume only the first two.
         "newlineSequences": ["\r\n", "\n", "\r", "\u{2028}", "\u{2029}"],
         "invocations": [{
+            // A refusal is a successful run. These codes mean that the run itself failed.
             "executionSuccessful": !matches!(run.exit, 1 | 2 | 7),
             "exitCode": run.exit,
             "toolExecutionNotifications": run.notifications,
@@ -171,7 +176,7 @@ fn evidence(one: &BehaviorEvidence, uri: String) -> Value {
     json!({ "uri": uri, "line": one.line, "role": one.role.as_str(), "snippet": one.snippet })
 }
 
-/// The behaviors of each plugin that has one, with their places.
+/// Returns the behaviors of each plugin that has one, with their places.
 fn behaviors(report: &Report) -> Value {
     let mut plugins: BTreeMap<&str, BTreeMap<&str, Vec<Value>>> = BTreeMap::new();
     for plugin in &report.plugins {
@@ -183,7 +188,7 @@ fn behaviors(report: &Report) -> Value {
     json!(plugins)
 }
 
-/// Every rule and code that a result names, with its help, in the order of their ids.
+/// Returns every rule and code that a result names, with its help, in the order of their ids.
 fn rules(report: &Report) -> Vec<Value> {
     let findings = report.plugins.iter().flat_map(|plugin| &plugin.findings);
     let codes = report.plugins.iter().flat_map(|plugin| &plugin.reasons);
@@ -195,7 +200,7 @@ fn rules(report: &Report) -> Vec<Value> {
     named.into_iter().map(|id| rule(id, &known, codes.clone().find(|reason| reason.code == id))).collect()
 }
 
-/// A built-in rule or one of a rules file.
+/// Returns the entry of a built-in rule or a rule of a rules file.
 fn rule_entry(rule: &Rule) -> Value {
     let help = format!("{} {}", rule.why(), rule.fix());
     json!({
@@ -216,7 +221,7 @@ fn rule(id: &str, known: &[Code], reason: Option<&Reason>) -> Value {
     json!({ "id": id, "shortDescription": { "text": id }, "help": { "text": help } })
 }
 
-/// The parts of a path as one relative reference; bytes that a reference cannot contain are percent-encoded.
+/// Joins the parts of a path to a relative reference, with other bytes percent-encoded.
 fn uri(parts: &[&str]) -> String {
     let parts: Vec<&str> =
         parts.iter().flat_map(|part| part.split('/')).filter(|part| !matches!(*part, "" | ".")).collect();
@@ -258,12 +263,12 @@ fn refusal(plugin: &PluginReport, reason: &Reason, indexes: &BTreeMap<String, us
     })
 }
 
-/// Where a finding is, and what the host's settings say about it.
-struct Place<'a> {
+/// The context of a finding in a log: its file, plugin and suppression.
+struct FindingPlace<'a> {
     uri: String,
-    /// Line and column after the last character, if they are known.
+    /// The line and column after the last character, if they are known.
     end: Option<(u32, u32)>,
-    /// The first part of the fingerprint.
+    /// The plugin's id, which starts the fingerprint; empty for a scan.
     name: &'a str,
     suppression: Option<&'a str>,
     plugin: Option<&'a str>,
@@ -271,7 +276,7 @@ struct Place<'a> {
 
 fn found(
     finding: &Finding,
-    place: &Place<'_>,
+    place: &FindingPlace<'_>,
     indexes: &BTreeMap<String, usize>,
     seen: &mut BTreeMap<String, u64>,
 ) -> Value {
@@ -280,7 +285,7 @@ fn found(
         Severity::Warning => "warning",
         Severity::Info => "note",
     };
-    // Lines move: the fingerprint has the text, and the number of equal ones before it.
+    // Line numbers change with every edit above them, so the fingerprint has the text and a counter of equal texts.
     let folded: Vec<&str> = finding.snippet.split_whitespace().collect();
     let text = format!("{}\u{0}{}\u{0}{}\u{0}{}", place.name, finding.rule, finding.path, folded.join(" "));
     let turn = seen.entry(text.clone()).or_default();
@@ -312,6 +317,7 @@ fn found(
         "properties": properties,
     });
     if let (Some(reason), Some(map)) = (place.suppression, result.as_object_mut()) {
+        // External, because the suppression is in the user's settings and not in the source.
         map.insert("suppressions".to_owned(), json!([{ "kind": "external", "justification": reason }]));
     }
     result

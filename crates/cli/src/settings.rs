@@ -1,7 +1,7 @@
-//! The user's own settings: `config.toml` in the config folder, `PLUGWARD_CFG` and `--cfg`.
+//! The user's settings: `config.toml` in the config directory, `--policy`, `PLUGWARD_CFG` and `--cfg`.
 //!
-//! Only what this program acts on is a key; any other is an error with its place, so that a mistyped one does not pass
-//! for said. Files of a workspace are not read.
+//! An unknown key is an error with its place, so that a mistyped setting is not silently ignored. Files of a workspace
+//! are not read, because a repository must not loosen the settings of its users.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::hook_events::RawOutput;
@@ -19,14 +19,14 @@ use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse, Warnings};
 use crate::settings_file::{self, SettingsFile};
 
-/// The file's name in the config folder.
+/// The name of the settings file in the config directory.
 pub(crate) const NAME: &str = "config.toml";
-/// Most bytes of it.
+/// The most bytes of a settings file.
 pub(crate) const LIMIT: u64 = 1 << 20;
-/// Most bytes of a file of rules.
+/// The most bytes of a rules file.
 const RULES: u64 = 1 << 20;
 
-/// What the user's settings say.
+/// The user's settings after all layers are merged.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) trust: Option<Trust>,
@@ -38,17 +38,17 @@ pub(crate) struct Settings {
     pub(crate) shared: Vec<String>,
     pub(crate) verifiers: Verifiers,
     pub(crate) suppressions: Vec<HostSuppression>,
-    /// Whether suspicious findings ask a person.
+    /// Whether suspicious findings ask the user.
     pub(crate) scan_ask: ScanAsk,
     pub(crate) profile: Option<Profile>,
     pub(crate) packages: Vec<String>,
-    /// How much of a plugin's folder is read.
+    /// The limits for reading a plugin's directory.
     pub(crate) tree: TreeLimits,
     /// Which hooks see text before the secret scan.
     pub(crate) raw: RawOutput,
-    /// Hooks of plugins that see it nevertheless.
+    /// Hooks of plugins that see raw output all the same.
     pub(crate) raw_grants: Vec<RawGrant>,
-    /// Files of more rules.
+    /// Rules files to add to the built-in rules.
     rules: Vec<Utf8PathBuf>,
     warnings: Warnings,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone)]
 pub(crate) struct RawGrant {
     pub(crate) plugin: PluginKey,
-    /// The hook's id without the plugin's.
+    /// The hook's id without that of the plugin.
     pub(crate) hook: String,
     pub(crate) tools: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct RawGrant {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    trust: Option<TrustWord>,
+    trust: Option<TrustValue>,
     pins: Option<PinsTable>,
     plugins: Option<PluginsTable>,
     lock: Option<LockTable>,
@@ -77,13 +77,13 @@ struct Layer {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HooksTable {
-    raw: Option<RawWord>,
+    raw: Option<RawValue>,
     grants: Option<Vec<GrantTable>>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum RawWord {
+enum RawValue {
     User,
     All,
 }
@@ -96,7 +96,7 @@ struct GrantTable {
     tools: Vec<String>,
 }
 
-/// The settings that a refusal for `tree/limit` names.
+/// The limits of a tree; a `tree/limit` refusal names the one to raise.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsTable {
@@ -107,7 +107,7 @@ struct LimitsTable {
 }
 
 impl LimitsTable {
-    /// Puts what is said over what held before.
+    /// Returns the limits of a weaker layer with those of this one in their place.
     fn over(self, before: TreeLimits) -> TreeLimits {
         TreeLimits {
             entries: self.tree_files.unwrap_or(before.entries),
@@ -122,15 +122,15 @@ impl LimitsTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PinsTable {
-    on_store_error: Option<StoreErrorWord>,
+    on_store_error: Option<StoreErrorValue>,
     exclude_vcs: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PluginsTable {
-    approval: Option<ApprovalWord>,
-    max_risk: Option<RiskWord>,
+    approval: Option<ApprovalValue>,
+    max_risk: Option<RiskValue>,
     revocation_lists: Option<Vec<String>>,
     shared: Option<Vec<Spanned<String>>>,
 }
@@ -151,9 +151,9 @@ struct SignerTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScanTable {
-    ask: Option<AskWord>,
+    ask: Option<AskValue>,
     suppress: Option<Vec<SuppressTable>>,
-    profile: Option<ProfileWord>,
+    profile: Option<ProfileValue>,
     packages: Option<Vec<String>>,
     rules: Option<Vec<String>>,
 }
@@ -171,7 +171,7 @@ struct SuppressTable {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum TrustWord {
+enum TrustValue {
     Tofu,
     Prompt,
     Locked,
@@ -179,19 +179,19 @@ enum TrustWord {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum AskWord {
+enum AskValue {
     Person,
     Note,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum ProfileWord {
+enum ProfileValue {
     StrictPlugin,
     General,
 }
 
-impl ProfileWord {
+impl ProfileValue {
     const fn profile(self) -> Profile {
         match self {
             Self::StrictPlugin => Profile::StrictPlugin,
@@ -202,37 +202,38 @@ impl ProfileWord {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum StoreErrorWord {
+enum StoreErrorValue {
     Warn,
     Refuse,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum ApprovalWord {
+enum ApprovalValue {
     Off,
     Required,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-enum RiskWord {
+enum RiskValue {
     Low,
     Medium,
     High,
     Critical,
 }
 
-/// One text of settings, and what errors call it.
-struct Text {
+/// The text of one layer of settings.
+struct SettingsText {
+    /// The name of the layer in errors.
     name: String,
     body: String,
-    /// What paths in it begin at; empty for where the program runs.
-    folder: Utf8PathBuf,
+    /// The directory that relative paths in the text start from; empty for the working directory.
+    directory: Utf8PathBuf,
 }
 
 impl Settings {
-    /// Reads all layers; a later one stands above an earlier one, key by key.
+    /// Reads all layers. A later layer overrides an earlier one, key by key.
     pub(crate) fn read(host: &Host) -> Result<Self, Failure> {
         let mut all = Self {
             trust: None,
@@ -259,10 +260,10 @@ impl Settings {
         Ok(all)
     }
 
-    fn add(&mut self, text: &Text) -> Result<(), Failure> {
+    fn add(&mut self, text: &SettingsText) -> Result<(), Failure> {
         let layer: Layer = toml::from_str(&text.body).map_err(|error| {
             let what = match error.message() {
-                // How the reader says that a word was expected.
+                // The TOML reader's message for a missing pair of quotes.
                 "wanted string or table" => "expected a string in quotes",
                 message => message,
             };
@@ -270,13 +271,13 @@ impl Settings {
         })?;
         let Layer { trust, pins, plugins, lock, scan, limits, hooks } = layer;
         self.tree = limits.unwrap_or_default().over(self.tree);
-        self.trust = trust.map(TrustWord::trust).or(self.trust);
+        self.trust = trust.map(TrustValue::trust).or(self.trust);
         let pins = pins.unwrap_or_default();
-        self.on_store_error = pins.on_store_error.map(StoreErrorWord::rule).or(self.on_store_error);
+        self.on_store_error = pins.on_store_error.map(StoreErrorValue::rule).or(self.on_store_error);
         self.exclude_vcs = pins.exclude_vcs.or(self.exclude_vcs);
         let plugins = plugins.unwrap_or_default();
-        self.approval = plugins.approval.map_or(self.approval, ApprovalWord::rule);
-        self.max_risk = plugins.max_risk.map_or(self.max_risk, RiskWord::risk);
+        self.approval = plugins.approval.map_or(self.approval, ApprovalValue::rule);
+        self.max_risk = plugins.max_risk.map_or(self.max_risk, RiskValue::risk);
         if let Some(lists) = plugins.revocation_lists {
             self.revocation_lists = lists;
         }
@@ -288,8 +289,8 @@ impl Settings {
         }
         let hooks = hooks.unwrap_or_default();
         self.raw = hooks.raw.map_or(self.raw, |word| match word {
-            RawWord::User => RawOutput::ManagedAndUser,
-            RawWord::All => RawOutput::All,
+            RawValue::User => RawOutput::ManagedAndUser,
+            RawValue::All => RawOutput::All,
         });
         if let Some(grants) = hooks.grants {
             self.raw_grants =
@@ -297,17 +298,17 @@ impl Settings {
         }
         let scan = scan.unwrap_or_default();
         self.scan_ask = match scan.ask {
-            Some(AskWord::Note) => ScanAsk::Note,
-            Some(AskWord::Person) => ScanAsk::Ask,
+            Some(AskValue::Note) => ScanAsk::Note,
+            Some(AskValue::Person) => ScanAsk::Ask,
             None => self.scan_ask,
         };
-        self.profile = scan.profile.map(ProfileWord::profile).or(self.profile);
+        self.profile = scan.profile.map(ProfileValue::profile).or(self.profile);
         if let Some(packages) = scan.packages {
             self.packages = packages;
         }
         if let Some(rules) = scan.rules {
-            // A path is meant from the folder of the settings that name it.
-            self.rules = rules.into_iter().map(|path| text.folder.join(path)).collect();
+            // A relative path starts from the directory of the file that names it, not from the working directory.
+            self.rules = rules.into_iter().map(|path| text.directory.join(path)).collect();
         }
         if let Some(entries) = scan.suppress {
             let read = |entry| suppression(text, entry);
@@ -318,11 +319,10 @@ impl Settings {
 }
 
 impl Settings {
-    /// Gives the built-in rules with those of the settings and of files that were named besides; `None` where there are
-    /// no more than the built-in ones.
+    /// Returns the built-in rules with those of the settings and of `named`, or `None` if there are no additional rules.
     pub(crate) fn rules(&self, named: &[Utf8PathBuf]) -> Result<Option<Rules>, Failure> {
         let mut texts = Vec::new();
-        // A file of the command line may be a pipe or anyone's: the user names it here and now.
+        // A file of the command line may be a pipe or belong to another user, since the user names it for this run.
         let own = self.rules.iter().map(|path| (path, settings_file::read(path, RULES)));
         let named =
             named.iter().map(|path| (path, host::named_file(path, RULES).map(SettingsFile::unchecked)));
@@ -344,7 +344,7 @@ impl Settings {
     }
 }
 
-fn raw_grant(text: &Text, grant: GrantTable) -> Result<RawGrant, Failure> {
+fn raw_grant(text: &SettingsText, grant: GrantTable) -> Result<RawGrant, Failure> {
     let at = grant.plugin.span().start;
     let plugin = grant.plugin.into_inner().parse().map_err(|error: ParseError| {
         wrong(
@@ -357,8 +357,8 @@ fn raw_grant(text: &Text, grant: GrantTable) -> Result<RawGrant, Failure> {
     Ok(RawGrant { plugin, hook: grant.hook, tools: grant.tools })
 }
 
-/// The texts of all layers, weak to strong.
-fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
+/// Returns the texts of all layers, from weak to strong.
+fn texts(host: &Host) -> Result<Vec<SettingsText>, Failure> {
     let mut texts = Vec::new();
     if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
         && let Some(file) =
@@ -369,29 +369,30 @@ fn texts(host: &Host) -> Result<Vec<Text>, Failure> {
         let text = String::from_utf8(bytes).map_err(|error| {
             Failure::usage(format!("{path} is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
-        let folder = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
-        texts.push(Text { name: path.to_string(), body: text, folder });
+        let directory = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
+        texts.push(SettingsText { name: path.to_string(), body: text, directory });
     }
     if let Some(path) = host.policy.as_ref().filter(|_| host.policy_use == PolicyUse::Read) {
         let bytes = host::named_file(path, LIMIT)?;
         let body =
             String::from_utf8(bytes).map_err(|_error| Failure::usage(format!("{path} is not UTF-8")))?;
-        let folder = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
-        texts.push(Text { name: path.to_string(), body, folder });
+        let directory = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
+        texts.push(SettingsText { name: path.to_string(), body, directory });
     }
     let from_environment = host.cfg_lines();
     let rows = from_environment.lines().map(|row| ("PLUGWARD_CFG", row));
     let rows = rows.chain(host.cfg_flags().iter().map(|row| ("--cfg", row.as_str())));
     for (name, row) in rows.filter(|(_, row)| !row.trim().is_empty()) {
-        let folder = Utf8PathBuf::new();
-        texts.push(Text { name: name.to_owned(), body: assignment(name, row)?, folder });
+        let directory = Utf8PathBuf::new();
+        texts.push(SettingsText { name: name.to_owned(), body: assignment(name, row)?, directory });
     }
     Ok(texts)
 }
 
-/// A directory that cannot be opened hides the pins and denials too, which is more than wrong settings.
+/// Turns a failure to read the settings into one of the stores if the config directory cannot be opened: the pins and
+/// denials are unreadable then too.
 fn unread(host: &Host, error: Failure) -> Failure {
-    #[expect(clippy::disallowed_methods, reason = "only whether it opens; no name in it is looked at")]
+    #[expect(clippy::disallowed_methods, reason = "only tests whether the directory opens; reads no entry")]
     let opened = host.config_dir().map(|dir| std::fs::read_dir(dir).map(drop));
     if matches!(opened, Ok(Err(why)) if why.kind() == std::io::ErrorKind::PermissionDenied) {
         return error
@@ -413,7 +414,7 @@ fn assignment(name: &str, row: &str) -> Result<String, Failure> {
     Ok(format!("{} = {}\n", key.trim(), toml::Value::from(value.trim())))
 }
 
-/// What was likely meant, out of the words that the reader says it expected.
+/// Returns the help for a TOML error: the nearest of the names that the message expects.
 fn nearest(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
     let Some(given) = words.next() else { return "fix the line".to_owned() };
@@ -433,11 +434,11 @@ fn nearest(message: &str) -> String {
     }
 }
 
-fn wrong(text: &Text, at: usize, what: &str, help: &str) -> Failure {
+fn wrong(text: &SettingsText, at: usize, what: &str, help: &str) -> Failure {
     invalid(&text.name, &text.body, at, what, help)
 }
 
-/// An error at one place of a settings file, or of one assignment of the command line.
+/// Returns an error at one place of a settings file, or of one assignment of the command line.
 pub(crate) fn invalid(name: &str, body: &str, at: usize, what: &str, help: &str) -> Failure {
     let before = body.get(..at).unwrap_or_default();
     let row = before.matches('\n').count() + 1;
@@ -450,7 +451,7 @@ pub(crate) fn invalid(name: &str, body: &str, at: usize, what: &str, help: &str)
     Failure::usage(what).code("policy/settings").at(location).help(help)
 }
 
-fn shared_name(text: &Text, name: Spanned<String>) -> Result<String, Failure> {
+fn shared_name(text: &SettingsText, name: Spanned<String>) -> Result<String, Failure> {
     let at = name.span().start;
     let name = name.into_inner();
     let mut parts = name.split('/').skip_while(|part| *part == "..");
@@ -462,13 +463,13 @@ fn shared_name(text: &Text, name: Spanned<String>) -> Result<String, Failure> {
     Err(wrong(text, at, &what, "write it as a plugin would import it: ../shared"))
 }
 
-fn signed_by(text: &Text, rows: Vec<Spanned<SignerTable>>) -> Result<Verifiers, Failure> {
+fn signed_by(text: &SettingsText, rows: Vec<Spanned<SignerTable>>) -> Result<Verifiers, Failure> {
     let mut good = Vec::new();
     for row in rows {
         let at = row.span().start;
         let SignerTable { key, ids } = row.into_inner();
         let row = SignerRow { key, ids };
-        // One at a time, so that the place is that of the row.
+        // One at a time, so that an error has the place of its row.
         Verifiers::signed_by(std::slice::from_ref(&row))
             .map_err(|error| wrong(text, at, &error.to_string(), error.help()))?;
         good.push(row);
@@ -476,9 +477,9 @@ fn signed_by(text: &Text, rows: Vec<Spanned<SignerTable>>) -> Result<Verifiers, 
     Verifiers::signed_by(&good).map_err(|error| wrong(text, 0, &error.to_string(), error.help()))
 }
 
-fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Failure> {
+fn suppression(text: &SettingsText, entry: SuppressTable) -> Result<HostSuppression, Failure> {
     let SuppressTable { plugin, rule, path, digest, reason, expires } = entry;
-    // A suppression loosens, so it names the key; a name is the plugin's own word.
+    // A suppression loosens a check, so it names the key: the plugin chooses its own name.
     let plugin = match plugin {
         None => None,
         Some(plugin) => {
@@ -510,7 +511,7 @@ fn suppression(text: &Text, entry: SuppressTable) -> Result<HostSuppression, Fai
     Ok(HostSuppression { plugin, entry })
 }
 
-impl TrustWord {
+impl TrustValue {
     const fn trust(self) -> Trust {
         match self {
             Self::Tofu => Trust::Tofu,
@@ -520,7 +521,7 @@ impl TrustWord {
     }
 }
 
-impl StoreErrorWord {
+impl StoreErrorValue {
     const fn rule(self) -> StoreErrorRule {
         match self {
             Self::Warn => StoreErrorRule::Warn,
@@ -529,7 +530,7 @@ impl StoreErrorWord {
     }
 }
 
-impl ApprovalWord {
+impl ApprovalValue {
     const fn rule(self) -> ApprovalRule {
         match self {
             Self::Off => ApprovalRule::Off,
@@ -538,7 +539,7 @@ impl ApprovalWord {
     }
 }
 
-impl RiskWord {
+impl RiskValue {
     const fn risk(self) -> Risk {
         match self {
             Self::Low => Risk::Low,

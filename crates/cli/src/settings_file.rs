@@ -1,4 +1,4 @@
-//! Reading a file that decides what is checked: `config.toml`, rule files and revocation lists.
+//! Reads the files that configure a check: `config.toml`, rules files and revocation lists.
 //!
 //! Anyone who can write such a file can switch a check off, so it gets the owner and mode checks of the pins. A symlink
 //! is followed, because dotfile managers set settings up that way, if nobody else can change the link or its target.
@@ -16,7 +16,7 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Wraps the bytes of a file whose owner and mode do not matter.
+    /// Returns the contents of a file whose owner and permissions do not matter.
     pub(crate) const fn unchecked(bytes: Vec<u8>) -> Self {
         Self { bytes, warning: None }
     }
@@ -25,13 +25,13 @@ impl SettingsFile {
 /// Reads a settings file of at most `limit` bytes.
 ///
 /// # Errors
-/// There is no such file; it is not a regular file; it, a symlink to it or one of their directories belongs to another
-/// user, or anyone can write it.
+/// The file does not exist or is not a regular file. The file, a symlink to it or one of their directories belongs to
+/// another user or is writable by anyone.
 pub(crate) fn read(path: &Utf8Path, limit: u64) -> Result<SettingsFile, Failure> {
     read_if_present(path, limit)?.ok_or_else(|| Failure::usage(format!("no such file: {path}")))
 }
 
-/// As [`read`]; returns `None` if nothing has that name.
+/// Reads a settings file as [`read`] does, and returns `None` if it does not exist.
 pub(crate) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
     system::read_if_present(path, limit)
 }
@@ -49,7 +49,7 @@ mod system {
     use super::{Diagnostic, Failure, SettingsFile};
     use crate::verbs::shared::quoted;
 
-    /// As many as the kernel follows.
+    /// The most symlinks to follow, as in the kernel.
     const SYMLINKS: usize = 40;
 
     pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
@@ -93,7 +93,7 @@ mod system {
                 here = parent.join(target);
                 continue;
             }
-            // Before it is opened: a writer that waits at a pipe must not be let in.
+            // Before the open: opening a pipe would release a writer that waits for a reader.
             subject.check_kind(&stat)?;
             let bytes = subject.read(&dir, &name, limit, &mut warning)?;
             return Ok(Some(SettingsFile { bytes, warning }));
@@ -101,7 +101,7 @@ mod system {
         Err(Failure::usage(format!("too many symlinks: {path}")))
     }
 
-    /// The file that was asked for, and the step on the way to it.
+    /// The requested file, and the symlink or file that is checked now.
     struct Subject<'a> {
         path: &'a Utf8Path,
         here: &'a Utf8Path,
@@ -116,7 +116,8 @@ mod system {
             warning: &mut Option<Diagnostic>,
         ) -> Result<Vec<u8>, Failure> {
             let path = self.path;
-            // It may have been replaced by a pipe since: without waiting for its writer. What was opened is checked again.
+            // A pipe can have replaced the file since the check. The open does not wait for its writer, and the opened file
+            // is checked again.
             let flags =
                 OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             let file = fs::openat(dir, name, flags, Mode::empty())
@@ -153,7 +154,7 @@ mod system {
                 fs::fstat(dir).map_err(|error| Failure::usage(format!("cannot open {at}: {error}")))?;
             self.check_owner(&stat, "its directory", at)?;
             let mode = Mode::from_raw_mode(stat.st_mode);
-            // In a sticky directory only the owner of a file can move or remove it, and the file's owner is checked.
+            // In a sticky directory, only the owner of a file can move or remove it, and the file's owner is checked.
             if mode.contains(Mode::SVTX) {
                 return Ok(());
             }

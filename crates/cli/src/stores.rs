@@ -1,12 +1,12 @@
-//! What this machine remembers, opened for one verb.
+//! Opens the stores of this machine for one verb: pins, approvals, revocations, the ledger and scan records.
 
 use camino::Utf8Path;
 use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
 use plugward_loader::ledger::LedgerId;
 use plugward_loader::pinstore::{Baselines, RevocationLists};
 use plugward_loader::{
-    ApprovalStore, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, ScanPack, ScanRecords,
-    Stores, CheckMode,
+    ApprovalStore, CheckMode, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, ScanPack,
+    ScanRecords, Stores,
 };
 
 use crate::diagnostic::Diagnostic;
@@ -16,12 +16,13 @@ use crate::out::Out;
 use crate::settings::Settings;
 use crate::settings_file::{self, SettingsFile};
 
-/// Most bytes of a revocation list.
+/// The most bytes of a revocation list.
 const LIST: u64 = 8 << 20;
-/// How long a write waits for another process.
+/// How long a write waits for the file lock of another process. Writes take milliseconds, so a longer wait means a
+/// process that hangs.
 const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// All stores, for a verb that writes nothing.
+/// Opens all stores for a verb that writes nothing.
 pub(crate) fn to_look(host: &Host, settings: &Settings, out: &Out) -> Result<Stores, Failure> {
     Ok(Stores {
         pins: pins(host, CheckMode::LookOnly, out)?,
@@ -31,7 +32,7 @@ pub(crate) fn to_look(host: &Host, settings: &Settings, out: &Out) -> Result<Sto
     })
 }
 
-/// All stores, for `check`.
+/// Opens all stores for `check`.
 pub(crate) fn to_write(
     host: &Host,
     settings: &Settings,
@@ -46,9 +47,10 @@ pub(crate) fn to_write(
     })
 }
 
-/// Opens the pins. A folder that is not there yet is an empty store, and is made with the first pin.
+/// Opens the pins. A config directory that does not exist yet is an empty store, and is created with the first pin.
 pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore, Failure> {
     let path = host.config_dir()?;
+    // A verb that changes nothing must not create directories.
     if writes == CheckMode::LookOnly && is_missing(path)? {
         return Ok(PinStore::empty());
     }
@@ -63,12 +65,12 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
     })
 }
 
-/// Whether a directory does not exist. One that cannot be reached is not the same: it can contain pins and denials.
+/// Returns `true` if a directory does not exist. One that cannot be accessed is an error, since it can contain denials.
 fn is_missing(path: &Utf8Path) -> Result<bool, Failure> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(Failure::store(format!("reach the config directory {path}: {error}"))
+        Err(error) => Err(Failure::store(format!("cannot access the config directory {path}: {error}"))
             .help("fix its permissions, or name another with --config-dir")),
     }
 }
@@ -88,7 +90,7 @@ fn approvals(host: &Host) -> Result<ApprovalStore, Failure> {
     Ok(ApprovalStore::open(&dir, host::owner()))
 }
 
-/// The records of earlier scans of these folders. They only save time, so where they cannot be had, all is scanned.
+/// Opens the records of earlier scans of these directories. They only save time: without them, everything is scanned.
 pub(crate) fn records<'a>(
     host: &Host,
     verb: &str,
@@ -96,6 +98,7 @@ pub(crate) fn records<'a>(
 ) -> Result<ScanPack, Failure> {
     let mut of = verb.to_owned();
     for path in paths {
+        // A path cannot contain NUL, so two different lists of paths never have the same name.
         of.push('\0');
         of.push_str(host::real_path(path)?.as_str());
     }
@@ -108,20 +111,21 @@ pub(crate) fn records<'a>(
     Ok(records.pack(&of))
 }
 
-/// Records of scans save time and decide nothing: that there are none is a note.
+/// Reports with `-v` that scan records are not available, which only costs time.
 pub(crate) fn unrecorded(out: &Out, error: Failure) {
     if out.loudness > 0 {
         out.report(&error.into_note("no records of scans are kept"));
     }
 }
 
-/// The texts of what was trusted. They explain and never decide, so a folder that cannot be had is no failure.
+/// Opens the baselines. They explain a change and never decide, so the callers turn a failure into a note.
 fn baselines(host: &Host) -> Result<Baselines, Failure> {
     let dir = host::own_directory(host.state_dir()?)?;
     Baselines::open(&dir, host::owner()).map_err(|error| Failure::internal(error.to_string()))
 }
 
-/// The lists of `plugins.revocation_lists`; the last good one of each is kept in the state folder.
+/// Reads the lists of `plugins.revocation_lists`. The state directory keeps the last good copy of each, so that deleting
+/// a list does not lift its revocations.
 fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
     let mut store = RevocationStore::none();
     if settings.revocation_lists.is_empty() {
@@ -156,16 +160,18 @@ fn revocations(host: &Host, settings: &Settings, out: &Out) -> RevocationStore {
     store
 }
 
-/// Opens the ledger. Where it cannot be had, nothing loads, and the report says why.
+/// Opens the ledger. If that fails, the record is a failed one: nothing loads, and the report has the reason.
 pub(crate) fn record(host: &Host, workflow: Option<&str>) -> Result<Record, Failure> {
     let workflow = match workflow {
         Some(id) => Some(WorkflowId::new(id).map_err(|error| {
-            Failure::usage(format!("read --workflow: {error}")).code(error.code()).help(error.help())
+            Failure::usage(format!("invalid value for --workflow: {error}"))
+                .code(error.code())
+                .help(error.help())
         })?),
         None => None,
     };
     Ok(open(host, workflow).unwrap_or_else(|error| {
-        let help = "fix what the message names, or name another directory with --state-dir DIR";
+        let help = "fix the cause in the message, or name another directory with --state-dir DIR";
         Record::failed(RecordFailure::no_place(&error.to_string(), help))
     }))
 }
@@ -174,6 +180,7 @@ fn open(host: &Host, workflow: Option<WorkflowId>) -> Result<Record, Failure> {
     let dir = host::own_directory(host.state_dir()?)?;
     let random = host::random()?;
     let clock = host::ledger_clock()?;
+    // The time makes the id readable in the ledger, and the random part makes it unique.
     let own = || WorkflowId::new(&format!("check-{}-{:08x}", clock(), u128::from_le_bytes(random) >> 96));
     let workflow = workflow.map_or_else(own, Ok).map_err(|error| Failure::internal(error.to_string()))?;
     Ok(Record::open(

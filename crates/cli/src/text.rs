@@ -1,9 +1,10 @@
-//! Plain text in the width of a terminal: sentences and commands broken into lines, counts and sizes.
+//! Plain text for a terminal: line breaking of sentences and commands, counts and sizes.
 
 use crate::escape::line;
 
-/// Breaks text at spaces into lines of at most `width` columns. A word that is longer than a line stays whole, and so does
-/// a text between backticks that fits a line: most often it is there to be copied.
+/// Breaks text at spaces into lines of at most `width` columns.
+///
+/// A word that is longer than a line stays whole. So does text between backticks that fits on a line, because users copy it.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();
@@ -26,7 +27,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks text as [`wrap`] does, with `first` in front of the first line and `then` in front of the others.
+/// Breaks text as [`wrap`] does, and puts `first` before the first line and `then` before the others.
 pub(crate) fn wrapped(first: &str, then: &str, text: &str, width: usize) -> String {
     let indent = first.chars().count().max(then.chars().count());
     let lines = wrap(text, width.saturating_sub(indent));
@@ -39,11 +40,11 @@ pub(crate) fn wrapped(first: &str, then: &str, text: &str, width: usize) -> Stri
     out
 }
 
-/// Breaks a command between its words so that a shell takes the lines, pasted together, for the one command: all but
-/// the last end in a backslash. An option keeps its value; a word that is longer than a line stays whole.
+/// Breaks a command between its words, with a backslash at the end of each line but the last, so that it can be pasted
+/// into a shell. An option stays on a line with its value, and a word that is longer than a line stays whole.
 ///
-/// A digest is never cut. A prefix of twelve digits can be met by a second folder that somebody searches for (2^48
-/// tries), and two folders with one such prefix, of which the harmless one is shown, take 2^24.
+/// A digest is never shortened. With twelve digits, an attacker finds a directory that matches a given prefix after 2^48
+/// tries, and two directories with the same prefix, one of them harmless, after 2^24.
 pub(crate) fn command(label: &str, text: &str, width: usize) -> String {
     const MORE: &str = " \\";
     let chunks = chunks(text);
@@ -72,7 +73,7 @@ pub(crate) fn command(label: &str, text: &str, width: usize) -> String {
     out
 }
 
-/// The words of a command, each option with its value; a quoted word stays whole.
+/// Splits a command into words. An option and its value are one piece, and so is a quoted word.
 fn chunks(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut quote = Quote::Closed;
@@ -85,7 +86,7 @@ fn chunks(text: &str) -> Vec<String> {
             }
             _ => words.push(word.to_owned()),
         }
-        quote = quote_behind(word, quote);
+        quote = quote_after(word, quote);
     }
     words
 }
@@ -97,15 +98,15 @@ enum Quote {
     Closed,
 }
 
-/// How the single quotes stand behind a piece of a shell's text.
-fn quote_behind(text: &str, mut quote: Quote) -> Quote {
+/// Returns whether a single quote is open after a piece of shell text.
+fn quote_after(text: &str, mut quote: Quote) -> Quote {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         quote = match (character, quote) {
             ('\'', Quote::Open) => Quote::Closed,
             ('\'', Quote::Closed) => Quote::Open,
             ('\\', Quote::Closed) => {
-                // Outside of quotes it takes away what the next character means.
+                // Outside quotes, a backslash escapes the next character.
                 let _skipped = characters.next();
                 quote
             }
@@ -115,7 +116,7 @@ fn quote_behind(text: &str, mut quote: Quote) -> Quote {
     quote
 }
 
-/// The words of a text, and as one word what stands between backticks: most often it is there to be typed.
+/// Splits text into words. Text between backticks is one word if it fits on a line.
 fn phrases(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = text;
@@ -145,9 +146,9 @@ fn phrases(text: &str, width: usize) -> Vec<String> {
     words
 }
 
-/// What runs, as a plugin wrote it: escaped, and cut with a count where it is longer than anybody reads. The JSON report
-/// has all of it.
+/// Escapes a command of a plugin, and replaces the end of a very long one with a count. The JSON report has all of it.
 pub(crate) fn run_text(run: &str) -> String {
+    // About 15 lines. Plugins have command lines of thousands of characters, which would hide the rest.
     const MOST: usize = 1200;
     let text = line(run);
     let count = text.chars().count();
@@ -158,7 +159,7 @@ pub(crate) fn run_text(run: &str) -> String {
     format!("{shown}\u{2026} and {} more characters", count.saturating_sub(MOST))
 }
 
-/// One fact with its name; a value that is too long for the line is printed below the name.
+/// Returns a fact with its name. A value that is too long for the line is printed below the name.
 pub(crate) fn row(name: &str, value: &str, width: usize) -> String {
     let row = format!("  {name:9} {value}\n");
     if row.chars().count() <= width + 1 {
@@ -167,12 +168,12 @@ pub(crate) fn row(name: &str, value: &str, width: usize) -> String {
     format!("  {name}\n{}", wrapped("    ", "    ", value, width))
 }
 
-/// `1 plugin`, `2 plugins`.
+/// Returns a number with its noun in the singular or plural: `1 plugin`, `2 plugins`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Bytes in the unit that reads best.
+/// Returns a size in the largest unit that keeps it above 1, with one decimal place.
 pub(crate) fn bytes(number: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = number;
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_broken_where_a_shell_goes_on() {
+    fn a_broken_command_is_one_command_for_a_shell() {
         let hex = "0123456789abcdef".repeat(4);
         let text = format!(
             "plugward accept claude:good@plugins --with sha256:{hex} --in 'my plugins' --tree pt1:{hex}"
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(lines[1], format!("--with sha256:{hex} \\"));
         assert_eq!(lines[2], "  --in 'my plugins' \\");
         assert_eq!(lines[3], format!("  --tree pt1:{hex}"));
-        // What the shell puts together is the line again.
+        // The shell joins the lines to the same command.
         let joined: Vec<&str> = lines.iter().map(|line| line.trim_end_matches('\\').trim()).collect();
         assert_eq!(joined.join(" "), text);
         assert_eq!(command("next: ", "plugward diff x --in a", 80), "next: plugward diff x --in a\n");
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_broken_at_blanks_and_not_in_what_is_to_be_typed() {
+    fn text_is_broken_at_spaces_and_not_inside_backticks() {
         for (text, expected) in [
             ("one two three", "one two\nthree\n"),
             ("say `a b c` x", "say\n`a b c` x\n"),

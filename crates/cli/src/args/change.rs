@@ -1,4 +1,4 @@
-//! Arguments of the verbs that change something, and of `ledger`.
+//! Arguments of the verbs that change a store or a file, and of `ledger` and `redact`.
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};

@@ -25,7 +25,7 @@ pub(crate) enum HookVerb {
     Fire(HookFireArgs),
 }
 
-/// Where hooks come from.
+/// The sources of hooks.
 #[derive(Debug, Args)]
 pub(crate) struct HookSources {
     /// Directory that contains plugins, or a plugin directory (repeatable)

@@ -1,4 +1,4 @@
-//! Arguments of the verbs that change nothing, and of `check`.
+//! Arguments of `check`, and of the verbs that change nothing.
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};

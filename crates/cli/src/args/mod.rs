@@ -1,4 +1,4 @@
-//! The command line.
+//! The arguments of the command line.
 
 mod change;
 mod hooks;

@@ -1,10 +1,10 @@
-//! `plugward check DIR…`: the main job.
+//! `plugward check DIR…`: decides which plugins may load.
 
 use std::sync::Arc;
 
 use plugward_loader::{
-    CheckOptions, DeclaredModules, Host as Sides, NoPerson, PluginReport, Report, Root, Trust, NoWatch,
-    FailureScope, CheckMode, check,
+    CheckMode, CheckOptions, DeclaredModules, FailureScope, Host as Sides, NoPerson, NoWatch, PluginReport,
+    Report, Root, Trust, check,
 };
 
 use crate::advice::Commands;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     options.whole = if args.all_or_nothing { FailureScope::AllOrNothing } else { FailureScope::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     let roots = shared::roots(&args.dirs)?;
+    // `locked` is for CI, in which a restored cache directory could contain forged records.
     if !args.no_cache && trust != Trust::Locked {
         let paths = args.dirs.iter().map(camino::Utf8PathBuf::as_path);
         match stores::records(host, "check", paths) {
@@ -44,14 +45,14 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     let commands = |plugin: &PluginReport| {
         shared::commands(plugin, &typed, args.dirs.get(plugin.root).map(camino::Utf8PathBuf::as_path))
     };
-    let mut nobody = NoPerson;
+    let mut no_person = NoPerson;
     let asks = trust == Trust::Prompt && host.interactive;
     let mut prompt = asks.then(|| Prompt::new(&progress, out.width));
     let mut sides = Sides {
         watch: &progress,
         person: match &mut prompt {
             Some(prompt) => prompt,
-            None => &mut nobody,
+            None => &mut no_person,
         },
         grants: &DeclaredModules,
     };
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     }
     let unknown = unknown_names(args, &report, out);
     if is_empty(args, &report) && report.exit == 0 {
-        // A mistyped directory must not pass for a good one.
+        // A mistyped directory must not look like one whose plugins all load.
         report.exit = 2;
         let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
         out.report(
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         CheckFormat::Json => out.result(&json::render(&report)?)?,
         CheckFormat::Sarif => out.result(&json::visible(&sarif::render(&report)))?,
         CheckFormat::Html => {
-            // The page can be sent to others, so it names plugins as the other reports do, without absolute paths.
+            // The page can be sent to other people, so its commands contain no absolute paths.
             let commands = |plugin: &PluginReport| Commands {
                 selector: shared::quoted(&plugin.id),
                 typed: typed.clone(),
@@ -93,17 +94,18 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         }
     }
     if interrupted {
-        // The answers that were given are stored; the plugins after them were not decided.
+        // The answers before the interrupt are stored, and the other plugins were not decided.
         return Ok(130);
     }
     if unknown && report.exit == 0 {
-        // What was asked for was not decided, which is not a yes.
+        // A plugin that the user named was not checked, so the run must not succeed.
         return Ok(2);
     }
+    // `--exit-zero` hides verdicts, but not failures: a run that could not check the plugins must not succeed.
     Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
 }
 
-/// A plugin must not bring the settings that suppress its own findings.
+/// Fails if the file of `--policy` is inside a checked plugin, which could then suppress its own findings.
 fn refuse_own_policy(roots: &[Root], options: &CheckOptions, host: &Host, out: &Out) -> Result<(), Failure> {
     let Some(policy) = &host.policy else { return Ok(()) };
     let real = host::real_path(policy)?;
@@ -119,13 +121,13 @@ fn refuse_own_policy(roots: &[Root], options: &CheckOptions, host: &Host, out: &
     }
 }
 
-/// Whether there was nothing to check. A pinned plugin that is gone was there to check.
+/// Returns `true` if there was nothing to check. A missing pinned plugin counts as checked.
 fn is_empty(args: &CheckArgs, report: &Report) -> bool {
     let gone = report.notices.iter().any(|notice| notice.code == "pin/gone");
     report.plugins.is_empty() && args.enabled.is_empty() && !args.allow_empty && !gone
 }
 
-/// Reports each name of `--enabled` that no plugin has.
+/// Reports each name of `--enabled` that matches no plugin, and returns `true` if there is one.
 fn unknown_names(args: &CheckArgs, report: &Report, out: &Out) -> bool {
     let mut unknown = false;
     for id in &args.enabled {

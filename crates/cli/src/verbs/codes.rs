@@ -1,4 +1,4 @@
-//! `plugward codes`: every reason code and rule with its help, or one of them in full.
+//! `plugward codes`: lists every reason code and rule with its help, or explains one.
 
 use plugward_loader::codes::{Code, all};
 use plugward_loader::scanner::{Profile, Rule, RuleExample, Rules};
@@ -71,6 +71,7 @@ fn find(name: &str, codes: Vec<Code>) -> Result<Vec<Explanation>, Failure> {
 
 /// Returns the names nearest to a word, in backticks. A name that contains the word is nearer than any other.
 fn nearest(word: &str, codes: &[Code]) -> Vec<String> {
+    // A third of the characters, because a short name is similar to almost every other one.
     let most = (word.chars().count() / 3).clamp(1, 4);
     let is_part = |known: &str| word.len() > 2 && known.contains(word);
     let far = |known: &str| if is_part(known) { 0 } else { strsim::damerau_levenshtein(known, word) };

@@ -1,4 +1,4 @@
-//! `plugward completions SHELL`, `plugward man`.
+//! `plugward completions SHELL` and `plugward man`: generated from the command line's definition.
 
 use clap::CommandFactory as _;
 

@@ -1,9 +1,11 @@
-//! What a user decides: accept, approve, forget, deny, undeny, revoke, unrevoke.
+//! The verbs that record a user's decision: accept, approve, forget, deny, undeny, revoke, unrevoke.
 
-use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, Pins, Revocation, ReviewedDigests, DigestMismatch};
+use plugward_loader::pinstore::{
+    ApproveOutcome, ChangeOutcome, DigestMismatch, Pins, ReviewedDigests, Revocation,
+};
 use plugward_loader::{
-    CalledName, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest, Trust,
-    UserDecision, Weight, CheckMode, approve_static, decide, record_start_over,
+    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest,
+    Trust, UserDecision, Weight, approve_static, decide, record_start_over,
 };
 
 use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
@@ -16,15 +18,15 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::text::{command, count, wrapped};
 use crate::verbs::select;
-use crate::verbs::shared::{self, Named, WithBytes};
+use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 
-/// How long a store that is started over waits for another process.
+/// How long `forget --all` waits for the file lock of another process before it replaces a damaged store.
 const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let reviewed = reviewed(args)?;
-    let Named { shown, plugin, subject } =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::Yes, &args.finding, host, out)?;
+    let SelectedPlugin { shown, plugin, subject } =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
     let selector = shared::quoted(&shown);
     let Some(subject) = subject else {
         let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -37,7 +39,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             .code("pin/changed")
             .help(format!("restore it, or delete its pin: plugward forget {selector}")));
     }
-    // What another gate refuses stays refused. Accepting the bytes answers the question about their suspicious findings.
+    // A refusal by another gate stays. Accepting the bytes answers only the questions about them.
     let answered = |code: &str| matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious");
     let others: Vec<&str> = plugin
         .reasons
@@ -46,6 +48,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         .map(|reason| reason.code.as_str())
         .collect();
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
+    // The baseline is stored before the pin. A pin without one would make the next diff list digests only.
     if let (Some(material), Some(baselines)) = (&subject.material, store.baselines())
         && let Err(error) = material.keep(baselines)
     {
@@ -59,6 +62,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     let decision = UserDecision::Accept { observed: subject.to_accept(), reviewed };
     match store_decision(decision, &mut store, host)? {
         ChangeOutcome::Done => {
+            // Texts that no pin refers to any more are deleted. If that fails, they only cost space.
             if let Err(error) = store.collect() {
                 out.report(&Diagnostic::note_of(format!(
                     "old texts for diffs could not be removed: {error}"
@@ -104,13 +108,14 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     }
 }
 
-/// The digests that the user names.
+/// Parses the digests that the user reviewed.
 fn reviewed(args: &AcceptArgs) -> Result<ReviewedDigests, Failure> {
     let wrong = |flag: &str, text: &str| {
         Failure::usage(format!("invalid digest for {flag}: {text}"))
             .help("copy it from `plugward diff`; a tree digest starts with pt1:")
     };
-    let mut shown = ReviewedDigests::of_tree(args.tree.parse().map_err(|_error| wrong("--tree", &args.tree))?);
+    let mut shown =
+        ReviewedDigests::of_tree(args.tree.parse().map_err(|_error| wrong("--tree", &args.tree))?);
     for text in &args.with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
             shown.shared.insert(tree);
@@ -134,9 +139,16 @@ fn not_reviewed(shown: &str, reviewed: &str, found: &str) -> Failure {
 
 pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let settings = Settings::read(host)?;
-    let named =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &args.finding, host, out)?;
-    let Named { shown, plugin, subject } = named;
+    let named = shared::find(
+        &args.id,
+        &args.dirs,
+        Some(Trust::Tofu),
+        PluginBytes::Discard,
+        &args.finding,
+        host,
+        out,
+    )?;
+    let SelectedPlugin { shown, plugin, subject } = named;
     let selector = shared::quoted(&shown);
     let Some(subject) = subject else {
         return Err(Failure::refused(format!("{shown} cannot be digested, so there is nothing to approve"))
@@ -144,7 +156,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
     };
     let tree = subject.facts().tree;
     let Some(reviewed) = &args.tree else {
-        // The static result comes first; the digest is what ties the approval to it.
+        // The result of the scan comes first. The digest in the command binds the approval to it.
         let risk = plugward_loader::static_risk(&plugin.findings);
         let mut text = format!(
             "{}: {}, static risk {}\n  {tree}\n\nAfter you have read them (plugward explain {selector}):\n",
@@ -241,6 +253,7 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
         return Ok(3);
     }
     if store.pins().is_none() {
+        // The ledger gets its record first, so that a deleted store always leaves a trace.
         record_start_over(store, &stores::record(host, None)?).map_err(|error| not_stored(&error))?;
         start_over(host)?;
         out.result(
@@ -249,7 +262,7 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
         )?;
         return Ok(0);
     }
-    // Both answers leave no pin.
+    // With either outcome, no pin is left.
     match store_decision(UserDecision::ForgetAll, store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {}
         other => return Err(refused("forget", "--all", &other)),
@@ -258,7 +271,7 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
     Ok(0)
 }
 
-/// The pin of the older format with this id, if no plugin was found for it yet.
+/// Returns the id of a pin of the older format for which no plugin was found yet.
 fn pending(store: &PinStore, name: &str) -> Option<PluginId> {
     let id: PluginId = name.parse().ok()?;
     store.pins()?.pending().any(|(known, _)| *known == id).then_some(id)
@@ -362,7 +375,7 @@ pub(crate) fn unrevoke(args: &UnrevokeArgs, host: &Host, out: &mut Out) -> Resul
     }
 }
 
-/// The id to revoke: a name with its dialect, a recorded id, or the key of a plugin that is pinned.
+/// Returns the id to revoke: a name with its dialect, a recorded id, or the key of a pinned plugin.
 fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
     if what.parse::<PluginKey>().is_ok() || what.parse::<CalledName>().is_ok() {
         return Ok(what.to_owned());
@@ -388,15 +401,16 @@ pub(crate) fn store_decision(
     decide(decision, store, &record, &host::user(), host::now()?).map_err(|error| not_stored(&error))
 }
 
-/// The plugin to deny: as it is on disk, so that its bytes are denied elsewhere too, else as it is pinned.
+/// Returns the plugin to deny: as it is on disk, so that copies of its bytes are denied too, or else as it is pinned.
 fn to_deny(args: &IdArgs, store: &PinStore, host: &Host, out: &Out) -> Result<Denied, Failure> {
     let finding =
         crate::args::DiscoveryOptions { dialect: None, exclude: Vec::new(), jobs: None, host_version: None };
-    let found = shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &finding, host, out);
+    let found =
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Discard, &finding, host, out);
     match found {
         Ok(named) => Ok(Denied::of(&named.plugin, named.subject.as_ref())),
         Err(error) => match select::pinned(&args.id, store) {
-            // Several plugins can have the name: then a user has to say which one is meant.
+            // If several plugins have the name, the user has to choose one.
             Ok(key) if !key.placed().is_some_and(select::is_directory) => {
                 let text = "the plugin is not on disk; its key and the pinned contents are denied";
                 out.report(&Diagnostic::note_of(text));

@@ -1,4 +1,4 @@
-//! `plugward diff ID`: what changed since a plugin was trusted, worst first.
+//! `plugward diff ID`: shows the changes since a plugin was pinned, worst first.
 
 mod rows;
 
@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use plugward_loader::pinstore::{
-    Baseline, Diff, TreeEntryKind, Facts, FileChange, Hunks, StoredText, LineChange, OldSide, Pin, DiffSection, DiffSide, diff,
+    Baseline, Diff, DiffSection, DiffSide, Facts, FileChange, Hunks, LineChange, OldSide, Pin, StoredText,
+    TreeEntryKind, diff,
 };
 use plugward_loader::{
-    BehaviorEvidence, Digest, Finding, Gate, Material, PinStore, PluginKey, PluginReport, Severity, Subject,
-    TreeDigest, Trust, Weight, CheckMode, entry_parts, identity_of,
+    BehaviorEvidence, CheckMode, Digest, Finding, Gate, Material, PinStore, PluginKey, PluginReport,
+    Severity, Subject, TreeDigest, Trust, Weight, entry_parts, identity_of,
 };
 
 use serde_json::Value;
@@ -24,14 +25,14 @@ use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::report::tier;
 use crate::stores;
 use crate::text::{command, count, run_text as words, wrapped};
-use crate::verbs::shared::{self, WithBytes};
+use crate::verbs::shared::{self, PluginBytes};
 
-/// How long texts are compared.
+/// How long texts are compared. A plugin can contain texts for which a line diff takes hours.
 const TIME: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let named =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::Yes, &args.finding, host, out)?;
+        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
     let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
     let id = named.shown.clone();
     let Some(mut subject) = named.subject else {
@@ -45,14 +46,14 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     };
     let store = stores::pins(host, CheckMode::LookOnly, out)?;
     if let Some(failure) = store.failure() {
-        // What cannot be read is not "never pinned".
+        // A plugin whose pin cannot be read must not be shown as never pinned.
         return Err(shared::store_failure(&failure));
     }
     let (found, damaged) = compare(&store, &subject, &material);
     let plugin = &named.plugin;
     let mut text = render(&line(&id), &found, plugin, out.width);
     if let Some(news) = news(&store, &subject, plugin) {
-        // What it can do now comes first: few people read every changed line.
+        // New behaviors come first, because few users read every changed line.
         let behind = text.find('\n').map_or(text.len(), |end| end + 1);
         text.insert_str(behind, &paint(REFUSE, &wrapped("", "  ", &news, out.width)));
     }
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         }
         let label = if refusing.is_empty() { "To trust this version:" } else { "To pin it all the same:" };
         text.push_str(&format!("\n{label}\n"));
-        // The digest that was shown comes last, alone on its line.
+        // The digest comes last and on its own line, so that it is easy to compare.
         let accept = shared::accept_command(&commands, &found.accept);
         text.push_str(&command("  ", &accept, out.width));
     }
@@ -84,7 +85,7 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     Ok(0)
 }
 
-/// What the plugin does by now that it did not when it was pinned, and what of it looks like an attack.
+/// Returns the behaviors and danger findings that are new since the plugin was pinned, as one sentence.
 fn news(store: &PinStore, subject: &Subject, plugin: &PluginReport) -> Option<String> {
     let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
     let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?))?;
@@ -107,6 +108,7 @@ fn news(store: &PinStore, subject: &Subject, plugin: &PluginReport) -> Option<St
     if !came.is_empty() {
         parts.push(format!("new: {}", came.join(", ")));
     }
+    // Three messages fill the first lines. The sections of the files name all rules.
     parts.extend(messages.into_iter().take(3));
     if !gone.is_empty() {
         parts.push(format!("no longer: {}", gone.join(", ")));
@@ -114,13 +116,13 @@ fn news(store: &PinStore, subject: &Subject, plugin: &PluginReport) -> Option<St
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// A sentence as a part of another one.
+/// Returns a sentence with a lowercase start, as a part of another one.
 fn lowered(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Compares with the pin; also says whether a kept text was damaged.
+/// Compares a plugin with its pin, and returns `true` in the second place if a baseline was damaged.
 fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, bool) {
     let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
     let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?));
@@ -152,12 +154,14 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
         identity: &new_identity,
         bytes: &new_bytes,
     };
-    #[expect(clippy::disallowed_methods, reason = "bounds the work; what was not compared is said")]
+    #[expect(clippy::disallowed_methods, reason = "bounds the work; the output names what was not compared")]
     let start = Instant::now();
     (diff(old.as_ref(), &new, material, &|| start.elapsed() > TIME), damaged)
 }
 
-/// Who each side says it is, as far as the old texts were kept: of the manifest, and of the marketplace entry.
+/// Returns the names, versions and authors on both sides, from the manifest and the marketplace entry.
+///
+/// A side is empty if the baselines do not have its text.
 fn identities(
     pinned: Option<&Facts>,
     material: &Material,
@@ -181,16 +185,18 @@ fn identities(
     (was, is)
 }
 
-/// The lists of one side, each with the path of its folder.
-type Lists = Vec<(String, String)>;
+/// The file lists of one side's shared directories, each with the path of its directory.
+type DirectoryLists = Vec<(String, String)>;
 
-/// The lists of the shared folders, old and new; one whose old list was not kept is known by its digest alone.
+/// Returns the old and new lists of the shared directories.
+///
+/// A directory without an old list is left out, and only its digest is compared.
 fn shared_lists(
     pinned: Option<&Facts>,
     material: &Material,
     kept: &mut dyn FnMut(&TreeDigest) -> Option<String>,
-) -> (Lists, Lists) {
-    let (mut was, mut is) = (Lists::new(), Lists::new());
+) -> (DirectoryLists, DirectoryLists) {
+    let (mut was, mut is) = (DirectoryLists::new(), DirectoryLists::new());
     let nothing = BTreeMap::new();
     let pinned = pinned.map_or(&nothing, |facts| &facts.shared);
     for (name, text) in &material.shared {
@@ -210,7 +216,7 @@ fn shared_lists(
     (was, is)
 }
 
-/// A kept text; one that cannot be read makes the diff coarser, and so does one that was never kept.
+/// Returns a baseline's text. A missing or unreadable one only makes the diff coarser.
 fn kept<E>(text: Option<Result<StoredText<String>, E>>, damaged: &mut bool) -> Option<String> {
     let text = text?.ok()?;
     *damaged |= text == StoredText::Damaged;
@@ -252,7 +258,7 @@ fn render_section(section: &DiffSection, plugin: &PluginReport, width: usize) ->
     text
 }
 
-/// A line of the surface is an object for machines; a person reads what it is, what runs and how far a pin covers it.
+/// Returns a JSON line of the surface as words: kind, name, command and pin coverage.
 fn surface_words(row: &str) -> String {
     let Ok(Value::Object(item)) = serde_json::from_str::<Value>(row) else { return row.to_owned() };
     let word = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -271,21 +277,23 @@ fn surface_words(row: &str) -> String {
     parts.join(" ")
 }
 
-/// What a file is by now, where it was not before: a link, or one that can be run.
+/// Returns a label if a file became executable or a symlink, or stopped being one.
 fn kind_of(file: &FileChange) -> &'static str {
     match (file.old.as_ref().map(|old| old.kind), file.new.as_ref().map(|new| new.kind)) {
         (Some(TreeEntryKind::File), Some(TreeEntryKind::Executable)) => " (now executable)",
         (Some(TreeEntryKind::Executable), Some(TreeEntryKind::File)) => " (no longer executable)",
         (None, Some(TreeEntryKind::Executable)) => " (executable)",
         (None, Some(TreeEntryKind::Link)) => " (a symlink)",
-        (Some(TreeEntryKind::File | TreeEntryKind::Executable), Some(TreeEntryKind::Link)) => " (now a symlink)",
+        (Some(TreeEntryKind::File | TreeEntryKind::Executable), Some(TreeEntryKind::Link)) => {
+            " (now a symlink)"
+        }
         (Some(TreeEntryKind::Link), Some(TreeEntryKind::Executable)) => " (now a file, executable)",
         (Some(TreeEntryKind::Link), Some(TreeEntryKind::File)) => " (now a file)",
         _ => "",
     }
 }
 
-/// What the scan found in a file, next to the lines that caused it.
+/// Returns the rules with findings in a file, to print next to the changed lines.
 fn verdict(path: &str, plugin: &PluginReport, width: usize) -> String {
     let mut out = String::new();
     for (severity, style) in [(Severity::Danger, REFUSE), (Severity::Warning, ASK)] {
@@ -301,7 +309,7 @@ fn verdict(path: &str, plugin: &PluginReport, width: usize) -> String {
     out
 }
 
-/// The change of a file in git's words.
+/// Returns the kind of change of a file in git's terms.
 fn change_of(file: &FileChange) -> &'static str {
     match file.what() {
         "added" => "added    ",

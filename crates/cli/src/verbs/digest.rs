@@ -1,9 +1,9 @@
-//! `plugward digest DIR`: the tree digest, or the text that is hashed.
+//! `plugward digest DIR`: prints the tree digest of a directory, or the hashed text.
 
 use std::num::NonZeroUsize;
 
 use plugward_loader::tree_lock::{
-    CodewizardDigest, DigestCheck, DigestedTree, TreeWarning, Snapshot, TreeCheck, TreeError, TreeRefusal, h1,
+    CodewizardDigest, DigestCheck, DigestedTree, Snapshot, TreeCheck, TreeError, TreeRefusal, TreeWarning, h1,
 };
 
 use crate::args::{DigestArgs, SchemeArg};
@@ -18,10 +18,10 @@ use crate::verbs::shared;
 pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let excludes = shared::excludes(&args.exclude)?;
     let jail = host::open(&args.dir)?;
-    // The limits of a check, so that what is checked can be digested.
+    // The same limits as `check`, so that every checked plugin can be digested.
     let (limits, jobs) = (Settings::read(host)?.tree, NonZeroUsize::MIN);
     let text = match args.scheme {
-        // Nothing but the list is asked for, so no content is kept.
+        // The digest needs the contents only while they are hashed, so none is kept in memory.
         SchemeArg::Plugtree => match DigestedTree::read(&jail, &limits, &excludes, jobs) {
             Ok(DigestCheck::Digested(tree)) => {
                 notes(tree.warnings(), tree.warnings_left_out(), out);
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, F
     Ok(0)
 }
 
-/// Says what is worth knowing of the folder, beside the result.
+/// Prints the warnings of the tree to standard error.
 fn notes(notices: &[TreeWarning], left_out: usize, out: &Out) {
     for notice in notices {
         out.report(&Diagnostic::note_of(notice.to_string()).code(notice.code()));
@@ -53,14 +53,14 @@ fn notes(notices: &[TreeWarning], left_out: usize, out: &Out) {
     }
 }
 
-/// The digest of another scheme, for comparison; these look at contents again.
+/// Returns the digest of another scheme. These schemes hash the contents in another order.
 fn foreign(args: &DigestArgs, snapshot: &Snapshot) -> Result<String, Failure> {
     if args.scheme == SchemeArg::Codewizard {
         return Ok(CodewizardDigest::of(snapshot).to_string());
     }
     h1(snapshot).ok_or_else(|| {
         let text = format!(
-            "digest {}: h1 reads links through, and one of them leads to a folder",
+            "cannot compute h1 of {}: it reads symlinks as files, and one points to a directory",
             line(args.dir.as_str())
         );
         Failure::refused(text)
@@ -70,7 +70,7 @@ fn foreign(args: &DigestArgs, snapshot: &Snapshot) -> Result<String, Failure> {
 fn unread(args: &DigestArgs, error: &TreeError) -> Failure {
     let causes = core::iter::successors(core::error::Error::source(error), |cause| cause.source());
     let causes = causes.map(|cause| format!(": {cause}")).collect::<Vec<_>>().concat();
-    Failure::internal(format!("read {}: {error}{causes}", line(args.dir.as_str())))
+    Failure::internal(format!("cannot read {}: {error}{causes}", line(args.dir.as_str())))
         .code(error.code())
         .help(error.help())
 }

@@ -1,4 +1,4 @@
-//! `plugward explain ID`: why a plugin got its decision, gate by gate.
+//! `plugward explain ID`: shows the decision about a plugin, gate by gate.
 
 use plugward_loader::manifest::Coverage;
 use plugward_loader::pinstore::ReviewedDigests;
@@ -17,11 +17,12 @@ use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
 use crate::report::{Detail, View, approval, directory, lowered, problem, size, tier};
 use crate::text::{command, count, row, run_text, wrapped};
-use crate::verbs::shared::{self, WithBytes};
+use crate::verbs::shared::{self, PluginBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let mut named = shared::find(&args.id, &args.dirs, trust, WithBytes::No, &args.finding, host, out)?;
+    let mut named =
+        shared::find(&args.id, &args.dirs, trust, PluginBytes::Discard, &args.finding, host, out)?;
     let exit = shared::pins_unread([&named.plugin], out);
     match args.format {
         ListFormat::Json => out.result(&json::render(&named.plugin)?)?,
@@ -35,7 +36,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
                 && waits_for_accept(&named.plugin)
             {
                 text.push_str("\nIf you trust this version:\n");
-                let accept = shared::accept_command(&commands(&named.plugin), &ReviewedDigests::wanted(subject.facts(), None));
+                let accept = shared::accept_command(
+                    &commands(&named.plugin),
+                    &ReviewedDigests::wanted(subject.facts(), None),
+                );
                 text.push_str(&command("  ", &accept, out.width));
             }
             out.result(&text)?;
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     Ok(exit)
 }
 
-/// Whether accepting these bytes is the only thing that is missing.
+/// Returns `true` if the plugin loads once its bytes are accepted.
 fn waits_for_accept(plugin: &PluginReport) -> bool {
     plugin.decision == Decision::Ask
         && plugin
@@ -93,7 +97,7 @@ fn is_scan(reason: &Reason) -> bool {
     matches!(reason.code.as_str(), "scan/danger" | "scan/suspicious")
 }
 
-/// The decision and its codes.
+/// Returns the decision and its codes.
 fn headline(plugin: &PluginReport) -> String {
     let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
     let name = format!("{}{version}", line(&plugin.id));
@@ -120,7 +124,7 @@ fn painted(word: &str) -> String {
     paint(style, word)
 }
 
-/// What a gate decided, and the evidence in a few words.
+/// Returns the result of a gate, and the evidence in a few words.
 fn result(plugin: &PluginReport, gate: Gate) -> (&'static str, String) {
     let mut reasons = plugin.reasons.iter().filter(|reason| reason.gate == gate).peekable();
     if let Some(first) = reasons.peek() {
@@ -180,7 +184,7 @@ fn pin(state: PinStatus) -> (&'static str, String) {
     }
 }
 
-/// Every finding; the reason and the fix of a rule once.
+/// Returns every finding. The risk and the fix of a rule are printed once.
 fn findings(plugin: &PluginReport, width: usize) -> String {
     let mut all: Vec<&Finding> = plugin.findings.iter().collect();
     if all.is_empty() {
@@ -223,7 +227,7 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
     out
 }
 
-/// A sentence behind a label: lowercase start, with its period.
+/// Returns a sentence for use after a label: with a lowercase start, and with its period.
 fn lowered_start(text: &str) -> String {
     format!("{}.", lowered(text))
 }
@@ -249,7 +253,7 @@ fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
     out
 }
 
-/// One item of the execution surface as one line: kind, name, what runs.
+/// Returns an item of the execution surface as one line: kind, name and command.
 pub(crate) fn item_text(item: &SurfaceReport) -> String {
     let event = item.event.as_deref().unwrap_or_default();
     let name = item.name.as_deref().filter(|name| *name != event).unwrap_or_default();
@@ -258,7 +262,7 @@ pub(crate) fn item_text(item: &SurfaceReport) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// How much of an item the pin covers, as a sentence.
+/// Returns the pin coverage of an item as a sentence.
 pub(crate) fn covered(item: &SurfaceReport) -> &'static str {
     Coverage::ALL.iter().find(|one| one.code() == item.coverage).map_or(item.coverage, |one| one.sentence())
 }

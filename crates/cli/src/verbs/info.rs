@@ -1,4 +1,4 @@
-//! `plugward info ID`: one plugin in full.
+//! `plugward info ID`: shows what a plugin is and can do.
 
 use crate::args::{ExplainArgs, ListFormat};
 use crate::escape::line;
@@ -9,11 +9,11 @@ use crate::out::{Out, STRONG, paint};
 use crate::report::{approval, behaviors};
 use crate::text::{bytes, row, wrapped};
 use crate::verbs::explain::{covered, item_text};
-use crate::verbs::shared::{self, WithBytes};
+use crate::verbs::shared::{self, PluginBytes};
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
-    let named = shared::find(&args.id, &args.dirs, trust, WithBytes::No, &args.finding, host, out)?;
+    let named = shared::find(&args.id, &args.dirs, trust, PluginBytes::Discard, &args.finding, host, out)?;
     let plugin = &named.plugin;
     let exit = shared::pins_unread([plugin], out);
     if args.format == ListFormat::Json {

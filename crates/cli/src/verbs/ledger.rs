@@ -1,10 +1,10 @@
-//! `plugward ledger show | verify | budget`: the record of mints, uses and decisions.
+//! `plugward ledger`: shows and verifies the log of grants and decisions.
 
 use plugward_loader::capability::{
-    BudgetQuery, BudgetReport, BudgetRow, ShowQuery, ListedRecord, VerifyReport, budget_report, show,
+    BudgetQuery, BudgetReport, BudgetRow, ListedRecord, ShowQuery, VerifyReport, budget_report, show,
     verify_report,
 };
-use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerEvent, LedgerError, LedgerFiles, LedgerTime};
+use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, LedgerTime};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
 use crate::escape::{block, line};
@@ -16,6 +16,7 @@ use crate::table::grid;
 
 pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let path = host.state_dir()?;
+    // These verbs must not create a ledger, which would hide that the old one is lost.
     if !path.join("ledger.jsonl").exists() {
         return Err(Failure::usage(format!("there is no ledger in {path}"))
             .help("name another directory: --state-dir DIR"));
@@ -30,7 +31,8 @@ pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, F
     }
 }
 
-/// A ledger that these verbs cannot read is a failure of theirs: 7 is the answer of `check`, which then loads nothing.
+/// Returns the failure for a ledger that cannot be read. It exits with 1; only `check`, which then loads nothing, exits
+/// with 7.
 fn failed(error: &LedgerError) -> Failure {
     Failure::internal(format!("cannot read the ledger: {error}")).code(error.code()).help(error.help())
 }
@@ -38,7 +40,9 @@ fn failed(error: &LedgerError) -> Failure {
 fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Result<u8, Failure> {
     let since = match &args.since {
         Some(text) => Some(text.parse::<LedgerTime>().map_err(|error| {
-            Failure::usage(format!("read --since: {error}")).code(error.code()).help(error.help())
+            Failure::usage(format!("invalid value for --since: {error}"))
+                .code(error.code())
+                .help(error.help())
         })?),
         None => None,
     };
@@ -64,12 +68,12 @@ fn show_records(args: &LedgerShowArgs, files: &LedgerFiles, out: &mut Out) -> Re
     }
     out.result(&text)?;
     if !matches!(chain.check, ChainCheck::Whole { .. }) {
-        out.complain("warning: the chain is not whole; plugward ledger verify says where");
+        out.complain("warning: the hash chain is broken; to see where: plugward ledger verify");
     }
     Ok(0)
 }
 
-/// Says why there is nothing to show. A type that is known to nobody and stands in no record is a slip of the hand.
+/// Reports that no record matches. An unknown type that no record has is an error, because it is mistyped.
 fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
     if let Some(name) = args.type_name.as_deref().filter(|name| !LedgerEvent::TYPES.contains(name)) {
         let mut known = String::new();
@@ -77,24 +81,24 @@ fn nothing_shown(args: &LedgerShowArgs, out: &mut Out) -> Result<(), Failure> {
             known.push_str("\n    ");
             known.push_str(&row.join(", "));
         }
-        return Err(Failure::usage(format!("show the ledger: no record has the type `{}`", line(name)))
+        return Err(Failure::usage(format!("no record has the type `{}`", line(name)))
             .note("note", format!("known types:{known}"))
             .help("plugward ledger show --type decision"));
     }
-    out.complain("note: no record fits");
+    out.complain("note: no record matches");
     Ok(())
 }
 
-/// `--from` names a record that must be there.
+/// Fails if `--from` names a record after the last one.
 fn is_there(from: Option<u64>, report: &VerifyReport) -> Result<(), Failure> {
     let end = report.chain.first_seq.saturating_add(report.chain.records);
     match (from, end.checked_sub(1)) {
         (Some(from), Some(last)) if from > last && matches!(report.chain.check, ChainCheck::Whole { .. }) => {
             Err(Failure::usage(format!(
-                "verify the ledger: there is no record {from}; the records are {} to {last}",
+                "no record {from}: the ledger has the records {} to {last}",
                 report.chain.first_seq
             ))
-            .help("leave --from out, or name the first record that is left"))
+            .help("leave --from out, or name the first remaining record"))
         }
         _ => Ok(()),
     }
@@ -106,14 +110,14 @@ fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result
         let bytes = host::named_file(path, 1 << 20)?;
         let text = String::from_utf8_lossy(&bytes);
         let parsed = Checkpoint::parse(&text).map_err(|error| {
-            Failure::usage(format!("read {path}: {error}")).code(error.code()).help(error.help())
+            Failure::usage(format!("cannot read {path}: {error}")).code(error.code()).help(error.help())
         })?;
         checkpoints.push((path.to_string(), parsed));
     }
     let against: Vec<Checkpoint> = checkpoints.iter().map(|(_, checkpoint)| checkpoint.clone()).collect();
     let mut report = verify_report(files, &against, args.from).map_err(|error| failed(&error))?;
     is_there(args.from, &report)?;
-    cut_behind(files, &mut report);
+    detect_truncation(files, &mut report);
     let names: Vec<(&str, &Checkpoint)> = checkpoints.iter().map(|(name, c)| (name.as_str(), c)).collect();
     let text = match args.format {
         ListFormat::Json => report.to_json() + "\n",
@@ -123,24 +127,26 @@ fn verify(args: &LedgerVerifyArgs, files: &LedgerFiles, out: &mut Out) -> Result
     Ok(report.exit_code())
 }
 
-/// The checkpoint beside the ledger is no anchor, but a file that ends before it was cut all the same.
-fn cut_behind(files: &LedgerFiles, report: &mut VerifyReport) {
+/// Reports truncation if the ledger ends before the checkpoint file next to it.
+///
+/// That file proves nothing else: anyone who can change the ledger can change it too.
+fn detect_truncation(files: &LedgerFiles, report: &mut VerifyReport) {
     let have = report.chain.first_seq.saturating_add(report.chain.records);
     if matches!(report.chain.check, ChainCheck::Whole { .. })
-        && let Some(beside) = files.checkpoint()
-        && report.chain.ledger == Some(beside.ledger())
-        && have < beside.size()
+        && let Some(stored) = files.checkpoint()
+        && report.chain.ledger == Some(stored.ledger())
+        && have < stored.size()
     {
-        report.chain.check = ChainCheck::Truncated { checkpoint: beside.clone(), have };
+        report.chain.check = ChainCheck::Truncated { checkpoint: stored.clone(), have };
     }
 }
 
-/// Appends a checkpoint, and gives what a person keeps elsewhere.
+/// Appends a checkpoint and prints it, so that the user can store it elsewhere.
 fn checkpoint(host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let record = stores::record(host, None)?;
     let Some(trail) = record.trail() else {
         let why = record.failure().map(ToString::to_string).unwrap_or_default();
-        return Err(Failure::internal(format!("open the ledger: {why}")));
+        return Err(Failure::internal(format!("cannot open the ledger: {why}")));
     };
     let made = trail.ledger().checkpoint().map_err(|error| failed(&error))?;
     out.result(&made.to_string())?;
@@ -162,7 +168,7 @@ fn budget(args: &LedgerBudgetArgs, files: &LedgerFiles, out: &mut Out) -> Result
 fn budget_table(report: &BudgetReport, width: usize) -> String {
     let rows: Vec<Vec<String>> = report.rows.iter().map(budget_row).collect();
     if rows.is_empty() {
-        return "no mints and no uses of that unit of work\n".to_owned();
+        return "the workflow has no grants and no uses\n".to_owned();
     }
     grid(&["PLUGIN", "KIND", "MINTED", "USED", "UNITS", "OPEN", "REFUSED", "LEFT"], &rows, width)
 }

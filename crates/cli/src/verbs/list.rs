@@ -1,4 +1,4 @@
-//! `plugward list [DIR]`: what is there.
+//! `plugward list [DIR]`: lists the plugins in a directory.
 
 use plugward_loader::{ByteRetention, Report, Trust};
 use serde::Serialize;
@@ -34,7 +34,8 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let roots = [host::root(&args.dir)?];
-    let mut report = shared::look(&roots, Some(Trust::Tofu), ByteRetention::Nothing, &args.finding, host, out)?.report;
+    let mut report =
+        shared::look(&roots, Some(Trust::Tofu), ByteRetention::Nothing, &args.finding, host, out)?.report;
     if args.format == ListFormat::Table {
         shared::localize(&mut report.plugins);
     }

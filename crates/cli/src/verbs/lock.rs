@@ -1,4 +1,4 @@
-//! `plugward lock DIR`: PLUGINS.lock.
+//! `plugward lock DIR`: writes, checks, accepts and migrates PLUGINS.lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -7,8 +7,8 @@ use plugward_loader::pinstore::ChangeOutcome;
 use plugward_loader::sandbox_path::{ErrorClass, Perm, ReplaceOutcome};
 use plugward_loader::tree_lock::{AnyLockFile, LOCK_BYTES, LockFile, MigratedPlugin, Migration};
 use plugward_loader::{
-    Gate, ByteRetention, LockState, LookReport, PluginReport, Root, Trust, UserDecision, Weight, CheckMode, project_of,
-    sha256,
+    ByteRetention, CheckMode, Gate, LockState, LookReport, PluginReport, Root, Trust, UserDecision, Weight,
+    project_of, sha256,
 };
 
 use crate::args::LockArgs;
@@ -27,6 +27,7 @@ const NAME: &str = "PLUGINS.lock";
 
 pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let root = host::root(&args.dir)?;
+    // `tofu`, because the plugins of a new lockfile are neither pinned nor listed yet.
     let looked = shared::look(
         std::slice::from_ref(&root),
         Some(Trust::Tofu),
@@ -37,7 +38,8 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     )?;
     let exit = shared::pins_unread(&looked.report.plugins, out);
     if exit != 0 {
-        // Whether these plugins are the pinned ones cannot be told, so nothing is written or confirmed.
+        // Without the pins, plugward does not know whether these plugins are the pinned ones. So it writes and confirms
+        // nothing.
         return Ok(exit);
     }
     let old = read(&root)?;
@@ -61,7 +63,7 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     write(args, &root, old.as_deref(), &text, fresh.entries().count(), out)
 }
 
-/// A file in the directory that was named, relative to the root's jail.
+/// Returns the path of a file in the named directory, relative to the root's jail.
 fn at(root: &Root, name: &str) -> String {
     if root.dir == "." { name.to_owned() } else { format!("{}/{name}", root.dir) }
 }
@@ -76,13 +78,15 @@ fn read(root: &Root) -> Result<Option<Vec<u8>>, Failure> {
     }
 }
 
-/// The lockfile for the directory as it is. A plugin without a digest is left out with a warning: it cannot be vouched for,
-/// and the others can.
+/// Returns the lockfile for the current plugins.
+///
+/// A plugin that cannot be digested is left out with a warning, so that one broken plugin does not keep the others from
+/// being locked.
 fn fresh(args: &LockArgs, root: &Root, looked: &LookReport, out: &Out) -> Result<LockFile, Failure> {
     let mut file = LockFile::new();
     let real = root.real();
     for plugin in &looked.report.plugins {
-        // A plugin that the old lockfile names and that does not exist is not in the new one.
+        // A plugin that only the old lockfile has is not in the new one.
         if plugin.lock.state == LockState::Missing {
             continue;
         }
@@ -149,13 +153,13 @@ fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> 
                 .map(|(name, check)| format!("  {} {}", line(name), check.code().unwrap_or("lock/mismatch")))
                 .collect();
             rows.extend(missing.iter().map(|name| format!("  {} lock/missing", line(name))));
-            Err(Failure::refused("migrate: not everything is as the JSON lock has it")
+            Err(Failure::refused("cannot migrate {NAME}: some plugins differ from the JSON lockfile")
                 .note("note", rows.join("\n")))
         }
     }
 }
 
-/// Keeps the older lock beside the new one.
+/// Keeps the older lockfile next to the new one, so that the migration can be undone.
 fn keep(root: &Root, bytes: &[u8]) -> Result<(), Failure> {
     let kept = "PLUGINS.lock.json";
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
@@ -184,6 +188,7 @@ fn write(
         return Ok(0);
     }
     if let Some(Err(error)) = old.map(AnyLockFile::parse) {
+        // Replacing the file of a newer program would drop what this version does not know.
         if error.is_newer() {
             return Err(Failure::store(format!("cannot replace {path}: {error}"))
                 .code(error.code())
@@ -214,7 +219,7 @@ fn write(
     Ok(0)
 }
 
-/// The rows of a lock by the table that they stand in; those before the first table come first.
+/// Returns the rows of a lockfile by the header of their table. Rows before the first table have an empty header.
 fn tables(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut head = "";
@@ -229,7 +234,7 @@ fn tables(text: &str) -> BTreeMap<&str, Vec<&str>> {
     tables
 }
 
-/// Prints what changes, each row below the table of its plugin.
+/// Prints the changed rows, each below the header of its plugin.
 fn changes(
     before: &BTreeMap<&str, Vec<&str>>,
     after: &BTreeMap<&str, Vec<&str>>,
@@ -282,7 +287,7 @@ fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out
     for plugin in &looked.report.plugins {
         let mut reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == Gate::Lock).collect();
         if reasons.is_empty() && !looked.subjects.contains_key(&plugin.key) {
-            // It has no digest to compare with the lockfile: whatever prevents one is the answer.
+            // Without a digest there is nothing to compare, so the reasons for its absence are printed.
             reasons = plugin.reasons.iter().collect();
         }
         wrong += usize::from(!reasons.is_empty());
@@ -297,7 +302,7 @@ fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out
         }
     }
     for notice in looked.report.notices.iter().filter(|notice| notice.gate == Gate::Lock) {
-        // The lockfile itself, if no plugin's row reports it.
+        // A problem of the lockfile itself, which no plugin reports.
         wrong += 1;
         worst = 7;
         out.result(&format!("{}\n", crate::report::notice(notice).render(out.width)))?;
@@ -346,6 +351,6 @@ fn accept(dir: &str, old: Option<Vec<u8>>, host: &Host, out: &mut Out) -> Result
             out.result(&format!("Accepted {}/{NAME} at\n  {digest}\n", line(dir)))?;
             Ok(0)
         }
-        _ => Err(Failure::internal("the pins did not take the change")),
+        _ => Err(Failure::internal("the pins were not changed")),
     }
 }

@@ -1,4 +1,4 @@
-//! One module a verb.
+//! One module for each verb, and the helpers that they share.
 
 pub(crate) mod check;
 pub(crate) mod codes;

@@ -1,19 +1,19 @@
-//! `plugward redact`: standard input to standard output with secrets taken out.
+//! `plugward redact`: copies standard input to standard output without secrets.
 
 use std::io::{self, Read as _, Write as _};
 
-use plugward_loader::redact::{Firewall, SecretFinding, RuleSelection, Settings};
+use plugward_loader::redact::{Firewall, RuleSelection, SecretFinding, Settings};
 
 use crate::args::RedactArgs;
 use crate::failure::Failure;
 use crate::out::Out;
 use crate::output_file;
 
-/// Bytes that are read at a time.
+/// The size of a read.
 const CHUNK: usize = 32 << 10;
-/// Bytes that are put out at a time, about: the stream settles whole blocks.
+/// The initial capacity for settled output. The stream settles whole blocks, which are about this large.
 const SETTLED: usize = 160 << 10;
-/// Bytes of the report that are kept; what is found beyond it is counted.
+/// The most bytes of the report in memory. Further findings are only counted, since input can consist of secrets.
 const REPORT: usize = 16 << 20;
 
 pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
@@ -32,11 +32,11 @@ pub(crate) fn run(args: &RedactArgs, out: &mut Out) -> Result<u8, Failure> {
             break;
         }
         stream.push(chunk.get(..read).unwrap_or_default(), &mut settled);
-        // A full chunk means that more waits; then whole blocks are faster, and nobody can read along anyway.
+        // A full chunk means that more input waits. Whole blocks are faster then, and the next chunk follows at once.
         if args.stream && read < CHUNK {
             stream.settle(&mut settled);
         }
-        // The report covers what was read, whether or not anyone reads the output.
+        // The report covers all input, even if the output is closed.
         report.add(stream.take_findings());
         let written =
             output.write_all(&settled).and_then(|()| if args.stream { output.flush() } else { Ok(()) });
@@ -72,7 +72,7 @@ fn is_closed(written: io::Result<()>) -> io::Result<bool> {
 
 #[derive(Default)]
 struct Report {
-    /// Where a report was asked for.
+    /// The lines of the report, if `--report` is given.
     lines: Option<String>,
     count: usize,
     left_out: usize,

@@ -1,4 +1,4 @@
-//! `plugward scan PATH…`: the scanner alone.
+//! `plugward scan PATH…`: scans files and directories without the other gates.
 
 mod render;
 
@@ -27,12 +27,13 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::shared::quoted;
 
-/// Most bytes of one file, as in a tree.
+/// The most bytes of one file, as in a tree.
 const FILE: u64 = 256 << 20;
-/// Most entries below one folder, and levels.
+/// The most entries inside a directory. A scan without a limit could run forever on a mounted file system.
 const ENTRIES: u64 = 1_000_000;
+/// The most levels of directories.
 const DEPTH: usize = 256;
-/// Fewer bytes than these are scanned without records.
+/// The size below which scan records are not used: scanning so little is faster than reading them.
 const SMALL: usize = 64 << 10;
 
 pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -42,11 +43,12 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     if args.self_check {
         return self_check(rules, out);
     }
-    let mut found = Found::default();
+    let mut found = ScanInput::default();
     for path in &args.paths {
         collect(path, args, &mut found)?;
     }
     let mut files = found.files;
+    // The order of the arguments must not change the report.
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let entries: Vec<Entry<'_>> = files.iter().map(File::entry).collect();
     let asked = args.profile.map(|profile| match profile {
@@ -58,12 +60,13 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     options.jobs = args.jobs.unwrap_or(NonZeroUsize::MIN);
     let records = records(args, &entries, host, out);
     options.cache = records.as_ref().map(|pack| pack as &dyn MatchCache);
-    let report = scan(rules, &options, &entries)
-        .map_err(|error| Failure::internal(format!("scan: {error}")).code(error.code()).help(error.help()))?;
+    let report = scan(rules, &options, &entries).map_err(|error| {
+        Failure::internal(format!("cannot scan: {error}")).code(error.code()).help(error.help())
+    })?;
     if let Some(Err(error)) = records.as_ref().map(ScanPack::keep) {
         stores::unrecorded(out, error.into());
     }
-    // An entry that names a plugin is for `check`, which knows whose file it is.
+    // Entries that name a plugin apply in `check` only. A scan does not know which plugin a file belongs to.
     let own = settings.suppressions.iter().filter(|entry| entry.plugin.is_none());
     let own: Vec<Suppression> = own.map(|entry| entry.entry.clone()).collect();
     let decision = gate(&report, &own, host::today());
@@ -88,7 +91,7 @@ pub(crate) fn run(args: &ScanArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     Ok(exit)
 }
 
-/// The path from the project to the working directory, where relative paths of the command line begin.
+/// Returns the path from the project to the working directory, at which relative paths start.
 fn from_project() -> String {
     let root = host::root(Utf8Path::new(".")).ok();
     let inside = root.and_then(|root| {
@@ -98,7 +101,7 @@ fn from_project() -> String {
     inside.unwrap_or_default()
 }
 
-/// The records of earlier scans of what was named, but for what is scanned sooner than they are read.
+/// Opens the records of earlier scans of these paths, unless they would cost more time than they save.
 fn records(args: &ScanArgs, entries: &[Entry<'_>], host: &Host, out: &Out) -> Option<ScanPack> {
     let size = |entry: &Entry<'_>| match entry.content {
         Content::Bytes { bytes, .. } => bytes.len(),
@@ -112,8 +115,9 @@ fn records(args: &ScanArgs, entries: &[Entry<'_>], host: &Host, out: &Out) -> Op
     stores::records(host, "scan", paths).map_err(|error| stores::unrecorded(out, error)).ok()
 }
 
-/// 6 where a finding of the asked severity is there that nothing suppresses, or where a part was not looked at; 1 where
-/// something could not be read at all, whatever was asked: what was not seen is no yes.
+/// Returns 6 for an open finding of the severity of `--fail-on`, or if a part was not scanned, and 1 for an unreadable file.
+///
+/// An unreadable file counts even with `--fail-on never`, because a scan that saw nothing must not succeed.
 fn exit(report: &ScanReport, decision: &ScanDecision, fail_on: FailOn) -> u8 {
     let least = match fail_on {
         FailOn::Danger => Some(Severity::Danger),
@@ -185,17 +189,17 @@ impl File {
     }
 }
 
-/// What was named, each file once however often it was named.
+/// The files to scan. A file that is named twice is in it once.
 #[derive(Default)]
-struct Found {
+struct ScanInput {
     files: Vec<File>,
-    /// The full paths of what is there already.
+    /// The full paths of the files that are in it already.
     seen: BTreeSet<Vec<u8>>,
-    /// What each label stands for: two folders of one name are told apart.
+    /// The directory of each label, so that two directories with one name get different labels.
     labels: BTreeMap<String, Utf8PathBuf>,
 }
 
-impl Found {
+impl ScanInput {
     /// Adds a file, unless it was named before.
     fn add(&mut self, at: Vec<u8>, file: File) {
         if self.seen.insert(at) {
@@ -203,14 +207,14 @@ impl Found {
         }
     }
 
-    /// What the report calls a path that was named.
+    /// Returns the label of a path in the report.
     fn label(&mut self, path: &Utf8Path, real: &Utf8Path) -> String {
         let plain = shown(path);
         let mut label = plain.clone();
         let mut number = 1_u32;
         while self.labels.get(&label).is_some_and(|other| other != real) {
             number = number.saturating_add(1);
-            // In front, so that the ending and the name still say what the file is.
+            // The number is in front, because the file name and extension decide the language and role.
             label = format!("({number})/{plain}");
         }
         self.labels.insert(label.clone(), real.to_owned());
@@ -218,7 +222,7 @@ impl Found {
     }
 }
 
-fn collect(path: &str, args: &ScanArgs, found: &mut Found) -> Result<(), Failure> {
+fn collect(path: &str, args: &ScanArgs, found: &mut ScanInput) -> Result<(), Failure> {
     let hint = match args.lang.as_deref() {
         None => RoleHint::NONE,
         Some(lang) => RoleHint::lens(lens(lang)?),
@@ -251,14 +255,14 @@ fn collect(path: &str, args: &ScanArgs, found: &mut Found) -> Result<(), Failure
     }
     let jail = host::open(path)?;
     let label = found.label(path, &real);
-    below(&jail, (&label, &real), hint, found)
+    collect_inside(&jail, &label, &real, hint, found)
 }
 
-/// What a file is for that was named by itself: it is judged as if a host ran it, or a model read it.
+/// Returns the role of a single file: it is scanned as if a host ran it or a model read it.
 fn alone(path: &str, hint: RoleHint) -> RoleHint {
     let prose = [".md", ".mdx", ".mdc", ".markdown", ".txt", ".rst", ".adoc"];
     let lower = path.to_ascii_lowercase();
-    if prose.iter().any(|ending| lower.ends_with(ending)) {
+    if prose.iter().any(|extension| lower.ends_with(extension)) {
         hint.used_as(FileRole::ModelRead)
     } else {
         hint.used_as(FileRole::Executed)
@@ -281,7 +285,7 @@ fn lens(lang: &str) -> Result<Lens, Failure> {
     })
 }
 
-/// A path as the report shows it: never absolute.
+/// Returns a path for the report, which contains no absolute paths.
 fn shown(path: &Utf8Path) -> String {
     if path.is_absolute() {
         return path.file_name().unwrap_or("root").to_owned();
@@ -290,8 +294,7 @@ fn shown(path: &Utf8Path) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
-/// A name below a folder as the report shows it: a byte that is in no character stands as `\xNN`, so that no two names
-/// are one.
+/// Returns a name inside a directory for the report. Invalid UTF-8 becomes `\xNN`, so that different names stay different.
 fn spelled(name: &[u8]) -> String {
     let mut out = String::new();
     for chunk in name.utf8_chunks() {
@@ -301,23 +304,24 @@ fn spelled(name: &[u8]) -> String {
     out
 }
 
-/// Every entry below a folder, in byte order; what cannot be read is an entry too.
-fn below(
+/// Adds every entry inside a directory in byte order. An entry that cannot be read is added too, as unreadable.
+fn collect_inside(
     jail: &Jail,
-    (label, real): (&str, &Utf8Path),
+    label: &str,
+    real: &Utf8Path,
     hint: RoleHint,
-    found: &mut Found,
+    found: &mut ScanInput,
 ) -> Result<(), Failure> {
     let walk = jail
         .walk(".", WalkLimits { entries: ENTRIES, depth: DEPTH })
-        .map_err(|error| Failure::internal(format!("list {label}: {error}")).code(error.code()))?;
+        .map_err(|error| Failure::internal(format!("cannot list {label}: {error}")).code(error.code()))?;
     let at = |name: &[u8]| [real.as_str().as_bytes(), b"/", name].concat();
     for entry in walk {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
                 let content = FileContent::Unreadable(format!("{error} ({})", error.code()));
-                // The error names the entry; the number keeps the paths apart.
+                // The error names the entry. The number makes the path unique.
                 let path = format!("{label}/(unreadable {})", found.files.len());
                 found.add(path.clone().into_bytes(), File { path, content, hint });
                 continue;

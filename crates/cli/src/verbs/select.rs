@@ -1,10 +1,10 @@
-//! Which plugin a selector on the command line means. Selectors find keys; they are never part of one.
+//! Finds the plugin that a selector on the command line names. A selector finds a key and is never part of one.
 
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::pinstore::Pins;
-use plugward_loader::{PinStore, PlacePath, PluginKey, Root, NoWatch, CheckMode, project_of, survey};
+use plugward_loader::{CheckMode, NoWatch, PinStore, PlacePath, PluginKey, Root, project_of, survey};
 
 use crate::args::DiscoveryOptions;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::shared;
 
-/// What to do if nothing was found, and nothing similar.
+/// The help if neither the plugin nor a similar name was found.
 const ANYWHERE: &str = "list the plugins: plugward list DIR\nor name the directory to search: --in DIR";
 const PINS_ONLY: &str = "list what is pinned: plugward list DIR";
 
@@ -49,7 +49,7 @@ pub(crate) fn on_disk(
 /// Finds a key among the pins, whether its plugin still exists or not.
 pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Failure> {
     let Some(pins) = store.pins() else {
-        // If nothing could be opened there is a reason, with what fixes it.
+        // If the store could not be opened, its failure has the reason and the fix.
         return Err(match store.failure() {
             Some(failure) => shared::store_failure(&failure),
             None => Failure::store("there are no pins yet").help("pin the plugins: plugward check DIR"),
@@ -63,7 +63,7 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
     one(selector, &of_pins(Some(pins)), PINS_ONLY)
 }
 
-/// The path that a selector is, if it is one.
+/// Returns the path of a selector that is one, such as `plugins/a` or `path:/home/me/a`.
 pub(crate) fn path_of(selector: &str) -> Option<Utf8PathBuf> {
     if let Some(path) = selector.strip_prefix("path:") {
         return Some(Utf8PathBuf::from(path));
@@ -72,11 +72,11 @@ pub(crate) fn path_of(selector: &str) -> Option<Utf8PathBuf> {
     is_path.then(|| host::expand(selector))
 }
 
-/// The places that a typed path can mean: where it leads, and the path itself if nothing is there any more.
+/// Returns the places that a typed path can name: its real path, and the path itself if nothing exists there any more.
 fn places(path: &Utf8Path) -> Vec<PlacePath> {
     let real = host::real_path(path).ok().map(Utf8PathBuf::into_string);
     let typed = host::typed_path(path).map(Utf8PathBuf::into_string);
-    // A directory that is gone can have been reached through a symlink above it.
+    // The path of a deleted directory can contain a symlink in one of its parents.
     let parent = path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
     let below = host::real_path(parent)
         .ok()
@@ -85,7 +85,7 @@ fn places(path: &Utf8Path) -> Vec<PlacePath> {
     [typed, below, real].into_iter().flatten().filter_map(|text| PlacePath::new(&text).ok()).collect()
 }
 
-/// The plugin at a directory, or the one that contains it.
+/// Returns the plugin at a directory, or the plugin that contains the directory.
 fn inside(
     selector: &str,
     root: Root,
@@ -95,7 +95,7 @@ fn inside(
 ) -> Result<PluginKey, Failure> {
     let real = root.real();
     let store = stores::pins(host, CheckMode::LookOnly, out)?;
-    // What was pinned under the typed path is meant, even if a symlink is there by now.
+    // A pin under the typed path counts first, even if a symlink has replaced the directory.
     let typed = root.typed.clone().map(PluginKey::Placed);
     if let Some(key) = typed.filter(|key| store.pins().is_some_and(|pins| pins.get(key).is_some())) {
         return Ok(key);
@@ -109,7 +109,7 @@ fn inside(
         [one] => Ok((*one).clone()),
         [] => Err(Failure::usage(format!("not a plugin: {selector}"))
             .help(format!("list the plugins in it: plugward list {}", shared::quoted(selector)))),
-        many => Err(several(selector, many)),
+        many => Err(several(format!("{selector} contains {} plugins", many.len()), many)),
     }
 }
 
@@ -125,7 +125,7 @@ fn of_pins(pins: Option<&Pins>) -> Candidates {
     pins.into_iter().flat_map(Pins::iter).map(row).collect()
 }
 
-/// The plugins of the project that contains the working directory, else of that directory, and those inside `dirs`.
+/// Returns the plugins inside `dirs`, or else those of the project that contains the working directory.
 fn of_project(
     dirs: &[Utf8PathBuf],
     store: &PinStore,
@@ -159,7 +159,7 @@ fn surveyed(
     Ok(rows.collect())
 }
 
-/// The one key that a name means: the key itself, a recorded id, the last part of a path, or a name in a manifest.
+/// Returns the only key that a name matches: a key, a recorded id, the last part of a path, or a name in a manifest.
 fn one(selector: &str, all: &Candidates, otherwise: &str) -> Result<PluginKey, Failure> {
     if let Ok(key) = selector.parse::<PluginKey>()
         && all.contains_key(&key)
@@ -177,17 +177,16 @@ fn one(selector: &str, all: &Candidates, otherwise: &str) -> Result<PluginKey, F
     match found.as_slice() {
         [key] => Ok((*key).clone()),
         [] => Err(not_found(selector, all, otherwise)),
-        many => Err(several(selector, many)),
+        many => Err(several(format!("{} plugins are called {selector}", many.len()), many)),
     }
 }
 
-fn several(selector: &str, keys: &[&PluginKey]) -> Failure {
+fn several(title: String, keys: &[&PluginKey]) -> Failure {
     let names = keys.iter().map(|key| host::display(key));
-    let failure = Failure::usage(format!("{} plugins are called {selector}", keys.len()));
-    names.fold(failure, |failure, name| failure.note("plugin", name)).help("name one of them by its path")
+    names.fold(Failure::usage(title), |failure, name| failure.note("plugin", name)).help("name one of them by its path")
 }
 
-/// The candidate that was probably meant.
+/// Returns the most similar name, if it is similar enough to suggest.
 pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = names.into_iter().map(|name| (strsim::jaro_winkler(typed, name), name));
     // Below this a suggestion misleads more often than it helps: `nosuch` is not `notes`.

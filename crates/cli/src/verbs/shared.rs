@@ -1,4 +1,4 @@
-//! What several verbs need: options, looks, and the plugin that a selector names.
+//! Helpers of several verbs: check options, read-only checks, and the lookup of a selected plugin.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    CheckOptions, Gate, Host as Sides, ByteRetention, LockState, LookReport, NoGrants, NoPerson, PinStatus, PlacePath,
-    PluginReport, Root, StoreFailure, Subject, Trust, Weight, CheckMode,
+    ByteRetention, CheckMode, CheckOptions, Gate, Host as Sides, LockState, LookReport, NoGrants, NoPerson,
+    PinStatus, PlacePath, PluginReport, Root, StoreFailure, Subject, Trust, Weight,
 };
 
 use crate::advice::{self, Commands};
@@ -32,13 +32,15 @@ pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     }
 }
 
-/// The mode of the flag, else of the settings, else ADR-003's.
+/// Returns the trust mode of the flag, or else of the settings, or else `tofu`.
 pub(crate) fn trust(arg: Option<TrustArg>, settings: &Settings) -> Trust {
     arg.map(trust_of).or(settings.trust).unwrap_or(Trust::Tofu)
 }
 
-/// ADR-003's downgrade needs a person who sees the warning; without one, a broken store refuses unless the user's
-/// settings say otherwise.
+/// Returns what a store that cannot be read means for the plugins.
+///
+/// To load with a warning needs a user who sees it. Without a terminal, the plugins are refused unless the user's settings
+/// override that.
 fn on_store_error(trust: Trust, settings: &Settings, host: &Host) -> StoreErrorRule {
     let terminal = if host.interactive { Terminal::Present } else { Terminal::Absent };
     settings.on_store_error.unwrap_or_else(|| StoreErrorRule::for_command_line(trust, terminal))
@@ -96,7 +98,9 @@ pub(crate) fn roots(dirs: &[Utf8PathBuf]) -> Result<Vec<Root>, Failure> {
     dirs.iter().map(|dir| host::root(dir)).collect()
 }
 
-/// ` --exclude .git --dialect claude`, as they were typed: what was looked at with them is digested with them again.
+/// Returns the options that change the digest as they were typed, such as ` --exclude .git --dialect claude`.
+///
+/// A command that a report prints must digest the plugin in the same way, so it repeats them.
 pub(crate) fn as_typed(finding: &DiscoveryOptions) -> String {
     let excluded = finding.exclude.iter().map(|name| ("--exclude", name));
     let dialect = finding.dialect.iter().map(|name| ("--dialect", name));
@@ -105,7 +109,7 @@ pub(crate) fn as_typed(finding: &DiscoveryOptions) -> String {
     flags.flat_map(|(flag, value)| [format!(" {flag} "), quoted(value)]).collect()
 }
 
-/// How commands name a plugin. `dir` is the directory that was named on the command line, if one was.
+/// Returns the commands for a plugin. `dir` is the directory that the command line named, if it did.
 pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path>) -> Commands {
     let above = plugin.key.placed().and_then(PlacePath::parent);
     let dir = dir.or(above.as_ref().map(|place| Utf8Path::new(place.as_str()))).unwrap_or(Utf8Path::new("."));
@@ -116,7 +120,7 @@ pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path
     }
 }
 
-/// The command that accepts exactly these digests. The tree comes last, so that it is easy to compare.
+/// Returns the command that accepts exactly these digests. The tree is last, so that it is easy to compare.
 pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> String {
     let mut line = format!("plugward accept {}{}", commands.selector, commands.typed);
     digests.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
@@ -125,8 +129,10 @@ pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> 
     line
 }
 
-/// The directory whose PLUGINS.lock covers a plugin, or would: the one that was typed can be the plugin, or one above
-/// the lockfile, and a lockfile that is written there would change nothing for the plugin.
+/// Returns the directory whose PLUGINS.lock covers a plugin, or would cover it.
+///
+/// The typed directory can be the plugin itself, or a parent of the directory with the lockfile. A lockfile written there
+/// would not change anything for the plugin.
 pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8PathBuf {
     let Some(place) = plugin.key.placed().map(|place| Utf8Path::new(place.as_str())) else {
         return typed.to_owned();
@@ -153,14 +159,14 @@ pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8Pat
     }
 }
 
-/// Quotes a word for a POSIX shell where it needs it.
+/// Quotes a word for a POSIX shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     if word.chars().any(crate::escape::is_unprintable) {
-        // To be read, not typed: nothing of it may reach a terminal as it is.
+        // Such a word cannot be typed. It is escaped, because it must not reach a terminal as it is.
         return format!("'{}'", line(word).replace('\'', "'\\''"));
     }
     if word.starts_with('-') {
-        // Not an option.
+        // With a path prefix, the word cannot be taken for an option.
         return quoted(&format!("./{word}"));
     }
     let plain = |c: char| {
@@ -172,7 +178,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Looks at directories without writing anything.
+/// Checks directories without writing anything.
 pub(crate) fn look(
     roots: &[Root],
     trust: Option<Trust>,
@@ -193,7 +199,7 @@ pub(crate) fn look(
     Ok(looked)
 }
 
-/// Says why the pins cannot be read, if they cannot; returns the exit code of a verb that met it.
+/// Reports that the pins cannot be read, if they cannot, and returns the exit code for that or 0.
 pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
     let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == PinStatus::Unavailable) else {
         return 0;
@@ -213,16 +219,16 @@ pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport
     Weight::Store.exit()
 }
 
-/// Names each plugin as a terminal shows it.
+/// Replaces the id of each plugin with its name for a terminal.
 pub(crate) fn localize(plugins: &mut [PluginReport]) {
     for plugin in plugins {
         plugin.id = host::display(&plugin.key);
     }
 }
 
-/// A plugin that a selector names, as it is on disk.
-pub(crate) struct Named {
-    /// How a terminal shows it.
+/// The plugin that a selector names, as it is on disk.
+pub(crate) struct SelectedPlugin {
+    /// Its name for a terminal.
     pub(crate) shown: String,
     pub(crate) plugin: PluginReport,
     pub(crate) subject: Option<Subject>,
@@ -233,21 +239,21 @@ pub(crate) fn find(
     selector: &str,
     dirs: &[Utf8PathBuf],
     trust: Option<Trust>,
-    keep: WithBytes,
+    bytes: PluginBytes,
     finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
-) -> Result<Named, Failure> {
+) -> Result<SelectedPlugin, Failure> {
     let key = select::on_disk(selector, dirs, finding, host, out)?;
     let missing = || Failure::usage(format!("not installed on this machine: {selector}"));
     let place = key.placed().ok_or_else(missing)?;
-    // What became a symlink or a file is judged from the directory above it.
+    // If a symlink or a file has replaced the plugin, the check starts at the parent directory.
     let replaced = std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| !meta.is_dir());
     let at = place.parent().filter(|_| replaced).unwrap_or_else(|| place.clone());
     let root = host::root_at(&at, at.name().to_owned(), None)?;
-    let keep = match keep {
-        WithBytes::Yes => ByteRetention::Of(key.clone()),
-        WithBytes::No => ByteRetention::Nothing,
+    let keep = match bytes {
+        PluginBytes::Keep => ByteRetention::Of(key.clone()),
+        PluginBytes::Discard => ByteRetention::Nothing,
     };
     let LookReport { mut report, mut subjects, .. } = look(&[root], trust, keep, finding, host, out)?;
     let Some(at) = report.plugins.iter().position(|plugin| plugin.key == key) else {
@@ -255,17 +261,17 @@ pub(crate) fn find(
         return Err(Failure::usage(format!("not a plugin: {shown}")));
     };
     let plugin = report.plugins.swap_remove(at);
-    Ok(Named { shown: host::display(&key), plugin, subject: subjects.remove(&key) })
+    Ok(SelectedPlugin { shown: host::display(&key), plugin, subject: subjects.remove(&key) })
 }
 
-/// Whether the bytes of a plugin are needed.
+/// Whether a check keeps the contents of the selected plugin in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WithBytes {
-    Yes,
-    No,
+pub(crate) enum PluginBytes {
+    Keep,
+    Discard,
 }
 
-/// A store that cannot be read, with the way out.
+/// Returns the failure for pins that cannot be read, with the command that starts over.
 pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
     Failure::store(failure.message())
         .code(failure.code())

@@ -1,7 +1,7 @@
 //! `plugward suppress` and `unsuppress`: entries of `scan.suppress` in a settings file.
 //!
-//! An entry names one rule, one file and the digest of its contents, so it stops to apply when the file changes. It is
-//! written to the user's own settings, or to a file that the command line names; never to a file of the plugin.
+//! An entry names one rule, one file and the digest of its contents, so it stops applying when the file changes. It is
+//! written to the user's settings or to the file of `--policy`, which must be outside the plugin.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::{Finding, PluginReport, Trust};
@@ -14,9 +14,9 @@ use crate::out::Out;
 use crate::output_file;
 use crate::settings;
 use crate::text::count;
-use crate::verbs::shared::{self, WithBytes};
+use crate::verbs::shared::{self, PluginBytes};
 
-/// The least length of a reason, in characters, that the settings accept.
+/// The shortest reason, in characters, that the settings accept. One word explains nothing to the next reader.
 const REASON: usize = 10;
 
 pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -31,8 +31,15 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
             Failure::usage(format!("invalid date for --expires: {day}")).help("write it as YYYY-MM-DD")
         );
     }
-    let named =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), WithBytes::No, &args.finding, host, out)?;
+    let named = shared::find(
+        &args.id,
+        &args.dirs,
+        Some(Trust::Tofu),
+        PluginBytes::Discard,
+        &args.finding,
+        host,
+        out,
+    )?;
     let plugin = &named.plugin;
     let mut files: Vec<&Finding> = plugin
         .findings
@@ -54,7 +61,7 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
     for finding in files {
         let mut entry = Table::new();
         if !target.is_shared {
-            // A path on this machine: on another one it would name nothing. There, the digest is what the entry binds to.
+            // The key is a path on this machine. In a shared file, only the digest binds the entry to a plugin's file.
             entry.insert("plugin", value(key.as_str()));
         }
         entry.insert("rule", value(finding.rule.as_str()));
@@ -91,7 +98,7 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
 pub(crate) fn unsuppress(args: &UnsuppressArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let target = Target::of(host)?;
     let mut document = target.read()?;
-    // The plugin may be gone, and its entries are then of no use: the name is compared with the key as it is written.
+    // The plugin may not exist any more, so the selector is compared with the stored keys instead of the disk.
     let key = crate::verbs::select::path_of(&args.id)
         .and_then(|path| host::real_path(&path).ok())
         .map(|path| format!("path:{path}"));
@@ -133,13 +140,13 @@ fn no_finding(args: &SuppressArgs, plugin: &PluginReport, shown: &str) -> Failur
     failure.help(format!("plugward explain {}", shared::quoted(shown)))
 }
 
-/// Whether two entries are about the same rule in the same file.
+/// Returns `true` if two entries have the same plugin, rule and file.
 fn is_same(one: &Table, two: &Table) -> bool {
     let text = |table: &Table, key: &str| table.get(key).and_then(Item::as_str).map(str::to_owned);
     ["plugin", "rule", "path"].iter().all(|key| text(one, key) == text(two, key))
 }
 
-/// The list `scan.suppress` of a settings file, created if it is missing.
+/// Returns the list `scan.suppress` of a settings file, and creates it if it is missing.
 fn entries<'a>(document: &'a mut DocumentMut, path: &Utf8Path) -> Result<&'a mut ArrayOfTables, Failure> {
     let wrong = || {
         Failure::usage(format!("`scan.suppress` in {path} is not a list of tables"))
@@ -147,7 +154,7 @@ fn entries<'a>(document: &'a mut DocumentMut, path: &Utf8Path) -> Result<&'a mut
     };
     let scan = document.entry("scan").or_insert_with(|| {
         let mut table = Table::new();
-        // Only its list is shown.
+        // Without a header of its own, since the table contains nothing but the list.
         table.set_implicit(true);
         Item::Table(table)
     });
@@ -175,7 +182,7 @@ impl Target {
         Ok(Self { path: dir.join(settings::NAME), is_shared: false })
     }
 
-    /// A plugin must not suppress its own findings, so the file is outside of it.
+    /// Fails if the file is inside the plugin, which must not suppress its own findings.
     fn refuse_inside(&self, plugin: &PluginReport) -> Result<(), Failure> {
         let parent =
             self.path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));

@@ -1,15 +1,15 @@
-//! The lines of a text that changed, in the width of a terminal, with nothing left out unsaid.
+//! The changed lines of a file in the width of a terminal. Every omission is counted.
 
 use plugward_loader::pinstore::{Hunk, HunkLine};
 
 use crate::escape::line;
 use crate::out::{FAINT, LOAD, REFUSE, paint};
 
-/// Rows that one line of a text may take.
+/// The most rows for one line of a text. A minified line would push all other changes off the screen.
 const ROWS: usize = 40;
-/// Rows that one file may take, but for the first of each line.
+/// The most rows for one file. Each line keeps its first row even after that.
 const FILE_ROWS: usize = 4_000;
-/// Characters that are shown before and after what differs in a long line.
+/// The number of equal characters shown before and after the difference in a long line.
 const AROUND: usize = 24;
 
 /// Renders the hunks of one file.
@@ -22,7 +22,7 @@ pub(super) fn of(hunks: &[Hunk], width: usize) -> String {
         let mut rest = hunk.lines.as_slice();
         while let Some((first, after)) = rest.split_first() {
             if let HunkLine::Context(text) = first {
-                page.line((FAINT, ' '), &line(text), (0, 0));
+                page.line(FAINT, ' ', &line(text), Overlap::default());
                 rest = after;
                 continue;
             }
@@ -43,6 +43,13 @@ fn text_of(row: &HunkLine) -> &str {
     }
 }
 
+/// The number of equal characters at both ends of two texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Overlap {
+    head: usize,
+    tail: usize,
+}
+
 struct Page {
     text: String,
     columns: usize,
@@ -50,28 +57,28 @@ struct Page {
 }
 
 impl Page {
-    /// Lines that went and lines that came in their place: of two long ones, only what differs is shown.
+    /// Adds deleted lines and the lines that replace them. Of two long lines, only the differing part is shown.
     fn changed(&mut self, gone: &[HunkLine], came: &[HunkLine]) {
         let alike = |at: usize| match (gone.get(at), came.get(at)) {
             (Some(gone), Some(came)) => alike(&line(text_of(gone)), &line(text_of(came))),
-            _ => (0, 0),
+            _ => Overlap::default(),
         };
         for (at, row) in gone.iter().enumerate() {
-            self.line((REFUSE, '-'), &line(text_of(row)), alike(at));
+            self.line(REFUSE, '-', &line(text_of(row)), alike(at));
         }
         for (at, row) in came.iter().enumerate() {
-            self.line((LOAD, '+'), &line(text_of(row)), alike(at));
+            self.line(LOAD, '+', &line(text_of(row)), alike(at));
         }
     }
 
-    /// One line of the text. The fifth column tells what a row is, so that no text can pass for a note of ours.
-    fn line(&mut self, (style, sign): (anstyle::Style, char), text: &str, (head, tail): (usize, usize)) {
+    /// Adds one line of the text. The fifth column has the kind of the row, so that text cannot imitate a note of plugward.
+    fn line(&mut self, style: anstyle::Style, sign: char, text: &str, overlap: Overlap) {
         let length = text.chars().count();
         if length <= self.columns {
             return self.row(style, sign, text);
         }
-        let head = head.saturating_sub(AROUND);
-        let tail = tail.saturating_sub(AROUND);
+        let head = overlap.head.saturating_sub(AROUND);
+        let tail = overlap.tail.saturating_sub(AROUND);
         if head > 0 {
             self.row(FAINT, '@', &format!(" the first {head} characters are alike"));
         }
@@ -99,13 +106,13 @@ impl Page {
     }
 }
 
-/// How many characters two texts begin and end with alike, none of them counted twice.
-fn alike(one: &str, two: &str) -> (usize, usize) {
+/// Returns the equal characters at both ends of two texts. A character is counted once only.
+fn alike(one: &str, two: &str) -> Overlap {
     let head = one.chars().zip(two.chars()).take_while(|(one, two)| one == two).count();
     let rest = one.chars().count().min(two.chars().count()).saturating_sub(head);
     let tail =
         one.chars().rev().zip(two.chars().rev()).take(rest).take_while(|(one, two)| one == two).count();
-    (head, tail)
+    Overlap { head, tail }
 }
 
 #[cfg(test)]
@@ -143,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_is_counted() {
+    fn omitted_characters_are_counted() {
         let rows = page(&[], &[&"e".repeat(10_000), &"f".repeat(10_000), &"g".repeat(10_000)]);
         let said = |number: usize| format!("    @ and {number} more characters of this line, not shown");
         assert_eq!(rows[40], said(10_000 - 40 * 30));
@@ -153,10 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn no_text_passes_for_a_note_and_short_lines_stay_whole() {
+    fn no_text_imitates_a_note_and_short_lines_stay_whole() {
         assert_eq!(page(&["@ and 5"], &["…x", "\u{1b}[2J"]), ["    -@ and 5", "    +…x", "    +\\u{1b}[2J"]);
-        assert_eq!(alike("aaa", "aa"), (2, 0));
-        assert_eq!(alike("abcd", "abxd"), (2, 1));
-        assert_eq!(alike("", "abc"), (0, 0));
+        assert_eq!(alike("aaa", "aa"), Overlap { head: 2, tail: 0 });
+        assert_eq!(alike("abcd", "abxd"), Overlap { head: 2, tail: 1 });
+        assert_eq!(alike("", "abc"), Overlap::default());
     }
 }

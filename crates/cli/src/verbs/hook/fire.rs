@@ -1,4 +1,4 @@
-//! `plugward hook fire`: checks plugins as `check` does, and runs the hooks of one event.
+//! `plugward hook fire`: checks the plugins as `check` does, and runs the hooks of one event.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
@@ -7,23 +7,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use camino::Utf8PathBuf;
-use plugward_loader::capability::{AnyScope, UseOutcome, RawScope, ScopeError, Workflow};
+use plugward_loader::capability::{AnyScope, RawScope, ScopeError, UseOutcome, Workflow};
 use plugward_loader::hook_events::{
     Answer, AskUntilVerdict, Dispatcher, Event, EventClass, FireContext, GateCall, HookCommand, HookReport,
     HookServices, Laundered, Nesting, Payloads, PermissionRule, Plan, PlanBuilder, RefusedSource, Start,
     StartDirectly, StepReport, read_payload,
 };
 use plugward_loader::redact::{
-    OutputContent, Firewall, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
+    Firewall, OutputContent, Raw, Redacted, RuleSelection, SafeProvider, Settings as RedactSettings,
 };
 use plugward_loader::{
-    DeclaredModules, Grants, HookPlugins, Host as Sides, NoPerson, PinStatus, PluginKey, PluginReport,
-    Stores, Trust, Weight, CheckMode, load, record_laundered, sha256,
+    CheckMode, DeclaredModules, Grants, HookPlugins, Host as Sides, NoPerson, PinStatus, PluginKey,
+    PluginReport, Stores, Trust, Weight, load, record_laundered, sha256,
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use super::model::Replay;
+use super::model::ReplayedModel;
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
 use crate::args::{HookFireArgs, PermitArg};
 use crate::diagnostic::Diagnostic;
@@ -52,36 +52,37 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
         out.complain(notes(&files, &args.sources, out.width).trim_matches('\n'));
         return Ok(2);
     }
-    let model = args.replies.as_deref().map(Replay::read).transpose()?.unwrap_or_default();
+    let model = args.replies.as_deref().map(ReplayedModel::read).transpose()?.unwrap_or_default();
     let payload = payload(event)?;
     if let Some(path) = &args.record {
-        // A record that cannot be written is found out before anything runs.
-        output_file::write(path, b"").with_context(|| format!("write {path}"))?;
+        // A record that cannot be written stops the run before any hook starts.
+        output_file::write(path, b"").with_context(|| format!("cannot write {path}"))?;
     }
-    let mut firing = Firing::default();
+    let mut session = FireSession::default();
     if !args.sources.dirs.is_empty() {
-        firing.load(args, &settings, &mut builder, host, out)?;
+        session.load(args, &settings, &mut builder, host, out)?;
     }
     let plan = builder.build().only(event);
     let notes = notes(&plan, &args.sources, out.width);
     if !notes.is_empty() {
         out.say(notes.trim_matches('\n'));
     }
-    let plan = Firing::seal(plan, host, out);
-    let answered = firing.run(args, payload, plan, &model);
+    let plan = FireSession::seal(plan, host, out);
+    let answered = session.run(args, payload, plan, &model);
+    // The hooks have ended. An interrupt must not kill a process group whose id the system has reused.
     *running() = 0;
-    let closed = firing.close(host, answered.as_ref().ok(), out);
+    let closed = session.close(host, answered.as_ref().ok(), out);
     let answered = answered?;
     let code = match answered.hooks.answer {
-        _ if firing.exit == Weight::Store.exit() || answered.is_unrecorded() => Weight::Store.exit(),
+        // Without the stores, hooks of plugins are missing from the answer, so the failure takes precedence.
+        _ if session.exit == Weight::Store.exit() || answered.is_unrecorded() => Weight::Store.exit(),
         Answer::Skip | Answer::Allow => 0,
         Answer::Ask | Answer::Defer => 3,
         Answer::Deny => 5,
     };
     if model.is_used_up() {
-        out.say(
-            "note: a hook asked for one more reply of the model\n  next: add a line to the file of --replies",
-        );
+        let note = Diagnostic::note_of("a hook requested more replies of the model than there are");
+        out.report(&note.help("add a line to the file of --replies"));
     }
     let mut written = out.result(&json::render(&answered.report())?);
     if let Some(path) = &args.record {
@@ -91,7 +92,7 @@ pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8,
     Ok(match written {
         Ok(()) => code,
         Err(error) => {
-            // A deny stays one if its report cannot be written.
+            // A deny stays a deny if its report cannot be written.
             crate::write_failed(&error);
             crate::with_failed_write(code)
         }
@@ -119,22 +120,22 @@ fn payload(event: Event) -> Result<Payloads, Failure> {
         .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))
 }
 
-/// The plugins whose hooks run. An interrupt removes their private copies, so they are not on the stack.
+/// The plugins whose hooks run. They are in a static, because an interrupt removes their private copies.
 static PLUGINS: Mutex<Option<HookPlugins>> = Mutex::new(None);
 
 fn plugins() -> MutexGuard<'static, Option<HookPlugins>> {
     PLUGINS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is open while hooks run.
+/// The stores and the workflow that stay open while hooks run.
 #[derive(Default)]
-struct Firing {
+struct FireSession {
     stores: Option<Stores>,
     workflow: Option<Workflow>,
     exit: u8,
 }
 
-impl Firing {
+impl FireSession {
     /// Checks the plugins and takes those that load.
     fn load(
         &mut self,
@@ -148,7 +149,7 @@ impl Firing {
         let mut options = shared::options(trust, CheckMode::Commit, &args.sources.finding, settings, host)?;
         let roots = shared::roots(&args.sources.dirs)?;
         if trust != Trust::Locked {
-            // A host fires an event for each call of a tool, and most plugins are as they were at the last one.
+            // A host fires an event for each call of a tool, and most plugins have not changed since the last call.
             let paths = args.sources.dirs.iter().map(Utf8PathBuf::as_path);
             options.records = stores::records(host, "hook", paths).ok().map(Arc::new);
         }
@@ -162,7 +163,7 @@ impl Firing {
             stores::unrecorded(out, error.into());
         }
         if checked.report().plugins.is_empty() {
-            // A mistyped directory must not pass for one without hooks.
+            // A mistyped directory must not look like one without hooks.
             let dirs: Vec<&str> = args.sources.dirs.iter().map(|dir| dir.as_str()).collect();
             return Err(Failure::usage(format!("no plugin in {}", line(&dirs.join(", ")))));
         }
@@ -190,13 +191,14 @@ impl Firing {
         let (state, dir, path) = match place {
             Ok(place) => place,
             Err(error) => {
-                // Their hooks fail with the same code, so that gates deny.
+                // The hooks of these plugins fail with the same code, so that gates deny.
                 let warning = format!("the private copies of the plugins could not be written: {error}");
                 out.report(&Diagnostic::warning(warning).code("hook/seal"));
                 return plan;
             }
         };
         let data = |key: &PluginKey| {
+            // A key is a path and cannot be a file name, so the directory is named after its digest.
             let digest = sha256(key.to_string().as_bytes()).to_string();
             let path = state.join("plugin-data").join(digest.replace(':', "-"));
             let made = host::own_directory(&path).and_then(|_dir| host::real_path(&path));
@@ -214,14 +216,15 @@ impl Firing {
         args: &HookFireArgs,
         payload: Payloads,
         plan: Plan,
-        model: &Replay,
-    ) -> Result<Answered, Failure> {
-        let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference())
-            .map_err(|error| Failure::internal(format!("make the rules: {error}")).code(error.code()))?;
+        model: &ReplayedModel,
+    ) -> Result<EventResult, Failure> {
+        let firewall = Firewall::new(RuleSelection::all(), RedactSettings::reference()).map_err(|error| {
+            Failure::internal(format!("cannot compile the secret rules: {error}")).code(error.code())
+        })?;
         let firewall = Arc::new(firewall);
         let provider = SafeProvider::new(Arc::clone(&firewall), model.clone());
         let mut services = HookServices::new(Arc::clone(&firewall), Arc::new(FixedRule(args.permit)))
-            .start(Arc::new(StartTracked))
+            .start(Arc::new(TrackingStarter))
             .model(Arc::new(provider))
             .agent(Arc::new(AskUntilVerdict));
         let trail = self.stores.as_ref().and_then(|stores| stores.record.trail());
@@ -233,16 +236,16 @@ impl Firing {
             .map_err(|error| Failure::usage(error.to_string()).code(error.code()).help(error.help()))?;
         let at = context()?;
         let answered = |hooks: HookReport, tool: Option<&str>| {
-            // The tool's name goes into the ledger, and a name can be a secret too.
+            // The name of the tool is recorded in the ledger, and even a name can be a secret.
             let tool = firewall.redact(Raw::new(tool.unwrap_or_default().to_owned())).into_value();
-            Answered { hooks, refused, tool, args: None, output: None, metadata: None }
+            EventResult { hooks, refused, tool, args: None, output: None, metadata: None }
         };
         Ok(match payload {
             Payloads::Gate(call) => {
                 let done = dispatcher.gate(&call, &at);
                 let args = call.tool_name().map(|_| done.proposed.redacted().as_ref().clone());
                 let output = done.reply.map(Redacted::into_value);
-                Answered { args, output, ..answered(done.hooks, call.tool_name()) }
+                EventResult { args, output, ..answered(done.hooks, call.tool_name()) }
             }
             Payloads::Tool(call, output) => {
                 let done = dispatcher.post_tool_use(&call, output, &at);
@@ -252,14 +255,14 @@ impl Firing {
                     OutputContent::Json(value) => value,
                 };
                 let (output, metadata) = (Some(content), Some(output.metadata));
-                Answered { output, metadata, ..answered(done.hooks, Some(&call.tool)) }
+                EventResult { output, metadata, ..answered(done.hooks, Some(&call.tool)) }
             }
             Payloads::Notice(call) => answered(dispatcher.notify(&call, &at), call.tool_name()),
         })
     }
 
-    /// Records what hooks printed in another encoding, closes the unit of work, and removes the private copies.
-    fn close(&mut self, host: &Host, done: Option<&Answered>, out: &Out) -> Result<(), Failure> {
+    /// Records secrets that hooks printed in another encoding, closes the workflow, and removes the private copies.
+    fn close(&mut self, host: &Host, done: Option<&EventResult>, out: &Out) -> Result<(), Failure> {
         let mut result = Ok(());
         if let Some(done) = done.filter(|done| !done.hooks.laundered.is_empty()) {
             let own = if self.stores.is_none() { Some(stores::record(host, None)?) } else { None };
@@ -267,23 +270,23 @@ impl Firing {
             let workflow = self.workflow.as_ref().map_or("hook-fire", |workflow| workflow.id().as_str());
             let written =
                 record.map_or(Ok(()), |record| record_laundered(record, workflow, &done.tool, &done.hooks));
-            result =
-                written.map_err(|failure| Failure::store(format!("record what a hook printed: {failure}")));
+            result = written
+                .map_err(|failure| Failure::store(format!("cannot record what a hook printed: {failure}")));
         }
         if let (Some(stores), Some(workflow)) = (&self.stores, self.workflow.take())
             && let Err(failure) = stores.record.close(workflow, UseOutcome::Ok)
         {
-            result = result.and(Err(Failure::store(format!("close the record: {failure}"))));
+            result = result.and(Err(Failure::store(format!("cannot close the workflow: {failure}"))));
         }
         if let Some(Err(error)) = plugins().take().map(HookPlugins::remove) {
-            out.complain(&format!("warning: remove a private copy of a plugin: {error}"));
+            out.complain(&format!("warning: cannot remove a private copy of a plugin: {error}"));
         }
         result
     }
 }
 
 fn context() -> Result<FireContext, Failure> {
-    let here = host::working_directory().context("find the working directory")?.as_str().to_owned();
+    let here = host::working_directory().context("cannot find the working directory")?.as_str().to_owned();
     let session = u128::from_le_bytes(host::random()?);
     Ok(FireContext {
         directory: here.clone(),
@@ -298,8 +301,8 @@ fn context() -> Result<FireContext, Failure> {
     })
 }
 
-/// What hooks did about one event.
-struct Answered {
+/// The result of the hooks of one event.
+struct EventResult {
     hooks: HookReport,
     refused: Vec<RefusedSource>,
     tool: String,
@@ -326,7 +329,7 @@ struct FireReport<'a> {
     steps: &'a [StepReport],
 }
 
-impl Answered {
+impl EventResult {
     /// Returns `true` if a hook saw redacted text because the ledger could not record its grant.
     fn is_unrecorded(&self) -> bool {
         self.hooks.steps.iter().any(|step| step.code == Some("hook/raw-unrecorded"))
@@ -355,7 +358,7 @@ impl Answered {
     }
 }
 
-/// `--permit`: the same answer for every event.
+/// The host's rule of `--permit`: the same answer for every event.
 struct FixedRule(PermitArg);
 
 impl PermissionRule for FixedRule {
@@ -383,18 +386,20 @@ impl Grants for SettingsGrants<'_> {
     }
 }
 
-/// The process group of the last hook that started, or 0. Held while one is started: a hook can run, and an interrupt come, before
-/// its number is known here.
+/// The process group of the last started hook, or 0.
+///
+/// It is locked while a hook is started. Otherwise an interrupt could arrive while a hook already runs, but before its
+/// process group is known.
 static RUNNING: Mutex<i32> = Mutex::new(0);
 
 fn running() -> MutexGuard<'static, i32> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts commands and remembers their process group. It is not that of the terminal, so an interrupt does not reach it.
-struct StartTracked;
+/// Starts commands and remembers their process group, because an interrupt of the terminal does not reach that group.
+struct TrackingStarter;
 
-impl Start for StartTracked {
+impl Start for TrackingStarter {
     fn start(&self, command: &HookCommand) -> io::Result<Child> {
         let mut running = running();
         let child = StartDirectly.start(command)?;
@@ -403,17 +408,17 @@ impl Start for StartTracked {
     }
 }
 
-/// Ends the hook that runs and removes private copies, when the program is interrupted.
+/// Ends the running hook and removes the private copies when the program is interrupted.
 pub(crate) fn end_running() {
     let running = running();
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(*running) {
-        // The group is gone if the hook has ended.
+        // The group does not exist any more if the hook has ended.
         let _gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        // Its first process can have left the group.
+        // The first process can have left the group, so it is ended by its own id.
         let _ended = rustix::process::kill_process(group, rustix::process::Signal::KILL);
     }
-    // The program ends now, and nothing starts any more.
+    // The lock is never released, so no hook starts while the program ends.
     core::mem::forget(running);
     let open = PLUGINS.try_lock().ok().and_then(|mut plugins| plugins.take());
     if let Some(Err(error)) = open.map(HookPlugins::remove) {

@@ -17,7 +17,7 @@ use crate::verbs::shared;
 
 pub(crate) use fire::end_running;
 
-/// The most bytes of a hooks file that are read; the reader's own limit of 1 MiB then says where the file is.
+/// The most bytes of a hooks file that are read. It is above the parser's limit of 1 MiB, so that the parser reports it.
 const FILE: u64 = 4 << 20;
 
 pub(crate) fn run(verb: &HookVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -61,12 +61,12 @@ fn add_files(plan: &mut PlanBuilder, sources: &HookSources) -> Result<(), Failur
             _ => {
                 let path = line(path.as_str());
                 return Err(Failure::usage(format!(
-                    "read {path}: expected a file name with `.toml` or `.json`"
+                    "cannot read {path}: expected a file name with `.toml` or `.json`"
                 )));
             }
         };
         let bytes = host::named_file(path, FILE)?;
-        // A report is the same on every machine, so it has no absolute path.
+        // A report is the same on every machine, so it contains no absolute path.
         let label = if path.is_absolute() { path.file_name().unwrap_or_default() } else { path.as_str() };
         plan.file(scope, dialect, label, &bytes);
     }
@@ -90,7 +90,7 @@ fn notes(plan: &Plan, sources: &HookSources, width: usize) -> String {
         let mut error =
             Diagnostic::error(format!("no hook of {} runs", one.source)).code(one.code.to_string());
         if one.scope == Scope::Plugin && !one.code.starts_with("hook/") {
-            // In the same mode: another one could pin what this one refused.
+            // With the same trust mode: another mode could pin what this one refused.
             let trust = sources.trust.and_then(|trust| clap::ValueEnum::to_possible_value(&trust));
             let trust = trust.map(|trust| format!("--trust {} ", trust.get_name())).unwrap_or_default();
             error = error.help(&format!("plugward check {trust}{}", dirs.join(" ")));

@@ -1,4 +1,4 @@
-//! The model of `plugward hook fire`: replies from a file, and a record of what was asked.
+//! The model of `plugward hook fire`: replies from a file, and a record of the requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +12,12 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::host;
 
-/// The most bytes of a file of replies.
+/// The most bytes of the file of replies.
 const REPLIES: u64 = 16 << 20;
 
-/// A model that reads its replies from a file. Without one, or after the last, it cannot be reached.
+/// A model that reads its replies from a file. Without a file, or after the last reply, it fails as unreachable.
 #[derive(Clone, Default)]
-pub(super) struct Replay(Arc<Mutex<State>>);
+pub(super) struct ReplayedModel(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -37,18 +37,20 @@ struct PartRow<'a> {
     text: &'a str,
 }
 
-impl Replay {
+impl ReplayedModel {
     /// Reads one JSON string per line.
     pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
         let bytes = host::named_file(path, REPLIES)?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            Failure::usage(format!("read {path}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
+            Failure::usage(format!("{path} is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
         })?;
         let mut replies = VecDeque::new();
         for (number, row) in text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty()) {
             let reply = serde_json::from_str::<String>(row).map_err(|error| {
                 let (line, column) = (number.saturating_add(1), error.column());
-                Failure::usage(format!("read {path}:{line}:{column}: expected one JSON string per line"))
+                Failure::usage(format!(
+                    "cannot read {path}:{line}:{column}: expected one JSON string per line"
+                ))
             })?;
             replies.push_back(reply);
         }
@@ -60,13 +62,13 @@ impl Replay {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).used_up
     }
 
-    /// Returns what the model was asked, one JSON object per line.
+    /// Returns the requests to the model, one JSON object per line.
     pub(super) fn requests(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).requests.clone()
     }
 }
 
-impl Transport for Replay {
+impl Transport for ReplayedModel {
     fn send(&self, request: &ModelRequest) -> Result<Raw<String>, TransportError> {
         let parts = request.parts().iter().map(|part| {
             let role = match part.role() {

@@ -1,4 +1,4 @@
-//! `plugward hook plan`: starts and writes nothing.
+//! `plugward hook plan`: shows the order of hooks. It starts and writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
 use crate::args::{HookPlanArgs, ListFormat};
+use crate::diagnostic::Diagnostic;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -20,7 +21,7 @@ use crate::settings::{RawGrant, Settings};
 use crate::table;
 use crate::verbs::shared;
 
-/// What the columns besides id and command take.
+/// The width of the columns other than id and command.
 const COLUMNS: usize = 46;
 
 pub(super) fn run(args: &HookPlanArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
@@ -44,7 +45,10 @@ pub(super) fn run(args: &HookPlanArgs, host: &Host, out: &mut Out) -> Result<u8,
     let mut plan = builder.build();
     for id in granted.iter().filter(|id| !plan.hooks().iter().any(|hook| hook.id() == id.as_str())) {
         let id = line(id);
-        out.say(&format!("warning: `hooks.grants` names `{id}`, and there is no such hook\n  next: write the part of an id after the plugin and `:`, such as `PostToolUse.1`"));
+        let warning = Diagnostic::warning(format!("`hooks.grants` names a hook that does not exist: `{id}`"));
+        out.report(
+            &warning.help("write the part of an id after the plugin and `:`, such as `PostToolUse.1`"),
+        );
     }
     if let Some(event) = event {
         plan = plan.only(event);
@@ -123,7 +127,7 @@ impl HookRow<'_> {
         }
     }
 
-    /// The cells of a row, without those that can be long.
+    /// Returns the cells of a row, without those that can be long.
     fn cells(&self) -> [String; 5] {
         let timeout = Duration::from_millis(u64::try_from(self.timeout_ms).unwrap_or(u64::MAX));
         [

@@ -1,4 +1,4 @@
-//! The result of a scan, for people.
+//! The result of a scan as text.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::report::{Detail, lowered, tier};
 use crate::table::grid;
 use crate::text::{count, wrapped};
 
-/// What to render.
+/// The result of a scan and the options of rendering it.
 pub(super) struct View<'a> {
     pub(super) report: &'a ScanReport,
     pub(super) decision: &'a ScanDecision,
@@ -35,7 +35,7 @@ impl View<'_> {
 pub(super) fn render(view: &View<'_>) -> String {
     let mut out = summary(view);
     let open = view.report.findings();
-    // Several patterns of one rule at one place are one finding for a reader.
+    // Several patterns of one rule can match at one place. They are shown as one finding.
     let mut places = BTreeSet::new();
     let mut found: Vec<&Finding> = open
         .iter()
@@ -108,7 +108,7 @@ fn summary(view: &View<'_>) -> String {
     out
 }
 
-/// One file: its path once, then a row for each finding.
+/// Returns the rows of one file: its path, then one row for each finding.
 fn rows(group: &[&Finding], view: &View<'_>) -> String {
     let Some(first) = group.first() else { return String::new() };
     let cells: Vec<Vec<String>> = group
@@ -142,7 +142,7 @@ fn rows(group: &[&Finding], view: &View<'_>) -> String {
     out
 }
 
-/// One finding in full: source line, reason and fix.
+/// Returns one finding in full: source line, risk and fix.
 fn block(finding: &Finding, view: &View<'_>) -> String {
     let level = match finding.severity {
         Severity::Danger => Level::Error,
