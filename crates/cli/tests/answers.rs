@@ -1,4 +1,4 @@
-//! What is said when something is off: it has to be true, and what it tells to type has to work.
+//! Messages about problems: each must be true, and the commands that they print must work.
 
 #![expect(
     clippy::disallowed_methods,
@@ -40,10 +40,10 @@ fn a_lock_that_cannot_be_read_is_no_yes_even_where_no_plugin_is_left() {
         assert_eq!(code(&output), 7, "{args:?}: {}", said(&output));
         assert!(said(&output).contains("lock/malformed"), "{args:?}: {}", said(&output));
     }
-    // A plugin whose manifest does not parse never reaches the lock: the lock is still no yes.
+    // A plugin whose manifest does not parse is never compared with the lockfile, and the lockfile does not make it load.
     home.write("plugins/bad/.claude-plugin/plugin.json", "{");
     assert_eq!(code(&home.run(&["check", "plugins"])), 7);
-    // Where a plugin speaks of it, it is said once a plugin and not again.
+    // A problem that a plugin reports is printed once for that plugin.
     std::fs::remove_dir_all(home.path("plugins/bad")).unwrap();
     home.good();
     let output = home.run(&["check", "plugins"]);
@@ -66,7 +66,7 @@ fn what_cannot_be_read_is_not_never_pinned() {
         assert!(said(&output).contains("plugward forget --all"), "{verb}: {}", said(&output));
         assert!(!said(&output).contains("never pinned"), "{verb}: {}", said(&output));
     }
-    // The denial was in what could not be read: nothing says that it stays.
+    // The denial was in the unreadable file, so the message must not say that denials stay.
     let output = home.run(&["forget", "--all", "--yes"]);
     assert_eq!(code(&output), 0);
     assert!(
@@ -75,7 +75,7 @@ fn what_cannot_be_read_is_not_never_pinned() {
         said(&output)
     );
     assert_eq!(code(&home.run(&["check", "plugins"])), 0, "it was denied, and nobody knows any more");
-    // Where it could be read, a denial does stay.
+    // If the store can be read, a denial stays.
     assert_eq!(code(&home.run(&["deny", "good"])), 0);
     assert!(said(&home.run(&["forget", "--all", "--yes"])).contains("Denials and revocations stay"));
     assert_eq!(code(&home.run(&["check", "plugins"])), 5);
@@ -124,7 +124,7 @@ fn a_change_of_the_lock_is_shown_below_its_plugin() {
         home.shown(&["lock", "plugins"])
     };
     insta::assert_snapshot!("lock_changes", [checked, written, broken].join("\n"));
-    // The next line that a refusal gives is typed as it stands.
+    // The command that a refusal prints works as it is.
     home.write("plugins/two/hooks/run.sh", "echo three\n");
     let text = said(&home.run(&["check", "plugins"]));
     assert!(text.contains("then update the lockfile: plugward lock plugins"), "{text}");
@@ -166,7 +166,7 @@ fn what_is_too_long_to_read_is_cut_with_a_count_and_its_label_stays() {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&more), "{verb}: {more} is not in {}", &words[..words.len().min(4000)]);
         // The label in `diff`, its sentence elsewhere.
-        let covered = ["launcher-floating", "The pin covers nothing that is fetched"];
+        let covered = ["launcher-floating", "The pin does not cover the downloaded code"];
         assert!(covered.iter().any(|covered| words.contains(covered)), "{verb}");
         assert!(text.lines().count() < 200, "{verb}: {} lines", text.lines().count());
     }
@@ -208,7 +208,7 @@ fn two_folders_of_one_user_each_have_their_accepted_lock() {
         assert_eq!(code(&home.run(&["lock", "--accept", folder])), 0);
         assert_eq!(code(&home.run(&["check", "--trust", "prompt", folder])), 0);
     }
-    // And it counts until the file changes.
+    // It applies until the file changes.
     plugin(&home, "a/plugins/more", "more");
     assert_eq!(code(&home.run(&["lock", "a/plugins"])), 0);
     assert_eq!(code(&home.run(&["check", "--trust", "prompt", "a/plugins"])), 3);
@@ -227,7 +227,8 @@ fn accepted_and_still_refused_is_said() {
     assert!(said(&output).contains("does not load: policy/revoked"), "{}", said(&output));
     let output = home.run(&["check", "plugins"]);
     assert_eq!(code(&output), 5);
-    assert!(said(&output).contains("plugins.pins.toml"), "{}", said(&output));
+    assert!(said(&output).contains("revoked: steals tokens"), "{}", said(&output));
+    assert!(said(&output).contains("plugward unrevoke claude:good"), "{}", said(&output));
 }
 
 #[test]
@@ -265,7 +266,7 @@ fn an_example_of_the_help_finds_what_it_names() {
     let example = example.replace("/home/me/site", place.to_str().unwrap()).replace("hookify", "good");
     let words: Vec<&str> = example.split(' ').skip(1).collect();
     assert!(said(&home.run(&words)).contains("pin_enrolled"), "{example}");
-    // A revocation says why.
+    // A revocation needs a reason.
     assert_eq!(code(&home.run(&["revoke", "claude:good", "--reason", ""])), 2);
 }
 
@@ -280,7 +281,7 @@ fn a_pipe_in_place_of_a_list_is_not_waited_for() {
     let mut child = home.command(&["check", "plugins"]).spawn().unwrap();
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     while child.try_wait().unwrap().is_none() {
-        // It can be opened like this only while somebody reads it.
+        // This open succeeds only while another process reads the pipe.
         let reader = std::fs::OpenOptions::new().write(true).custom_flags(flags).open(&pipe);
         if reader.is_ok() {
             child.kill().unwrap();
@@ -303,7 +304,7 @@ fn a_folder_whose_name_cannot_be_read_is_named() {
     assert!(text.contains("name is not UTF-8"), "{text}");
 }
 
-/// A link and a program look like any other file by their text alone.
+/// By their text alone, a symlink and an executable look like any other file.
 #[test]
 fn a_diff_says_what_each_new_file_is() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -1,4 +1,4 @@
-//! The program as scripts and people use it.
+//! The program as users and scripts run it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -118,7 +118,7 @@ fn no_terminal_never_asks_and_never_waits() {
     home.good();
     let mut child =
         home.command(&["check", "--trust", "prompt", "plugins"]).stdin(Stdio::piped()).spawn().unwrap();
-    // Answers on a pipe are nobody's answers.
+    // Answers from a pipe are not a user's answers.
     child.stdin.as_mut().unwrap().write_all(b"y\ny\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 3);
@@ -203,7 +203,7 @@ fn the_enabled_list_skips_and_counts_the_rest() {
     assert_eq!((&json["summary"]["load"], &json["summary"]["skipped"]), (&1.into(), &1.into()));
 }
 
-/// The digest that a line of the output names.
+/// Returns the digest in a line of the output.
 fn tree_of(text: &str) -> String {
     text.split_whitespace().find(|word| word.starts_with("pt1:")).unwrap().to_owned()
 }
@@ -357,7 +357,7 @@ fn a_line_of_a_stream_is_seen_before_the_next_one_comes() {
         ("12 requests\n", "12 requests\n"),
     ] {
         input.write_all(written.as_bytes()).unwrap();
-        // The time is a guard against a hang: nothing else is written until the line is there.
+        // The timeout only prevents a hang: nothing else is written before the line arrives.
         assert_eq!(lines.recv_timeout(std::time::Duration::from_secs(60)).unwrap(), seen);
     }
     drop(input);
@@ -389,11 +389,11 @@ fn a_ledger_is_verified_and_damage_is_located() {
     assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
     let show = home.run(&["ledger", "show", "--last", "3"]);
     assert_eq!(String::from_utf8(show.stdout).unwrap().lines().count(), 3);
-    // What is asked for and cannot be there is said.
+    // A filter that cannot match is reported.
     for (arguments, wanted) in [
         (&["ledger", "show", "--type", "nope"][..], "no record has the type `nope`"),
         (&["ledger", "show", "--type", "nope"], "capability_minted"),
-        (&["ledger", "verify", "--from", "99"], "no record 99; the records are 0 to 2"),
+        (&["ledger", "verify", "--from", "99"], "no record 99: the ledger has the records 0 to 2"),
     ] {
         let output = home.run(arguments);
         let said = String::from_utf8(output.stderr.clone()).unwrap();
@@ -403,10 +403,10 @@ fn a_ledger_is_verified_and_damage_is_located() {
     }
     let none = home.run(&["ledger", "show", "--type", "decision"]);
     assert_eq!((code(&none), none.stdout.len()), (0, 0));
-    assert!(String::from_utf8(none.stderr).unwrap().contains("no record fits"));
+    assert!(String::from_utf8(none.stderr).unwrap().contains("no record matches"));
     assert_eq!(code(&home.run(&["ledger", "verify", "--from", "0"])), 0);
     let path = home.path("state/ledger.jsonl");
-    // A ledger that cannot be read at all: 1, as the verbs' own failure.
+    // A ledger that cannot be read is exit 1, a failure of the verb.
     std::fs::rename(&path, home.path("kept.jsonl")).unwrap();
     std::fs::create_dir(&path).unwrap();
     for verb in [&["ledger", "verify"][..], &["ledger", "show"], &["ledger", "budget", "--workflow", "w"]] {
@@ -443,7 +443,7 @@ fn sarif_and_json_of_a_scan_parse() {
     assert_eq!(code(&child.wait_with_output().unwrap()), 6);
 }
 
-/// The types of the records that are there, without the ledger's own.
+/// Returns the types of the records, without those of the ledger itself.
 fn recorded(home: &Home) -> Vec<String> {
     let output = home.run(&["ledger", "show", "--format", "json"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -485,13 +485,13 @@ fn what_a_person_decides_is_written_down_first() {
     let kept = home.run(&["ledger", "checkpoint"]);
     home.write("kept.txt", &String::from_utf8(kept.stdout).unwrap());
     assert_eq!(code(&home.run(&["ledger", "verify", "--checkpoint", "kept.txt"])), 0);
-    // The last records are cut off: that shows against what was kept elsewhere.
+    // Deleted records at the end show against a checkpoint that was stored elsewhere.
     let path = home.path("state/ledger.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     let rows: Vec<&str> = text.lines().collect();
     std::fs::write(&path, rows.get(..rows.len() - 3).unwrap().join("\n") + "\n").unwrap();
     assert_eq!(code(&home.run(&["ledger", "verify", "--checkpoint", "kept.txt"])), 4);
-    // And against the one that lies beside it, as long as nobody removes that as well.
+    // They also show against the checkpoint next to the ledger, unless that is deleted too.
     assert_eq!(code(&home.run(&["ledger", "verify"])), 4);
     std::fs::remove_file(home.path("state/ledger.checkpoint")).unwrap();
     assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
@@ -516,7 +516,7 @@ fn what_cannot_be_written_down_is_not_decided() {
     story = format!("{before}at byte {after}").replace(&format!("at byte {number}"), "at byte NNN");
     assert_eq!(std::fs::read(home.path("config/plugins.pins.toml")).unwrap(), pins);
     insta::assert_snapshot!("unrecorded", story);
-    // No place for a ledger at all: a file stands where the folder should be.
+    // The ledger cannot be created: a file has the name of its directory.
     let other = Home::new();
     other.good();
     other.write("state", "");

@@ -35,7 +35,7 @@ fn fifo(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
 }
 
-/// No temporary file is left in the working directory.
+/// Fails if a temporary file is left in the working directory.
 #[track_caller]
 fn check_nothing_left(home: &Home) {
     let names = std::fs::read_dir(home.temp.path()).unwrap().map(|entry| entry.unwrap().file_name());
@@ -43,14 +43,14 @@ fn check_nothing_left(home: &Home) {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A write end that nobody reads.
+/// Returns the write end of a pipe without a reader.
 fn closed_pipe() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// One pinned plugin that was changed since: `check` refuses it.
+/// Pins a plugin and changes it, so that `check` refuses it.
 fn refused() -> Home {
     let home = Home::new();
     home.good();
@@ -83,7 +83,7 @@ fn a_closed_standard_output_keeps_the_exit_code() {
         let status = home.command(args).stdout(closed_pipe()).stderr(Stdio::null()).status().unwrap();
         assert_eq!(status.code(), Some(expected), "{args:?} with a closed standard output");
     }
-    // A ledger that was cut is 4 with a reader and without.
+    // A truncated ledger is exit 4, with and without a reader.
     let ledger = home.path("state/ledger.jsonl");
     let whole = std::fs::read_to_string(&ledger).unwrap();
     let kept: Vec<&str> =
@@ -110,7 +110,7 @@ fn a_closed_standard_error_changes_nothing() {
         let status = home.command(args).stderr(closed_pipe()).stdout(closed_pipe()).status().unwrap();
         assert_eq!(status.code(), Some(expected), "{args:?}, both closed");
     }
-    // The result cannot be written and nobody can be told: still the verdict, and no panic (101).
+    // Neither the result nor an error can be written. The exit code is still the verdict, and not 101 (a panic).
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let status =
         home.command(&["check", "plugins", "--output", "plugins"]).stderr(closed_pipe()).status().unwrap();
@@ -129,7 +129,7 @@ fn redaction_ends_with_its_reader() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    // Without an end: only the closed output can end it.
+    // The input has no end, so only the closed output ends the run.
     let text =
         format!("token {}\n", concat!("gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6")).repeat(4096);
     while input.write_all(text.as_bytes()).is_ok() {}
@@ -179,7 +179,7 @@ fn output_follows_no_symlink() {
         }
         assert!(!home.path("made").exists());
         assert!(std::fs::symlink_metadata(home.path("link")).unwrap().is_symlink());
-        // The name that the temporary file had is anyone's to plant.
+        // Anyone can create a file with a predictable temporary name.
         home.write("report", "former\n");
         symlink("victim", home.path("report.plugward-tmp")).unwrap();
         assert_eq!(code(&home.run(&[args, &["report"]].concat())), 0);
@@ -240,7 +240,7 @@ fn a_variable_that_is_not_utf8_is_a_usage_error() {
         }
     }
     assert!(!home.path("config").exists() && !home.path("state").exists(), "nothing was checked");
-    // An empty one is as good as none, and a flag replaces the directories.
+    // An empty variable counts as unset, and a flag overrides the directories.
     let output = home.command(&["check", "plugins"]).env("PLUGWARD_CFG", "").output().unwrap();
     assert_eq!(code(&output), 0, "{}", said(&output));
     let output = home
@@ -360,7 +360,7 @@ fn rules_and_revocation_lists_of_the_settings_get_the_same_checks() {
     assert_eq!(code(&before), 0, "{}", said(&before));
     chmod(&home.path("config/mine.toml"), 0o666);
     check_settings_refused(&home, "mine.toml", "chmod go-w");
-    // The user names a file of the command line here and now, so it is read as it is.
+    // The user names a file of the command line for this run, so its permissions are not checked.
     home.write("config/config.toml", "");
     let output = home.run(&["scan", "plugins", "--rules", "config/mine.toml"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
@@ -381,7 +381,7 @@ fn rules_and_revocation_lists_of_the_settings_get_the_same_checks() {
     );
 }
 
-/// Every kind of damage to the ledger: `check` loads nothing and ends with 7, and the restored file is as good as before.
+/// Every kind of damage to the ledger: `check` loads nothing and ends with 7, and works again once the file is restored.
 #[test]
 fn a_ledger_that_was_changed_or_lost_stops_a_check() {
     const LEDGER: &str = "state/ledger.jsonl";
@@ -448,7 +448,7 @@ fn a_ledger_that_was_changed_or_lost_stops_a_check() {
         assert_eq!(code(&home.run(&["ledger", "verify"])), 0, "{number}");
     }
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
-    // A tail that a crash tore is set aside, as ever.
+    // An incomplete last record after a crash is moved aside.
     let mut torn = std::fs::read(home.path(LEDGER)).unwrap();
     torn.extend(b"{\"v\":1,\"seq\":");
     std::fs::write(home.path(LEDGER), torn).unwrap();
@@ -457,7 +457,7 @@ fn a_ledger_that_was_changed_or_lost_stops_a_check() {
     std::fs::remove_file(home.path(LEDGER)).unwrap();
     std::fs::remove_file(home.path("state/ledger.checkpoint")).unwrap();
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
-    // What a person decides is covered too.
+    // Decisions of the user are covered too.
     assert_eq!(code(&home.run(&["deny", "good"])), 0);
     let text = std::fs::read_to_string(home.path(LEDGER)).unwrap();
     let cut = text[..text.len() - 1].rfind('\n').unwrap() + 1;

@@ -1,4 +1,4 @@
-//! `plugward codes CODE`: one rule or code in full.
+//! `plugward codes CODE`: explains one rule or code.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,7 +15,7 @@ use std::path::Path;
 use home::{Home, code};
 use serde_json::Value;
 
-/// The labels of a rule: those that are right, and all.
+/// Returns the number of right labels of a rule, and of all.
 fn labels(rule: &str) -> (usize, usize) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/field-labels.tsv");
     let text = std::fs::read_to_string(file).unwrap();

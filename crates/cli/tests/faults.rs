@@ -1,4 +1,4 @@
-//! Disks, modes, owners and links that are not as they should be: a clear answer each, and what was agreed stays.
+//! Full disks and wrong permissions, owners and symlinks: each has a clear message, and no decision is lost.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,7 +20,7 @@ use home::{Home, code};
 
 const PINS: &str = "config/plugins.pins.toml";
 const LAST_GOOD: &str = "config/plugins.pins.toml.last-good";
-/// Who nobody is on most systems; not us.
+/// The id of the user `nobody` on most systems, which does not run these tests.
 const NOBODY: u32 = 65534;
 
 fn said(output: &Output) -> String {
@@ -35,7 +35,7 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// One plugin that is pinned, and one that nobody has seen.
+/// Writes one pinned plugin and one new one.
 fn pinned() -> (Home, Vec<u8>) {
     let home = Home::new();
     home.good();
@@ -46,7 +46,7 @@ fn pinned() -> (Home, Vec<u8>) {
     (home, pins)
 }
 
-/// What became of the two.
+/// Returns the decisions about the two plugins.
 fn decisions(output: &Output) -> (String, String) {
     let report: serde_json::Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(output)));
@@ -65,7 +65,7 @@ fn check_json(home: &Home) -> Output {
     home.run(&["check", "--format", "json", "plugins"])
 }
 
-/// Runs the program by way of a shell line that sets something up first; `None` where this machine does not let us.
+/// Runs the program after a line of shell code; returns `None` if this machine does not permit that.
 fn wrapped(home: &Home, wrapper: &[&str], line: &str, args: &[&str]) -> Option<Output> {
     let script = format!("set -e; {line}");
     let mut words: Vec<&str> = wrapper.to_vec();
@@ -90,7 +90,7 @@ const UNSHARED: [&str; 4] = ["unshare", "--user", "--map-root-user", "--mount"];
 #[test]
 fn a_full_disk_keeps_the_pins_and_what_they_hold() {
     let (home, pins) = pinned();
-    // The disk takes what is there and then nothing more.
+    // The disk has room for the existing files only.
     let line = "cp -a config saved; mount -t tmpfs -o size=64k,mode=0700 none config; cp -a saved/. config/; \
                 echo mounted >&2; cat /dev/zero > config/fill 2>/dev/null || true; \
                 \"$@\" && exit 99 || echo \"exit $?\" >&2; cmp config/plugins.pins.toml saved/plugins.pins.toml; \
@@ -123,7 +123,7 @@ fn a_limit_of_file_sizes_keeps_the_pins() {
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
 }
 
-/// Runs the program without what makes modes void for a superuser.
+/// Runs the program without the capabilities that let a superuser ignore permissions.
 fn unprivileged(home: &Home, args: &[&str]) -> Option<Output> {
     let wrapper: &[&str] =
         if root() { &["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] } else { &[] };
@@ -193,7 +193,7 @@ fn pins_that_are_not_ours_are_never_believed() {
         if let Ok(bytes) = std::fs::read(home.path(&format!("{PINS}.aside"))) {
             assert_eq!(bytes, pins, "{what}: what a link leads to is not touched");
         }
-        // One copy alone is enough to go on.
+        // One intact copy is enough.
         let (home, pins) = pinned();
         spoil(&home, PINS);
         let output = check_json(&home);
@@ -231,7 +231,7 @@ fn a_store_that_is_damaged_costs_nobody_else_anything() {
     for damaged in [&b""[..], &whole[..whole.len() / 2], &[0; 512], b"version = ["] {
         std::fs::write(home.path(PINS), damaged).unwrap();
         let output = check_json(&home);
-        // The good copy still knows both: the one that changed is refused, and the other one loads.
+        // The intact copy has both pins: the changed plugin is refused, and the other one loads.
         let expected = ("load".to_owned(), "refuse pin/changed".to_owned());
         assert_eq!((code(&output), decisions(&output)), (4, expected), "{}", said(&output));
         assert!(said(&output).contains("pin/recovered"), "{}", said(&output));

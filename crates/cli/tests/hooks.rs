@@ -287,7 +287,7 @@ fn adr004_no_hook_of_the_corpus_shows_output_to_a_model() {
         hook["handler"] != "command" && hook["event"].as_str().unwrap().starts_with("post_tool_use")
     };
     assert_eq!((exit, hooks.len(), hooks.iter().filter(asks).count()), (0, 57, 0));
-    // Words that the corpus has and the hosts do not know are notes with what to write instead.
+    // Names in the corpus that the hosts do not know are notes with the right name.
     let notes = each(&plan["notes"], "code");
     for code in [
         "hook/matcher-is-rule",
@@ -335,7 +335,7 @@ fn a_broken_gate_denies_in_time_and_leaves_no_process() {
         }
         no_process_left(&home, exec);
     }
-    // A child that holds the pipes does not keep the answer, and does not survive it.
+    // A child process that keeps the pipes open does not delay the answer, and is killed.
     let home = Home::new();
     home.write("f.toml", &hook("gate", "pre_tool_use", "sleep 99 & exit 0", "timeout = \"1s\""));
     let (exit, report) = fire(&home, &["PreToolUse", "--hooks", "f.toml"], CALL);
@@ -414,7 +414,7 @@ fn a_gate_asks_a_model_about_redacted_arguments() {
         let asked = std::fs::read_to_string(home.path("q")).unwrap();
         assert!(!asked.contains(&secret) && asked.contains("[REDACTED:"), "{asked}");
     }
-    // Without a reply left there is no verdict.
+    // If no reply is left, the hook fails.
     let (code, report) = fire(&home, &["PreToolUse", "--hooks", "f.toml"], CALL);
     assert_eq!((code, &report["steps"][0]["code"]), (5, &json!("hook/model")), "{report:#}");
     // An agent asks until a reply is a verdict.
@@ -653,7 +653,7 @@ fn a_plugin_whose_copy_cannot_be_written_does_not_run() {
     let home = Home::new();
     plugin(&home, "plugins/fmt", &runs_script("PreToolUse"), "touch \"$CLAUDE_PROJECT_DIR/ran\"\n");
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
-    // The directory of the plugin's data cannot be made. A gate that cannot run denies.
+    // The directory for the plugin's data cannot be created. A gate that cannot run denies.
     home.write("state/plugin-data", "a file\n");
     let (exit, report) = fire(&home, &["PreToolUse", "--in", "plugins"], CALL);
     assert_eq!((exit, &report["steps"][0]["code"]), (5, &json!("hook/seal")), "{report:#}");
@@ -934,7 +934,7 @@ fn a_denied_stop_makes_the_agent_go_on() {
     home.write("f.toml", &hook("go-on", "stop", "exit 2", ""));
     let (exit, report) = fire(&home, &["Stop", "--hooks", "f.toml"], r#"{"data":{}}"#);
     assert_eq!((exit, &report["answer"]), (5, &json!("deny")), "{report:#}");
-    // A gate that fails would prolong the work, so a failure has no say.
+    // A failing gate would make the agent continue, so a failure does not count.
     home.write("f.toml", &hook("broken", "stop", "exit 1", ""));
     let (exit, report) = fire(&home, &["Stop", "--hooks", "f.toml"], r#"{"data":{}}"#);
     assert_eq!((exit, &report["steps"][0]["code"]), (0, &json!("hook/exit")), "{report:#}");

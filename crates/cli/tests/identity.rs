@@ -1,4 +1,4 @@
-//! A plugin is known by the place of its directory, whatever it calls itself and however it is named to the program.
+//! A plugin is identified by the path of its directory, whatever its name and however the user selects it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,7 +20,7 @@ use home::{Home, code, undated};
 use serde_json::Value;
 
 const PINS: &str = "config/plugins.pins.toml";
-/// `tofu`, `prompt` where there is no person, and `locked`.
+/// `tofu`, `prompt` without a terminal, and `locked`.
 const MODES: [&[&str]; 3] =
     [&["--trust", "tofu"], &["--trust", "prompt", "--no-input"], &["--trust", "locked"]];
 const CHANGED: &str = "pin/changed changed since YYYY-MM-DD: 1 file differs";
@@ -29,7 +29,7 @@ fn said(output: &Output) -> String {
     String::from_utf8([output.stdout.as_slice(), output.stderr.as_slice()].concat()).unwrap()
 }
 
-/// Writes a plugin without anything that could be found in it.
+/// Writes a plugin without findings.
 fn plugin(home: &Home, dir: &str, name: &str) {
     home.write(
         &format!("{dir}/.claude-plugin/plugin.json"),
@@ -127,7 +127,7 @@ fn refused(home: &Home, dir: &str, exit: i32, reason: &str) {
     }
 }
 
-/// Whether a move can be told from a new directory here.
+/// Returns `true` if this file system lets plugward distinguish a moved directory from a new one.
 fn has_birth_times(home: &Home) -> bool {
     let created = home.temp.path().metadata().and_then(|meta| meta.created());
     if let Err(error) = &created {
@@ -256,7 +256,7 @@ fn nothing_inside_a_directory_changes_its_key() {
         }
         assert_eq!(pins(&home).matches("\n[pins.").count(), 1, "{reason}");
     }
-    // Bytecode that Python leaves there is named as such, and not let through.
+    // Bytecode that Python writes is reported as such, and refused.
     let home = pinned();
     home.write("y/plugins/a/__pycache__/x.pyc", "1");
     for mode in MODES {
@@ -268,7 +268,7 @@ fn nothing_inside_a_directory_changes_its_key() {
             "{mode:?}"
         );
     }
-    // A mark of a project above the plugin changes how it is called, and nothing else.
+    // A project marker in a parent directory changes only the name of the plugin in reports.
     let home = pinned();
     home.write("y/plugins/a/x.md", "evil\n");
     for mark in ["y/.plugward", "y/plugins/.git", "y/plugins/a/.git"] {
@@ -293,7 +293,7 @@ fn a_moved_directory_is_the_pinned_one() {
         4,
         "pin/changed moved from `plugins/a` and changed since YYYY-MM-DD: 1 file differs",
     );
-    // The same bytes: `locked` writes nothing, and the others take the pin along.
+    // The same bytes: `locked` writes nothing, and the other modes move the pin.
     home.write("w/plugins/a/x.md", "hi\n");
     let before = pins(&home);
     let moved = "pin/moved moved from `plugins/a`, contents match the pin";
@@ -382,7 +382,7 @@ fn a_lockfile_holds_in_every_clone() {
     for (from, dir) in [("l2", "."), ("l2/other/a", "."), (".", "l2")] {
         assert_eq!(check_in(&home, from, &["--trust", "locked", dir]).exit, 0, "{from} {dir}");
     }
-    // What it names is the directory, not the name in the manifest.
+    // The selector is the name of the directory, not the one in the manifest.
     rename(&home, "l2/other/a", "l2/other/b");
     let answer = check(&home, &["--trust", "locked", "l2"]);
     assert_eq!(answer.exit, 4);
@@ -437,11 +437,11 @@ fn the_lockfile_that_a_help_names_is_the_one_that_counts() {
     assert_eq!(check(&home, &["--trust", "locked", "l"]).exit, 0);
 }
 
-/// Something that is done to a denied plugin to make it look like another one.
+/// A change that makes a denied plugin look like another one.
 struct Disguise {
     what: &'static str,
     apply: fn(&Home),
-    /// What is checked then.
+    /// The directory that is checked afterwards.
     dir: &'static str,
     /// Exit codes in the three modes.
     exits: [i32; 3],
@@ -493,7 +493,7 @@ fn a_denied_plugin_stays_denied() {
                 assert_eq!(code(&home.run(&["deny", selector, "--in", "y"])), 0, "{selector}");
                 apply(&home);
                 let reason = match exits[0] {
-                    3 => "policy/namesake `plugins/a` is denied, and has the same name",
+                    3 => "policy/namesake `plugins/a` is denied and has the same name",
                     _ => "policy/denied ",
                 };
                 for (mode, exit) in MODES.into_iter().zip(exits) {
@@ -606,7 +606,7 @@ fn a_selector_that_means_several_or_none_is_an_error() {
         &["explain", "./empty"],
         "not a plugin: ./empty\n |\n = help: list the plugins in it: plugward list ./empty\n",
     );
-    refused(&["explain", "home/../one/.."], "several plugins match");
+    refused(&["explain", "home/../one/.."], "home/../one/.. contains 3 plugins");
     assert_eq!(pins(&home), before);
 }
 
@@ -638,14 +638,14 @@ fn nothing_found_is_an_error() {
         assert!(answer.has_notice("pin/gone pinned plugin no longer exists: `empty/a b`"), "{answer:?}");
     }
     let told = said(&home.run(&["check", "empty"]));
-    assert!(told.contains("plugward forget 'a b'\n"), "{told}");
+    assert!(told.contains("plugward forget 'empty/a b'\n"), "{told}");
     assert_eq!(code(&home.run(&["forget", "a b"])), 0);
     assert!(check(&home, &["empty"]).notices.is_empty());
 }
 
 #[test]
 fn a_symlink_in_the_place_of_a_pinned_directory_is_refused() {
-    // What became a symlink, and what to.
+    // A symlink replaces the plugin; the message names its target.
     let swaps = [("s/plugins/a", "../../evil/plugins/a"), ("s/plugins", "../evil/plugins"), ("s", "evil")];
     for (swapped, target) in swaps {
         for content in ["hi\n", "evil\n"] {
@@ -683,7 +683,8 @@ fn a_symlink_in_the_place_of_a_pinned_directory_is_refused() {
     }
 }
 
-/// Runs the program without what makes permissions void for a superuser; `None` if this machine does not allow that.
+/// Runs the program without the capabilities that let a superuser ignore permissions; `None` if this machine does not
+/// permit that.
 fn unprivileged(home: &Home, args: &[&str]) -> Option<Output> {
     if !rustix::process::geteuid().is_root() {
         return Some(home.run(args));
@@ -714,7 +715,7 @@ fn pins_that_cannot_be_read_are_not_no_pins() {
         &["diff", "a"],
         &["check", "y"],
     ];
-    // Bytes that are no pins, for every user.
+    // A pins file that cannot be parsed, for every user.
     let home = pinned();
     assert_eq!(code(&home.run(&["lock", "y"])), 0);
     let lock = std::fs::read(home.path("y/PLUGINS.lock")).unwrap();
@@ -854,7 +855,7 @@ fn paste(home: &Home, dir: &str, text: &str, command: &str) -> i32 {
     pasted(home, dir, text, command).0
 }
 
-/// As `paste`, with what the command prints.
+/// Runs a printed command as `paste` does, and returns its output too.
 #[track_caller]
 fn pasted(home: &Home, dir: &str, text: &str, command: &str) -> (i32, String) {
     let at = text.find(command).unwrap_or_else(|| panic!("no `{command}` in {text}"));
@@ -947,7 +948,7 @@ fn a_pinned_place_is_found_from_a_symlinked_working_directory() {
             .unwrap();
         assert_eq!(code(&output), 4, "{from} {dir}: {}", said(&output));
         assert!(said(&output).contains("tree/root-link"), "{from} {dir}: {}", said(&output));
-        // A variable that names another directory is not believed.
+        // A `PWD` that names another directory is ignored.
         let output = home
             .command(&["check", "--format", "json", dir])
             .current_dir(&typed)

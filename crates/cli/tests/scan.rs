@@ -1,4 +1,4 @@
-//! `plugward scan`: what it looks at, what it remembers, and that nothing but the bytes changes what it says.
+//! `plugward scan`: its input, its records, and that only the scanned bytes change its result.
 
 #![expect(
     clippy::disallowed_methods,
@@ -113,7 +113,7 @@ fn records_that_are_damaged_or_from_elsewhere_hide_nothing() {
         std::fs::write(&pack, &good[..at]).unwrap();
         same(&format!("cut at {at}"));
     }
-    // A pack of the same folder on another machine, where nothing bad is in it yet.
+    // Records of the same directory from another machine, where it was harmless.
     planted(&other);
     for name in ["x/run.mjs", "x/deep/other.mjs", "x/deep/tests/other.test.mjs", "x/deep/a.py"] {
         other.write(name, "\n");
@@ -121,18 +121,18 @@ fn records_that_are_damaged_or_from_elsewhere_hide_nothing() {
     assert_eq!(code(&scan(&other, &["x"])), 0);
     std::fs::copy(packs(&other).remove(0), &pack).unwrap();
     same("from another machine");
-    // A pack of another folder of this machine, under this one's name.
+    // Records of another directory of this machine, under the name of this one.
     home.write("y/filler.js", &"export const words = 'nothing at all';\n".repeat(2000));
     assert_eq!(code(&scan(&home, &["y"])), 0);
     let second = packs(&home).into_iter().find(|path| *path != pack).unwrap();
     std::fs::copy(&second, &pack).unwrap();
     same("of another folder");
-    // A file in place of the folder's pack that is none of ours to wait for.
+    // A pipe in place of the records, which must not block the scan.
     std::fs::remove_file(&pack).unwrap();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pack, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     same("a pipe");
-    // A key that others may write is no key: nothing is read, nothing is written, and the result is the same.
+    // A key file that others can write is not used: no record is read or written, and the result is the same.
     let key = home.path("state/scan-cache/key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o666)).unwrap();
     same("a key of everybody's");
@@ -160,7 +160,7 @@ fn a_check_says_the_same_with_records_and_locked_has_none() {
     let cold = json(&["plugins"]);
     assert_eq!(packs(&home).len(), 1);
     assert_eq!((&without, &cold), (&cold, &json(&["plugins"])));
-    // What became danger after it was looked at is danger.
+    // A file that changed after the first scan is scanned again.
     home.write("plugins/good/lib/a.js", PAYLOAD);
     let (exit, text) = json(&["plugins"]);
     assert_eq!(exit, 4);
@@ -176,7 +176,7 @@ fn an_approval_does_not_open_the_scan_gate() {
     home.write("plugins/good/hooks/run.mjs", PAYLOAD);
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
     assert_eq!(code(&home.run(&["check", "--trust", "prompt", "plugins"])), 6);
-    // The pin that was made on the first look is a pin, and no pass.
+    // A pin from the first check does not permit danger findings.
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
     let output = home.run(&["check", "--cfg", "plugins.approval=required", "plugins"]);
     assert_eq!(code(&output), 6, "{}", String::from_utf8_lossy(&output.stdout));
@@ -193,7 +193,7 @@ fn a_suspicious_finding_is_asked_about_until_its_bytes_are_accepted() {
         let mut report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         (code(&output), report["plugins"][0].take())
     };
-    // The directories of plugins and projects have no say.
+    // Settings files in the directories of plugins and projects are ignored.
     home.write("plugins/.plugward/config.toml", "[scan]\nask = \"note\"\n");
     home.write(".plugward.toml", "[scan]\nask = \"note\"\n");
     for args in [&[][..], &["--trust", "prompt"], &["--trust", "tofu"]] {
@@ -203,7 +203,7 @@ fn a_suspicious_finding_is_asked_about_until_its_bytes_are_accepted() {
         assert!(reasons.iter().any(|one| one["code"] == "scan/suspicious"), "{args:?}: {plugin}");
         assert_eq!(plugin["pin"]["state"], "none", "{args:?}: what is asked about is not pinned");
     }
-    // The finding and the pin stay what they are where the user's settings do not ask.
+    // If the user's settings do not ask, the finding and the pin stay the same.
     let (exit, plugin) = json(&["--cfg", "scan.ask=note"]);
     assert_eq!((exit, &plugin["findings"][0]["severity"]), (0, &"warning".into()), "{plugin}");
     assert_eq!(json(&[]).0, 3, "a pin of first use is no answer");
@@ -251,7 +251,7 @@ fn nothing_is_skipped_by_name_folder_size_or_ignore_file() {
         let found = states(&output);
         assert_eq!(found.len(), 6, "{path}: {found:?}");
         assert!(found.contains(&(path.to_owned(), "scanned".to_owned())), "{path}: {found:?}");
-        // Where nothing runs the file, its place decides the severity and never whether it is looked at.
+        // If nothing runs the file, its path decides the severity. Every file is scanned.
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let listed = |one: &serde_json::Value| one["path"] == path && one["rule"] == "sh/pipe-to-shell";
         assert!(json["findings"].as_array().unwrap().iter().any(listed), "{path}: {json}");
@@ -313,7 +313,7 @@ fn two_folders_of_one_name_and_names_that_are_not_utf8_are_all_scanned() {
     home.write("b/hooks/run.js", PAYLOAD);
     let (a, b) = (home.path("a/hooks"), home.path("b/hooks"));
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    // What nothing runs is at most suspicious.
+    // A file that nothing runs is at most suspicious.
     let shared = ["--fail-on", "warning", "--format", "json"];
     for args in [[a, b], [b, a]] {
         let output = scan(&home, &[&shared[..], &args].concat());
@@ -346,7 +346,7 @@ fn the_settings_choose_the_profile_and_the_packages() {
     assert_eq!((exit(&["x"]), exit(&["--profile", "general", "x"])), (6, 0));
     home.write("config/config.toml", "[scan]\nprofile = \"strict-plugin\"\npackages = [\"left-pad\"]\n");
     assert_eq!(exit(&["x"]), 0);
-    // What lies beside the work says nothing.
+    // Settings next to the scanned files are ignored.
     home.write(".plugward.toml", "[scan]\nprofile = \"general\"\n");
     home.write("x/a.js", "import other from 'other';\n");
     assert_eq!(exit(&["x"]), 6);
@@ -396,18 +396,18 @@ fn rules_of_the_users_settings_count_and_those_of_a_repository_do_not() {
     home.write("x/a.js", "forbidden\n");
     home.write("plugins/p/.claude-plugin/plugin.json", "{ \"name\": \"p\" }\n");
     home.write("plugins/p/a.js", "forbidden\n");
-    // Beside the work it says nothing.
+    // Next to the scanned files, it is ignored.
     home.write("own.toml", OWN_RULE);
     home.write(".plugward.toml", "[scan]\nrules = [\"own.toml\"]\n");
     assert_eq!(code(&home.run(&["scan", "--fail-on", "warning", "x"])), 0);
-    // A path is meant from the folder of the settings.
+    // A relative path starts from the directory of the settings.
     home.write("config/rules/own.toml", OWN_RULE);
     home.write("config/config.toml", "[scan]\nrules = [\"rules/own.toml\"]\nprofile = \"strict-plugin\"\n");
     let output = home.run(&["scan", "x"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(code(&output) == 6 && text.contains("local/word"), "{text}");
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
-    // A file that is not there is no rule less.
+    // A missing rules file is an error. It does not silently drop rules.
     home.write("config/config.toml", "[scan]\nrules = [\"rules/none.toml\"]\n");
     assert_eq!(code(&home.run(&["scan", "x"])), 2);
     assert_eq!(code(&home.run(&["check", "plugins"])), 2);

@@ -1,4 +1,4 @@
-//! The user's own settings, and what a terminal changes.
+//! The user's settings, and the differences with a terminal.
 
 #![expect(
     clippy::disallowed_methods,
@@ -77,7 +77,7 @@ fn a_suppression_is_the_users_alone_and_of_these_bytes_alone() {
              reason = \"our own installer; looked at by hand\"\n"
         )
     };
-    // A repository's own files say nothing.
+    // Settings files of a repository are ignored.
     home.write("plugins/.plugward/config.toml", &entry(""));
     home.write("plugins/good/.plugward.toml", &entry(""));
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
@@ -85,7 +85,7 @@ fn a_suppression_is_the_users_alone_and_of_these_bytes_alone() {
     let of = |name: &str| entry(&format!("plugin = \"path:{}/plugins/{name}\"\n", place.display()));
     home.write("config/config.toml", &of("other"));
     assert_eq!(code(&home.run(&["check", "plugins"])), 6);
-    // The plugin's own name is its own word: a setting that loosens a rule takes keys only.
+    // A plugin chooses its own name, so a setting that loosens a rule takes keys only.
     for (name, exit) in [("claude:good", 6), ("claude:good@plugins", 6), ("good", 2), ("plugins/good", 2)] {
         home.write("config/config.toml", &entry(&format!("plugin = \"{name}\"\n")));
         assert_eq!(code(&home.run(&["check", "plugins"])), exit, "{name}");
@@ -117,7 +117,7 @@ fn a_scan_that_could_not_see_everything_does_not_say_yes() {
     assert_eq!(states, ["scanned", "special"]);
     assert_eq!(code(&home.run(&["scan", "--fail-on", "never", "x"])), 0);
     std::fs::remove_file(&path).unwrap();
-    // Prose over the limit is no danger, and not looked at whole.
+    // Prose over the limit is not a danger, and is not scanned in full.
     let limit = 33 << 20;
     home.write("x/long.txt", &"words and more words, one line after the other\n".repeat(limit / 46));
     let output = home.run(&["scan", "x"]);
@@ -236,7 +236,7 @@ fn a_person_is_asked_once_and_never_is_kept() {
     assert_eq!((exit, said.contains("New plugin")), (5, false), "{said}");
 }
 
-/// The settings that a refusal names are those that mend it, for the check and for the digest alike.
+/// Raising the setting that a refusal names fixes it, for `check` and `digest` alike.
 #[test]
 fn a_limit_is_raised_by_the_setting_that_the_refusal_names() {
     let home = Home::new();

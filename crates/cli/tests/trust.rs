@@ -1,4 +1,4 @@
-//! What is agreed to is what was shown: the accept line, locks of other machines, the older lock.
+//! Only reviewed digests are accepted: the accept command, lockfiles from other machines, the older lockfile.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,7 +22,7 @@ fn said(output: &Output) -> String {
     String::from_utf8([output.stdout.as_slice(), output.stderr.as_slice()].concat()).unwrap()
 }
 
-/// A plugin that imports a folder beside it, and one that a marketplace describes.
+/// Writes a plugin that imports a directory next to it, and one that a marketplace describes.
 fn two(home: &Home) {
     home.write(
         "plugins/reader/plugin.json",
@@ -40,19 +40,19 @@ fn market(parts: &str) -> String {
     )
 }
 
-/// The command that `diff` prints at its end, as it stands there.
+/// Returns the command at the end of the output of `diff`, with its line breaks.
 fn accept_line(diff: &str) -> &str {
     diff.split_once("To trust this version:\n").unwrap_or_else(|| panic!("{diff}")).1
 }
 
-/// The lines of the one command that a text begins with.
+/// Returns the lines of the command at the start of a text.
 fn command_of(text: &str) -> String {
     let goes_on = |line: &&str| line.ends_with('\\');
     let last = text.lines().find(|line| !goes_on(line)).unwrap();
     text.lines().take_while(goes_on).chain([last]).collect::<Vec<_>>().join("\n")
 }
 
-/// The words of a command without blanks in them, as the program gets them.
+/// Returns the arguments of a command, none of which contains a space.
 fn words(lines: &str) -> Vec<String> {
     lines.replace("\\\n", " ").split_whitespace().skip(1).map(str::to_owned).collect()
 }
@@ -72,7 +72,7 @@ fn the_accept_line_fits_the_terminal_and_is_pasted_as_it_stands() {
     let home = Home::new();
     two(&home);
     home.good();
-    // A folder whose name a shell would split, and one with a quote.
+    // A directory whose name a shell would split, and one with a quote.
     home.write("my plugins' home/far/.claude-plugin/plugin.json", "{ \"name\": \"far\" }\n");
     let dirs = ["plugins", "market", "my plugins' home"];
     let check = [&["check"][..], &dirs].concat();
@@ -90,7 +90,7 @@ fn the_accept_line_fits_the_terminal_and_is_pasted_as_it_stands() {
         assert_eq!(code(&output), 0, "{lines}{}", said(&output));
     }
     assert_eq!(code(&home.run(&check)), 0);
-    // What the table of `check` prints is of that form too.
+    // The output of `check` has the same form.
     home.write("plugins/lib/x.js", "export const x = 3;\n");
     let table = home.shown(&["check", "plugins"]);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
@@ -161,7 +161,7 @@ fn the_accept_line_says_how_it_was_looked_at() {
     assert_eq!(code(&home.run(&["check", "--dialect", "codex", "plugins"])), 0);
 }
 
-/// What no tree has is swapped between the look and the word: a shared folder, a marketplace entry.
+/// Parts outside the tree are replaced between `diff` and `accept`: a shared directory, a marketplace entry.
 #[test]
 fn what_stands_beside_the_tree_is_accepted_only_as_it_was_shown() {
     type Put<'a> = &'a dyn Fn(&str);
@@ -184,12 +184,12 @@ fn what_stands_beside_the_tree_is_accepted_only_as_it_was_shown() {
         let output = paste(&home, &lines);
         assert_eq!(code(&output), 4, "{}", said(&output));
         assert!(said(&output).contains("pin/not-shown"), "{}", said(&output));
-        // The tree is the one that is there, and is not enough.
+        // The right tree digest alone is not enough.
         let tree = lines.split_whitespace().skip_while(|word| *word != "--tree").nth(1).unwrap();
         let output = home.run(&["accept", name, "--tree", tree, "--in", dir]);
         assert_eq!(code(&output), 4, "{}", said(&output));
         assert!(said(&output).contains("pin/not-shown"), "{}", said(&output));
-        // A digest that nothing of it has is refused as well, beside the right ones.
+        // A digest that matches no part is refused too, even next to the right ones.
         let nothing = format!("pt1:{}", "0".repeat(64));
         let diff = said(&home.run(&["diff", name, "--in", dir]));
         let mut args = words(accept_line(&diff));
@@ -200,7 +200,7 @@ fn what_stands_beside_the_tree_is_accepted_only_as_it_was_shown() {
         put("harmless");
         assert_eq!(code(&paste(&home, &lines)), 0);
         assert_eq!(code(&home.run(&["check", dir])), 0);
-        // With the pin in place, what stands beside the tree needs no second word.
+        // Once pinned, the parts outside the tree need no further digest.
         home.write(&format!("{dir}/{name}/note.md"), name);
         let diff = said(&home.run(&["diff", name, "--in", dir]));
         assert!(!diff.contains("--with"), "{diff}");
@@ -218,9 +218,9 @@ fn a_lock_holds_what_a_marketplace_adds() {
     home.write(MARKET, &market("\"mcpServers\": {\"s\": {\"command\": \"npx\", \"args\": [\"x@latest\"]}}"));
     let output = home.run(&ci);
     assert_eq!(code(&output), 4, "{}", said(&output));
-    assert!(said(&output).contains("names another marketplace entry"), "{}", said(&output));
+    assert!(said(&output).contains("lists another marketplace entry"), "{}", said(&output));
     assert_eq!(code(&home.run(&["lock", "--check", "market"])), 4);
-    // A lock that knows nothing of entries does not let one in.
+    // A lockfile without marketplace entries does not permit one.
     home.write(MARKET, &market("\"commands\": [\"./c.md\"]"));
     assert_eq!(code(&home.run(&ci)), 0);
     let lock = std::fs::read_to_string(home.path("market/PLUGINS.lock")).unwrap();
@@ -229,7 +229,7 @@ fn a_lock_holds_what_a_marketplace_adds() {
     assert_eq!(code(&home.run(&ci)), 4);
 }
 
-/// The same plugin put down on another machine: other mask, other order, other locale, other times.
+/// The same plugin copied to another machine, with another umask, order, locale and other times.
 #[test]
 fn a_lock_holds_under_another_umask_order_and_locale() {
     let names = ["b.md", "B.md2", "é.md", "a-b", "a/z", "i.md", "I.md2", "ı.md3", "z z.md"];
@@ -268,7 +268,7 @@ fn a_lock_holds_under_another_umask_order_and_locale() {
     assert_eq!(String::from_utf8(first.clone()).unwrap(), String::from_utf8(second).unwrap());
     std::fs::write(two.path("plugins/PLUGINS.lock"), &first).unwrap();
     assert_eq!(code(&two.run(&["check", "--trust", "locked", "plugins"])), 0);
-    // The near miss: the execute bit is no matter of masks.
+    // The near miss: the execute bit does not depend on the umask.
     std::fs::set_permissions(two.path("plugins/good/run.sh"), std::fs::Permissions::from_mode(0o644))
         .unwrap();
     assert_eq!(code(&two.run(&["check", "--trust", "locked", "plugins"])), 4);
@@ -303,7 +303,7 @@ fn the_older_json_lock_is_read_and_is_not_enough_for_ci() {
     assert!(said(&output).contains("lock/weak-scheme"), "{}", said(&output));
     assert!(!Path::new(&home.path("config/plugins.pins.toml")).exists());
     assert_eq!(code(&home.run(&["check", "plugins"])), 0);
-    // Its own refusals: other bytes, a plugin without a row, a row without a plugin, a file that is no such lock.
+    // Its refusals: other bytes, a plugin without a row, a row without a plugin, a file that is not a JSON lockfile.
     put("echo other\n");
     let output = home.run(&["check", "plugins"]);
     assert_eq!(code(&output), 4);

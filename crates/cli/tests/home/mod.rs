@@ -1,4 +1,4 @@
-//! A place with a home of its own, and the program run in it.
+//! A temporary home directory, and the program run in it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ impl Home {
         self.command(args).output().unwrap()
     }
 
-    /// Exit code, standard output and standard error, as a reader sees them.
+    /// Returns exit code, standard output and standard error as text for a snapshot.
     pub(crate) fn shown(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let text = |bytes: &[u8]| undated(std::str::from_utf8(bytes).unwrap());
