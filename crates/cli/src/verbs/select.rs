@@ -183,7 +183,9 @@ fn one(selector: &str, all: &Candidates, otherwise: &str) -> Result<PluginKey, F
 
 fn several(title: String, keys: &[&PluginKey]) -> Failure {
     let names = keys.iter().map(|key| host::display(key));
-    names.fold(Failure::usage(title), |failure, name| failure.note("plugin", name)).help("name one of them by its path")
+    names
+        .fold(Failure::usage(title), |failure, name| failure.note("plugin", name))
+        .help("name one of them by its path")
 }
 
 /// Returns the most similar name, if it is similar enough to suggest.
