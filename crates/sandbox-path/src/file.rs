@@ -12,6 +12,19 @@ use crate::meta::Metadata;
 /// # Guarantees
 /// The handle refers to the object that was checked. Its contents can change, and its path can lead to another object
 /// later. `O_NONBLOCK` stays set, which has no effect on a regular file.
+/// # Examples
+/// ```
+/// use plugward_sandbox_path::{Jail, Policy};
+///
+/// let directory = tempfile::tempdir()?;
+/// std::fs::write(directory.path().join("a.md"), "# A skill\n")?;
+/// let jail = Jail::open(directory.path(), Policy::standard())?;
+/// let file = jail.open_read("a.md")?;
+/// let chunk = file.read_chunk(2, 100)?;
+/// assert_eq!(chunk.bytes, b"A skill\n");
+/// assert!(chunk.end);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "read it, or drop it to close it"]
 pub struct SandboxedFile {
@@ -64,6 +77,7 @@ impl SandboxedFile {
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(max).min(1 << 20);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(room).map_err(|_full| io::ErrorKind::OutOfMemory)?;
+        // Reads go through the stack, so that a short file does not cost a zeroed buffer of `max` bytes.
         let mut piece = [0_u8; 16 * 1024];
         let mut at = offset;
         while bytes.len() < max {
@@ -77,6 +91,7 @@ impl SandboxedFile {
             bytes.extend_from_slice(got);
             at = at.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         }
+        // A chunk can be full exactly at the end of the file. Only one more read can tell.
         let end = imp::read_at(&self.file, &mut [0], at)? == 0;
         Ok(Chunk { bytes, end })
     }
@@ -88,6 +103,8 @@ impl SandboxedFile {
         let room = usize::try_from(room).unwrap_or(usize::MAX).min(1 << 20);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(room).map_err(|_full| crate::error::PathEscapeKind::Exhausted)?;
+        // The length in the metadata is not a limit: the file can grow while it is read, so the bytes themselves
+        // are counted.
         let cap = usize::try_from(limit).unwrap_or(usize::MAX);
         loop {
             if bytes.len() == bytes.capacity() {

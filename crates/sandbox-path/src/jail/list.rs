@@ -1,4 +1,5 @@
 //! Listing one directory, in byte order and within limits.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::BinaryHeap;
 use std::fmt;
@@ -136,6 +137,8 @@ fn list(
     max: usize,
     dotfiles: Dotfiles,
 ) -> Result<Listing, OperationError> {
+    // A heap of the `max` smallest names: which entries are kept must not depend on the order of the file
+    // system, and a directory that an attacker fills must not fill the memory.
     let mut kept: BinaryHeap<DirectoryEntry> = BinaryHeap::new();
     let (mut seen, mut hidden, mut truncated) = (0_u64, 0_u64, false);
     imp::entries(handle, buffer, |name, kind| {
@@ -143,9 +146,9 @@ fn list(
             truncated = true;
             return ControlFlow::Break(());
         }
-        seen = seen.saturating_add(1);
+        seen += 1;
         if dotfiles == Dotfiles::Refuse && is_dotfile(name) {
-            hidden = hidden.saturating_add(1);
+            hidden += 1;
         } else if kept.len() < max {
             kept.push(DirectoryEntry { name: name.into(), kind });
         } else {
@@ -159,6 +162,7 @@ fn list(
         ControlFlow::Continue(())
     })?;
     let mut entries = kept.into_sorted_vec();
+    // The system may return an entry twice if the directory changes during the listing.
     entries.dedup_by(|one, two| one.name == two.name);
     Ok(Listing { entries, truncated, hidden })
 }
@@ -202,9 +206,11 @@ impl PackedListing {
         let (mut seen, mut over) = (0_u64, false);
         imp::entries(handle, buffer, |name, kind| {
             if dotfiles == Dotfiles::Refuse && is_dotfile(name) {
-                *hidden = hidden.saturating_add(1);
+                *hidden += 1;
                 return ControlFlow::Continue(());
             }
+            // Offsets of 32 bits keep an entry at 8 bytes, since walks of large trees hold many listings at
+            // once.
             let place = (u32::try_from(packed.names.len()), u16::try_from(name.len()));
             let (Ok(start), Ok(len)) = place else {
                 over = true;
@@ -214,7 +220,7 @@ impl PackedListing {
                 over = true;
                 return ControlFlow::Break(());
             }
-            seen = seen.saturating_add(1);
+            seen += 1;
             packed.names.extend_from_slice(name);
             packed.entries.push(PackedEntry { start, len, kind });
             ControlFlow::Continue(())
@@ -224,6 +230,7 @@ impl PackedListing {
         }
         let Self { names, entries, .. } = &mut packed;
         entries.sort_unstable_by(|one, two| name_of(names, *one).cmp(name_of(names, *two)));
+        // As in `list`: one entry can be returned twice.
         entries.dedup_by(|one, two| name_of(names, *one) == name_of(names, *two));
         Ok(packed)
     }
@@ -242,12 +249,12 @@ impl PackedListing {
     /// Returns the next entry.
     pub(crate) fn next(&mut self) -> Option<(&[u8], FileKind)> {
         let entry = *self.entries.get(self.next)?;
-        self.next = self.next.saturating_add(1);
+        self.next += 1;
         Some((name_of(&self.names, entry), entry.kind))
     }
 }
 
 fn name_of(names: &[u8], entry: PackedEntry) -> &[u8] {
     let start = usize::try_from(entry.start).unwrap_or(usize::MAX);
-    names.get(start..start.saturating_add(usize::from(entry.len))).unwrap_or_default()
+    names.get(start..start + usize::from(entry.len)).unwrap_or_default()
 }

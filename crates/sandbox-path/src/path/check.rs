@@ -1,4 +1,5 @@
 //! Syntactic checks on the bytes of a path, before any system call. The first fault is reported.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::borrow::Cow;
 
@@ -46,6 +47,8 @@ fn check_fast(given: &[u8], policy: Policy) -> Option<usize> {
     // `start` is the offset of the current component.
     let (mut depth, mut start) = (1_usize, 0_usize);
     for (at, byte) in given.iter().enumerate() {
+        // NUL, `.` and `/` are at or below `/` in ASCII, so one comparison skips all letters, digits and bytes
+        // of UTF-8.
         if *byte > b'/' {
             continue;
         }
@@ -53,16 +56,16 @@ fn check_fast(given: &[u8], policy: Policy) -> Option<usize> {
             0 => return None,
             b'.' if at == start => return None,
             b'/' => {
-                if !(1..=NAME_MAX).contains(&at.wrapping_sub(start)) {
+                if !(1..=NAME_MAX).contains(&(at - start)) {
                     return None;
                 }
-                depth = depth.wrapping_add(1);
-                start = at.wrapping_add(1);
+                depth += 1;
+                start = at + 1;
             }
             _ => {}
         }
     }
-    (1..=NAME_MAX).contains(&given.len().wrapping_sub(start)).then_some(depth)
+    (1..=NAME_MAX).contains(&(given.len() - start)).then_some(depth)
 }
 
 /// Checks a path component by component.
@@ -76,10 +79,11 @@ fn check_components(given: &[u8], policy: Policy, form: PathForm) -> Result<RelP
             plain = false;
             continue;
         }
-        depth = depth.saturating_add(1);
+        depth += 1;
         component(part, policy).map_err(|kind| LookupError::at(kind, depth))?;
         parents |= part == b"..";
     }
+    // `.` is the jail itself. It passes here, so that the operation can name the jail in its error.
     let is_jail = given == b".";
     if form == PathForm::Name && !last_is_name && !is_jail {
         return Err(PathEscapeKind::TrailingSeparator.into());
@@ -92,6 +96,7 @@ fn check_components(given: &[u8], policy: Policy, form: PathForm) -> Result<RelP
 fn whole(given: &[u8]) -> Result<(), LookupError> {
     let kind = if given.is_empty() {
         PathEscapeKind::Empty
+    // A system call would see only the part before the NUL.
     } else if given.contains(&0) {
         PathEscapeKind::Nul
     } else if given.len() > PATH_MAX {
@@ -108,6 +113,8 @@ fn whole(given: &[u8]) -> Result<(), LookupError> {
 
 /// Checks one component that is neither empty nor `.`.
 fn component(part: &[u8], policy: Policy) -> Result<(), PathEscapeKind> {
+    // Checked here and not left to the system, because the limit differs between file systems and the same path
+    // must be accepted on each.
     if part.len() > NAME_MAX {
         return Err(PathEscapeKind::TooLong);
     }

@@ -1,4 +1,5 @@
 //! Checked relative paths.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -13,6 +14,17 @@ use crate::policy::Policy;
 ///
 /// It says nothing about the file system. It borrows the given bytes unless a `.` or a doubled separator had to be
 /// dropped. It cannot be converted to a [`Path`], so that it is opened only through a jail.
+/// # Examples
+/// ```
+/// use plugward_sandbox_path::{Policy, RelPath};
+///
+/// let path = RelPath::parse(b"skills//./a.md", &Policy::standard())?;
+/// assert_eq!(path.as_str(), Some("skills/a.md"));
+/// assert_eq!(path.depth(), 2);
+/// let outside = RelPath::parse(b"../a.md", &Policy::standard());
+/// assert_eq!(outside.unwrap_err().code(), "path/parent");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
@@ -86,7 +98,7 @@ impl<'a> RelPath<'a> {
     pub fn to_str(&self) -> Result<&str, PathEscape> {
         self.as_str().ok_or_else(|| {
             let odd = self.components().position(|part| std::str::from_utf8(part).is_err());
-            let component = odd.map(|above| above.saturating_add(1));
+            let component = odd.map(|above| above + 1);
             let error = LookupError { component, ..PathEscapeKind::NotUtf8.into() };
             PathEscape::new("read as text", &self.bytes, error)
         })
@@ -122,13 +134,13 @@ impl<'a> RelPath<'a> {
 
     /// Joins a name from a listing.
     pub(crate) fn child(&self, name: &[u8]) -> RelPath<'static> {
-        let mut bytes = Vec::with_capacity(self.bytes.len().saturating_add(name.len()).saturating_add(1));
+        let mut bytes = Vec::with_capacity(self.bytes.len() + name.len() + 1);
         if self.depth > 0 {
             bytes.extend_from_slice(&self.bytes);
             bytes.push(b'/');
         }
         bytes.extend_from_slice(name);
-        RelPath { bytes: Cow::Owned(bytes), depth: self.depth.saturating_add(1), parents: self.parents }
+        RelPath { bytes: Cow::Owned(bytes), depth: self.depth + 1, parents: self.parents }
     }
 }
 

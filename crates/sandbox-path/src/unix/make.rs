@@ -109,12 +109,15 @@ pub(crate) fn append(
     if rel.is_jail() {
         return Err(PathEscapeKind::NotRegular { is: FileKind::Directory }.into());
     }
+    // Opening and creating are two calls, because the caller must know which of them happened. Another process
+    // can act between the two, hence the rounds.
     for _ in 0..ROUNDS {
         match open(root, policy, rel, OpenFlags::APPEND) {
             Ok(fd) => {
                 let meta = regular(&fd, policy.hard_links_write)?;
                 return Ok((File::from(fd), meta, Creation::Existing));
             }
+            // Only a missing file may be created.
             Err(error) if error.kind != PathEscapeKind::NotFound => return Err(error.into()),
             Err(error) => {
                 let Some(perm) = perm else { return Err(error.into()) };
@@ -171,6 +174,7 @@ pub(super) fn seen(
     }
     if policy.mounts == Mounts::Refuse {
         let id = sys::mount_id(at, name).map_err(|errno| fail(rel, errno))?;
+        // A mount point inside the jail belongs to another file system, which this policy excludes.
         if id != root.mount {
             return Err(LookupError::at(PathEscapeKind::Mount, rel.depth).into());
         }

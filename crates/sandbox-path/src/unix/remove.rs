@@ -78,6 +78,7 @@ pub(crate) fn remove_tree(
     while let Some(level) = removal.levels.last_mut() {
         match level.entries.next() {
             Some((name, kind)) => {
+                // A copy, because entering the directory changes the level that the name is borrowed from.
                 let name = name.to_vec();
                 removal.entry(&name, kind)?;
             }
@@ -146,7 +147,10 @@ impl Removal<'_> {
                     Err(errno) => return Err(sys::lookup_error(errno).into()),
                 }
             }
+            // Checked before each removal, so that the limit is never exceeded by one.
             self.one_more()?;
+            // The kind in the listing may be outdated. The call itself reports a directory, so no separate
+            // check can race with it.
             match sys::retry(|| fs::unlinkat(&level.directory, name, AtFlags::empty())) {
                 Ok(()) => {
                     self.count();
@@ -154,6 +158,8 @@ impl Removal<'_> {
                 }
                 Err(Errno::NOENT) => return Ok(()),
                 Err(Errno::ISDIR) => is_directory = true,
+                // POSIX allows this error for a directory. If the entry is a file, entering it fails and the
+                // loop reports the error of the removal.
                 Err(Errno::PERM) if !is_directory => is_directory = true,
                 Err(errno) => return Err(sys::lookup_error(errno).into()),
             }
@@ -174,6 +180,8 @@ impl Removal<'_> {
                     return Ok(());
                 }
                 Err(Errno::NOENT) => return Ok(()),
+                // Another process has created an entry after the listing. The rounds are limited, since it
+                // could do so forever.
                 Err(Errno::NOTEMPTY | Errno::EXIST) if level.rounds < ROUNDS => {
                     level.entries = self.listed(&level.directory)?;
                     level.rounds = level.rounds.saturating_add(1);

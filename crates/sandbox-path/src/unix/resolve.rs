@@ -101,6 +101,8 @@ impl Resolution<'_> {
         }
         let end = self.done.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         self.done.truncate(end);
+        // The parent is opened again from the jail. `..` of the open directory may lead elsewhere if it was
+        // moved.
         self.at = match end {
             0 => None,
             _ => Some(strict(self.root, self.policy, &self.done, OpenFlags::DIRECTORY)?),
@@ -155,20 +157,25 @@ impl Resolution<'_> {
     /// Puts the target of a symlink before the remaining components.
     fn follow(&mut self, link: &OwnedFd, meta: &Metadata, number: usize) -> Result<(), LookupError> {
         self.hops = self.hops.saturating_add(1);
+        // A counter ends cycles without a set of visited symlinks.
         if self.hops > HOPS {
             return Err(PathEscapeKind::TooManyLinks.into());
         }
         may_follow(self.handle(), link, meta)?;
+        // The target is read from the open symlink. Reading it by name could return that of a replacement,
+        // which `may_follow` has not checked.
         let target = sys::target(link, c"").map_err(sys::lookup_error)?;
         match target.first() {
             None => return Err(PathEscapeKind::NotFound.into()),
             Some(b'/') => return Err(PathEscapeKind::Outside.into()),
             Some(_) => {}
         }
+        // Each hop can add a long target, so the remaining length is limited and not only the number of hops.
         self.left = self.left.saturating_add(target.len()).saturating_add(1);
         if self.left.saturating_add(self.done.len()) > PATH_MAX.saturating_add(1) {
             return Err(PathEscapeKind::TooLong.into());
         }
+        // In reverse, because each part is pushed to the front.
         for part in target.rsplit(|byte| *byte == b'/') {
             self.todo.push_front((part.to_vec(), number));
         }
@@ -181,6 +188,7 @@ impl Resolution<'_> {
 fn may_follow(directory: BorrowedFd<'_>, link: &OwnedFd, meta: &Metadata) -> Result<(), LookupError> {
     /// `ST_NOSYMFOLLOW`: the mount does not follow symlinks.
     const NO_FOLLOW: u64 = 0x2000;
+    // Symlinks in `/proc` jump to an object without a path, so their text says nothing about their target.
     let system = sys::retry(|| rustix::fs::fstatfs(link)).map_err(sys::lookup_error)?;
     if system.f_type == rustix::fs::PROC_SUPER_MAGIC {
         return Err(PathEscapeKind::MagicLink.into());

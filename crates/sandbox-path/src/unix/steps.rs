@@ -42,6 +42,8 @@ pub(crate) fn open(
     path: &[u8],
     want: OpenFlags,
 ) -> Result<OwnedFd, LookupError> {
+    // A walk that raced with a rename is repeated, but not forever: an attacker who renames in a loop must get
+    // an error and not a hang.
     for round in 0..TRIES {
         match walk(root, mounts, path, want) {
             Ok(found) => return Ok(found),
@@ -81,6 +83,7 @@ fn last(
     want: OpenFlags,
 ) -> Result<OwnedFd, WalkEnd> {
     let above = number.saturating_sub(1);
+    // A path to the jail itself has one empty component.
     let name = if name.is_empty() { b"." } else { name };
     if want.makes() {
         still_below(root, at, above)?;
@@ -113,6 +116,7 @@ fn still_below(root: &Root, directory: BorrowedFd<'_>, depth: usize) -> Result<(
     }
     let mut left = depth;
     let mut held: Option<OwnedFd> = None;
+    // A deep directory needs more `../` than one lookup may have. It climbs in stages.
     while left > UPS {
         let at = held.as_ref().map_or(directory, AsFd::as_fd);
         let up =
@@ -128,6 +132,8 @@ fn still_below(root: &Root, directory: BorrowedFd<'_>, depth: usize) -> Result<(
         None => sys::look_through(at, &ups(left)[..]),
     };
     match seen {
+        // The directory may have been moved while it was open. As many steps up as were taken down must lead to
+        // the jail again; otherwise an open relative to it would be outside.
         Ok(meta) if meta.id == root.id => Ok(()),
         Ok(_) => Err(climb(root, directory)),
         Err(errno) => Err(moved(root, directory, errno)),
@@ -164,6 +170,8 @@ fn climb(root: &Root, directory: BorrowedFd<'_>) -> WalkEnd {
     if last.links == 0 {
         return WalkEnd::Again;
     }
+    // A directory cannot be deeper than a path can be long, and the limit ends the climb if another process
+    // keeps moving the directory deeper.
     for _ in 0..crate::path::check::PATH_MAX {
         let at = held.as_ref().map_or(directory, AsFd::as_fd);
         let up = match sys::openat(at, b"..", STEP, Mode::empty()) {
@@ -171,9 +179,11 @@ fn climb(root: &Root, directory: BorrowedFd<'_>) -> WalkEnd {
             Err(errno) => return stopped(errno),
         };
         let Ok(meta) = sys::meta(&up) else { return outside() };
+        // It was moved within the jail, so only this attempt is lost.
         if meta.id == root.id {
             return WalkEnd::Again;
         }
+        // The parent of the root of the file system is that root itself.
         if meta.id == last.id {
             return outside();
         }
@@ -192,6 +202,7 @@ fn explain(at: BorrowedFd<'_>, name: &[u8], number: usize, errno: Errno, expecte
         Errno::LOOP | Errno::MLINK => named(Errno::LOOP),
         Errno::NOTDIR => match sys::look(at, name).map(|meta| meta.kind) {
             Ok(FileKind::Symlink) => named(Errno::LOOP),
+            // The entry is what the open wanted, so another process has just replaced it.
             Ok(kind) if kind == expected => WalkEnd::Again,
             Ok(_) => named(Errno::NOTDIR),
             Err(Errno::NOENT) => WalkEnd::Again,

@@ -1,4 +1,5 @@
 //! Wrappers of system calls, and conversions to the types of this crate.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -29,7 +30,7 @@ pub(crate) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, 
         match call() {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if disturbed < TRIES => {
-                disturbed = disturbed.saturating_add(1);
+                disturbed += 1;
                 if disturbed > YIELD_AFTER {
                     std::thread::yield_now();
                 }
