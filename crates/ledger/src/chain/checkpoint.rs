@@ -1,4 +1,5 @@
 //! Checkpoints: three lines of text that anchor a ledger outside its files.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::fmt;
 use core::str::FromStr;
@@ -93,11 +94,14 @@ fn parse(text: &str) -> Option<Checkpoint> {
     let (origin, rest) = text.split_once('\n')?;
     let (size, rest) = rest.split_once('\n')?;
     let (root, rest) = rest.split_once('\n')?;
+    // After an empty line may come signatures, as in the checkpoint format of transparency logs.
     if !(rest.is_empty() || rest.starts_with('\n')) {
         return None;
     }
     let ledger = origin.strip_prefix(ORIGIN)?.parse().ok()?;
     let number: u64 = size.parse().ok()?;
+    // `parse` accepts a plus sign and leading zeros. A checkpoint has one text form, since it may be signed or
+    // compared as text.
     if number.to_string() != size {
         return None;
     }
@@ -110,8 +114,7 @@ fn encode(bytes: &[u8; 32]) -> String {
         let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
         let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
         for place in 0..4_u32 {
-            let index =
-                usize::try_from((bits >> (18_u32.saturating_sub(place.saturating_mul(6)))) & 63).unwrap_or(0);
+            let index = usize::try_from((bits >> (18_u32 - place * 6)) & 63).unwrap_or(0);
             let digit = BASE64.get(index).copied().map_or('=', char::from);
             // A group of n bytes has n + 1 digits.
             out.push(if usize::try_from(place).unwrap_or(4) > group.len() { '=' } else { digit });
@@ -122,6 +125,7 @@ fn encode(bytes: &[u8; 32]) -> String {
 
 fn decode(text: &str) -> Option<[u8; 32]> {
     let digits = text.strip_suffix('=')?;
+    // 32 bytes are 43 digits and one `=`.
     if digits.len() != 43 {
         return None;
     }
@@ -130,9 +134,9 @@ fn decode(text: &str) -> Option<[u8; 32]> {
     for digit in digits.bytes() {
         let value = BASE64.iter().position(|known| *known == digit)?;
         bits = (bits << 6) | u32::try_from(value).ok()?;
-        have = have.saturating_add(6);
+        have += 6;
         if have >= 8 {
-            have = have.saturating_sub(8);
+            have -= 8;
             bytes.push(u8::try_from((bits >> have) & 255).ok()?);
         }
     }

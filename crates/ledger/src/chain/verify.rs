@@ -119,6 +119,17 @@ pub struct ChainVerification {
 }
 
 /// A verifier that takes the bytes of a ledger in pieces.
+/// # Examples
+/// ```
+/// use plugward_ledger::{ChainCheck, ChainVerifier, VerifyPlan};
+///
+/// let mut verifier = ChainVerifier::new(VerifyPlan::new());
+/// verifier.feed(b"not a record\n", &mut |_, _| ());
+/// verifier.feed(b"nor is this\n", &mut |_, _| ());
+/// let verification = verifier.finish();
+/// assert!(matches!(verification.check, ChainCheck::Broken { line: 1, .. }));
+/// assert_eq!(verification.records, 0);
+/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct ChainVerifier {
@@ -156,6 +167,7 @@ impl ChainVerifier {
     /// Creates a verifier before the first line.
     pub fn new(plan: VerifyPlan) -> Self {
         let VerifyPlan { mut against, from, mut folds } = plan;
+        // Largest first, so that `anchor` pops the next one from the end.
         against.sort_by_key(|checkpoint| core::cmp::Reverse(checkpoint.size()));
         folds.reset();
         Self {
@@ -206,6 +218,7 @@ impl ChainVerifier {
     }
 
     fn end(&mut self, outcome: ChainCheck) {
+        // The first fault is the cause; later ones usually follow from it.
         self.outcome.get_or_insert(outcome);
     }
 
@@ -225,6 +238,7 @@ impl ChainVerifier {
                 None => (rest, [].as_slice()),
             };
             rest = after;
+            // Nearly all lines are complete within one piece and are not copied.
             if end.is_some() && self.carried == 0 {
                 self.take(piece, count(piece.len()), each);
                 continue;
@@ -233,6 +247,7 @@ impl ChainVerifier {
             let room = MAX_LINE.saturating_add(1).saturating_sub(self.carry.len()).min(piece.len());
             self.carry.extend_from_slice(piece.get(..room).unwrap_or(&[]));
             self.carried = self.carried.saturating_add(count(piece.len()));
+            // A file without line ends is not a torn ledger, however long. This bounds how much of it is read.
             if self.carried > MAX_TORN {
                 self.line = self.line.saturating_add(1);
                 self.fail(ChainFault::TooLong);
@@ -258,6 +273,8 @@ impl ChainVerifier {
                 each(&record, line);
             }
             Ok(None) => {}
+            // A damaged last line may be the remains of an interrupted write. Whether it is the last is known
+            // only when nothing follows.
             Err(ChainFault::NotJson | ChainFault::TooLong) => self.suspect = Some((start, length)),
             Err(why) => self.fail(why),
         }
@@ -267,6 +284,8 @@ impl ChainVerifier {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         if self.chain.is_none() {
             let record = LedgerRecord::parse(text)?;
+            // Older segments may have been archived. Such a file begins with a record that repeats the head of
+            // the previous segment.
             if self.late.is_none() && record.seq() != 0 {
                 return self.fit_late(record, line);
             }

@@ -6,6 +6,7 @@
 //! differs. `serde_json` accepts other spellings and has no such report, and its handling of nesting, large
 //! numbers and unpaired surrogates would move the border between a torn and a broken line. So reader and
 //! writer are here, and tests compare them with `serde_json`.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::borrow::Cow;
 
@@ -36,6 +37,7 @@ impl Writer {
     }
 
     pub(crate) fn number(&mut self, value: u64) {
+        // Other readers store numbers as 64-bit floats, which are exact only below 2^53.
         if value >= TOO_BIG {
             self.fault = self.fault.or(Some("a number of 2^53 or above"));
         }
@@ -57,20 +59,22 @@ pub(crate) fn push_number(out: &mut Vec<u8>, value: u64) {
     let mut digits = [0_u8; 20];
     let mut rest = value;
     let mut used = 0_usize;
+    // Written by hand, because a number is written in each record and `to_string` allocates.
     for slot in digits.iter_mut().rev() {
-        *slot = b'0'.wrapping_add(u8::try_from(rest % 10).unwrap_or(0));
+        *slot = b'0' + u8::try_from(rest % 10).unwrap_or(0);
         rest /= 10;
-        used = used.saturating_add(1);
+        used += 1;
         if rest == 0 {
             break;
         }
     }
-    out.extend(digits.iter().skip(digits.len().saturating_sub(used)));
+    out.extend(digits.iter().skip(digits.len() - used));
 }
 
 /// Returns `true` for characters that a terminal or reader could misinterpret, or not display.
 const fn must_escape(c: char) -> bool {
     matches!(c,
+        // More than JSON requires: a ledger is read in terminals, where bidi controls could reorder a record.
         '\0'..='\u{1f}' | '"' | '\\' | '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
@@ -78,6 +82,7 @@ const fn must_escape(c: char) -> bool {
 fn push_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"' && *byte != b'\\';
+    // Most texts are plain ASCII and are copied as a whole.
     if text.as_bytes().iter().all(plain) {
         out.extend_from_slice(text.as_bytes());
     } else {
@@ -136,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     fn step(&mut self, by: usize) {
-        self.at = self.at.saturating_add(by);
+        self.at += by;
     }
 
     pub(crate) fn eat(&mut self, text: &str) -> bool {
@@ -159,6 +164,8 @@ impl<'a> Reader<'a> {
 
     /// Consumes `,"key":`, or `"key":` at the start of an object, if it is next.
     pub(crate) fn eat_key(&mut self, key: &str) -> bool {
+        // Keys have a fixed order and no blanks around them, so a comparison of bytes replaces a parser of
+        // objects.
         let front: &[u8] = if self.fresh { b"\"" } else { b",\"" };
         let there = self
             .bytes()
@@ -166,7 +173,7 @@ impl<'a> Reader<'a> {
             .and_then(|rest| rest.strip_prefix(key.as_bytes()))
             .is_some_and(|rest| rest.starts_with(b"\":"));
         if there {
-            self.step(front.len().saturating_add(key.len()).saturating_add(2));
+            self.step(front.len() + key.len() + 2);
             self.fresh = false;
         }
         there
@@ -186,8 +193,9 @@ impl<'a> Reader<'a> {
                 break;
             }
             value = value.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0')));
-            digits = digits.saturating_add(1);
+            digits += 1;
         }
+        // One text for each number, since records are hashed as text.
         let leading_zero = digits > 1 && self.peek() == Some(b'0');
         if digits == 0 || leading_zero || value >= TOO_BIG {
             return Err(start);

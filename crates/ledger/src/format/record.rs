@@ -1,4 +1,5 @@
 //! Records: single lines of a ledger.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use plugward_types::hex;
 
@@ -119,7 +120,7 @@ impl LedgerRecord {
         if let Some(what) = writer.fault {
             return Err(LedgerError::new(LedgerErrorKind::Value { what }));
         }
-        let bytes = out.len().saturating_sub(start);
+        let bytes = out.len() - start;
         let limit = if event.is_internal() { MAX_LINE } else { MAX_RECORD };
         if bytes > limit {
             return Err(LedgerError::new(LedgerErrorKind::TooLong { bytes, limit }));
