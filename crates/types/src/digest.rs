@@ -83,6 +83,18 @@ digest! {
     ///
     /// # Guarantees
     /// A digest has one text. Upper-case digits, another prefix or another length do not parse.
+    ///
+    /// # Examples
+    /// ```
+    /// use plugward_types::Digest;
+    ///
+    /// let digest = Digest::from_bytes([0xab; 32]);
+    /// let text = digest.to_string();
+    /// assert!(text.starts_with("sha256:abab"));
+    /// assert_eq!(text.parse::<Digest>()?, digest);
+    /// assert!(text.to_uppercase().parse::<Digest>().is_err());
+    /// # Ok::<(), plugward_types::ParseError>(())
+    /// ```
     Digest, "sha256:", "sha256 digest"
 }
 

@@ -13,6 +13,15 @@ const WHAT: &str = "rule id";
 ///
 /// # Guarantees
 /// Two parts of 1 to 64 bytes of `a-z 0-9 -`, each of which starts with a letter or digit.
+/// # Examples
+/// ```
+/// use plugward_types::RuleId;
+///
+/// let rule: RuleId = "shell/piped-download".parse()?;
+/// assert_eq!(rule.family(), "shell");
+/// assert!("Shell/piped-download".parse::<RuleId>().is_err());
+/// # Ok::<(), plugward_types::ParseError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(Arc<str>);
 
