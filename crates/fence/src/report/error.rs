@@ -105,6 +105,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("fence/no-grant", "correct `grant-type`, or construct the grant in the chokepoint"),
     ("fence/no-match", "correct the name in the config so that it matches an item of the workspace"),
     ("fence/self-test", "do not trust this run, and report the missed case as a bug"),
+    ("fence/threads", "raise the limit on threads or memory, and run again"),
     ("fence/changed", "run again while no other process writes to the workspace"),
     ("fence/metadata", "run `cargo metadata --no-deps --offline` and fix what it reports"),
     ("fence/manifest", "fix the file"),

@@ -35,13 +35,15 @@ const LARGE: usize = 96 << 10;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunOptions {
     pub(crate) threads: usize,
+    /// The stack size of a worker in bytes. Only a test sets another one than [`STACK`].
+    pub(crate) stack: usize,
     pub(crate) off: DisabledRules,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, off: DisabledRules::default() }
+        Self { threads, stack: STACK, off: DisabledRules::default() }
     }
 }
 
@@ -62,7 +64,7 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
     report.summary.not_scanned.clone_from(&sources.skipped);
     let mut world = members::read(sources, config, &mut report);
     rules_off(config, &mut report);
-    let bytes = read_all(&mut world, sources, config, options);
+    let bytes = read_all(&mut world, sources, config, options, &mut report);
     let inventory = inventory::read(&world, config);
     coverage::check(&world, &inventory, config, &mut report);
     let marks = MacroIndex::read(&world);
@@ -144,6 +146,7 @@ fn read_all(
     sources: &Sources<'_>,
     config: &FenceConfig,
     options: RunOptions,
+    report: &mut FenceReport,
 ) -> Bytes {
     let mut bytes = Bytes::new();
     let mut kept = 0_usize;
@@ -174,9 +177,16 @@ fn read_all(
         let work: Vec<_> =
             todo.iter().map(|(path, package, shape)| (path, keep_of(world, *package), *shape)).collect();
         // Each worker has its own interner, because sharing one would need a lock for every name.
-        let done = parallel(&work, options.threads, |(path, keep, shape), names: &mut NameInterner| {
+        let done = parallel(&work, options, |(path, keep, shape), names: &mut NameInterner| {
             read_names(path, *keep, *shape, sources, &config.type_glob, names)
         });
+        let done = match done {
+            Ok(done) => done,
+            Err(undecided) => {
+                report.undecided.push(undecided);
+                return bytes;
+            }
+        };
         for ((path, ..), (info, text)) in todo.iter().zip(done) {
             let index = world.files.len();
             if kept.saturating_add(text.len()) <= KEPT {
@@ -195,16 +205,19 @@ fn read_all(
 }
 
 /// Applies a function to items on several threads. The results keep the order of the items.
+///
+/// # Errors
+/// `fence/threads` if no thread could be started, so that the items were not looked at.
 pub(crate) fn parallel<T: Sync, R: Send, S: Default>(
     items: &[T],
-    threads: usize,
+    options: RunOptions,
     work: impl Fn(&T, &mut S) -> R + Sync,
-) -> Vec<R> {
+) -> Result<Vec<R>, UndecidedReason> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
-    let lost = AtomicUsize::new(0);
+    let mut failure = None;
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
+        for _ in 0..options.threads.clamp(1, items.len().max(1)) {
             let body = || {
                 let mut state = S::default();
                 let mut own = Vec::new();
@@ -215,19 +228,27 @@ pub(crate) fn parallel<T: Sync, R: Send, S: Default>(
                     let Some(item) = items.get(index) else { break };
                     own.push((index, work(item, &mut state)));
                 }
-                if let Ok(mut done) = done.lock() {
-                    done.extend(own);
-                }
+                done.lock().unwrap_or_else(PoisonError::into_inner).extend(own);
             };
-            if std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body).is_err() {
-                lost.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) =
+                std::thread::Builder::new().stack_size(options.stack).spawn_scoped(scope, body)
+            {
+                failure = Some(error);
             }
         }
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A thread that cannot be started costs only time, because the others take its items. Without any thread
+    // nothing was checked, and a report without findings would pass for a clean one. The caller's own thread is
+    // no substitute: its stack may be too small for a deep syntax tree.
+    if done.len() < items.len() {
+        let cause = failure.map_or_else(String::new, |error| format!(": {error}"));
+        let message = format!("{} files not checked, since no thread could be started{cause}", items.len());
+        return Err(UndecidedReason::new("fence/threads", message));
+    }
     // The order of completion depends on timing, and the report must not.
     done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, answer)| answer).collect()
+    Ok(done.into_iter().map(|(_, answer)| answer).collect())
 }
 
 pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
@@ -351,4 +372,35 @@ fn excerpts(world: &World<'_>, sources: &Sources<'_>, bytes: &Bytes, report: &mu
         excerpts.insert(file.to_owned(), shown.collect());
     }
     report.excerpts = excerpts;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RunOptions, STACK, parallel};
+
+    #[test]
+    fn items_are_done_in_order_on_any_number_of_threads() {
+        for threads in [0, 1, 3, 100] {
+            let options = RunOptions { threads, stack: STACK, ..RunOptions::default() };
+            let doubled = parallel(&[1, 2, 3], options, |item, (): &mut ()| item * 2);
+            assert_eq!(doubled.unwrap(), [2, 4, 6]);
+        }
+    }
+
+    #[test]
+    fn a_run_without_threads_is_undecided() {
+        // No address space has room for this stack, so the system refuses the thread.
+        let options = RunOptions { stack: 1 << (usize::BITS - 2), ..RunOptions::default() };
+        let files = [("caps/src/lib.rs".to_owned(), b"pub struct NetCapability;".to_vec())];
+        let files = files.into_iter().collect();
+        let packages = [crate::PackageSpec::new("caps", "caps")];
+        let sources = crate::Sources::in_memory(&packages, &files);
+        let report = super::run(&sources, &crate::FenceConfig::for_crates(&["caps"]), options);
+        assert!(
+            report.undecided.iter().any(|reason| reason.code == "fence/threads"),
+            "{:?}",
+            report.undecided
+        );
+        assert_eq!(report.exit_code(), 2);
+    }
 }

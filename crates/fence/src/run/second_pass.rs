@@ -47,9 +47,16 @@ impl SecondPass<'_> {
             }
         }
         let work: Vec<(usize, Vec<usize>)> = modules.into_iter().collect();
-        let looked = parallel(&work, self.options.threads, |(file, modules), (): &mut ()| {
+        let looked = parallel(&work, self.options, |(file, modules), (): &mut ()| {
             self.second_look(*file, modules, sources, bytes)
         });
+        let looked = match looked {
+            Ok(looked) => looked,
+            Err(undecided) => {
+                report.undecided.push(undecided);
+                return Vec::new();
+            }
+        };
         let mut findings = Vec::new();
         let mut grants = Vec::new();
         for ((file, _), one) in work.iter().zip(looked) {

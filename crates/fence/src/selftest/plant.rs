@@ -132,7 +132,7 @@ fn look(
     }
     let planted = planted_config(names, config, definitions);
     // One thread is enough for some small files, and it keeps the self-test cheap.
-    run::run(&sources, &planted, RunOptions { threads: 1, off })
+    run::run(&sources, &planted, RunOptions { threads: 1, off, ..RunOptions::default() })
 }
 
 /// Keeps the settings that a case depends on and turns every rule on.
