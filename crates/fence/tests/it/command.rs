@@ -103,9 +103,9 @@ error[F01]: a literal makes a `NetCapability`
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
-/// Returns the SARIF schema, which is in the test data of the scanner together with its origin and license.
+/// Returns the SARIF schema, which is in the test data of `cli`.
 fn sarif_schema() -> jsonschema::Validator {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scanner/tests/data/sarif-2.1.0-rtm.5.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/data/sarif-2.1.0-rtm.5.json");
     let mut schema: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     // The schema's pattern for `language` is not a valid Unicode regex. The reports have no such key.
     for place in ["run", "toolComponent"] {
