@@ -1,4 +1,5 @@
 //! Installing packages from an npm registry.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use core::net::IpAddr;
 
@@ -146,7 +147,7 @@ pub(crate) fn check_spec(spec: &str) -> Result<(), &'static str> {
         return Err("it is too long");
     }
     let (name, version) = match spec.get(1..).and_then(|rest| rest.split_once('@')) {
-        Some((rest, version)) => (spec.get(..rest.len().saturating_add(1)).unwrap_or(""), Some(version)),
+        Some((rest, version)) => (spec.get(..rest.len() + 1).unwrap_or(""), Some(version)),
         None => (spec, None),
     };
     let part = |part: &str| {

@@ -1,4 +1,5 @@
 //! The mint, which alone creates capabilities.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 pub(crate) mod bundle;
 
@@ -181,6 +182,33 @@ pub enum MintCheck<C> {
 /// # Guarantees
 ///
 /// No capability exists without its record.
+/// # Examples
+/// ```
+/// use plugward_capability::{
+///     BudgetLimit, Budgets, GitScope, Lifetime, Mint, MintCheck, MintRules, NoScrub, PluginName,
+///     RawWithNetwork, Request, ScopeDirectory, Trail, TrailRules, WorkflowId, folds,
+/// };
+/// use plugward_ledger::{Ledger, LedgerId, LedgerTime};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let clock = || LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap();
+/// let ledger = Ledger::in_memory(LedgerId::from_bytes([7; 16]), Box::new(clock), folds())?;
+/// let trail = Trail::open(ledger, TrailRules { scrub: Box::new(NoScrub) })?;
+/// let mint = Mint::new(trail.clone(), MintRules { raw_with_network: RawWithNetwork::Refuse });
+///
+/// let none = BudgetLimit { max_mints: Some(0), max_uses: None, max_units: None };
+/// let workflow = trail.open_workflow(WorkflowId::new("wf-7")?, &Budgets::otherwise(none))?;
+/// let request = Request {
+///     plugin: PluginName::new("claude:acme@team")?,
+///     workflow: &workflow,
+///     scope: GitScope::new(ScopeDirectory::new("~/work/site", "dev 7 inode 42")?, "plugins/acme/")?,
+///     lifetime: Lifetime::Workflow,
+/// };
+/// let MintCheck::Refused(refusal) = mint.mint(request)? else { panic!("granted") };
+/// assert_eq!(refusal.code(), "mint/over-budget");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Mint {
     trail: Trail,
@@ -246,6 +274,8 @@ impl Mint {
         let Request { plugin, workflow, scope, lifetime } = request;
         let kind = <S::Capability as crate::Capability>::KIND;
         let value = scope.to_value();
+        // The decision and its record are one step under the lock of the ledger. Two threads could otherwise
+        // both take the last unit of a budget.
         let decided = self.trail.append_if(|fold, now| {
             let answer = self
                 .decide(fold, workflow, &plugin, kind)
@@ -261,6 +291,7 @@ impl Mint {
                     };
                     (vec![wish.minted(workflow.id(), serial, warning)], Ok((serial, expires)))
                 }
+                // Refusals are recorded as well, so that a review shows what a plugin asked for.
                 Err(row) => (vec![refused(workflow.id(), &plugin, kind.as_str(), row)], Err(row)),
             }
         })?;
@@ -288,6 +319,7 @@ impl Mint {
         kind: CapabilityKind,
     ) -> Result<(u64, Option<&'static str>), Row> {
         // A workflow of another ledger has no budget here.
+        // Two ledgers can have workflows of the same name, so names alone do not identify one.
         if workflow.ledger() != self.trail.ledger_id() {
             return Err(M_CLOSED);
         }
@@ -345,6 +377,7 @@ impl Mint {
         Ok(match decided.value {
             Ok((serials, expires)) => {
                 let first = decided.receipt.map_or(0, |receipt| receipt.first_seq());
+                // The events of one append have consecutive sequence numbers, in the order of the members.
                 let numbered = scopes.into_iter().zip(serials).zip(first..);
                 let made = numbered.map(|((scope, serial), minted)| {
                     let key = GrantKey {
@@ -371,12 +404,13 @@ impl Mint {
         if workflow.ledger() != self.trail.ledger_id() {
             return Err(M_CLOSED);
         }
-        let twice =
-            |at: usize| members.iter().skip(at.saturating_add(1)).any(|other| members.get(at) == Some(other));
+        let twice = |at: usize| members.iter().skip(at + 1).any(|other| members.get(at) == Some(other));
+        // The limit also bounds the search for duplicates, which is quadratic.
         if !(1..=64).contains(&members.len()) || (0..members.len()).any(twice) {
             return Err(M_BUNDLE);
         }
         // Each member counts before the next one is decided.
+        // A copy, because the whole bundle may still be refused and nothing of it may count then.
         let mut open = fold.may_mint_in(workflow.id().as_str(), workflow.opened())?.clone();
         let mut serials = Vec::new();
         for (kind, _) in members {
@@ -429,6 +463,7 @@ pub fn for_tests<S: Scope>(scope: S) -> S::Capability {
     let names = WorkflowId::new("tests").and_then(|workflow| Ok((workflow, PluginName::new("tests")?)));
     #[expect(clippy::expect_used, reason = "the two names are valid constants")]
     let (workflow, plugin) = names.expect("both names are printable");
+    // Serials start at 1, so a production trail can tell this grant apart and refuses it.
     let key = GrantKey { ledger: LedgerId::from_bytes([0; 16]), workflow, serial: 0, minted: None };
     scope.build(grant(key, plugin, None))
 }

@@ -63,6 +63,8 @@ impl OpenWorkflow {
     fn budgeted(&self, counts: CounterScope, plugin: &str, kind: &str) -> Count {
         match counts {
             CounterScope::Plugin => self.counted(plugin, kind),
+            // Summed at each decision and not kept as a total, since a second counter could disagree with the
+            // first.
             CounterScope::All => self.counts.iter().filter(|((_, other), _)| other == kind).fold(
                 Count::default(),
                 |sum, (_, count)| Count {
@@ -90,6 +92,7 @@ impl OpenWorkflow {
         if above(limit.max_mints, self.budgeted(counts, plugin, kind.as_str()).mints, 1) {
             return Err(M_BUDGET);
         }
+        // All kinds are listed, so that a new kind does not compile until it is decided here.
         let others: &[CapabilityKind] = match kind {
             CapabilityKind::HookRawOutput => &[CapabilityKind::NetConnect, CapabilityKind::LlmAccess],
             CapabilityKind::NetConnect | CapabilityKind::LlmAccess => &[CapabilityKind::HookRawOutput],
@@ -112,6 +115,8 @@ impl OpenWorkflow {
     pub(crate) fn mint(&mut self, serial: u64, minted: GrantState) {
         let count = self.count(&minted.plugin, &minted.kind);
         count.mints = count.mints.saturating_add(1);
+        // The maximum and not the newest, so that records with serials out of order cannot make a serial be
+        // used twice.
         self.last_serial = self.last_serial.max(serial);
         self.minted.insert(serial, minted);
     }

@@ -178,6 +178,8 @@ impl Trail {
         &self,
         f: impl FnOnce(&TrailFold, LedgerTime) -> (Vec<LedgerEvent>, T),
     ) -> Result<AppendDecision<T>, TrailError> {
+        // Acquire pairs with the release in `finish`: a thread that sees the trail usable also sees every
+        // earlier end of a use.
         if self.0.poisoned.load(Ordering::Acquire) {
             return Err(TrailError::new(TrailErrorKind::Poisoned));
         }
@@ -197,6 +199,8 @@ impl Trail {
     pub fn open_workflow(&self, id: WorkflowId, budgets: &Budgets) -> Result<Workflow, TrailError> {
         let lines = budgets.lines();
         let decided = self.append_if(|fold, _| match fold.open.get(id.as_str()) {
+            // Opening again with the same budgets is allowed, so that a host that restarts can continue its
+            // workflow. Other budgets would silently raise the limits.
             Some(open) if open.budgets == lines => (Vec::new(), Ok(open.at)),
             Some(_) => (Vec::new(), Err(())),
             None => {
@@ -305,6 +309,7 @@ impl Trail {
     }
 
     fn may_use(&self, key: &GrantKey, fold: &TrailFold, asked: &UseRequest<'_>) -> Result<(), Row> {
+        // Only `for_tests` creates serial 0.
         if key.serial() == 0 {
             return match self.0.tests {
                 TestSerials::Refused => Err(U_TEST),
@@ -330,6 +335,8 @@ impl Trail {
     pub fn revoke(&self, key: &GrantKey, by: &str, reason: &str) -> Result<(), TrailError> {
         let (workflow, serial) = (key.workflow().as_str(), key.serial());
         let (by, reason) = (self.0.scrub.scrub(by), self.0.scrub.scrub(reason));
+        // A key from a report has only the serial. A key of a live grant also names its record, which tells it
+        // apart from a grant of an earlier workflow with this id.
         let same = |minted: &GrantState| key.minted().is_none_or(|at| at == minted.at);
         let decided = self.append_if(|fold, _| {
             let known = key.ledger() == self.0.id
@@ -352,6 +359,8 @@ impl Trail {
     /// `trail/reserved` for a type that only the trail or the mint writes; `trail/poisoned`; those of the
     /// ledger.
     pub fn record(&self, event: LedgerEvent) -> Result<Receipt, TrailError> {
+        // Events that change the fold are written only with the checks above. A host could otherwise record a
+        // grant that no budget has seen.
         if is_reserved(&event) {
             return Err(TrailError::new(TrailErrorKind::Reserved { type_name: event.type_name() }));
         }
@@ -437,6 +446,7 @@ impl UseGuard<'_> {
     }
 
     fn finish(&mut self, outcome: UseOutcome, code: Option<&str>) -> Result<(), TrailError> {
+        // Set before the append, so that a failure is not followed by a second attempt on drop.
         self.ended = EndState::Yes;
         let ended = self.trail.append_if(|_, now| {
             // The clock may have gone back since the use began.
@@ -451,6 +461,7 @@ impl UseGuard<'_> {
             };
             (vec![event], ())
         });
+        // A use without a recorded end makes the ledger incomplete, and nothing may be granted on its evidence.
         ended.map(drop).inspect_err(|_| self.trail.0.poisoned.store(true, Ordering::Release))
     }
 }
