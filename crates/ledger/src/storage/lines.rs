@@ -35,6 +35,7 @@ pub(crate) fn each_line<E>(
     let mut carry: Vec<u8> = Vec::new();
     let mut at = from;
     while at < to {
+        // In chunks, because a ledger may be larger than the memory.
         let step = to.saturating_sub(at).min(u64::try_from(CHUNK).unwrap_or(u64::MAX));
         let piece = read_range(tape, at, at.saturating_add(step))?;
         at = at.saturating_add(step);
