@@ -20,7 +20,8 @@ pub(crate) fn pins(bytes: &[u8]) {
         Ok(count) => count,
         Err(error) => return harmless(&format!("{error} {}", error.help())),
     };
-    let (Ok(key), Ok(now)) = ("path:/fuzz/one-more".parse::<PluginKey>(), Timestamp::from_unix(0)) else {
+    let (Ok(key), Some(now)) = ("path:/fuzz/one-more".parse::<PluginKey>(), Timestamp::from_unix_seconds(0))
+    else {
         return;
     };
     let observed = ObservedPlugin {

@@ -57,7 +57,7 @@ impl Answers {
 }
 
 fn now() -> Timestamp {
-    Timestamp::from_unix(1_790_000_000).unwrap()
+    Timestamp::from_unix_seconds(1_790_000_000).unwrap()
 }
 
 fn tree_of(report: &Report, plugin: &str) -> TreeDigest {

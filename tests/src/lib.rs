@@ -628,7 +628,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
         shared: run.shared.clone(),
         verifiers: verifiers(run),
         host_version: run.host_version.clone(),
-        now: Timestamp::from_unix(1_790_000_000).unwrap(),
+        now: Timestamp::from_unix_seconds(1_790_000_000).unwrap(),
         by: "tester".to_owned(),
     }
 }

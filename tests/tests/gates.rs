@@ -155,7 +155,7 @@ fn approve(bench: &Bench, run: &Run, path: &str) -> PluginKey {
         rules: Rules::builtin().digest(),
         by: None,
     };
-    let now = Timestamp::from_unix(1_790_000_000).unwrap();
+    let now = Timestamp::from_unix_seconds(1_790_000_000).unwrap();
     let key = subject.key().clone();
     let (tree, max) = (bytes.tree, Risk::Medium);
     let stored = approvals.approve(&key, &draft, &bytes, &tree, &audit, max, now).unwrap();
@@ -217,7 +217,7 @@ fn deny(key: PluginKey, called: &[&str]) -> Change {
 fn bench_commit(bench: &Bench, changes: Vec<Change>) {
     let config = Dir::open_ambient_dir(&bench.config, ambient_authority()).unwrap();
     let (mut pins, _) = Pins::open(&Pins::file(&config, owner()).unwrap()).unwrap();
-    let done = pins.commit(changes, Timestamp::from_unix(1_790_000_000).unwrap()).unwrap();
+    let done = pins.commit(changes, Timestamp::from_unix_seconds(1_790_000_000).unwrap()).unwrap();
     assert!(done.outcomes.iter().all(|outcome| outcome.code().is_none()), "{done:?}");
 }
 

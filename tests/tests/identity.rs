@@ -44,7 +44,7 @@ fn copy(from: &str, to: &str) -> Step {
 }
 
 fn now() -> Timestamp {
-    Timestamp::from_unix(1_790_000_000).unwrap()
+    Timestamp::from_unix_seconds(1_790_000_000).unwrap()
 }
 
 fn commit(bench: &Bench, change: Change) {

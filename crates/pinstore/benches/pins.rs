@@ -55,8 +55,9 @@ fn home(count: u32) -> (tempfile::TempDir, StateFile) {
     let dir = Dir::open_ambient_dir(home.path(), ambient_authority()).unwrap();
     let file = Pins::file(&dir, Owner::uid(home.path().metadata().unwrap().uid())).unwrap();
     let (mut pins, _) = Pins::open(&file).unwrap();
-    let _done =
-        pins.commit((0..count).map(enroll).collect(), Timestamp::from_unix(1_800_000_000).unwrap()).unwrap();
+    let _done = pins
+        .commit((0..count).map(enroll).collect(), Timestamp::from_unix_seconds(1_800_000_000).unwrap())
+        .unwrap();
     (home, file)
 }
 
@@ -85,7 +86,7 @@ fn pins(c: &mut Criterion) {
                 || std::fs::write(home.path().join("plugins.pins.toml"), &original).unwrap(),
                 |()| {
                     let (mut pins, _) = Pins::open(&file).unwrap();
-                    let now = Timestamp::from_unix(1_800_000_000).unwrap();
+                    let now = Timestamp::from_unix_seconds(1_800_000_000).unwrap();
                     pins.commit(vec![enroll(count)], now).unwrap().serial
                 },
                 BatchSize::PerIteration,

@@ -7,7 +7,6 @@ mod error;
 mod format;
 mod pins;
 mod revocations;
-mod time;
 
 pub use approvals::approval::{Approval, AuditKind, AuditVerdict, Risk};
 pub use approvals::store::{
@@ -37,7 +36,7 @@ pub use pins::load::{StoreCheck, StoreNotice};
 pub use pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState};
 pub use pins::reviewed::{DigestMismatch, ReviewedDigests};
 pub use pins::store::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
+pub use plugward_types::Timestamp;
 pub use revocations::copies::{EffectiveList, ListFault, RevocationLists};
 pub use revocations::entry::{Revocation, RevocationSubject};
 pub use revocations::list::{RevocationCheck, Revocations};
-pub use time::Timestamp;

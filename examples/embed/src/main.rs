@@ -40,7 +40,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plugins = std::fs::canonicalize(plugins)?;
     let place = plugins.to_str().ok_or("the path is not UTF-8")?.parse()?;
     let root = Root::placed(Jail::open(&plugins, Policy::standard())?, place);
-    let checker = Checker::new(&mut stores, Timestamp::from_unix(since_1970.as_secs())?);
+    let now = Timestamp::from_unix_seconds(since_1970.as_secs()).ok_or("the clock is after the year 9999")?;
+    let checker = Checker::new(&mut stores, now);
     for outcome in checker.trust(Trust::Tofu).check(&[root])?.into_outcomes() {
         match outcome {
             Outcome::Load(plugin) => run_hooks(&plugin, &dir, &state)?,

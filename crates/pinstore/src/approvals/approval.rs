@@ -6,9 +6,9 @@ use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::old_formats::is_scope;
-use crate::format::reader::{self, Lines, Node};
+use crate::format::reader::{self, Node};
 use crate::format::writer::{line, map, quoted, text};
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 const HEAD: &str = "\
 # The approvals of audited plugins. plugward writes this file as a whole, without comments. You can delete an entry:
@@ -125,7 +125,7 @@ impl Given {
 /// Reads an approvals file.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Given, FormatError> {
     let text = reader::text_of(bytes)?;
-    let lines = Lines::of(text);
+    let lines = reader::lines_of(text);
     let table = reader::parse(text, &lines)?;
     let root = Node::root(&table, &lines);
     let version = root.integer("version")?.ok_or_else(|| root.missing("version"))?;

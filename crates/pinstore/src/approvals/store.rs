@@ -10,7 +10,7 @@ use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 use crate::approvals::approval::{self, Approval, AuditKind, AuditVerdict, Given, MAX_APPROVALS, Risk};
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::pins::store::keep_copy;
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 const NAME: &str = "plugins.approvals.toml";
 // The size limit of the file: 20,000 approvals of 400 bytes.
@@ -278,7 +278,8 @@ impl Approvals {
             verdict: draft.verdict,
             rules: draft.rules,
             by: draft.by.clone(),
-            at: now,
+            // The file stores whole seconds; the entry in memory equals the one that is read back.
+            at: now.truncated_to_second(),
         };
         self.change(|given| {
             given.by_key.insert(key.clone(), approval);

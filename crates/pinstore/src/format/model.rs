@@ -6,12 +6,12 @@ use plugward_types::{Behavior, CalledName, Digest, PluginId, PluginKey};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::old_formats;
-use crate::format::reader::{self, Lines, Node};
+use crate::format::reader::{self, Node};
 use crate::format::writer::{self, Block};
 use crate::pins::facts::{Facts, PinOrigin};
 use crate::pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
 use crate::revocations::entry::Revocation;
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 pub(crate) const VERSION: i64 = 3;
 // The limit of entries, which bounds time and memory for a crafted file.
@@ -104,7 +104,7 @@ impl Model {
     /// Reads a file of any version up to this one.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         let text = reader::text_of(bytes)?;
-        let lines = Lines::of(text);
+        let lines = reader::lines_of(text);
         let table = reader::parse(text, &lines)?;
         let root = Node::root(&table, &lines);
         let version = root.integer("version")?;

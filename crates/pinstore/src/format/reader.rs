@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use plugward_types::ParseError;
+use plugward_types::{LineColumn, LineEnds, LineIndex, ParseError, Timestamp};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{FormatError, FormatErrorKind};
@@ -13,30 +13,16 @@ const MAX_KEY: usize = 120;
 /// A key, its value, and the position of the key.
 pub(crate) type Named<'t> = (&'t str, &'t str, Range<usize>);
 
-/// Converts byte offsets to lines and columns.
-#[derive(Debug)]
-pub(crate) struct Lines<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
+/// Returns the lines of a document. In TOML, a CR without an LF does not end a line.
+pub(crate) fn lines_of(text: &str) -> LineIndex<'_> {
+    LineIndex::new(text.as_bytes(), LineEnds::Lf)
 }
 
-impl<'a> Lines<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
-        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = core::iter::once(0).chain(after_breaks.map(|(at, _)| at.saturating_add(1))).collect();
-        Self { text, starts }
-    }
-
-    pub(crate) fn line(&self, offset: usize) -> usize {
-        self.starts.partition_point(|start| *start <= offset)
-    }
-
-    pub(crate) fn place(&self, offset: usize) -> (usize, usize) {
-        let line = self.line(offset);
-        let start = line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(0);
-        let column = self.text.get(start..offset).map_or(1, |part| part.chars().count().saturating_add(1));
-        (line, column)
-    }
+/// Returns the line and column of an offset, as [`FormatError`] has them.
+fn place(lines: &LineIndex<'_>, offset: usize) -> (usize, usize) {
+    let LineColumn { line, column } = lines.line_column(offset);
+    let widen = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    (widen(line), widen(column))
 }
 
 /// Checks that bytes are UTF-8 text.
@@ -46,18 +32,18 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, FormatError> {
     }
     core::str::from_utf8(bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let place = core::str::from_utf8(good).map_or((1, 1), |text| Lines::of(text).place(text.len()));
-        FormatError::at(place, FormatErrorKind::Utf8)
+        let lines = LineIndex::new(good, LineEnds::Lf);
+        FormatError::at(place(&lines, good.len()), FormatErrorKind::Utf8)
     })
 }
 
 /// Parses a whole document.
-pub(crate) fn parse<'i>(text: &'i str, lines: &Lines<'i>) -> Result<DeTable<'i>, FormatError> {
+pub(crate) fn parse<'i>(text: &'i str, lines: &LineIndex<'i>) -> Result<DeTable<'i>, FormatError> {
     DeTable::parse(text).map(toml::Spanned::into_inner).map_err(|error| {
         let message: String = error.message().chars().take(MAX_KEY).flat_map(char::escape_default).collect();
         let kind = FormatErrorKind::Syntax { message };
         match error.span() {
-            Some(span) => FormatError::at(lines.place(span.start), kind),
+            Some(span) => FormatError::at(place(lines, span.start), kind),
             None => FormatError::anywhere(kind),
         }
     })
@@ -97,10 +83,10 @@ impl FromText for String {
     }
 }
 
-impl FromText for crate::Timestamp {
+impl FromText for Timestamp {
     const EXPECTED: &'static str = "a UTC time to the second, such as 2026-11-21T21:48:03Z";
     fn from_text(text: &str) -> Option<Self> {
-        text.parse().ok()
+        Self::parse_seconds(text).ok()
     }
 }
 
@@ -114,14 +100,14 @@ impl FromText for crate::DirectoryId {
 /// A table of a document, with its position.
 #[derive(Debug, Clone)]
 pub(crate) struct Node<'t, 'i> {
-    lines: &'t Lines<'i>,
+    lines: &'t LineIndex<'i>,
     table: &'t DeTable<'i>,
     path: String,
     start: usize,
 }
 
 impl<'t, 'i> Node<'t, 'i> {
-    pub(crate) const fn root(table: &'t DeTable<'i>, lines: &'t Lines<'i>) -> Self {
+    pub(crate) const fn root(table: &'t DeTable<'i>, lines: &'t LineIndex<'i>) -> Self {
         Self { lines, table, path: String::new(), start: 0 }
     }
 
@@ -147,24 +133,24 @@ impl<'t, 'i> Node<'t, 'i> {
     /// Returns an error for a key of this table.
     pub(crate) fn wrong(&self, span: &Range<usize>, key: &str, expected: &'static str) -> FormatError {
         let kind = FormatErrorKind::Expected { key: self.key(key), expected };
-        FormatError::at(self.lines.place(span.start), kind)
+        FormatError::at(place(self.lines, span.start), kind)
     }
 
     /// Returns the error for a required key.
     pub(crate) fn missing(&self, key: &str) -> FormatError {
         let kind = FormatErrorKind::Missing { key: self.key(key) };
-        FormatError::at(self.lines.place(self.start), kind)
+        FormatError::at(place(self.lines, self.start), kind)
     }
 
     /// Returns the error for a key that is not part of the format.
     pub(crate) fn unknown(&self, key: &str) -> FormatError {
         let span = self.table.get_key_value(key).map_or(0..0, |(key, _)| key.span());
-        FormatError::at(self.lines.place(span.start), FormatErrorKind::Unknown { key: self.key(key) })
+        FormatError::at(place(self.lines, span.start), FormatErrorKind::Unknown { key: self.key(key) })
     }
 
     /// Returns the error for a wrong check value.
     pub(crate) fn mismatch(&self) -> FormatError {
-        FormatError::at(self.lines.place(self.start), FormatErrorKind::Check { key: self.path.clone() })
+        FormatError::at(place(self.lines, self.start), FormatErrorKind::Check { key: self.path.clone() })
     }
 
     /// Checks that the table has no keys other than these.
@@ -181,7 +167,7 @@ impl<'t, 'i> Node<'t, 'i> {
     pub(crate) fn name_as<T: FromText>(&self, name: &str) -> Result<T, FormatError> {
         T::from_text(name).ok_or_else(|| {
             let kind = FormatErrorKind::Expected { key: self.path.clone(), expected: T::EXPECTED };
-            FormatError::at(self.lines.place(self.start), kind)
+            FormatError::at(place(self.lines, self.start), kind)
         })
     }
 
@@ -234,13 +220,11 @@ impl<'t, 'i> Node<'t, 'i> {
         found.ok_or_else(|| self.missing(key))
     }
 
-    pub(crate) fn time(&self, key: &str) -> Result<Option<crate::Timestamp>, FormatError> {
-        self.read(key, crate::Timestamp::EXPECTED, |value| {
-            crate::Timestamp::from_text(&value.as_datetime()?.to_string())
-        })
+    pub(crate) fn time(&self, key: &str) -> Result<Option<Timestamp>, FormatError> {
+        self.read(key, Timestamp::EXPECTED, |value| Timestamp::from_text(&value.as_datetime()?.to_string()))
     }
 
-    pub(crate) fn must_time(&self, key: &str) -> Result<crate::Timestamp, FormatError> {
+    pub(crate) fn must_time(&self, key: &str) -> Result<Timestamp, FormatError> {
         self.time(key)?.ok_or_else(|| self.missing(key))
     }
 
@@ -269,7 +253,7 @@ impl<'t, 'i> Node<'t, 'i> {
     pub(crate) fn times<K: FromText + Ord>(
         &self,
         key: &str,
-    ) -> Result<std::collections::BTreeMap<K, crate::Timestamp>, FormatError> {
+    ) -> Result<std::collections::BTreeMap<K, Timestamp>, FormatError> {
         let mut found = std::collections::BTreeMap::new();
         let Some(node) = self.table(key)? else { return Ok(found) };
         for (name, span) in node.names() {

@@ -7,10 +7,9 @@
 use core::fmt::Display;
 use std::collections::BTreeMap;
 
-use plugward_types::{CalledName, Digest, PluginId, PluginKey};
+use plugward_types::{CalledName, Digest, PluginId, PluginKey, hex};
 use sha2::{Digest as _, Sha256};
 
-use crate::format::hash::hex;
 use crate::format::model::{Counts, Model, VERSION};
 use crate::pins::facts::Facts;
 use crate::pins::pin::{AgreedState, McpPin, PendingPin, Pin};
@@ -60,7 +59,7 @@ impl Block {
     /// Returns the check value of the entry.
     pub(crate) fn check(&self) -> String {
         let digest = Sha256::new().chain_update(DOMAIN).chain_update(&self.head).chain_update(&self.tail);
-        hex(digest.finalize().get(..CHECK_BYTES).unwrap_or_default())
+        hex::encode(digest.finalize().get(..CHECK_BYTES).unwrap_or_default())
     }
 
     fn write(&self, out: &mut String) {

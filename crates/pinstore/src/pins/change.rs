@@ -12,7 +12,7 @@ use crate::pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin};
 use crate::pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
 use crate::pins::reviewed::{DigestMismatch, ReviewedDigests};
 use crate::revocations::entry::Revocation;
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 /// One change to the pins.
 #[derive(Debug, Clone)]
@@ -165,6 +165,8 @@ impl ChangeOutcome {
 
 /// Makes the changes of one commit, under the file lock, on the current contents of the file.
 pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> Vec<ChangeOutcome> {
+    // The file stores whole seconds. A fraction would make the model in memory differ from the one that is read back.
+    let now = now.truncated_to_second();
     let mut batch =
         Batch { model, now, created: BTreeSet::new(), refreshed: BTreeSet::new(), carried: Vec::new() };
     let outcomes = changes.into_iter().map(|change| batch.apply(change)).collect();
@@ -207,14 +209,17 @@ impl Batch<'_> {
                 self.model.revoked.retain(|entry| !entry.names(&what));
                 if self.model.revoked.len() < before { ChangeOutcome::Done } else { ChangeOutcome::Absent }
             }
-            Change::Revoke(entry) => match entry.check() {
-                Err(error) => ChangeOutcome::Malformed(error),
-                Ok(()) if self.model.revoked.contains(&entry) => ChangeOutcome::Already,
-                Ok(()) => {
-                    self.model.revoked.push(entry);
-                    ChangeOutcome::Done
+            Change::Revoke(mut entry) => {
+                entry.since = entry.since.map(Timestamp::truncated_to_second);
+                match entry.check() {
+                    Err(error) => ChangeOutcome::Malformed(error),
+                    Ok(()) if self.model.revoked.contains(&entry) => ChangeOutcome::Already,
+                    Ok(()) => {
+                        self.model.revoked.push(entry);
+                        ChangeOutcome::Done
+                    }
                 }
-            },
+            }
             Change::AcceptLock { lock } if self.model.locks.contains_key(&lock) => ChangeOutcome::Already,
             Change::AcceptLock { lock } => {
                 self.model.locks.insert(lock, self.now);

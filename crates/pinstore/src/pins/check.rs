@@ -7,7 +7,7 @@ use plugward_types::{CalledName, Digest, PluginId, PluginKey, SurfaceDigest, Tre
 use crate::format::model::Model;
 use crate::pins::facts::{Facts, ObservedPlugin};
 use crate::pins::pin::{AgreedState, PendingPin, Pin, PinState};
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 /// The result of comparing one plugin with the pins.
 #[derive(Debug, Clone, PartialEq, Eq)]

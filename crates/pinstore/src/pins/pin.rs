@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_types::{Behavior, CalledName, Digest, PluginKey, TreeDigest};
 
 use crate::pins::facts::{DirectoryId, Facts, PinOrigin};
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 /// The most agreed states of an installed plugin. Hosts keep several versions at a time.
 const MAX_AGREED: usize = 16;

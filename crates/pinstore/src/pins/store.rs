@@ -7,7 +7,7 @@ use plugward_state_file::{Backup, FileLock, Owner, StateError, StateFile};
 use plugward_types::{Digest, PluginId, PluginKey};
 
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
-use crate::format::hash::{hex, sha256};
+use crate::format::hash::sha256;
 use crate::format::model::{Format, MAX_ENTRIES, Model};
 use crate::format::writer::render;
 use crate::pins::change::{Change, ChangeOutcome, apply};
@@ -16,7 +16,7 @@ use crate::pins::facts::{DirectoryId, ObservedPlugin};
 use crate::pins::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
 use crate::pins::pin::{PendingPin, Pin};
 use crate::revocations::entry::Revocation;
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 const NAME: &str = "plugins.pins.toml";
 // The size limit of the file. 20,000 pins of 400 bytes fit.
@@ -299,7 +299,7 @@ pub(crate) fn keep_copy(
 }
 
 fn short(bytes: &[u8]) -> String {
-    let mut text = hex(sha256(bytes).as_bytes());
+    let mut text = sha256(bytes).hex();
     text.truncate(8);
     text
 }

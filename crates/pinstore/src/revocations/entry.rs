@@ -4,7 +4,7 @@ use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::Node;
-use crate::time::Timestamp;
+use plugward_types::Timestamp;
 
 const ID: &str = "a plugin key or a name: host:name@market, path:/directory or dialect:name";
 const CONDITIONS: &str = "tree, manifest, binary, id or signer";

@@ -1,7 +1,7 @@
 //! Revocation lists.
 
 use crate::error::{FormatError, FormatErrorKind};
-use crate::format::reader::{self, Lines, Node};
+use crate::format::reader::{self, Node};
 use crate::revocations::entry::{Revocation, RevocationSubject};
 
 const VERSION: i64 = 1;
@@ -41,7 +41,7 @@ impl Revocations {
             return Err(FormatError::anywhere(FormatErrorKind::TooLarge { cap: CAP }));
         }
         let text = reader::text_of(bytes)?;
-        let lines = Lines::of(text);
+        let lines = reader::lines_of(text);
         let table = reader::parse(text, &lines)?;
         let root = Node::root(&table, &lines);
         match root.integer("version")? {

@@ -10,12 +10,16 @@ fn the_list_is_what_the_sources_give() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let areas = ["approval", "baseline", "pin", "policy", "revocation", "store"];
     let mut given = BTreeSet::new();
-    for entry in std::fs::read_dir(source).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_name() == "codes.rs" {
+    let mut paths = vec![source];
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
             continue;
         }
-        let text = std::fs::read_to_string(entry.path()).unwrap();
+        if path.ends_with("codes.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
         // In code and in comments alike: a notice that only the host gives is named in the docs of its answer.
         for part in text.split(['"', '`']) {
             let is_code = part.split_once('/').is_some_and(|(area, name)| {
