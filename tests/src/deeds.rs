@@ -4,8 +4,8 @@ use std::fs;
 
 use plugward_loader::manifest::read_jp_entry;
 use plugward_loader::pinstore::{
-    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, Change, Pins, Revocation, Risk, ReviewedDigests, Timestamp,
-    AuditVerdict, PinOrigin,
+    ApprovalDraft, Approvals, ApprovedBytes, AuditKind, AuditVerdict, Change, PinOrigin, Pins,
+    ReviewedDigests, Revocation, Risk, Timestamp,
 };
 use plugward_loader::tree_lock::{Excludes, TreeList};
 use plugward_loader::{Dir, Report, SignerRow, TreeDigest, Verifiers, ambient_authority, sha256};
@@ -86,9 +86,8 @@ impl Bench {
                 by: Some("tester".to_owned()),
             }),
             Deed::Forget { plugin } => self.change(Change::Forget { key: self.key(plugin) }),
-            Deed::Revoke { id, reason } => {
-                self.change(Change::Revoke(Revocation { id: Some(id.clone()), ..Revocation::because(reason) }))
-            }
+            Deed::Revoke { id, reason } => self
+                .change(Change::Revoke(Revocation { id: Some(id.clone()), ..Revocation::because(reason) })),
             Deed::PinWithOtherSurface { plugin } => {
                 let mut observed = self.subject(run, plugin).observed;
                 observed.facts.surface = Some(format!("sf1:{}", "0".repeat(64)).parse().unwrap());

@@ -42,8 +42,7 @@ use plugward_loader::{
     Answer, ApprovalRule, ApprovalStore, CheckMode, CheckOptions, CheckResult, DeclaredModules, Dir,
     FailureScope, Grants, Host, HostSuppression, LookReport, NoGrants, NoPerson, NoWatch, Person, PinStore,
     PlacePath, PluginKey, PluginReport, Record, RecordOptions, Report, RevocationStore, Root, ScanAsk,
-    SignerRow, Stores, Trust, Subject as PluginSubject, Verifiers, Watch, ambient_authority, load,
-    look,
+    SignerRow, Stores, Subject as PluginSubject, Trust, Verifiers, Watch, ambient_authority, load, look,
 };
 use serde::Deserialize;
 

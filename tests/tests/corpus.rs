@@ -3,7 +3,7 @@
 use plugward_loader::manifest::Dialect;
 use plugward_loader::sandbox_path::{Jail, Policy};
 use plugward_loader::{
-    Decision, Host, NoGrants, NoPerson, PlacePath, Root, Stores, NoWatch, CheckMode, check,
+    CheckMode, Decision, Host, NoGrants, NoPerson, NoWatch, PlacePath, Root, Stores, check,
 };
 use plugward_tests::{Run, options};
 

@@ -1,13 +1,13 @@
 //! Shared roots, approvals, revocations, namesakes and rivals: what the pin gate's neighbours say.
 
 use plugward_loader::pinstore::{
-    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, Change, Facts, ObservedPlugin, Pins,
-    Revocation, Risk, ReviewedDigests, Timestamp, AuditVerdict, PinOrigin,
+    ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, Facts,
+    ObservedPlugin, PinOrigin, Pins, ReviewedDigests, Revocation, Risk, Timestamp,
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Answer, Decision, DeclaredModules, Dir, FileRole, Host, Person, PluginKey, PluginReport, Report,
-    NoWatch, ambient_authority,
+    Answer, Decision, DeclaredModules, Dir, FileRole, Host, NoWatch, Person, PluginKey, PluginReport, Report,
+    ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step, owner};
 
@@ -269,7 +269,10 @@ fn a_denied_plugin_stays_denied_under_the_new_name_of_its_market_and_its_bytes_a
     let copied = bench.run(&Run { plugins: steps, ..Run::default() });
     assert_eq!((copied.plugins.len(), copied.plugins[0].id.as_str()), (1, "plugins/far/x"));
     assert_eq!((codes(&copied, "x"), copied.exit), (vec!["policy/denied"], 5));
-    assert!(copied.plugins[0].reasons[0].message.contains("contents are denied as `plugins/x`"), "{copied:?}");
+    assert!(
+        copied.plugins[0].reasons[0].message.contains("contents are denied as `plugins/x`"),
+        "{copied:?}"
+    );
     // Other bytes under the same name: a person has to say.
     let moved = bench.run(&Run {
         plugins: vec![

@@ -7,12 +7,14 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{Change, DirectoryId, Pins, Revocation, ReviewedDigests, Timestamp, PinOrigin};
+use plugward_loader::pinstore::{
+    Change, DirectoryId, PinOrigin, Pins, ReviewedDigests, Revocation, Timestamp,
+};
 use plugward_loader::sandbox_path::{Jail, Policy};
-use plugward_loader::tree_lock::{SnapshotEntry, LockFile};
+use plugward_loader::tree_lock::{LockFile, SnapshotEntry};
 use plugward_loader::{
-    CalledName, CheckResult, Checker, Decision, Dir, ByteRetention, LoadedPlugin, Outcome, PlacePath, PluginKey, PluginReport,
-    Report, Root, Trust, ambient_authority, sha256,
+    ByteRetention, CalledName, CheckResult, Checker, Decision, Dir, LoadedPlugin, Outcome, PlacePath,
+    PluginKey, PluginReport, Report, Root, Trust, ambient_authority, sha256,
 };
 use plugward_tests::{Bench, Bit, Run, Step, apply, owner};
 use proptest::prelude::*;
@@ -920,7 +922,8 @@ fn a_plugin_that_does_not_fit_is_refused_and_not_pinned() {
     apply(&bench.plugins, &[claude("a", "a"), claude("b", "b"), write("b/big", &"x".repeat(4096))]);
     let keep = |bytes: u64| {
         let mut stores = bench.stores(&Run::default());
-        let checker = Checker::new(&mut stores, now()).trust(Trust::Tofu).keep(ByteRetention::Loads { bytes });
+        let checker =
+            Checker::new(&mut stores, now()).trust(Trust::Tofu).keep(ByteRetention::Loads { bytes });
         checker.check(&bench.roots(&Run::default())).unwrap()
     };
     let report = keep(1000);

@@ -7,8 +7,8 @@ use plugward_loader::ledger::{
     LedgerEvent, LedgerFiles, LedgerRecord as Line, LoadVerdict, UseOutcome, VerifyPlan,
 };
 use plugward_loader::{
-    CheckResult, Decision, DeclaredModules, Dir, Grants, LoadedPlugin, Outcome as Checking, PluginReport, Record,
-    CheckMode, ambient_authority,
+    CheckMode, CheckResult, Decision, DeclaredModules, Dir, Grants, LoadedPlugin, Outcome as Checking,
+    PluginReport, Record, ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step};
 

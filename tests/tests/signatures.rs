@@ -4,7 +4,9 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use minisign::KeyPair;
-use plugward_loader::tree_lock::{VerifierRequirement, VerifierSubject, Verifier, VerifierCheck, VerifierError, VerifierRefusal};
+use plugward_loader::tree_lock::{
+    Verifier, VerifierCheck, VerifierError, VerifierRefusal, VerifierRequirement, VerifierSubject,
+};
 use plugward_loader::{Report, SignerRow, Verifiers};
 use plugward_tests::{Bench, Bit, Run, SignedBy, Step};
 

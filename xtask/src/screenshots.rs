@@ -1,5 +1,11 @@
 //! `cargo xtask screenshots`: the HTML report in headless Chromium, as images in docs/. Not a part of the gate.
 
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "starts the program and a browser, and writes files under target/ and docs/"
+)]
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -42,7 +48,8 @@ pub(crate) fn run(browser: &OsStr) -> Result<Outcome> {
         command.arg(format!("--window-size={},{}", size.0, size.1));
         command.arg(format!("--blink-settings=preferredColorScheme={scheme}"));
         command.arg(format!("--screenshot={}", image.display())).arg(&page);
-        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().context("start the browser")?;
+        let status =
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status().context("start the browser")?;
         ensure!(status.success(), "the browser ended with {status}");
     }
     let width = scroll_width(browser, &work, &page)?;
@@ -54,7 +61,18 @@ pub(crate) fn run(browser: &OsStr) -> Result<Outcome> {
 fn report(root: &Path, work: &Path) -> Result<PathBuf> {
     let page = work.join("report.html");
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--locked", "-p", "plugward", "--", "check", "--exit-zero", "--format", "html"]);
+    cargo.args([
+        "run",
+        "--quiet",
+        "--locked",
+        "-p",
+        "plugward",
+        "--",
+        "check",
+        "--exit-zero",
+        "--format",
+        "html",
+    ]);
     cargo.arg("--output").arg(&page).arg("examples/plugins").current_dir(root);
     for name in ["config", "state"] {
         let dir = work.join(name);

@@ -425,8 +425,9 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
     let block = block.code(&notice.code).details(details);
     let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
     match notice.code.as_str() {
+        "lock/weak-scheme" => block.help("to replace it: plugward lock --migrate DIR"),
         "pin/store" | "pin/store-version" | "pin/recovered" => {
-            block.help("to delete all pins and start over: plugward forget --all")
+            block.help("to start over without pins: plugward forget --all")
         }
         // The library does not know how the command line selects a plugin that is not in the report.
         "pin/gone" => match &notice.plugin {

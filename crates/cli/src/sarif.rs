@@ -93,7 +93,7 @@ pub(crate) fn scan(
         .map(|notice| notification("note", notice.code, &format!("{}: {}", notice.path, notice.message)));
     let mut places: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for one in report.evidence() {
-        places.entry(one.behavior.as_str()).or_default().push(evidence(one, uri(&[prefix, &one.path])));
+        places.entry(one.behavior.as_str()).or_default().push(evidence(one, &uri(&[prefix, &one.path])));
     }
     log(Run {
         driver: json!({ "rules": report.rules().to_string(), "profile": report.profile().as_str() }),
@@ -172,7 +172,7 @@ fn artifact(file: &FileState, prefix: &str) -> Value {
     Value::Object(map)
 }
 
-fn evidence(one: &BehaviorEvidence, uri: String) -> Value {
+fn evidence(one: &BehaviorEvidence, uri: &str) -> Value {
     json!({ "uri": uri, "line": one.line, "role": one.role.as_str(), "snippet": one.snippet })
 }
 
@@ -182,7 +182,7 @@ fn behaviors(report: &Report) -> Value {
     for plugin in &report.plugins {
         for one in &plugin.behaviors {
             let places = plugins.entry(&plugin.id).or_default().entry(one.behavior.as_str()).or_default();
-            places.push(evidence(one, uri(&[&plugin.path, &one.path])));
+            places.push(evidence(one, &uri(&[&plugin.path, &one.path])));
         }
     }
     json!(plugins)

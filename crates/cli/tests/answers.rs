@@ -224,7 +224,7 @@ fn accepted_and_still_refused_is_said() {
     let digest = said(&home.run(&["digest", "plugins/good"]));
     let output = home.run(&["accept", "good", "--tree", digest.trim()]);
     assert_eq!(code(&output), 0);
-    assert!(said(&output).contains("does not load: policy/revoked"), "{}", said(&output));
+    assert!(said(&output).contains("still does not load: policy/revoked"), "{}", said(&output));
     let output = home.run(&["check", "plugins"]);
     assert_eq!(code(&output), 5);
     assert!(said(&output).contains("revoked: steals tokens"), "{}", said(&output));

@@ -1,10 +1,11 @@
 //! The verbs that reports recommend: each resolves its problem, and can be undone.
 #![cfg(unix)]
 #![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot prepare its files has failed"
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests start the program and make directories"
 )]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 mod home;
 #[path = "home/terminal.rs"]

@@ -25,7 +25,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use merkle_hash::MerkleTree;
 use plugward_sandbox_path::{Jail, Policy};
-use plugward_tree_lock::{DigestCheck, DigestedTree, Excludes, TreeLimits, Snapshot, TreeCheck};
+use plugward_tree_lock::{DigestCheck, DigestedTree, Excludes, Snapshot, TreeCheck, TreeLimits};
 use sha2::{Digest as _, Sha256};
 
 /// A directory of one shape, made by a fixed sequence: sizes spread over three powers of ten, as packages have them.
@@ -51,8 +51,11 @@ fn shape(name: &'static str, files: usize, bytes: usize) -> Shape {
     let all: usize = weights.iter().sum();
     let mut paths = Vec::new();
     for (index, weight) in weights.iter().enumerate() {
-        let place =
-            directory.path().join(format!("package-{:03}/lib/part-{}/module-{index}.js", index / 25, index % 3));
+        let place = directory.path().join(format!(
+            "package-{:03}/lib/part-{}/module-{index}.js",
+            index / 25,
+            index % 3
+        ));
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         let content: Vec<u8> = (0..bytes * weight / all / 8).flat_map(|_| next().to_le_bytes()).collect();
         fs::write(&place, content).unwrap();
@@ -109,8 +112,12 @@ fn floor_kept(paths: &[PathBuf], jobs: usize) {
 
 fn digested(directory: &Path, jobs: usize) -> DigestedTree {
     let jail = Jail::open(directory, Policy::standard()).unwrap();
-    let check =
-        DigestedTree::read(&jail, &TreeLimits::standard(), &Excludes::none(), NonZeroUsize::new(jobs).unwrap());
+    let check = DigestedTree::read(
+        &jail,
+        &TreeLimits::standard(),
+        &Excludes::none(),
+        NonZeroUsize::new(jobs).unwrap(),
+    );
     match check.unwrap() {
         DigestCheck::Digested(digested) => digested,
         DigestCheck::Refused(why) => panic!("{why}"),

@@ -14,7 +14,7 @@
 use std::num::NonZeroUsize;
 
 use plugward_sandbox_path::{Jail, Policy};
-use plugward_tree_lock::{Excludes, TreeLimits, Snapshot, TreeCheck};
+use plugward_tree_lock::{Excludes, Snapshot, TreeCheck, TreeLimits};
 
 /// What a read of `files` files of `size` bytes allocates.
 struct Measured {

@@ -1,7 +1,7 @@
 //! Findings of a scan.
 
-use core::ops::Range;
 use core::fmt;
+use core::ops::Range;
 
 use crate::{Digest, FileRole, RuleId};
 

@@ -44,10 +44,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Directory of settings, pins and approvals [env: PLUGWARD_CONFIG_DIR]
+    /// Directory of settings, pins and approvals [env: `PLUGWARD_CONFIG_DIR`]
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) config_dir: Option<Utf8PathBuf>,
-    /// Directory of the ledger, baselines and caches [env: PLUGWARD_STATE_DIR]
+    /// Directory of the ledger, baselines and caches [env: `PLUGWARD_STATE_DIR`]
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) state_dir: Option<Utf8PathBuf>,
     /// Setting that overrides all files, such as plugins.approval=required (repeatable)

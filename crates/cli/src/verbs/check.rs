@@ -144,7 +144,10 @@ fn unknown_names(args: &CheckArgs, report: &Report, out: &Out) -> bool {
         let error = Diagnostic::error(format!("--enabled {id} matches no plugin in {}", dirs.join(", ")));
         out.report(&match near {
             Some(near) => error.help(&format!("did you mean {near}?")),
-            None => error.help(&format!("list the plugins: plugward list {}", shared::quoted(dirs[0]))),
+            None => error.help(&format!(
+                "list the plugins: plugward list {}",
+                shared::quoted(dirs.first().copied().unwrap_or("."))
+            )),
         });
     }
     unknown

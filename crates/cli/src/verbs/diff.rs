@@ -74,12 +74,17 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         if let Some(first) = refusing.first() {
             let note = format!("Accepting this change will not make the plugin load: {first} refuses it.");
             text.push_str(&format!("\n{}", wrapped("", "", &note, out.width)));
+            if *first == "scan/danger" {
+                let suppress = format!("plugward suppress {} RULE --reason TEXT", commands.selector);
+                text.push_str("To accept one finding that you reviewed:\n");
+                text.push_str(&command("  ", &suppress, out.width));
+            }
+        } else {
+            text.push_str("\nTo trust this version:\n");
+            // The digest that was shown comes last, alone on its line.
+            let accept = shared::accept_command(&commands, &found.accept);
+            text.push_str(&command("  ", &accept, out.width));
         }
-        let label = if refusing.is_empty() { "To trust this version:" } else { "To pin it all the same:" };
-        text.push_str(&format!("\n{label}\n"));
-        // The digest comes last and on its own line, so that it is easy to compare.
-        let accept = shared::accept_command(&commands, &found.accept);
-        text.push_str(&command("  ", &accept, out.width));
     }
     out.result(&text)?;
     Ok(0)

@@ -103,7 +103,7 @@ error[F01]: a literal makes a `NetCapability`
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
-/// Returns the SARIF schema, which is in the test data of `cli`.
+/// Returns the SARIF schema, which is in the test data of the cli together with its origin and license.
 fn sarif_schema() -> jsonschema::Validator {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/data/sarif-2.1.0-rtm.5.json");
     let mut schema: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();

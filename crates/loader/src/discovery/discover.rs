@@ -294,7 +294,7 @@ impl Walk<'_> {
             match self.directory(&child, depth.saturating_add(1)) {
                 DirectoryClass::Plugin | DirectoryClass::Below => sight = DirectoryClass::Below,
                 DirectoryClass::Nothing if depth == 0 && !holds_main_files(&child) => {
-                    self.skip(&child, "no manifest")
+                    self.skip(&child, "no manifest");
                 }
                 DirectoryClass::Nothing => {}
             }

@@ -15,7 +15,7 @@ use crate::discovery::discover::{MAIN_LIMIT, PluginPlace};
 use crate::report::Gate;
 use crate::run::examined::Examined;
 use crate::run::options::CheckOptions;
-use crate::run::outcome::{GateOutcome, ReasonPlace, Weight};
+use crate::run::outcome::{GateOutcome, Reason, ReasonPlace, Weight};
 
 /// Reads the manifests of all dialects in a directory.
 pub(crate) fn gate(
@@ -120,7 +120,8 @@ fn refuse(outcome: &mut GateOutcome, errors: &ManifestErrors) {
     for error in errors.iter() {
         let message = error.to_string();
         if !outcome.reasons.iter().any(|known| known.code == error.code() && known.message == message) {
-            let reason = outcome.add(error.code(), Weight::Integrity, message, error.help());
+            let mut reason =
+                Reason::new(error.code(), Gate::Manifest, Weight::Integrity, message, error.help());
             if error.place().position().is_some() {
                 reason.place = Some(ReasonPlace {
                     path: error.file().to_owned(),
@@ -129,6 +130,7 @@ fn refuse(outcome: &mut GateOutcome, errors: &ManifestErrors) {
                     span: error.span(),
                 });
             }
+            outcome.reasons.push(reason);
         }
     }
 }

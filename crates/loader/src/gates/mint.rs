@@ -88,7 +88,7 @@ pub(crate) fn grant(
                 one.capabilities = rows;
                 granted.insert(one.key.clone(), capabilities);
             }
-            Err(MintFailure::Refused(reason)) => one.gate(Gate::Mint).reasons.push(reason),
+            Err(MintFailure::Refused(reason)) => one.gate(Gate::Mint).reasons.push(*reason),
             Err(MintFailure::Failed(failure)) => {
                 run.fail(failure);
                 break;
@@ -125,7 +125,7 @@ pub(crate) fn take_back(granted: &mut Granted, all: &mut [Examined], run: &mut R
 }
 
 enum MintFailure {
-    Refused(Reason),
+    Refused(Box<Reason>),
     Failed(RecordFailure),
 }
 
@@ -141,7 +141,7 @@ fn for_one(
 ) -> Result<Option<MintedCapabilities>, MintFailure> {
     let Run::Open { mint, workflow, .. } = run else { return Ok(None) };
     let refused = |code: &str, message: String, help: &str, weight| {
-        MintFailure::Refused(Reason::new(code, Gate::Mint, weight, message, help))
+        MintFailure::Refused(Box::new(Reason::new(code, Gate::Mint, weight, message, help)))
     };
     let no_scope =
         |error: ScopeError| refused(error.code(), error.to_string(), error.help(), Weight::Integrity);

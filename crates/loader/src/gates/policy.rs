@@ -156,7 +156,10 @@ pub(crate) fn gate(
         }
     });
     if let Some((reason, help, selector)) = found {
-        outcome.add("policy/revoked", Weight::Denied, format!("revoked: {reason}"), help).selector = selector;
+        let message = format!("revoked: {reason}");
+        let mut reason = Reason::new("policy/revoked", Gate::Policy, Weight::Denied, message, help);
+        reason.selector = selector;
+        outcome.reasons.push(reason);
     }
     outcome
 }

@@ -143,8 +143,8 @@ impl GateOutcome {
         weight: Weight,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> &mut Reason {
-        self.reasons.push_mut(Reason::new(code, self.gate, weight, message, help))
+    ) {
+        self.reasons.push(Reason::new(code, self.gate, weight, message, help));
     }
 
     pub(crate) fn note(&mut self, code: impl Into<String>, message: impl Into<String>) {

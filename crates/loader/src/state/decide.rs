@@ -20,6 +20,7 @@ use crate::state::pins::{PinStore, StoreFailure};
 /// A decision of a user about what is pinned, denied or revoked.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "made by the host; a new decision does not affect the others")]
+#[expect(clippy::large_enum_variant, reason = "made once for a decision of a person")]
 pub enum UserDecision {
     /// Pins the present contents, if they are what the user reviewed.
     Accept {
@@ -86,7 +87,7 @@ impl Denied {
     pub fn of(plugin: &PluginReport, subject: Option<&Subject>) -> Self {
         Self {
             key: plugin.key.clone(),
-            directory: plugin.directory.clone(),
+            directory: plugin.directory,
             called: plugin.called.clone(),
             seen: subject.map(|subject| subject.facts().tree),
         }

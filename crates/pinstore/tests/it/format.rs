@@ -259,9 +259,9 @@ fn stored_times_have_no_fraction() {
     let now = Timestamp::from_unix_micros(1_795_297_683_000_456).unwrap();
     let revoked = Revocation { tree: Some(tree(6)), since: Some(now), ..Revocation::because("test") };
     let (mut pins, _) = home.open();
-    let changes = vec![Change::AcceptLock { lock: digest(1) }, Change::Revoke(revoked)];
-    let report = pins.commit(changes, now).unwrap();
-    assert_eq!(report.outcomes, [ChangeOutcome::Done, ChangeOutcome::Done]);
+    let report =
+        pins.commit(vec![Change::AcceptLock { lock: digest(1) }, Change::Revoke(revoked)], now).unwrap();
+    assert!(report.outcomes.iter().all(|outcome| *outcome == ChangeOutcome::Done));
     let text = home.read(PINS);
     assert_eq!(text.matches("2026-11-21T21:48:03Z").count(), 2, "{text}");
     parse_pins(text.as_bytes()).unwrap();

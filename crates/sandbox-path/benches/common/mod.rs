@@ -42,7 +42,8 @@ pub(crate) fn ways(directory: &Path) -> Vec<Way> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let strict = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
     let handle = || -> OwnedFd {
-        rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
+        rustix::fs::open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .unwrap()
     };
     let (raw2, typed, raw) = (handle(), handle(), handle());
     let jail = Jail::open(directory, Policy::standard()).unwrap();
@@ -93,8 +94,9 @@ pub(crate) fn ways(directory: &Path) -> Vec<Way> {
 /// The first design: resolve both by name, compare, open without following the last component.
 fn resolve_compare_open(directory: &Path, path: &str) -> Option<File> {
     let directory: PathBuf = std::fs::canonicalize(directory).ok()?;
-    let resolved =
-        std::fs::canonicalize(directory.join(path)).ok().filter(|resolved| resolved.starts_with(&directory))?;
+    let resolved = std::fs::canonicalize(directory.join(path))
+        .ok()
+        .filter(|resolved| resolved.starts_with(&directory))?;
     let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).ok()?;
     OpenOptions::new().read(true).custom_flags(no_follow).open(resolved).ok()
 }

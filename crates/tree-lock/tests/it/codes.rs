@@ -14,7 +14,9 @@ fn in_source(directory: &Path, out: &mut BTreeSet<String>) {
             in_source(&path, out);
             continue;
         }
-        if path.ends_with("problem/codes.rs") || (!cfg!(feature = "minisign") && path.ends_with("minisign.rs")) {
+        if path.ends_with("problem/codes.rs")
+            || (!cfg!(feature = "minisign") && path.ends_with("minisign.rs"))
+        {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();

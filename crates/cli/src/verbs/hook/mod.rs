@@ -81,14 +81,13 @@ fn user_file_is_refused(plan: &Plan) -> bool {
 fn notes(plan: &Plan, sources: &HookSources, width: usize) -> String {
     let mut out = String::new();
     for note in plan.notes() {
-        let warning = Diagnostic::warning(note.message.to_string()).code(note.code);
-        let warning = warning.at(Location::path(note.at.to_string())).help(note.help);
+        let warning = Diagnostic::warning(note.message.clone()).code(note.code);
+        let warning = warning.at(Location::path(note.at.clone())).help(note.help);
         out.push_str(&format!("\n{}", warning.render(width)));
     }
     let dirs: Vec<String> = sources.dirs.iter().map(|dir| shared::quoted(dir.as_str())).collect();
     for one in plan.refused() {
-        let mut error =
-            Diagnostic::error(format!("no hook of {} runs", one.source)).code(one.code.to_string());
+        let mut error = Diagnostic::error(format!("no hook of {} runs", one.source)).code(one.code.clone());
         if one.scope == Scope::Plugin && !one.code.starts_with("hook/") {
             // With the same trust mode: another mode could pin what this one refused.
             let trust = sources.trust.and_then(|trust| clap::ValueEnum::to_possible_value(&trust));
