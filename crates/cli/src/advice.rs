@@ -63,7 +63,10 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")
         }
         ("pin/store" | "pin/store-version", _) => {
-            format!("{}\nor delete all pins and start over: plugward forget --all", reason.help)
+            format!(
+                "{}\nor start over without pins, denials and revocations: plugward forget --all",
+                reason.help
+            )
         }
         // Each finding has its own help.
         ("scan/danger", _) if !plugin.findings.is_empty() => String::new(),

@@ -35,11 +35,13 @@ pub(crate) fn block(text: &str) -> String {
 /// Returns `true` if a character must be escaped for a terminal.
 pub(crate) fn is_unprintable(character: char) -> bool {
     character.is_control()
+        // A blank that no word break recognizes can push text to the start of a terminal line.
+        || (character.is_whitespace() && character != ' ')
         || matches!(character,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{2800}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -53,5 +55,6 @@ mod tests {
         assert_eq!(line("a\u{202e}b\u{200b}c\u{e0041}"), "a\\u{202e}b\\u{200b}c\\u{e0041}");
         assert_eq!(line("two\nlines\u{9b}31m"), "two\\nlines\\u{9b}31m");
         assert_eq!(block("two\nlines\r"), "two\nlines\\r");
+        assert_eq!(line("a\u{a0}b\u{3000}c"), "a\\u{a0}b\\u{3000}c");
     }
 }

@@ -1,4 +1,4 @@
-//! Writes the file that `--output` or `--report` names.
+//! Writes the file of `--output` or `--report`, and the settings that `suppress` changes.
 //!
 //! The directory may be shared: anyone who can create files in it can plant symlinks. So no symlink is followed, the
 //! temporary file is created exclusively under a random name, and the target is replaced in one step.

@@ -1,7 +1,7 @@
 //! Questions on a terminal: whether to trust a new plugin, and confirmations.
 
 use std::io::{BufRead as _, Write as _};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 use plugward_loader::{Answer, Person, PluginReport, Severity};
@@ -32,6 +32,14 @@ const HELP: &str = "\
   Ctrl-C stops; answers that were given are kept.
 ";
 
+/// Discards what was typed before a question: a second Enter must not answer for a plugin that nobody has seen.
+fn discard_typed() {
+    #[cfg(unix)]
+    if rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush).is_err() {
+        // Not a terminal any more; the read then returns its end.
+    }
+}
+
 /// An event of the terminal.
 enum Input {
     Line(String),
@@ -56,14 +64,13 @@ pub(crate) struct Prompt<'a> {
     width: usize,
     questions: usize,
     asked: usize,
-    input: Option<Receiver<Input>>,
     is_over: bool,
     is_interrupted: bool,
 }
 
 impl<'a> Prompt<'a> {
     pub(crate) const fn new(progress: &'a Progress, width: usize) -> Self {
-        Self { progress, width, questions: 0, asked: 0, input: None, is_over: false, is_interrupted: false }
+        Self { progress, width, questions: 0, asked: 0, is_over: false, is_interrupted: false }
     }
 
     pub(crate) const fn is_interrupted(&self) -> bool {
@@ -72,28 +79,24 @@ impl<'a> Prompt<'a> {
 
     /// Waits for a line or an interrupt.
     ///
-    /// A separate thread reads the lines, because nothing can cancel a read of the terminal. So an interrupt ends the
-    /// question and the earlier answers are stored.
-    fn read(&mut self) -> Input {
-        let input = self.input.get_or_insert_with(|| {
-            let (sender, receiver) = channel();
-            *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
-            std::thread::spawn(move || {
-                loop {
-                    let mut text = String::new();
-                    let input = match std::io::stdin().lock().read_line(&mut text) {
-                        Ok(0) | Err(_) => Input::End,
-                        Ok(_) => Input::Line(text),
-                    };
-                    let is_end = matches!(input, Input::End);
-                    if sender.send(input).is_err() || is_end {
-                        return;
-                    }
-                }
-            });
-            receiver
+    /// A separate thread reads each line, because nothing can cancel a read of the terminal. So an interrupt ends the
+    /// question and the earlier answers are stored. The thread reads one line and ends: a line that was typed before its
+    /// question is not an answer to it.
+    fn read() -> Input {
+        let (sender, receiver) = channel();
+        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let input = match std::io::stdin().lock().read_line(&mut text) {
+                Ok(0) | Err(_) => Input::End,
+                Ok(_) => Input::Line(text),
+            };
+            // The question can be over by an interrupt.
+            sender.send(input).unwrap_or_default();
         });
-        input.recv().unwrap_or(Input::End)
+        let input = receiver.recv().unwrap_or(Input::End);
+        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        input
     }
 
     fn say(text: &str) -> bool {
@@ -134,8 +137,19 @@ impl<'a> Prompt<'a> {
             number(Severity::Warning),
             count(number(Severity::Info), "note")
         ));
-        let worst = plugin.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
-        for finding in worst.take(FINDINGS) {
+        let mut worst: Vec<_> = plugin
+            .findings
+            .iter()
+            .filter(|finding| finding.severity >= Severity::Warning && plugin.suppression(finding).is_none())
+            .collect();
+        worst.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
+        if worst.len() > FINDINGS {
+            out.push_str(&format!("            the first {FINDINGS} of {} follow\n", worst.len()));
+        }
+        if !plugin.suppressed.is_empty() {
+            out.push_str(&format!("            {} suppressed by your settings\n", plugin.suppressed.len()));
+        }
+        for finding in worst.into_iter().take(FINDINGS) {
             let level = if finding.severity == Severity::Danger { Level::Error } else { Level::Warning };
             let block = Diagnostic::new(level, &finding.message).code(finding.rule.as_str());
             out.push('\n');
@@ -189,10 +203,11 @@ impl Person for Prompt<'_> {
         }
         let question = paint(ASK, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]");
         for _ in 0..TRIES {
+            discard_typed();
             if !Self::say(&format!("\n{question} ")) {
                 return Answer::Nobody;
             }
-            let text = match self.read() {
+            let text = match Self::read() {
                 Input::Line(text) => text,
                 input => {
                     self.is_over = true;
@@ -222,6 +237,7 @@ pub(crate) fn confirm(explanation: &str, question: &str, host: &Host, out: &Out)
             .help("confirm it on the command line: --yes"));
     }
     out.complain(&wrapped("", "", explanation, out.width));
+    discard_typed();
     if !Prompt::say(&format!("{} ", paint(ASK, &format!("{question} [y]es, [N]o")))) {
         return Ok(false);
     }

@@ -221,6 +221,9 @@ fn news(plugin: &PluginReport) -> Vec<String> {
     if suspicious > 0 && plugin.decision == Decision::Load {
         words.push(count(suspicious, "suspicious finding"));
     }
+    if !plugin.suppressed.is_empty() {
+        words.push(count(plugin.suppressed.len(), "suppressed finding"));
+    }
     let warnings = plugin.notices.iter().filter(|notice| notice.code != "pin/new" && !is_quiet(notice));
     let warnings = warnings.count();
     if warnings > 0 {
@@ -426,8 +429,8 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
     let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
     match notice.code.as_str() {
         "lock/weak-scheme" => block.help("to replace it: plugward lock --migrate DIR"),
-        "pin/store" | "pin/store-version" | "pin/recovered" => {
-            block.help("to start over without pins: plugward forget --all")
+        "pin/store" | "pin/store-version" => {
+            block.help("to start over without pins, denials and revocations: plugward forget --all")
         }
         // The library does not know how the command line selects a plugin that is not in the report.
         "pin/gone" => match &notice.plugin {

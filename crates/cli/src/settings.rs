@@ -477,6 +477,20 @@ fn signed_by(text: &SettingsText, rows: Vec<Spanned<SignerTable>>) -> Result<Ver
     Verifiers::signed_by(&good).map_err(|error| wrong(text, 0, &error.to_string(), error.help()))
 }
 
+/// Returns the key that a settings file names. A plugin under the file's own directory can be named by a path that
+/// starts with `./`, so that a file in a repository names it on every machine.
+fn key_of(text: &SettingsText, plugin: &str) -> String {
+    if !plugin.starts_with("./") {
+        return plugin.to_owned();
+    }
+    // A path that does not exist names no plugin, and the entry then suppresses nothing.
+    let directory = if text.directory.as_str().is_empty() { Utf8Path::new(".") } else { &text.directory };
+    host::real_path(&directory.join(plugin)).map_or_else(
+        |_gone| format!("path:/{}", plugin.trim_start_matches("./")),
+        |real| format!("path:{real}"),
+    )
+}
+
 fn suppression(text: &SettingsText, entry: SuppressTable) -> Result<HostSuppression, Failure> {
     let SuppressTable { plugin, rule, path, digest, reason, expires } = entry;
     // A suppression loosens a check, so it names the key: the plugin chooses its own name.
@@ -484,7 +498,7 @@ fn suppression(text: &SettingsText, entry: SuppressTable) -> Result<HostSuppress
         None => None,
         Some(plugin) => {
             let bad = |error: ParseError| wrong(text, plugin.span().start, &error.to_string(), &error.help());
-            Some(plugin.get_ref().parse::<PluginKey>().map_err(bad)?)
+            Some(key_of(text, plugin.get_ref()).parse::<PluginKey>().map_err(bad)?)
         }
     };
     let parsed = |at: &Spanned<String>, error: &ParseError| {

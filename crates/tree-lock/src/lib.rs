@@ -1,12 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod foreign_schemes;
 mod lock;
 mod problem;
 mod read;
-mod scheme;
 mod tree;
 mod verify;
 
+pub use foreign_schemes::{CodewizardDigest, h1};
 pub use lock::{
     AnyLockFile, JSON_LOCK_BYTES, JsonLock, JsonLockCheck, LOCK_BYTES, LOCK_ENTRIES, LockCheck,
     LockDifference, LockEntry, LockError, LockFacts, LockFile, LockOutcome, LockRule, LockSource,
@@ -17,7 +18,6 @@ pub use problem::error::{TreeError, TreeErrorKind};
 pub use problem::{TreeProblem, TreeProblemKind, TreeRefusal, TreeWarning, TreeWarningKind};
 pub use read::progress::{Progress, ReadProgress};
 pub use read::take::{ExecBits, ReadOptions};
-pub use scheme::{CodewizardDigest, h1};
 pub use tree::digested::{DigestCheck, DigestedTree};
 pub use tree::entry::{ResolvedEntry, SnapshotEntry};
 pub use tree::exclude::{EXCLUDABLE, ExcludeError, Excludes};

@@ -54,6 +54,9 @@ pub(crate) struct ApproveArgs {
     /// Tree digest that you reviewed [default: print it and exit with 3]
     #[arg(long, value_name = "DIGEST")]
     pub(crate) tree: Option<String>,
+    /// Further digest that you reviewed: of a shared directory or of the marketplace entry (repeatable)
+    #[arg(long, value_name = "DIGEST", requires = "tree")]
+    pub(crate) with: Vec<String>,
     /// Directory to search, besides the pins and the project of the working directory (repeatable)
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,

@@ -24,7 +24,7 @@ use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let reviewed = reviewed(args)?;
+    let reviewed = reviewed(&args.tree, &args.with)?;
     let SelectedPlugin { shown, plugin, subject } =
         shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
     let selector = shared::quoted(&shown);
@@ -109,14 +109,13 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
 }
 
 /// Parses the digests that the user reviewed.
-fn reviewed(args: &AcceptArgs) -> Result<ReviewedDigests, Failure> {
+fn reviewed(tree: &str, with: &[String]) -> Result<ReviewedDigests, Failure> {
     let wrong = |flag: &str, text: &str| {
         Failure::usage(format!("invalid digest for {flag}: {text}"))
             .help("copy it from `plugward diff`; a tree digest starts with pt1:")
     };
-    let mut shown =
-        ReviewedDigests::of_tree(args.tree.parse().map_err(|_error| wrong("--tree", &args.tree))?);
-    for text in &args.with {
+    let mut shown = ReviewedDigests::of_tree(tree.parse().map_err(|_error| wrong("--tree", tree))?);
+    for text in with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
             shown.shared.insert(tree);
         } else {
@@ -164,16 +163,16 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
             count(plugin.findings.len(), "finding"),
             risk.as_str()
         );
-        let approve =
-            format!("plugward approve {selector} --static{} --tree {tree}", shared::as_typed(&args.finding));
+        let commands = shared::commands(&plugin, &shared::as_typed(&args.finding), None);
+        let approve = shared::with_digests(
+            &format!("plugward approve {selector} --static{}", commands.typed),
+            &ReviewedDigests::wanted(subject.facts(), None),
+        );
         text.push_str(&command("  ", &approve, out.width));
         out.result(&text)?;
         return Ok(3);
     };
-    let reviewed: TreeDigest = reviewed.parse().map_err(|_error| {
-        Failure::usage(format!("invalid digest for --tree: {reviewed}"))
-            .help(format!("print it: plugward approve {selector} --static"))
-    })?;
+    let reviewed = self::reviewed(reviewed, &args.with)?;
     let more = settings.rules(&[])?;
     let rules = more.as_ref().unwrap_or_else(|| plugward_loader::scanner::Rules::builtin()).digest();
     let mut approvals = stores::approvals_to_write(host)?;
@@ -205,7 +204,15 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         ))
         .code("approval/risk")
         .help(format!("see the findings: plugward explain {selector}"))),
-        ApproveOutcome::NotAudited => Err(not_reviewed(&shown, &reviewed.to_string(), &tree.to_string())),
+        ApproveOutcome::NotAudited if reviewed.tree == tree => Err(Failure::refused(format!(
+            "a shared directory or the marketplace entry of {shown} was not named"
+        ))
+        .code("approval/not-audited")
+        .help(format!("review it again: plugward approve {selector} --static"))),
+        ApproveOutcome::NotAudited => {
+            Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()))
+        }
+
         ApproveOutcome::Rejected => {
             Err(Failure::refused("the audit advises against it").code("approval/rejected"))
         }

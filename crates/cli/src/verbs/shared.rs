@@ -122,7 +122,12 @@ pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path
 
 /// Returns the command that accepts exactly these digests. The tree is last, so that it is easy to compare.
 pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> String {
-    let mut line = format!("plugward accept {}{}", commands.selector, commands.typed);
+    with_digests(&format!("plugward accept {}{}", commands.selector, commands.typed), digests)
+}
+
+/// Appends reviewed digests to a command.
+pub(crate) fn with_digests(command: &str, digests: &ReviewedDigests) -> String {
+    let mut line = command.to_owned();
     digests.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
     digests.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
     line.push_str(&format!(" --tree {}", digests.tree));
@@ -276,5 +281,5 @@ pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
     Failure::store(failure.message())
         .code(failure.code())
         .help(failure.help())
-        .help("or delete all pins and start over: plugward forget --all")
+        .help("or start over without pins, denials and revocations: plugward forget --all")
 }

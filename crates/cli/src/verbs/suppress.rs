@@ -60,10 +60,7 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
     let mut added = Vec::new();
     for finding in files {
         let mut entry = Table::new();
-        if !target.is_shared {
-            // The key is a path on this machine. In a shared file, only the digest binds the entry to a plugin's file.
-            entry.insert("plugin", value(key.as_str()));
-        }
+        entry.insert("plugin", value(target.name(plugin, &key)?));
         entry.insert("rule", value(finding.rule.as_str()));
         entry.insert("path", value(finding.path.as_str()));
         entry.insert("digest", value(finding.digest.to_string()));
@@ -73,7 +70,7 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
         }
         entries.retain(|old| !is_same(old, &entry));
         entries.push(entry);
-        added.push(finding.path.clone());
+        added.push(finding);
     }
     target.write(&document)?;
     out.result(&format!(
@@ -82,8 +79,13 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
         count(added.len(), "file"),
         crate::escape::line(&named.shown)
     ))?;
-    for path in added {
-        out.result(&format!("  {}\n", crate::escape::line(&path)))?;
+    // The user sees each suppressed line: the entry covers every finding of the rule in the file.
+    for file in added {
+        let same = |finding: &&Finding| finding.rule == file.rule && finding.path == file.path;
+        for finding in plugin.findings.iter().filter(same) {
+            let text = format!("{}:{}:{}: {}", finding.path, finding.line, finding.column, finding.snippet);
+            out.result(&format!("  {}\n", crate::escape::line(&text)))?;
+        }
     }
     out.result(&format!("The entry is in {}. It applies until the file changes.\n", target.path))?;
     if target.is_shared {
@@ -102,16 +104,21 @@ pub(crate) fn unsuppress(args: &UnsuppressArgs, host: &Host, out: &mut Out) -> R
     let key = crate::verbs::select::path_of(&args.id)
         .and_then(|path| host::real_path(&path).ok())
         .map(|path| format!("path:{path}"));
+    let real = |plugin: &str| {
+        let real = host::real_path(&target.directory().join(plugin)).ok();
+        real.map(|path| format!("path:{path}"))
+    };
     let is_of = |plugin: &str| {
         plugin == args.id
             || Some(plugin) == key.as_deref()
+            || (plugin.starts_with("./") && real(plugin) == key)
             || plugin.rsplit('/').next() == Some(args.id.as_str())
     };
     let entries = entries(&mut document, &target.path)?;
     let before = entries.len();
     entries.retain(|entry| {
         let text = |key: &str| entry.get(key).and_then(Item::as_str);
-        let is_meant = text("plugin").is_none_or(is_of)
+        let is_meant = text("plugin").is_none_or(&is_of)
             && text("rule") == Some(args.rule.as_str())
             && args.path.as_deref().is_none_or(|path| text("path") == Some(path));
         !is_meant
@@ -180,6 +187,26 @@ impl Target {
         let dir = host.config_dir()?;
         drop(host::own_directory(dir).map_err(Failure::of_store)?);
         Ok(Self { path: dir.join(settings::NAME), is_shared: false })
+    }
+
+    /// Returns how the file names the plugin. A shared file names it by the path from its own directory, which is the same
+    /// on every machine. Without a plugin, an entry would apply to a copy of the file in any other plugin.
+    fn name(&self, plugin: &PluginReport, key: &str) -> Result<String, Failure> {
+        if !self.is_shared {
+            return Ok(key.to_owned());
+        }
+        let real = host::real_path(self.directory())?;
+        let inside =
+            plugin.key.placed().and_then(|place| Utf8Path::new(place.as_str()).strip_prefix(&real).ok());
+        inside.map(|inside| format!("./{inside}")).ok_or_else(|| {
+            Failure::usage(format!("the plugin is not under the directory of {}", self.path))
+                .help("put the file into the repository that contains the plugin")
+        })
+    }
+
+    /// The directory of the file.
+    fn directory(&self) -> &Utf8Path {
+        self.path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
     }
 
     /// Fails if the file is inside the plugin, which must not suppress its own findings.

@@ -5,16 +5,17 @@ use std::process::{Child, Stdio};
 
 use crate::home::{Home, code};
 
-/// Runs the program to its end and types something; returns exit code, standard output and the terminal's text.
+/// Runs the program to its end and types one line at each question; returns exit code, standard output and the terminal's text.
 pub(crate) fn at_a_terminal(home: &Home, args: &[&str], typed: &str) -> (i32, String, String) {
-    on_a_terminal(home, args, typed, |_, _| {})
+    let lines: Vec<&str> = typed.split_inclusive('\n').collect();
+    on_a_terminal(home, args, &lines, |_, _| {})
 }
 
 /// As [`at_a_terminal`]; calls `act` with the child and the terminal's text after each piece of it.
 pub(crate) fn on_a_terminal(
     home: &Home,
     args: &[&str],
-    typed: &str,
+    typed: &[&str],
     mut act: impl FnMut(&Child, &str) + Send,
 ) -> (i32, String, String) {
     let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
@@ -28,17 +29,23 @@ pub(crate) fn on_a_terminal(
     command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
     let child = command.spawn().unwrap();
     drop(command);
-    master.write_all(typed.as_bytes()).unwrap();
     let mut reader = master.try_clone().unwrap();
     let mut text = Vec::new();
     let mut chunk = [0; 4096];
+    let mut answers = typed.iter().enumerate().peekable();
     // The end of a terminal is an error.
     while let Ok(got) = reader.read(&mut chunk) {
         if got == 0 {
             break;
         }
         text.extend_from_slice(chunk.get(..got).unwrap());
-        act(&child, &String::from_utf8_lossy(&text));
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        // What is typed before a question is discarded, so each answer waits for its question.
+        let questions = shown.matches("[y]es, [N]o").count();
+        while let Some((_, answer)) = answers.next_if(|(index, _)| *index < questions) {
+            master.write_all(answer.as_bytes()).unwrap();
+        }
+        act(&child, &shown);
     }
     let output = child.wait_with_output().unwrap();
     drop(master);

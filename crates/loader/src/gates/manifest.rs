@@ -34,7 +34,20 @@ pub(crate) fn gate(
     };
     // A directory that only a marketplace entry describes has the marketplace's dialect.
     let found = if found.is_empty() && place.named.is_some() { one(Dialect::Claude) } else { found };
-    views(found)
+    let (views, mut outcome) = views(found);
+    refuse_hidden_name(place, &mut outcome);
+    (views, outcome)
+}
+
+/// Refuses a plugin whose path looks like another one on a terminal: a command that a user copies would name the other.
+fn refuse_hidden_name(place: &PluginPlace, outcome: &mut GateOutcome) {
+    let hidden = place.real.as_str().chars().any(plugward_types::escape::is_hidden_in_name);
+    if hidden || place.real.name().contains('\\') {
+        let message =
+            "the directory's path contains a control character, an invisible character or a backslash";
+        let help = "rename the directory";
+        outcome.reasons.push(Reason::new("tree/name", Gate::Tree, Weight::Integrity, message, help));
+    }
 }
 
 /// Reads the manifests of a directory that could not be digested, so that their own errors are reported

@@ -281,7 +281,7 @@ pub fn static_risk(findings: &[Finding]) -> Risk {
 /// rules looked at the contents.
 ///
 /// # Guarantees
-/// After `Ok(Stored)`, the approval is synced and names the tree that `reviewed` names, and the ledger has the record.
+/// After `Ok(Stored)`, the approval is synced and names exactly the trees that `reviewed` names, and the ledger has the record.
 ///
 /// # Errors
 /// The ledger's or the store's failure; nothing was approved then.
@@ -289,7 +289,7 @@ pub fn static_risk(findings: &[Finding]) -> Risk {
 pub fn approve_static(
     plugin: &PluginReport,
     subject: &Subject,
-    reviewed: &TreeDigest,
+    reviewed: &ReviewedDigests,
     rules: Digest,
     max: Risk,
     approvals: &mut ApprovalStore,
@@ -315,7 +315,13 @@ pub fn approve_static(
         by: Some(by.to_owned()),
     };
     let approvals = approvals.approvals_mut().map_err(DecisionError::Store)?;
-    if facts.tree == *reviewed && risk <= max {
+    let is_reviewed = facts.tree == reviewed.tree
+        && facts.entry == reviewed.entry
+        && facts.shared.values().all(|tree| reviewed.shared.contains(tree));
+    if !is_reviewed {
+        return Ok(ApproveOutcome::NotAudited);
+    }
+    if risk <= max {
         let event = LedgerEvent::ApprovalGiven {
             plugin: ledger_name(subject.key()),
             digest: facts.tree.to_string(),
@@ -324,6 +330,6 @@ pub fn approve_static(
         record.note(&[event]).map_err(DecisionError::Record)?;
     }
     approvals
-        .approve(subject.key(), &draft, &in_hand, reviewed, &audit, max, now)
+        .approve(subject.key(), &draft, &in_hand, &reviewed.tree, &audit, max, now)
         .map_err(|error| DecisionError::Store(StoreFailure::of(&error)))
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check::{LockOutcome, LockRule};
 use super::error::LockError;
 use super::file::LockFile;
-use crate::scheme::CodewizardDigest;
+use crate::foreign_schemes::CodewizardDigest;
 
 /// The largest JSON lock that is read, in bytes.
 pub const JSON_LOCK_BYTES: usize = 64 << 10;

@@ -6,7 +6,7 @@ use super::entry::LockEntry;
 use super::error::LockError;
 use super::file::LockFile;
 use super::json::{JsonLock, JsonLockCheck};
-use crate::scheme::CodewizardDigest;
+use crate::foreign_schemes::CodewizardDigest;
 
 /// An existing plugin with its future entry in PLUGINS.lock.
 #[derive(Debug, Clone, PartialEq, Eq)]

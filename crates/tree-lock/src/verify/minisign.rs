@@ -10,8 +10,8 @@ use thiserror::Error;
 use super::{
     Claim, SIGN, SignerId, Verifier, VerifierCheck, VerifierError, VerifierRefusal, VerifierSubject,
 };
+use crate::foreign_schemes::base64;
 use crate::lock::{LockError, LockFile};
-use crate::scheme::base64;
 
 /// The largest signature file that is read, in bytes. Real ones have about 300.
 const SIGNATURE_BYTES: usize = 4096;
