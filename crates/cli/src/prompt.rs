@@ -1,7 +1,7 @@
 //! Questions on a terminal: whether to trust a new plugin, and confirmations.
 
 use std::io::{BufRead as _, Write as _};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 use plugward_loader::{Answer, Person, PluginReport, Severity};
@@ -64,17 +64,29 @@ pub(crate) struct Prompt<'a> {
     width: usize,
     questions: usize,
     asked: usize,
+    /// Takes lines and interrupts from the first question on.
+    input: Option<(Sender<Input>, Receiver<Input>)>,
     is_over: bool,
     is_interrupted: bool,
 }
 
 impl<'a> Prompt<'a> {
     pub(crate) const fn new(progress: &'a Progress, width: usize) -> Self {
-        Self { progress, width, questions: 0, asked: 0, is_over: false, is_interrupted: false }
+        Self { progress, width, questions: 0, asked: 0, input: None, is_over: false, is_interrupted: false }
     }
 
     pub(crate) const fn is_interrupted(&self) -> bool {
         self.is_interrupted
+    }
+
+    /// From here on, an interrupt ends the questions instead of the program, also between two of them: the answers before
+    /// it are stored.
+    fn open(&mut self) {
+        if self.input.is_none() {
+            let (sender, receiver) = channel();
+            *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
+            self.input = Some((sender, receiver));
+        }
     }
 
     /// Waits for a line or an interrupt.
@@ -82,9 +94,9 @@ impl<'a> Prompt<'a> {
     /// A separate thread reads each line, because nothing can cancel a read of the terminal. So an interrupt ends the
     /// question and the earlier answers are stored. The thread reads one line and ends: a line that was typed before its
     /// question is not an answer to it.
-    fn read() -> Input {
-        let (sender, receiver) = channel();
-        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender.clone());
+    fn read(&self) -> Input {
+        let Some((sender, receiver)) = &self.input else { return Input::End };
+        let sender = sender.clone();
         std::thread::spawn(move || {
             let mut text = String::new();
             let input = match std::io::stdin().lock().read_line(&mut text) {
@@ -94,9 +106,7 @@ impl<'a> Prompt<'a> {
             // The question can be over by an interrupt.
             sender.send(input).unwrap_or_default();
         });
-        let input = receiver.recv().unwrap_or(Input::End);
-        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        input
+        receiver.recv().unwrap_or(Input::End)
     }
 
     fn say(text: &str) -> bool {
@@ -186,6 +196,9 @@ impl Drop for Prompt<'_> {
 impl Person for Prompt<'_> {
     fn announce(&mut self, questions: usize) {
         self.questions = questions;
+        if questions > 0 {
+            self.open();
+        }
     }
 
     fn ask(&mut self, plugin: &PluginReport) -> Answer {
@@ -193,6 +206,7 @@ impl Person for Prompt<'_> {
             return Answer::Nobody;
         }
         // The spinner would overwrite the question.
+        self.open();
         self.progress.done();
         self.asked += 1;
         // The report has names that are the same on every machine. The user gets the path that a command takes.
@@ -207,7 +221,7 @@ impl Person for Prompt<'_> {
             if !Self::say(&format!("\n{question} ")) {
                 return Answer::Nobody;
             }
-            let text = match Self::read() {
+            let text = match self.read() {
                 Input::Line(text) => text,
                 input => {
                     self.is_over = true;
