@@ -1259,22 +1259,22 @@ fn a_plugin_of_two_dialects_is_the_pinned_one_whichever_is_asked_for() {
 #[test]
 fn reasons_name_the_plugin_of_a_pin_however_it_is_called() {
     let bench = Bench::new();
-    apply(&bench.plugins, &[claude("--all", "a"), claude("two\nlines", "b")]);
+    apply(&bench.plugins, &[claude("--all", "a"), claude("two lines", "b")]);
     let report = bench.check(&run("tofu"));
     let ids: Vec<&str> = report.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
-    assert_eq!(ids, ["plugins/--all", "plugins/two\\nlines"]);
-    apply(&bench.plugins, &[remove("--all"), rename("two\nlines", "three\nlines")]);
+    assert_eq!(ids, ["plugins/--all", "plugins/two lines"]);
+    apply(&bench.plugins, &[remove("--all"), rename("two lines", "three lines")]);
     let report = bench.check(&run("tofu"));
     let gone = report.notices.iter().find(|notice| notice.code == "pin/gone").unwrap();
     assert_eq!(gone.plugin.as_ref().unwrap().name(), "--all");
     let moved = &report.plugins[0].notices.iter().find(|notice| notice.code == "pin/moved").unwrap().message;
-    assert_eq!(moved, "moved from `plugins/two\\nlines`, contents match the pin");
+    assert_eq!(moved, "moved from `plugins/two lines`, contents match the pin");
     // A denied copy says how to allow what is denied.
-    deny(&bench, "plugins/three\nlines");
-    apply(&bench.plugins, &[copy("three\nlines", "c"), claude("-x", "x")]);
+    deny(&bench, "plugins/three lines");
+    apply(&bench.plugins, &[copy("three lines", "c"), claude("-x", "x")]);
     let report = bench.check(&run("tofu"));
     let denied = row(&report, "plugins/c").reasons[0].selector.as_ref();
-    assert_eq!(denied.unwrap(), "three\nlines");
+    assert_eq!(denied.unwrap(), "three lines");
 }
 
 #[test]
