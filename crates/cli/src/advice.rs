@@ -4,8 +4,17 @@
 
 use plugward_loader::{PluginReport, Reason, Weight};
 
+/// The verb with which a help text sends the user to review a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReviewVerb {
+    Explain,
+    /// For the output of `explain` itself, which must not recommend the command that was just run.
+    Diff,
+}
+
 /// The parts of commands for one plugin.
 pub(crate) struct Commands {
+    pub(crate) review: ReviewVerb,
     /// The plugin, quoted for a shell.
     pub(crate) selector: String,
     /// The options that change the digest, as they were typed, each after a space.
@@ -23,6 +32,13 @@ impl Commands {
         format!("plugward explain {}{}", self.selector, self.typed)
     }
 
+    fn review(&self) -> String {
+        match self.review {
+            ReviewVerb::Explain => self.explain(),
+            ReviewVerb::Diff => self.diff(),
+        }
+    }
+
     fn lock(&self) -> String {
         format!("plugward lock {}", self.lock_dir)
     }
@@ -31,7 +47,7 @@ impl Commands {
 /// Returns the help for a reason, one instruction per line.
 pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) -> String {
     let Commands { selector, .. } = commands;
-    let (diff, explain, lock) = (commands.diff(), commands.explain(), commands.lock());
+    let (diff, review, lock) = (commands.diff(), commands.review(), commands.lock());
     let subject = reason.selector.as_deref().map(crate::verbs::shared::quoted);
     let subject = subject.as_ref().unwrap_or(selector);
     match (reason.code.as_str(), reason.weight) {
@@ -44,7 +60,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("review the change: {diff}")
         }
         ("pin/new", Weight::Undecided) => format!("review it: {diff}"),
-        ("scan/suspicious", _) => format!("review it: {explain}"),
+        ("scan/suspicious", _) => format!("review it: {review}"),
         ("pin/new" | "lock/unlisted" | "lock/missing", _) => format!("review it, then add it: {lock}"),
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
@@ -54,10 +70,10 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("use another version, or undo it: plugward unrevoke {subject}")
         }
         ("policy/namesake", _) => {
-            format!("review it: {explain}\nto block it too: plugward deny {selector}")
+            format!("review it: {review}\nto block it too: plugward deny {selector}")
         }
         ("approval/none", _) => {
-            format!("review it: {explain}\nthen approve it: plugward approve {selector} --static")
+            format!("review it: {review}\nthen approve it: plugward approve {selector} --static")
         }
         ("approval/stale", _) => {
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")

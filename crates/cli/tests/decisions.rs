@@ -115,6 +115,28 @@ fn a_policy_file_suppresses_for_a_team_and_never_from_inside_the_plugin() {
     let output = home.run(&["check", "--policy", "plugins/inst/ci.toml", "plugins"]);
     assert_eq!(code(&output), 2, "{}", said(&output));
     assert!(said(&output).contains("inside the plugin"), "{}", said(&output));
+    let own = ["--policy", "plugins/inst/ci.toml"];
+    for verb in [
+        &["explain", "plugins/inst"][..],
+        &["approve", "plugins/inst", "--static"],
+        &["lock", "plugins"],
+        &["hook", "plan", "--in", "plugins"],
+    ] {
+        let output = home.run(&[verb, &own].concat());
+        assert_eq!(code(&output), 2, "{verb:?}: {}", said(&output));
+        assert!(said(&output).contains("inside the plugin"), "{verb:?}: {}", said(&output));
+    }
+}
+
+#[test]
+fn explain_never_recommends_itself() {
+    let home = Home::new();
+    home.good();
+    home.write("config/config.toml", "plugins.approval = \"required\"\n");
+    assert!(said(&home.run(&["check", "plugins"])).contains("review it: plugward explain plugins/good"));
+    let told = said(&home.run(&["explain", "good", "--in", "plugins"]));
+    assert!(told.contains("review it: plugward diff plugins/good"), "{told}");
+    assert!(!told.contains("plugward explain"), "{told}");
 }
 
 #[test]

@@ -129,7 +129,7 @@ pub(crate) enum Verb {
                             plugward approve hookify --static --tree pt1:398c…54a4 # approve it"
     )]
     Approve(ApproveArgs),
-    /// Suppress one finding of a plugin while the file is unchanged
+    /// Suppress the findings of a rule while a file is unchanged
     #[command(
         after_help = "Examples:\n  plugward suppress hookify sh/pipe-to-shell --reason \"reviewed: our own mirror\"\n  \
                       plugward suppress hookify fs/danger hooks/run.sh --policy ci.toml --reason \"reviewed by ops\""

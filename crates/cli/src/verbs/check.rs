@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use plugward_loader::{
-    CheckMode, CheckOptions, DeclaredModules, FailureScope, Host as Sides, NoPerson, NoWatch, PluginReport,
-    Report, Root, Trust, check,
+    CheckMode, DeclaredModules, FailureScope, Host as Sides, NoPerson, PluginReport, Report, Trust, check,
 };
 
-use crate::advice::Commands;
+use crate::advice::{Commands, ReviewVerb};
 use crate::args::{CheckArgs, CheckFormat};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
-use crate::host::{self, Host};
+use crate::host::Host;
 use crate::html;
 use crate::json;
 use crate::out::Out;
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
             Err(error) => stores::unrecorded(out, error),
         }
     }
-    refuse_own_policy(&roots, &options, host, out)?;
+    shared::refuse_own_policy(&roots, &options, host, out)?;
     let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
     let typed = shared::as_typed(&args.finding);
@@ -78,6 +77,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         CheckFormat::Html => {
             // The page can be sent to other people, so its commands contain no absolute paths.
             let commands = |plugin: &PluginReport| Commands {
+                review: ReviewVerb::Explain,
                 selector: shared::quoted(&plugin.id),
                 typed: typed.clone(),
                 lock_dir: {
@@ -103,22 +103,6 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     }
     // `--exit-zero` hides verdicts, but not failures: a run that could not check the plugins must not succeed.
     Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
-}
-
-/// Fails if the file of `--policy` is inside a checked plugin, which could then suppress its own findings.
-fn refuse_own_policy(roots: &[Root], options: &CheckOptions, host: &Host, out: &Out) -> Result<(), Failure> {
-    let Some(policy) = &host.policy else { return Ok(()) };
-    let real = host::real_path(policy)?;
-    let store = stores::pins(host, CheckMode::LookOnly, out)?;
-    let found = plugward_loader::survey(roots, &store, options, &NoWatch);
-    let own = found.iter().find(|one| one.key.placed().is_some_and(|place| real.starts_with(place.as_str())));
-    match own {
-        Some(one) => {
-            Err(Failure::usage(format!("{policy} is inside the plugin {}", host::display(&one.key)))
-                .help("name a file outside of it: a plugin cannot suppress its own findings"))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Returns `true` if there was nothing to check. A missing pinned plugin counts as checked.

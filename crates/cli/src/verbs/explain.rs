@@ -8,7 +8,7 @@ use plugward_loader::{
     SurfaceReport, Weight,
 };
 
-use crate::advice;
+use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{ExplainArgs, ListFormat};
 use crate::escape::line;
 use crate::failure::Failure;
@@ -29,7 +29,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         ListFormat::Table => {
             named.plugin.id.clone_from(&named.shown);
             let typed = shared::as_typed(&args.finding);
-            let commands = |plugin: &PluginReport| shared::commands(plugin, &typed, None);
+            let commands = |plugin: &PluginReport| Commands {
+                review: ReviewVerb::Diff,
+                ..shared::commands(plugin, &typed, None)
+            };
             let view = View { width: out.width, detail: Detail::Full, commands: &commands };
             let mut text = render(&named.plugin, &view);
             if let Some(subject) = &named.subject

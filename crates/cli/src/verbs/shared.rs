@@ -9,15 +9,15 @@ use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
     ByteRetention, CheckMode, CheckOptions, Gate, Host as Sides, LockState, LookReport, NoGrants, NoPerson,
-    PinStatus, PlacePath, PluginReport, Root, StoreFailure, Subject, Trust, Weight,
+    NoWatch, PinStatus, PlacePath, PluginReport, Root, StoreFailure, Subject, Trust, Weight,
 };
 
-use crate::advice::{self, Commands};
+use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{DiscoveryOptions, TrustArg};
 use crate::diagnostic::Diagnostic;
 use crate::escape::line;
 use crate::failure::Failure;
-use crate::host::{self, Host};
+use crate::host::{self, Host, PolicyUse};
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -114,6 +114,7 @@ pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path
     let above = plugin.key.placed().and_then(PlacePath::parent);
     let dir = dir.or(above.as_ref().map(|place| Utf8Path::new(place.as_str()))).unwrap_or(Utf8Path::new("."));
     Commands {
+        review: ReviewVerb::Explain,
         selector: quoted(&host::display(&plugin.key)),
         typed: typed.to_owned(),
         lock_dir: quoted(lock_directory(plugin, dir).as_str()),
@@ -183,6 +184,29 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// Fails if the file of `--policy` is inside a checked plugin, which could then suppress its own findings.
+pub(crate) fn refuse_own_policy(
+    roots: &[Root],
+    options: &CheckOptions,
+    host: &Host,
+    out: &Out,
+) -> Result<(), Failure> {
+    let Some(policy) = host.policy.as_ref().filter(|_| host.policy_use == PolicyUse::Read) else {
+        return Ok(());
+    };
+    let real = host::real_path(policy)?;
+    let store = stores::pins(host, CheckMode::LookOnly, out)?;
+    let found = plugward_loader::survey(roots, &store, options, &NoWatch);
+    let own = found.iter().find(|one| one.key.placed().is_some_and(|place| real.starts_with(place.as_str())));
+    match own {
+        Some(one) => {
+            Err(Failure::usage(format!("{policy} is inside the plugin {}", host::display(&one.key)))
+                .help("name a file outside of it: a plugin cannot suppress its own findings"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Checks directories without writing anything.
 pub(crate) fn look(
     roots: &[Root],
@@ -196,6 +220,7 @@ pub(crate) fn look(
     let trust = trust.unwrap_or_else(|| self::trust(None, &settings));
     let mut options = options(trust, CheckMode::LookOnly, finding, &settings, host)?;
     options.keep = keep;
+    refuse_own_policy(roots, &options, host, out)?;
     let mut stores = stores::to_look(host, &settings, out)?;
     let progress = Progress::new(out.live);
     let mut sides = Sides { watch: &progress, person: &mut NoPerson, grants: &NoGrants };

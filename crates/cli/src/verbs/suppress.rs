@@ -3,6 +3,8 @@
 //! An entry names one rule, one file and the digest of its contents, so it stops applying when the file changes. It is
 //! written to the user's settings or to the file of `--policy`, which must be outside the plugin.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::{Finding, PluginReport, Trust};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
@@ -58,7 +60,7 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
     let entries = entries(&mut document, &target.path)?;
     let key = plugin.key.to_string();
     let mut added = Vec::new();
-    for finding in files {
+    for finding in &files {
         let mut entry = Table::new();
         entry.insert("plugin", value(target.name(plugin, &key)?));
         entry.insert("rule", value(finding.rule.as_str()));
@@ -68,26 +70,28 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
         if let Some(day) = &args.expires {
             entry.insert("expires", value(day.as_str()));
         }
-        entries.retain(|old| !is_same(old, &entry));
-        entries.push(entry);
-        added.push(finding);
+        added.push(entry);
     }
+    // All old entries go first: one file can have several digests, if a finding covers several files.
+    entries.retain(|old| !added.iter().any(|entry| is_same(old, entry)));
+    added.into_iter().for_each(|entry| entries.push(entry));
     target.write(&document)?;
+    let paths: BTreeSet<&str> = files.iter().map(|finding| finding.path.as_str()).collect();
     out.result(&format!(
         "Suppressed {} in {} of {}:\n",
         args.rule,
-        count(added.len(), "file"),
+        count(paths.len(), "file"),
         crate::escape::line(&named.shown)
     ))?;
-    // The user sees each suppressed line: the entry covers every finding of the rule in the file.
-    for file in added {
-        let same = |finding: &&Finding| finding.rule == file.rule && finding.path == file.path;
+    // The user sees each suppressed line: an entry covers every finding of the rule in its file.
+    for path in paths {
+        let same = |finding: &&Finding| finding.rule.as_str() == args.rule && finding.path == path;
         for finding in plugin.findings.iter().filter(same) {
             let text = format!("{}:{}:{}: {}", finding.path, finding.line, finding.column, finding.snippet);
             out.result(&format!("  {}\n", crate::escape::line(&text)))?;
         }
     }
-    out.result(&format!("The entry is in {}. It applies until the file changes.\n", target.path))?;
+    out.result(&format!("This is recorded in {} and applies until the file changes.\n", target.path))?;
     if target.is_shared {
         out.result(&format!(
             "To use it: plugward check --policy {} DIR\n",
@@ -211,9 +215,7 @@ impl Target {
 
     /// Fails if the file is inside the plugin, which must not suppress its own findings.
     fn refuse_inside(&self, plugin: &PluginReport) -> Result<(), Failure> {
-        let parent =
-            self.path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-        let real = host::real_path(parent)?;
+        let real = host::real_path(self.directory())?;
         let inside = plugin.key.placed().is_some_and(|place| real.starts_with(place.as_str()));
         if inside {
             return Err(Failure::usage(format!("{} is inside the plugin", self.path))

@@ -148,6 +148,7 @@ impl FireSession {
         let trust = shared::trust(args.sources.trust, settings);
         let mut options = shared::options(trust, CheckMode::Commit, &args.sources.finding, settings, host)?;
         let roots = shared::roots(&args.sources.dirs)?;
+        shared::refuse_own_policy(&roots, &options, host, out)?;
         if trust != Trust::Locked {
             // A host fires an event for each call of a tool, and most plugins have not changed since the last call.
             let paths = args.sources.dirs.iter().map(Utf8PathBuf::as_path);
