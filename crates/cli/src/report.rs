@@ -224,7 +224,10 @@ fn news(plugin: &PluginReport) -> Vec<String> {
     if !plugin.suppressed.is_empty() {
         words.push(count(plugin.suppressed.len(), "suppressed finding"));
     }
-    let warnings = plugin.notices.iter().filter(|notice| notice.code != "pin/new" && !is_quiet(notice));
+    let is_new = plugin.pin.state == PinStatus::Enrolled;
+    let warnings = plugin.notices.iter().filter(|notice| {
+        notice.code != "pin/new" && !is_quiet(notice) && (is_new || !describes_contents(notice))
+    });
     let warnings = warnings.count();
     if warnings > 0 {
         words.push(count(warnings, "note"));
@@ -235,6 +238,12 @@ fn news(plugin: &PluginReport) -> Vec<String> {
 /// Returns `true` for notices that the row already shows as the state of the pin.
 fn is_quiet(notice: &Notice) -> bool {
     matches!(notice.code.as_str(), "pin/moved" | "pin/migrated" | "pin/older")
+}
+
+/// Returns `true` for notices about the contents themselves. They are the same at each check of unchanged contents, so they
+/// are shown with a new pin, and later with `-v` only.
+fn describes_contents(notice: &Notice) -> bool {
+    ["surface/", "manifest/", "market/"].iter().any(|family| notice.code.starts_with(family))
 }
 
 const fn loaded_as(plugin: &PluginReport) -> &'static str {

@@ -129,6 +129,18 @@ fn a_policy_file_suppresses_for_a_team_and_never_from_inside_the_plugin() {
 }
 
 #[test]
+fn notes_about_unchanged_contents_are_shown_once() {
+    let home = Home::new();
+    home.good();
+    let server = r#"{"mcpServers":{"t":{"command":"npx","args":["-y","@a/t@latest"]}}}"#;
+    home.write("plugins/good/.mcp.json", server);
+    let first = said(&home.run(&["check", "plugins"]));
+    assert!(first.contains("plugins/good  pinned on first use; 1 note"), "{first}");
+    assert_eq!(said(&home.run(&["check", "plugins"])), "1 plugin loads.\n");
+    assert!(said(&home.run(&["check", "-v", "plugins"])).contains("surface/launcher-floating"));
+}
+
+#[test]
 fn explain_never_recommends_itself() {
     let home = Home::new();
     home.good();
