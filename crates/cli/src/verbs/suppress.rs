@@ -74,7 +74,9 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
     }
     // All old entries go first: one file can have several digests, if a finding covers several files.
     entries.retain(|old| !added.iter().any(|entry| is_same(old, entry)));
-    added.into_iter().for_each(|entry| entries.push(entry));
+    for entry in added {
+        entries.push(entry);
+    }
     target.write(&document)?;
     let paths: BTreeSet<&str> = files.iter().map(|finding| finding.path.as_str()).collect();
     out.result(&format!(
