@@ -1,0 +1,186 @@
+//! What a host would load: plugins, loose pieces, and the problems of its records.
+
+use plugward_types::{HostName, InstalledId, PlacePath, PluginKey};
+
+/// What one host on this machine would load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostInventory {
+    /// The host.
+    pub host: HostName,
+    /// The host's home directory, as it was found; not resolved.
+    pub home: String,
+    /// What it would load, in the order of its records.
+    pub installs: Vec<Install>,
+    /// What could not be read, or is not on disk.
+    pub problems: Vec<InstallProblem>,
+}
+
+/// One directory or file that a host would load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Install {
+    /// The host.
+    pub host: HostName,
+    /// The key: an id of the host's record, or the place.
+    pub key: PluginKey,
+    /// What it is.
+    pub kind: InstallKind,
+    /// The real path of the directory or file.
+    pub place: PlacePath,
+    /// What of it counts.
+    pub contents: InstallContents,
+    /// The version in the record or layout.
+    pub version: Option<String>,
+    /// Whether the host would load it in this project.
+    pub state: HostState,
+    /// How the host can be told not to load it.
+    pub switch: HostSwitch,
+    /// Whether it belongs to the user or to the project.
+    pub layer: InstallLayer,
+    /// The record that names it, or the directory that contains it.
+    pub record: RecordPlace,
+    /// `true` if a record points outside the directory in which the host keeps its copies.
+    pub is_outside: bool,
+    /// The directory of the marketplace that describes it, if the host's record names one.
+    pub marketplace: Option<String>,
+    /// Ids that its marketplace has renamed to this one, and that no record contains any more.
+    pub former_ids: Vec<InstalledId>,
+}
+
+/// The kind of an install.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a new kind needs a manifest in the loader")]
+pub enum InstallKind {
+    /// A directory with a manifest.
+    Plugin,
+    /// A skill directory without a manifest.
+    Skill,
+    /// A directory of agents.
+    Agents,
+    /// A directory of commands.
+    Commands,
+    /// The hooks, commands and environment in a settings file.
+    Settings,
+    /// A file that only configures MCP servers.
+    Servers,
+}
+
+/// The part of a place that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a place is a directory or a file")]
+pub enum InstallContents {
+    /// The whole directory.
+    Directory,
+    /// The whole directory of a host's cache, without the files that the host writes into it.
+    CacheDirectory,
+    /// Parts of a file, as canonical JSON in a form that all hosts share.
+    Parts(Vec<InstallPart>),
+}
+
+/// One part of a settings file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstallPart {
+    /// `hooks.json`, `servers.json`, `commands.json` or `env.json`.
+    pub name: &'static str,
+    /// Canonical JSON.
+    pub bytes: Vec<u8>,
+}
+
+/// Whether a host would load an install.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "an unknown state counts as on")]
+pub enum HostState {
+    /// It would be loaded, or nothing says that it would not.
+    On,
+    /// The host's settings disable it for this project.
+    Off,
+}
+
+/// How a host can be told on its command line not to load an install.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a new kind of switch must be handled by the launcher")]
+pub enum HostSwitch {
+    /// By this id.
+    Id(String),
+    /// By the name in its manifest.
+    ManifestName,
+    /// It cannot be disabled.
+    None,
+}
+
+/// Whose settings name an install.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the user or the project")]
+pub enum InstallLayer {
+    /// The user, or the administrator of the machine.
+    User,
+    /// The project that contains the working directory.
+    Project,
+}
+
+/// The place of a row in a record.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RecordPlace {
+    /// The file or directory, as it was found; not resolved.
+    pub file: String,
+    /// The JSON pointer or TOML key of the row; empty for the whole file.
+    pub pointer: String,
+}
+
+/// A problem of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstallProblem {
+    /// The host.
+    pub host: HostName,
+    /// The kind.
+    pub kind: InstallProblemKind,
+    /// Where.
+    pub record: RecordPlace,
+    /// What was found.
+    pub message: String,
+    /// How to fix it.
+    pub help: String,
+    /// The key of the row, if its id is valid.
+    pub key: Option<PluginKey>,
+    /// Whether the row is on.
+    pub state: HostState,
+    /// How the host can be told not to load the row.
+    pub switch: HostSwitch,
+}
+
+/// The kind of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "each kind has its own effect on a decision")]
+pub enum InstallProblemKind {
+    /// `install/unreadable`: the file cannot be read or understood, so nothing of this host loads.
+    Unreadable,
+    /// `install/id`: the id of one row breaks the rule for ids.
+    Id,
+    /// `install/row`: one row has a wrong type or an unknown value.
+    Row,
+    /// `install/missing`: recorded or enabled, but not on disk.
+    Missing,
+    /// `install/leftover`: directories in a cache that no record names.
+    Leftover,
+    /// `install/not-read`: a known place of plugins that is not read yet.
+    NotRead,
+}
+
+impl InstallProblemKind {
+    /// Returns the code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Unreadable => "install/unreadable",
+            Self::Id => "install/id",
+            Self::Row => "install/row",
+            Self::Missing => "install/missing",
+            Self::Leftover => "install/leftover",
+            Self::NotRead => "install/not-read",
+        }
+    }
+}
