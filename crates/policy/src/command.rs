@@ -1,0 +1,47 @@
+//! The rules for one command plugin, as `registry` uses them.
+
+/// Whether a command plugin may run: the setting `plugins.command.<id>.run`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a new rule")]
+pub enum RunRule {
+    /// It runs without a question.
+    Unattended,
+    /// The user is asked before each run.
+    Ask,
+    /// It never runs.
+    Deny,
+}
+
+/// The algorithm of a checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "every reader must handle a new algorithm")]
+pub enum ChecksumAlgorithm {
+    /// SHA-256.
+    Sha256,
+    /// SHA-1, which is read with a warning.
+    Sha1,
+}
+
+/// The checksum that a user pinned for a command plugin.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "two parts of one setting")]
+pub struct Checksum {
+    /// The algorithm.
+    pub algorithm: ChecksumAlgorithm,
+    /// The digest in lower-case hex.
+    pub value: String,
+}
+
+/// The resolved rules for one command plugin. An unset rule is decided by the plugin's origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "every caller must decide each rule")]
+pub struct CommandRules {
+    /// `plugins.auto_install`.
+    pub auto_install: bool,
+    /// `plugins.command.<id>.install`.
+    pub install: Option<bool>,
+    /// `plugins.command.<id>.run`.
+    pub run: Option<RunRule>,
+    /// `plugins.command.<id>.checksum`.
+    pub checksum: Option<Checksum>,
+}
