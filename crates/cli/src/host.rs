@@ -13,7 +13,7 @@ use plugward_loader::pinstore::Timestamp;
 use plugward_loader::sandbox_path::{FileKind, Jail, Policy};
 use plugward_loader::scanner::Date;
 use plugward_loader::state_file::Owner;
-use plugward_loader::{Dir, PlacePath, PluginKey, Root};
+use plugward_loader::{Dir, PlacePath, PluginKey, Root, RootSearch};
 
 use crate::args::Global;
 use crate::diagnostic::Diagnostic;
@@ -251,7 +251,7 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
     }
     let top = PlacePath::new("/").map_err(|error| Failure::internal(error.to_string()))?;
     let stops = home().cloned().into_iter().collect();
-    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops })
+    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops, search: RootSearch::Below })
 }
 
 /// Returns the real path of the home directory, resolved once.

@@ -291,7 +291,8 @@ pub(crate) fn find(
         return Err(Failure::usage(format!("not a plugin: {shown}")));
     };
     let plugin = report.plugins.swap_remove(at);
-    Ok(SelectedPlugin { shown: host::display(&key), plugin, subject: subjects.remove(&key) })
+    let subject = subjects.remove(&plugin.place);
+    Ok(SelectedPlugin { shown: host::display(&key), plugin, subject })
 }
 
 /// Whether a check keeps the contents of the selected plugin in memory.

@@ -102,7 +102,8 @@ impl ListingRules<'_> {
         // Excluded names occur only at the root and do not count. One entry more than the rest of the limit is
         // requested, so that exceeding the limit is detected.
         let at_root = path.is_empty().then_some(self.exclude);
-        let max = room.saturating_add(at_root.map_or(0, |exclude| exclude.unread().count())).saturating_add(1);
+        let max =
+            room.saturating_add(at_root.map_or(0, |exclude| exclude.unread().count())).saturating_add(1);
         let (listing, meta) = match list_directory(self.jail, &path, max) {
             Ok(looked) => looked,
             Err(error) if error.report(self.jail, &path) && at_root.is_none() => {
@@ -149,7 +150,8 @@ impl ListingRules<'_> {
     fn collisions(&self, directory: &str, listing: &Listing, found: &mut PartialListing) {
         let names = || listing.entries().iter().filter_map(|entry| name::text(entry.name()));
         // If every name is its own key, the keys are distinct because the names are.
-        if names().all(name::is_own_key) && (!directory.is_empty() || self.exclude.unread().next().is_none()) {
+        if names().all(name::is_own_key) && (!directory.is_empty() || self.exclude.unread().next().is_none())
+        {
             return;
         }
         let mut keys: BTreeMap<String, &str> = BTreeMap::new();
