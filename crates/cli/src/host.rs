@@ -156,6 +156,16 @@ pub(crate) fn unreachable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     }
 }
 
+/// Returns the home directory, as the environment names it.
+pub(crate) fn home_directory() -> Option<Utf8PathBuf> {
+    env("HOME").map(Utf8PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Returns the number of the user that runs this program.
+pub(crate) fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Returns the user that the files of a store must belong to.
 pub(crate) fn owner() -> Owner {
     #[cfg(unix)]
