@@ -20,6 +20,7 @@ use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 
 /// The environment of this run: directories, settings sources, and whether a user can be asked.
+#[derive(Clone)]
 pub(crate) struct Host {
     config: Option<Utf8PathBuf>,
     state: Option<Utf8PathBuf>,
@@ -91,6 +92,11 @@ impl Host {
             cfg_lines: own_env("PLUGWARD_CFG")?.unwrap_or_default(),
             warnings: Warnings::default(),
         })
+    }
+
+    /// Returns the same environment without a user who can be asked.
+    pub(crate) fn without_questions(&self) -> Self {
+        Self { interactive: false, ..self.clone() }
     }
 
     /// Returns the settings of the command line, in their order.
@@ -264,6 +270,14 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
     Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops, search: RootSearch::Below })
 }
 
+/// Returns the root that is exactly one place: a directory, or a settings file.
+pub(crate) fn root_of_place(place: &PlacePath) -> Result<Root, Failure> {
+    let top = place.parent().unwrap_or_else(|| place.clone());
+    let root = root_at(&top, place.name().to_owned(), None)?;
+    let dir = place.as_str().trim_start_matches('/').to_owned();
+    Ok(Root { dir, search: RootSearch::Only, ..root })
+}
+
 /// Returns the real path of the home directory, resolved once.
 fn home() -> Option<&'static PlacePath> {
     static HOME: OnceLock<Option<PlacePath>> = OnceLock::new();
@@ -308,11 +322,16 @@ pub(crate) fn display(key: &PluginKey) -> String {
         // A bare name is searched among the pins, so a path needs a slash.
         Some(inside) if inside == "." || inside.contains('/') => inside.to_owned(),
         Some(inside) => format!("./{inside}"),
-        None => match home().and_then(|home| place.relative_to(home)) {
-            Some(".") => "~".to_owned(),
-            Some(inside) => format!("~/{inside}"),
-            None => place.to_string(),
-        },
+        None => display_path(place),
+    }
+}
+
+/// Returns a path as it is shown: relative to the home directory if it is inside.
+pub(crate) fn display_path(place: &PlacePath) -> String {
+    match home().and_then(|home| place.relative_to(home)) {
+        Some(".") => "~".to_owned(),
+        Some(inside) => format!("~/{inside}"),
+        None => place.to_string(),
     }
 }
 

@@ -114,8 +114,23 @@ fn project_around(root: &Root) -> Option<PlacePath> {
     let home = host::home_directory();
     // The directories of hosts in the home directory are not those of a project.
     let is_home = home.as_deref() == Some(Utf8Path::new(real.as_str()));
-    project_of(root)
-        .or_else(|| (!is_home && PROJECT_DIRECTORIES.iter().any(|name| has(&name))).then_some(real))
+    let is_read = !is_home && PROJECT_DIRECTORIES.iter().any(|name| has(&name));
+    project_of(root).or_else(|| is_read.then(|| real.clone()))
+}
+
+/// Returns the host with a name on the command line.
+///
+/// # Errors
+/// No host has the name.
+pub(crate) fn host_named(name: &str) -> Result<KnownHost, Failure> {
+    name.parse().map_err(|_unknown| {
+        let all: Vec<&str> = HOSTS.iter().map(|host| host.as_str()).collect();
+        let failure = Failure::usage(format!("unknown host: {name}"));
+        match crate::verbs::select::nearest(name, all.iter().copied()) {
+            Some(near) => failure.help(format!("did you mean {near}?")),
+            None => failure.help(format!("use one of {}", all.join(", "))),
+        }
+    })
 }
 
 fn project(scope: &ProjectScope) -> Result<Option<PlacePath>, Failure> {

@@ -103,6 +103,11 @@ pub(crate) const fn with_failed_write(code: u8) -> u8 {
     if matches!(code, 0 | 3) { 1 } else { code }
 }
 
+/// Writes to standard error. A closed one is ignored, since there is no other place to report to.
+pub(crate) fn write_error(text: &str) {
+    let _nowhere_left = io::stderr().write_all(text.as_bytes());
+}
+
 pub(crate) fn write_failed(error: &io::Error) {
     // `eprintln` would panic if standard error is closed, and there is no other place to report to.
     let mut failure = Diagnostic::error(format!("cannot write the result: {error}"));

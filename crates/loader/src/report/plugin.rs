@@ -107,6 +107,12 @@ impl PluginReport {
         first
     }
 
+    /// Returns the number of files that its surface names.
+    #[must_use]
+    pub fn files_of_surface(&self) -> usize {
+        self.surface.iter().flat_map(|item| &item.files).collect::<BTreeSet<_>>().len()
+    }
+
     /// Returns the number of findings of one severity.
     #[must_use]
     pub fn count(&self, severity: plugward_types::Severity) -> usize {
