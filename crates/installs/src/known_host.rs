@@ -3,8 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::collector::Collector;
-use crate::{HostInventory, Machine, claude};
+use crate::collector::{Collector, join};
+use crate::{HostInventory, Machine, claude, codex, directory_hosts, gemini};
 
 /// A host whose places of plugins are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,14 +110,34 @@ impl FromStr for KnownHost {
 #[must_use]
 pub fn read_host(host: KnownHost, machine: &Machine<'_>) -> Option<HostInventory> {
     let name = host.as_str().parse().ok()?;
+    let home = |variable: &str, default: &str| Collector::home_of(machine, variable, default);
     let home = match host {
-        KnownHost::Claude => Collector::home_of(machine, "CLAUDE_CONFIG_DIR", ".claude"),
-        _ => return None,
+        KnownHost::Claude => home("CLAUDE_CONFIG_DIR", ".claude"),
+        KnownHost::Codex => home("CODEX_HOME", ".codex"),
+        // The variable names the directory that contains the home.
+        KnownHost::Gemini => join(&home("GEMINI_CLI_HOME", ""), ".gemini"),
+        KnownHost::Copilot => home("COPILOT_HOME", ".copilot"),
+        KnownHost::Cursor => join(machine.home, ".cursor"),
+        KnownHost::Grok => join(machine.home, ".grok"),
+        KnownHost::Gnoma => join(&home("XDG_CONFIG_HOME", ".config"), "gnoma"),
+        KnownHost::Vscode => directory_hosts::vscode_home(machine),
+        KnownHost::Opencode => join(&home("XDG_CONFIG_HOME", ".config"), "opencode"),
+        KnownHost::Kimi => home("KIMI_CODE_HOME", ".kimi-code"),
     };
     let mut found = Collector::new(machine, name, home);
     match host {
         KnownHost::Claude => claude::read(&mut found),
-        _ => {}
+        KnownHost::Codex => codex::read(&mut found),
+        KnownHost::Gemini => gemini::read(&mut found),
+        KnownHost::Copilot => directory_hosts::read_copilot(&mut found),
+        KnownHost::Cursor => directory_hosts::read_cursor(&mut found),
+        KnownHost::Grok => directory_hosts::read_plain(&mut found, ".grok"),
+        KnownHost::Gnoma => directory_hosts::read_plain(&mut found, ".gnoma"),
+        KnownHost::Vscode | KnownHost::Opencode | KnownHost::Kimi => {
+            directory_hosts::report_unread(&mut found, host);
+            // A home without plugins says nothing: these programs are often installed without any.
+            return found.finish().filter(|inventory| !inventory.problems.is_empty());
+        }
     }
     found.finish()
 }

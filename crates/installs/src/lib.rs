@@ -5,7 +5,10 @@
 )]
 
 mod claude;
+mod codex;
 mod collector;
+mod directory_hosts;
+mod gemini;
 mod install;
 mod known_host;
 mod loose;

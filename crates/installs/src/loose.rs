@@ -49,6 +49,17 @@ pub(crate) fn add_skills(
     }
 }
 
+/// Adds the skills in `.agents/skills`, which several hosts read. Those of the user count only if the host is here.
+pub(crate) fn add_shared_skills(found: &mut Collector<'_>) {
+    if found.is_directory(&found.home) {
+        let user = join(found.machine.home, ".agents/skills");
+        add_skills(found, &user, InstallLayer::User, &[], None);
+    }
+    for directory in found.project_directories() {
+        add_skills(found, &join(&directory, ".agents/skills"), InstallLayer::Project, &[], None);
+    }
+}
+
 /// Returns the name in a manifest. A manifest that cannot be read is a matter of the loader, so it has no name here.
 pub(crate) fn manifest_name(found: &Collector<'_>, path: &str) -> Option<String> {
     let bytes = found.machine.files.read(path).ok()??;

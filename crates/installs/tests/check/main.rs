@@ -11,4 +11,8 @@
 
 mod claude;
 mod claude_settings;
+mod codex;
+mod directory_hosts;
+mod gemini;
+mod properties;
 mod support;
