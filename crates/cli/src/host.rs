@@ -391,6 +391,30 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure
     Ok(bytes)
 }
 
+/// Returns the first program with a name on PATH, other than this program itself.
+pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
+    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    let path = env("PATH").unwrap_or_default();
+    let directories = path.split(':').filter(|dir| dir.starts_with('/'));
+    let found = directories.map(|dir| Utf8Path::new(dir).join(name)).find(|file| {
+        #[cfg(unix)]
+        let is_executable = {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        };
+        #[cfg(not(unix))]
+        let is_executable = file.is_file();
+        // An alias or symlink with the host's name would start this program again, without end.
+        #[expect(clippy::disallowed_methods, reason = "compares names; nothing is opened by them")]
+        let real = std::fs::canonicalize(file).ok();
+        is_executable && (real.is_none() || real != own)
+    });
+    found.ok_or_else(|| {
+        Failure::usage(format!("{name} is not on PATH"))
+            .help(format!("install {name}, or add its directory to PATH"))
+    })
+}
+
 /// Returns the environment, without variables that are not UTF-8.
 pub(crate) fn environment() -> BTreeMap<String, String> {
     let all = std::env::vars_os();

@@ -123,6 +123,7 @@ pub(crate) fn write_failed(error: &io::Error) {
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     match verb {
         Verb::Check(args) => verbs::check::run(args, host, out),
+        Verb::Run(args) => verbs::run::run(args, host, out),
         Verb::Scan(args) => verbs::scan::run(args, host, out),
         Verb::List(args) => verbs::list::run(args, host, out),
         Verb::Explain(args) => verbs::explain::run(args, host, out),

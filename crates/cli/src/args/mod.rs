@@ -16,7 +16,7 @@ pub(crate) use change::{
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
-    HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
+    HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
 
 /// Checks agent plugins before a host loads them
@@ -80,6 +80,10 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  plugward check plugins                  # pin new plugins, refuse changed ones\n  plugward check --trust locked plugins   # in CI: refuse what PLUGINS.lock does not list"
     )]
     Check(CheckArgs),
+    /// Check a host's plugins, switch off what is refused, and start the host
+    #[command(after_help = "Examples:\n  plugward run -- claude                    # instead of: claude\n  \
+                      plugward run --all-or-nothing -- codex    # start nothing if one plugin is refused")]
+    Run(RunArgs),
     /// Scan files or directories against the rules
     #[command(
         after_help = "Examples:\n  plugward scan -v plugins/hookify       # with source lines, reasons and fixes\n  plugward scan --lang js - < hook.mjs   # standard input"
