@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use plugward_installs::InstallKind;
 use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
 use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
@@ -399,6 +400,14 @@ impl Walk<'_> {
         (entry.filter(adds), broken)
     }
 
+    /// Returns `true` for the `.mcp.json` of a plugin that is also a project. The plugin's own manifest reads it.
+    fn is_file_of_a_plugin(&self, one: &InstalledPlace) -> bool {
+        let above = one.place.parent().and_then(|dir| Some(self.root.inside(&dir)?.to_owned()));
+        one.kind == InstallKind::Servers
+            && one.place.name() == ".mcp.json"
+            && above.is_some_and(|dir| self.taken.contains(&dir))
+    }
+
     /// Adds what hosts would load of this root and the search did not find.
     fn recorded(&mut self) {
         let real = self.root.real();
@@ -414,6 +423,9 @@ impl Walk<'_> {
             .cloned()
             .collect();
         for one in mine {
+            if self.is_file_of_a_plugin(&one) {
+                continue;
+            }
             match self.root.inside(&one.place).map(str::to_owned) {
                 Some(dir) => self.take(&dir, &Names::Unknown),
                 None => self.skip(one.place.name(), "outside of the directory that this check can open"),
