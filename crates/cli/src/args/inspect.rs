@@ -44,7 +44,7 @@ pub(crate) enum ListFormat {
 }
 
 /// Options for finding and reading plugins.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct DiscoveryOptions {
     /// Read only the manifests of one dialect
     #[arg(long, value_name = "DIALECT")]
