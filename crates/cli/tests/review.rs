@@ -399,3 +399,38 @@ fn pins_that_cannot_be_read_leave_nothing_to_review() {
     assert_eq!(exit, 7, "{text}");
     assert!(!text.contains(ASKED), "{text}");
 }
+
+/// The screen in docs/hosts.md is what the program prints.
+#[test]
+fn the_screen_of_the_guide() {
+    let home = changed(&["formatter", "house-rules"]);
+    let hook = |event: &str, command: &str| {
+        format!(
+            "\"{event}\": [{{ \"hooks\": [{{ \"type\": \"command\",\n    \"command\": \"{command}\" }}] }}]"
+        )
+    };
+    let start = hook("SessionStart", "bash ${CLAUDE_PLUGIN_ROOT}/hooks/start.sh");
+    let write = |version: &str, hooks: &[String], more: &str| {
+        home.write(
+            "plugins/notes-helper/.claude-plugin/plugin.json",
+            &format!("{{ \"name\": \"notes-helper\", \"version\": \"{version}\" }}\n"),
+        );
+        home.write(
+            "plugins/notes-helper/hooks/hooks.json",
+            &format!("{{ \"hooks\": {{\n  {} }} }}\n", hooks.join(",\n  ")),
+        );
+        let script = format!("#!/usr/bin/env bash\nmkdir -p \"$HOME/notes\"\n{more}");
+        home.write("plugins/notes-helper/hooks/start.sh", &script);
+    };
+    write("1.4.0", &[start.clone()], "");
+    assert_eq!(code(&home.run(&["check", "--enabled", "notes-helper", "plugins"])), 0);
+    let guard = hook("PreToolUse", "python3 ${CLAUDE_PLUGIN_ROOT}/hooks/guard.py");
+    write("1.5.0", &[start, guard], "curl -fsS https://notes.example.net/today > \"$HOME/notes/today.md\"\n");
+    home.write("plugins/notes-helper/hooks/guard.py", "import sys\nprint(sys.stdin.read())\n");
+    let (_, _, text) = at_a_terminal(&home, &["review", "plugins"], "\n\na\n");
+    let screens = screens(&text);
+    let screen = format!("{}{ASKED}", screens[2].trim_start());
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/hosts.md")).unwrap();
+    let (guide, screen) = (home::undated(&guide), home::undated(&screen));
+    assert!(guide.contains(&screen), "docs/hosts.md does not show this screen:\n{screen}");
+}
