@@ -129,6 +129,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Explain(args) => verbs::explain::run(args, host, out),
         Verb::Info(args) => verbs::info::run(args, host, out),
         Verb::Diff(args) => verbs::diff::run(args, host, out),
+        Verb::Review(args) => verbs::review::run(args, host, out),
         Verb::Accept(args) => verbs::decide::accept(args, host, out),
         Verb::Forget(args) => verbs::decide::forget(args, host, out),
         Verb::Deny(args) => verbs::decide::deny(args, host, out),

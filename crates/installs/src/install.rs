@@ -16,6 +16,14 @@ pub struct HostInventory {
     pub problems: Vec<InstallProblem>,
 }
 
+impl HostInventory {
+    /// Creates the inventory of a host that would load nothing.
+    #[must_use]
+    pub fn new(host: HostName, home: impl Into<String>) -> Self {
+        Self { host, home: home.into(), installs: Vec::new(), problems: Vec::new() }
+    }
+}
+
 /// One directory or file that a host would load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -45,7 +45,7 @@ pub(crate) enum ListFormat {
 }
 
 /// Options for finding and reading plugins.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DiscoveryOptions {
     /// Read only the manifests of one dialect
     #[arg(long, value_name = "DIALECT")]

@@ -3,6 +3,7 @@
 mod change;
 mod hooks;
 mod inspect;
+mod review;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
@@ -18,6 +19,7 @@ pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
+pub(crate) use review::ReviewArgs;
 
 /// Checks agent plugins before a host loads them
 #[derive(Debug, Parser)]
@@ -110,6 +112,11 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  plugward diff hookify                # a pinned plugin\n  plugward diff hookify --in plugins   # one that is not pinned yet"
     )]
     Diff(DiffArgs),
+    /// Review the changed plugins one by one: accept, skip or deny
+    #[command(
+        after_help = "Without a terminal, the plugins are listed and the exit code is 3.\n\nExamples:\n  plugward review                          # everything that is installed\n  plugward review plugins --trust prompt   # also ask about new plugins"
+    )]
+    Review(ReviewArgs),
     /// Pin the reviewed version of a plugin
     #[command(after_help = "Examples:\n  plugward accept hookify --tree pt1:398c…54a4\n  \
                             plugward accept plugins/hookify --tree pt1:398c…54a4")]

@@ -13,6 +13,7 @@ pub(crate) mod ledger;
 pub(crate) mod list;
 pub(crate) mod lock;
 pub(crate) mod redact;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod select;
