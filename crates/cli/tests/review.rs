@@ -422,7 +422,7 @@ fn the_screen_of_the_guide() {
         let script = format!("#!/usr/bin/env bash\nmkdir -p \"$HOME/notes\"\n{more}");
         home.write("plugins/notes-helper/hooks/start.sh", &script);
     };
-    write("1.4.0", &[start.clone()], "");
+    write("1.4.0", std::slice::from_ref(&start), "");
     assert_eq!(code(&home.run(&["check", "--enabled", "notes-helper", "plugins"])), 0);
     let guard = hook("PreToolUse", "python3 ${CLAUDE_PLUGIN_ROOT}/hooks/guard.py");
     write("1.5.0", &[start, guard], "curl -fsS https://notes.example.net/today > \"$HOME/notes/today.md\"\n");
