@@ -10,7 +10,7 @@ use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
 use crate::{
     EntryKind, HostEntry, HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind,
-    InstallLayer, InstallProblem, InstallProblemKind, Machine, RecordPlace,
+    InstallLayer, InstallProblem, InstallProblemKind, Machine, ReadFault, RecordPlace,
 };
 
 /// The inventory of one host while it is read.
@@ -84,25 +84,21 @@ impl<'m> Collector<'m> {
         }
     }
 
-    /// Adds a problem of a row or file; the caller can change the key, state and switch of the result.
-    pub(crate) fn problem(
-        &mut self,
+    /// Returns a problem with the most common values: it concerns no single plugin.
+    pub(crate) fn draft(
+        &self,
         kind: InstallProblemKind,
         record: RecordPlace,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Option<&mut InstallProblem> {
-        self.problems.push(InstallProblem {
-            host: self.host.clone(),
-            kind,
-            record,
-            message: message.into(),
-            help: help.into(),
-            key: None,
-            state: HostState::On,
-            switch: HostSwitch::None,
-        });
-        self.problems.last_mut()
+    ) -> InstallProblem {
+        let (host, message, help) = (self.host.clone(), message.into(), help.into());
+        let (state, switch) = (HostState::On, HostSwitch::None);
+        InstallProblem { host, kind, record, message, help, key: None, state, switch }
+    }
+
+    pub(crate) fn report(&mut self, problem: InstallProblem) {
+        self.problems.push(problem);
     }
 
     pub(crate) const fn problem_count(&self) -> usize {
@@ -111,8 +107,13 @@ impl<'m> Collector<'m> {
 
     /// Adds the problem that a file cannot be understood.
     pub(crate) fn unreadable(&mut self, file: &str, pointer: &str, message: impl Into<String>) {
-        let help = "restore the file from a backup, or correct it";
-        self.problem(InstallProblemKind::Unreadable, place(file, pointer), message, help);
+        let fault = ReadFault::new(message, "restore the file from a backup, or correct it");
+        self.fault(file, pointer, fault);
+    }
+
+    fn fault(&mut self, file: &str, pointer: &str, fault: ReadFault) {
+        let record = place(file, pointer);
+        self.report(self.draft(InstallProblemKind::Unreadable, record, fault.message, fault.help));
     }
 
     /// Reads a file, or returns `None` if it does not exist or cannot be used.
@@ -120,7 +121,7 @@ impl<'m> Collector<'m> {
         match self.machine.files.read(path) {
             Ok(bytes) => Some(SourceFile::new(path.to_owned(), bytes?, syntax)),
             Err(fault) => {
-                self.problem(InstallProblemKind::Unreadable, place(path, ""), fault.message, fault.help);
+                self.fault(path, "", fault);
                 None
             }
         }
@@ -168,12 +169,8 @@ impl<'m> Collector<'m> {
             return Some(id);
         }
         let message = format!("expected an id such as `name@market`, got `{}`", shown(text));
-        self.problem(
-            InstallProblemKind::Id,
-            record,
-            message,
-            "remove this entry: hosts do not write such ids",
-        );
+        let help = "remove this entry: hosts do not write such ids";
+        self.report(self.draft(InstallProblemKind::Id, record, message, help));
         None
     }
 
@@ -182,7 +179,7 @@ impl<'m> Collector<'m> {
         match self.machine.files.list(path) {
             Ok(entries) => entries.unwrap_or_default(),
             Err(fault) => {
-                self.problem(InstallProblemKind::Unreadable, place(path, ""), fault.message, fault.help);
+                self.fault(path, "", fault);
                 Vec::new()
             }
         }
@@ -207,31 +204,42 @@ impl<'m> Collector<'m> {
         self.machine.files.kind(path) == Some(EntryKind::File)
     }
 
-    /// Adds the parts of a settings file, if it has any.
-    pub(crate) fn add_parts(&mut self, path: &str, parts: Parts, layer: InstallLayer) {
+    /// Reads a file and adds the parts that `fill` takes from it, if there are any.
+    pub(crate) fn parts_file(
+        &mut self,
+        path: &str,
+        syntax: Syntax,
+        layer: InstallLayer,
+        fill: impl FnOnce(&mut Self, &JsonNode<'_>, &mut Parts),
+    ) {
+        let Some(file) = self.open(path, syntax) else { return };
+        let Some(root) = self.parse(&file) else { return };
+        let mut parts = Parts::default();
+        fill(self, &root, &mut parts);
         let kind = parts.kind();
         let parts = parts.finish();
         if parts.is_empty() {
             return;
         }
-        let Some(place_path) = self.machine.files.real(path) else {
-            return self.unreadable(
-                path,
-                "",
-                "the path of the file is not UTF-8, or the file has just disappeared",
-            );
+        let Some(real) = self.machine.files.real(path) else {
+            return self.unreadable(path, "", "the path is not UTF-8, or the file has just disappeared");
         };
-        let key = PluginKey::Placed(place_path.clone());
-        let install = self.install(key, kind, place_path, place(path, ""));
+        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
         self.add(Install { contents: InstallContents::Parts(parts), layer, ..install });
     }
 
-    /// Returns the path of an environment variable, or the default relative to the user's home directory.
-    pub(crate) fn home_of(machine: &Machine<'_>, variable: &str, default: &str) -> String {
-        match machine.environment.get(variable).filter(|value| !value.is_empty()) {
-            Some(value) => absolute(machine, value),
-            None => join(machine.home, default),
-        }
+    /// Reads a file of MCP servers.
+    pub(crate) fn servers_file(&mut self, path: &str, syntax: Syntax, layer: InstallLayer) {
+        self.parts_file(path, syntax, layer, |found, root, parts| {
+            parts.add_servers(found.members(path, root, "mcpServers"));
+        });
+    }
+
+    /// Adds an install whose place is also its key, unless nothing is there.
+    pub(crate) fn add_placed(&mut self, kind: InstallKind, directory: &str, name: &str, layer: InstallLayer) {
+        let Some(real) = self.machine.files.real(&join(directory, name)) else { return };
+        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(directory, ""));
+        self.add(Install { layer, ..install });
     }
 
     /// Returns the directories in which a host can look for the files of a project, from the project down.
@@ -248,6 +256,21 @@ impl<'m> Collector<'m> {
             directories.extend(last);
         }
         directories
+    }
+
+    /// Returns the host's home and its directories in the project.
+    pub(crate) fn levels(&self, name: &str) -> Vec<(String, InstallLayer)> {
+        let projects =
+            self.project_directories().into_iter().map(|at| (join(&at, name), InstallLayer::Project));
+        core::iter::once((self.home.clone(), InstallLayer::User)).chain(projects).collect()
+    }
+}
+
+/// Returns the path of an environment variable, or the default relative to the user's home directory.
+pub(crate) fn home_of(machine: &Machine<'_>, variable: &str, default: &str) -> String {
+    match machine.environment.get(variable).filter(|value| !value.is_empty()) {
+        Some(value) => absolute(machine, value),
+        None => join(machine.home, default),
     }
 }
 

@@ -2,10 +2,8 @@
 
 use crate::collector::{Collector, join, place};
 use crate::loose::{add_directory, add_shared_skills, add_skills};
-use crate::parts::Parts;
 use crate::source_file::Syntax;
 use crate::{Install, InstallKind, InstallLayer, InstallProblemKind, KnownHost, Machine};
-use plugward_types::{PlacePath, PluginKey};
 
 /// Reads GitHub Copilot CLI.
 pub(crate) fn read_copilot(found: &mut Collector<'_>) {
@@ -19,13 +17,14 @@ pub(crate) fn read_copilot(found: &mut Collector<'_>) {
             add_plugin(found, &directory, &name, &id, None);
         }
     }
-    servers_file(found, &join(&home, "mcp-config.json"), InstallLayer::User);
+    found.servers_file(&join(&home, "mcp-config.json"), Syntax::JsonWithComments, InstallLayer::User);
     hook_files(found, &join(&home, "hooks"), InstallLayer::User);
     add_pieces(found, &home, InstallLayer::User);
     for directory in found.project_directories() {
         let github = join(&directory, ".github");
         hook_files(found, &join(&github, "hooks"), InstallLayer::Project);
-        add_pieces(found, &github, InstallLayer::Project);
+        add_skills(found, &join(&github, "skills"), InstallLayer::Project, &[], None);
+        add_directory(found, &join(&github, "agents"), InstallKind::Agents, InstallLayer::Project);
     }
     add_shared_skills(found);
 }
@@ -46,10 +45,8 @@ pub(crate) fn read_cursor(found: &mut Collector<'_>) {
     for name in found.directories(&local) {
         add_plugin(found, &local, &name, &name, None);
     }
-    let projects =
-        found.project_directories().into_iter().map(|at| (join(&at, ".cursor"), InstallLayer::Project));
-    for (at, layer) in core::iter::once((home, InstallLayer::User)).chain(projects).collect::<Vec<_>>() {
-        servers_file(found, &join(&at, "mcp.json"), layer);
+    for (at, layer) in found.levels(".cursor") {
+        found.servers_file(&join(&at, "mcp.json"), Syntax::JsonWithComments, layer);
         flat_hooks(found, &join(&at, "hooks.json"), layer);
         add_pieces(found, &at, layer);
     }
@@ -58,20 +55,15 @@ pub(crate) fn read_cursor(found: &mut Collector<'_>) {
 
 /// Reads a host with plugins in `plugins/NAME`, in its home and in a directory of the project.
 pub(crate) fn read_plain(found: &mut Collector<'_>, project: &str) {
-    let plugins = join(&found.home, "plugins");
-    for name in found.directories(&plugins) {
-        add_plugin(found, &plugins, &name, &name, None);
-    }
-    let home = found.home.clone();
-    add_pieces(found, &home, InstallLayer::User);
-    for directory in found.project_directories() {
-        let at = join(&directory, project);
+    for (at, layer) in found.levels(project) {
         let plugins = join(&at, "plugins");
         for name in found.directories(&plugins) {
-            let Some(real) = found.machine.files.real(&join(&plugins, &name)) else { continue };
-            add_placed(found, &plugins, real);
+            match layer {
+                InstallLayer::User => add_plugin(found, &plugins, &name, &name, None),
+                InstallLayer::Project => found.add_placed(InstallKind::Plugin, &plugins, &name, layer),
+            }
         }
-        add_pieces(found, &at, InstallLayer::Project);
+        add_pieces(found, &at, layer);
     }
 }
 
@@ -80,7 +72,7 @@ pub(crate) fn report_unread(found: &mut Collector<'_>, host: KnownHost) {
     for path in unread_places(found, host) {
         let message = format!("plugins of {} are not checked yet", host.title());
         let help = "review them by hand, or check the directory: plugward check DIR";
-        found.problem(InstallProblemKind::NotRead, place(&path, ""), message, help);
+        found.report(found.draft(InstallProblemKind::NotRead, place(&path, ""), message, help));
     }
 }
 
@@ -122,33 +114,17 @@ fn add_plugin(found: &mut Collector<'_>, directory: &str, name: &str, id: &str, 
     found.add(Install { version, is_outside, ..install });
 }
 
-fn add_placed(found: &mut Collector<'_>, directory: &str, real: PlacePath) {
-    let key = PluginKey::Placed(real.clone());
-    let install = found.install(key, InstallKind::Plugin, real, place(directory, ""));
-    found.add(Install { layer: InstallLayer::Project, ..install });
-}
-
 fn add_pieces(found: &mut Collector<'_>, at: &str, layer: InstallLayer) {
     add_skills(found, &join(at, "skills"), layer, &[], None);
     add_directory(found, &join(at, "agents"), InstallKind::Agents, layer);
     add_directory(found, &join(at, "commands"), InstallKind::Commands, layer);
 }
 
-fn servers_file(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_servers(found.members(path, &root, "mcpServers"));
-    found.add_parts(path, parts, layer);
-}
-
 /// Adds the hooks of a file whose events list commands without matchers.
 fn flat_hooks(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_flat_hooks(found.members(path, &root, "hooks"));
-    found.add_parts(path, parts, layer);
+    found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
+        parts.add_flat_hooks(found.members(path, root, "hooks"));
+    });
 }
 
 fn hook_files(found: &mut Collector<'_>, directory: &str, layer: InstallLayer) {

@@ -10,9 +10,10 @@ use plugward_types::{InstalledId, PlacePath};
 
 use crate::collector::{Collector, absolute, join, place, shown, step};
 use crate::loose::{add_directory, add_shared_skills, add_skills, manifest_name};
-use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
-use crate::{HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblemKind, ReadFault};
+use crate::{
+    HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblem, InstallProblemKind, ReadFault,
+};
 
 /// The directories of an administrator's files, on Linux and macOS.
 const SYSTEM: &[&str] = &["/etc/gemini-cli", "/Library/Application Support/GeminiCli"];
@@ -20,12 +21,15 @@ const SYSTEM: &[&str] = &["/etc/gemini-cli", "/Library/Application Support/Gemin
 /// The keys of `hooks` that are not events.
 const NOT_EVENTS: &[&str] = &["disabled", "enabled", "notifications"];
 
-/// The settings whose value is a command, by their object.
-const COMMANDS: &[(&str, &[&str])] =
-    &[("tools", &["callCommand", "discoveryCommand"]), ("mcp", &["serverCommand"])];
-
-/// The same settings in old files, in which they are at the top.
-const OLD_COMMANDS: &[&str] = &["mcpServerCommand", "toolCallCommand", "toolDiscoveryCommand"];
+/// The settings whose value is a command, by the object that contains them. In old files, they are at the top.
+const COMMANDS: &[(&str, &str)] = &[
+    ("mcp", "serverCommand"),
+    ("tools", "callCommand"),
+    ("tools", "discoveryCommand"),
+    ("", "mcpServerCommand"),
+    ("", "toolCallCommand"),
+    ("", "toolDiscoveryCommand"),
+];
 
 /// The rules that are read for one extension.
 const RULES: usize = 50_000;
@@ -65,38 +69,25 @@ fn system_files(found: &Collector<'_>) -> Vec<String> {
 }
 
 fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_hooks(found.members(path, &root, "hooks"), NOT_EVENTS);
-    parts.add_servers(found.members(path, &root, "mcpServers"));
-    for (object, names) in COMMANDS {
-        let members = found.members(path, &root, object);
-        for member in members.iter().filter(|member| names.contains(&member.key())) {
-            let name = format!("{object}.{}", member.key());
-            add_command(found, path, &format!("/{object}/{}", member.key()), &name, member, &mut parts);
+    found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
+        parts.add_hooks(found.members(path, root, "hooks"), NOT_EVENTS);
+        parts.add_servers(found.members(path, root, "mcpServers"));
+        for (object, key) in COMMANDS {
+            let members = match *object {
+                "" => root.members().unwrap_or_default(),
+                object => found.members(path, root, object),
+            };
+            let node = members.iter().find(|member| member.key() == *key).map(JsonMember::node);
+            let name = format!("{object}.{key}").trim_start_matches('.').to_owned();
+            match node.filter(|node| !node.is_null()) {
+                Some(node) if node.as_str().is_some() => parts.add_command(&name, node),
+                Some(node) => {
+                    found.wrong_type(path, &format!("/{}", name.replace('.', "/")), node, "a string")
+                }
+                None => {}
+            }
         }
-    }
-    let members = root.members().unwrap_or_default();
-    for member in members.iter().filter(|member| OLD_COMMANDS.contains(&member.key())) {
-        add_command(found, path, &format!("/{}", member.key()), member.key(), member, &mut parts);
-    }
-    found.add_parts(path, parts, layer);
-}
-
-fn add_command(
-    found: &mut Collector<'_>,
-    path: &str,
-    pointer: &str,
-    name: &str,
-    member: &JsonMember<'_>,
-    parts: &mut Parts,
-) {
-    match member.node().as_str() {
-        Some(_) => parts.add_command(name, member.node()),
-        None if member.node().is_null() => {}
-        None => found.wrong_type(path, pointer, member.node(), "a string"),
-    }
+    });
 }
 
 /// Adds every directory and symlink in `extensions/`. The name of the entry is the id.
@@ -143,11 +134,8 @@ fn place_of(found: &mut Collector<'_>, id: &InstalledId, at: &str) -> Option<Pla
         }
         Err(fault) => (InstallProblemKind::Row, fault.message, fault.help),
     };
-    let key = found.key(id);
-    if let Some(problem) = found.problem(kind, place(&path, ""), message, help) {
-        problem.key = Some(key);
-        problem.switch = HostSwitch::ManifestName;
-    }
+    let problem = found.draft(kind, place(&path, ""), message, help);
+    found.report(InstallProblem { key: Some(found.key(id)), switch: HostSwitch::ManifestName, ..problem });
     None
 }
 

@@ -3,90 +3,55 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::collector::{Collector, join};
+use crate::collector::{Collector, home_of, join};
 use crate::{HostInventory, Machine, claude, codex, directory_hosts, gemini};
 
-/// A host whose places of plugins are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum KnownHost {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// GitHub Copilot CLI.
-    Copilot,
-    /// Cursor.
-    Cursor,
-    /// Grok CLI.
-    Grok,
-    /// gnoma.
-    Gnoma,
-    /// Visual Studio Code; known, but not read.
-    Vscode,
-    /// opencode; known, but not read.
-    Opencode,
-    /// Kimi Code; known, but not read.
-    Kimi,
+macro_rules! hosts {
+    ($($variant:ident $name:literal $title:literal,)*) => {
+        /// A host whose places of plugins are known.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum KnownHost {
+            $(#[doc = concat!($title, ".")] $variant,)*
+        }
+
+        /// All known hosts, in the order in which they are checked.
+        pub const HOSTS: &[KnownHost] = &[$(KnownHost::$variant,)*];
+
+        impl KnownHost {
+            /// Returns the name in keys, such as `claude`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Returns the name of the product.
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+        }
+    };
 }
 
-/// All known hosts, in the order in which they are checked.
-pub const HOSTS: &[KnownHost] = &[
-    KnownHost::Claude,
-    KnownHost::Codex,
-    KnownHost::Gemini,
-    KnownHost::Copilot,
-    KnownHost::Cursor,
-    KnownHost::Grok,
-    KnownHost::Gnoma,
-    KnownHost::Vscode,
-    KnownHost::Opencode,
-    KnownHost::Kimi,
-];
+hosts! {
+    Claude "claude" "Claude Code",
+    Codex "codex" "Codex",
+    Gemini "gemini" "Gemini CLI",
+    Copilot "copilot" "GitHub Copilot CLI",
+    Cursor "cursor" "Cursor",
+    Grok "grok" "Grok CLI",
+    Gnoma "gnoma" "gnoma",
+    Vscode "vscode" "Visual Studio Code",
+    Opencode "opencode" "opencode",
+    Kimi "kimi" "Kimi Code",
+}
 
 /// The name of a host is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown host")]
 #[non_exhaustive]
 pub struct UnknownHost;
-
-impl KnownHost {
-    /// Returns the name in keys, such as `claude`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Copilot => "copilot",
-            Self::Cursor => "cursor",
-            Self::Grok => "grok",
-            Self::Gnoma => "gnoma",
-            Self::Vscode => "vscode",
-            Self::Opencode => "opencode",
-            Self::Kimi => "kimi",
-        }
-    }
-
-    /// Returns the name of the product.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Claude => "Claude Code",
-            Self::Codex => "Codex",
-            Self::Gemini => "Gemini CLI",
-            Self::Copilot => "Copilot CLI",
-            Self::Cursor => "Cursor",
-            Self::Grok => "Grok CLI",
-            Self::Gnoma => "gnoma",
-            Self::Vscode => "VS Code",
-            Self::Opencode => "opencode",
-            Self::Kimi => "Kimi Code",
-        }
-    }
-}
 
 impl fmt::Display for KnownHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +75,7 @@ impl FromStr for KnownHost {
 #[must_use]
 pub fn read_host(host: KnownHost, machine: &Machine<'_>) -> Option<HostInventory> {
     let name = host.as_str().parse().ok()?;
-    let home = |variable: &str, default: &str| Collector::home_of(machine, variable, default);
+    let home = |variable: &str, default: &str| home_of(machine, variable, default);
     let home = match host {
         KnownHost::Claude => home("CLAUDE_CONFIG_DIR", ".claude"),
         KnownHost::Codex => home("CODEX_HOME", ".codex"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
+use plugward_manifest::json::{self, JsonMember, JsonNode, JsonValue, ParseLimits};
 
 use crate::mask::{hashed, is_secret_name, masked};
 use crate::{InstallKind, InstallPart};
@@ -42,28 +42,16 @@ impl Value {
         }
     }
 
-    /// Appends the value as canonical JSON, without the text of values that look like secrets.
-    fn write(&self, out: &mut String) {
+    /// Returns the value as canonical JSON, without the text of values that look like secrets.
+    fn text(&self) -> String {
+        let joined = |items: Vec<String>| items.join(",");
         match self {
-            Self::Plain(text) => out.push_str(text),
-            Self::Text(text) => write_text(&masked(text), out),
-            Self::List(items) => {
-                out.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    out.push_str(if index > 0 { "," } else { "" });
-                    item.write(out);
-                }
-                out.push(']');
-            }
+            Self::Plain(text) => text.clone(),
+            Self::Text(text) => quoted(&masked(text)),
+            Self::List(items) => format!("[{}]", joined(items.iter().map(Self::text).collect())),
             Self::Map(members) => {
-                out.push('{');
-                for (index, (key, value)) in members.iter().enumerate() {
-                    out.push_str(if index > 0 { "," } else { "" });
-                    write_text(key, out);
-                    out.push(':');
-                    value.write(out);
-                }
-                out.push('}');
+                let members = members.iter().map(|(key, value)| format!("{}:{}", quoted(key), value.text()));
+                format!("{{{}}}", joined(members.collect()))
             }
         }
     }
@@ -146,8 +134,7 @@ impl Parts {
             ("servers.json", wrapped("mcpServers", self.servers)),
         ];
         let parts = parts.into_iter().filter(|(_, part)| !part.is_empty()).map(|(name, part)| {
-            let mut text = String::new();
-            Value::Map(part).write(&mut text);
+            let text = Value::Map(part).text();
             InstallPart { name, bytes: text.into_bytes() }
         });
         parts.collect()
@@ -214,29 +201,20 @@ fn nested(value: Value) -> Value {
 
 /// Returns `true` if a number of TOML is also one of JSON.
 fn is_json_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
-        && digits.starts_with(|first: char| first.is_ascii_digit())
-        && digits.matches('-').count() <= usize::from(digits.contains(['e', 'E']))
-        && !(digits.len() > 1
-            && digits.starts_with('0')
-            && !digits.starts_with("0.")
-            && !digits.starts_with("0e"))
+    json::parse(text.as_bytes(), &ParseLimits::standard()).is_ok()
 }
 
-/// Writes a JSON string, in which only the required characters are escaped.
-fn write_text(text: &str, out: &mut String) {
-    out.push('"');
+/// Returns a JSON string, in which only the required characters are escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
     for character in text.chars() {
         match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
+            '"' | '\\' => out.extend(['\\', character]),
             '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
             '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
             _ => out.push(character),
         }
     }
     out.push('"');
+    out
 }

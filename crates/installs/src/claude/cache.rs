@@ -6,7 +6,7 @@ use super::Context;
 use super::markets::Markets;
 use super::plugins::{Covered, missing};
 use crate::collector::{Collector, join, place};
-use crate::{HostState, Install, InstallProblemKind, RecordPlace};
+use crate::{HostState, Install, InstallProblem, InstallProblemKind, RecordPlace};
 
 /// Adds the versions that the host adopts at its next start, and a problem for each plugin with others.
 ///
@@ -28,7 +28,7 @@ pub(super) fn add(found: &mut Collector<'_>, context: &Context, markets: &mut Ma
         }
     }
     for (id, wanted) in covered.wanted.into_iter().filter(|(_, wanted)| !wanted.is_reported) {
-        missing(found, context, &id, wanted.record, HostState::On);
+        missing(found, context, &id, wanted.record);
     }
 }
 
@@ -64,14 +64,14 @@ fn leftover(
     id: Option<&InstalledId>,
     count: usize,
 ) {
-    let key = id.map(|id| found.key(id));
     let message = match count {
         1 => "1 older version is still in the cache; running sessions may use it".to_owned(),
         count => format!("{count} older versions are still in the cache; running sessions may use them"),
     };
     let help = "end all sessions, then delete the directories that you do not need";
-    if let Some(problem) = found.problem(InstallProblemKind::Leftover, place(directory, ""), message, help) {
-        problem.key = key;
-        problem.state = id.map_or(HostState::Off, |id| context.settings.state(id));
+    let problem = found.draft(InstallProblemKind::Leftover, place(directory, ""), message, help);
+    match id {
+        Some(id) => context.report(found, id, problem),
+        None => found.report(InstallProblem { state: HostState::Off, ..problem }),
     }
 }

@@ -11,7 +11,8 @@ use plugward_types::{InstalledId, PlacePath, PluginKey};
 use crate::collector::{Collector, absolute, join, place};
 use crate::loose::{add_directory, add_skills};
 use crate::{
-    HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblemKind, RecordPlace,
+    HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblem, InstallProblemKind,
+    RecordPlace,
 };
 use settings::Settings;
 
@@ -61,17 +62,11 @@ struct Context {
     is_record_readable: bool,
 }
 
-/// A problem of one row.
-struct RowMessage {
-    record: RecordPlace,
-    message: String,
-}
-
 /// Reads everything that Claude Code would load.
 pub(super) fn read(found: &mut Collector<'_>) {
     let (roots, settings) = (Roots::of(found), settings::read(found));
     let mut context = Context { roots, settings, is_record_readable: true };
-    let mut markets = markets::Markets::read(found, &context.roots);
+    let mut markets = markets::Markets::read(found, &context);
     let records = records::read(found, &context);
     context.is_record_readable = records.is_some();
     let records = records.unwrap_or_default();
@@ -101,15 +96,10 @@ impl Context {
         Install { contents, is_outside, switch: self.settings.switch(id), ..install }
     }
 
-    /// Adds the problem of one row, which has the key of its id.
-    fn row_problem(&self, found: &mut Collector<'_>, id: &InstalledId, state: HostState, row: RowMessage) {
-        let key = found.key(id);
-        let help = "install the plugin again";
-        if let Some(problem) = found.problem(InstallProblemKind::Row, row.record, row.message, help) {
-            problem.key = Some(key);
-            problem.state = state;
-            problem.switch = self.settings.switch(id);
-        }
+    /// Adds a problem of one plugin.
+    fn report(&self, found: &mut Collector<'_>, id: &InstalledId, problem: InstallProblem) {
+        let (key, state, switch) = (Some(found.key(id)), self.settings.state(id), self.settings.switch(id));
+        found.report(InstallProblem { key, state, switch, ..problem });
     }
 }
 
@@ -131,7 +121,7 @@ fn add_inline(found: &mut Collector<'_>) {
             None => {
                 let message = format!("no such directory: {}", crate::collector::shown(&path));
                 let help = "correct CLAUDE_CODE_PLUGIN_DIRS";
-                found.problem(InstallProblemKind::Missing, record, message, help);
+                found.report(found.draft(InstallProblemKind::Missing, record, message, help));
             }
         }
     }
@@ -141,17 +131,15 @@ fn add_inline(found: &mut Collector<'_>) {
 fn add_synced(found: &mut Collector<'_>, roots: &Roots) {
     let synced = join(&roots.plugins, "synced");
     for name in found.directories(&synced) {
-        let Some(real) = found.machine.files.real(&join(&synced, &name)) else { continue };
-        let key = PluginKey::Placed(real.clone());
-        found.add(found.install(key, InstallKind::Plugin, real, place(&synced, "")));
+        found.add_placed(InstallKind::Plugin, &synced, &name, InstallLayer::User);
     }
 }
 
 /// Adds skills, agents and commands of the user and the project.
 fn add_loose(found: &mut Collector<'_>, settings: &Settings) {
-    let state = |name: &str| match settings.enabled.get(&format!("{name}@skills-dir")) {
-        Some(setting) if !setting.is_on => HostState::Off,
-        _ => HostState::On,
+    let state = |name: &str| {
+        let setting = format!("{name}@skills-dir").parse().ok().and_then(|id| settings.enabled.get(&id));
+        if setting.is_some_and(|setting| !setting.is_on) { HostState::Off } else { HostState::On }
     };
     let user = (found.home.clone(), InstallLayer::User);
     let project =

@@ -3,10 +3,10 @@
 use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::InstalledId;
 
-use super::{Context, RowMessage};
-use crate::RecordPlace;
+use super::Context;
 use crate::collector::{Collector, join, place, shown, step};
 use crate::source_file::Syntax;
+use crate::{InstallProblemKind, RecordPlace};
 
 /// The rows that are read from one record; a machine has a few dozen.
 const ROWS: usize = 50_000;
@@ -38,7 +38,6 @@ pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Option<Recor
     if !matches!(version, Some(1 | 2)) {
         let got = match node.get("version").map(JsonNode::value) {
             Some(JsonValue::Number(number)) => format!("unsupported version {}", shown(number.text())),
-            Some(JsonValue::String(text)) => format!("unsupported version `{}`", shown(text)),
             Some(_) => "unsupported version".to_owned(),
             None => "no version".to_owned(),
         };
@@ -68,9 +67,9 @@ pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Option<Recor
             match read_row(found, root, row, place(&path, &pointer)) {
                 Ok(row) => good.push(row),
                 Err(message) => {
-                    let state = context.settings.state(&id);
-                    let message = RowMessage { record: place(&path, &pointer), message };
-                    context.row_problem(found, &id, state, message);
+                    let (kind, help) = (InstallProblemKind::Row, "install the plugin again");
+                    let problem = found.draft(kind, place(&path, &pointer), message, help);
+                    context.report(found, &id, problem);
                 }
             }
         }
