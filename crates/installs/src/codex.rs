@@ -62,47 +62,40 @@ fn read_config(found: &mut Collector<'_>, directory: &str, layer: InstallLayer, 
     let path = join(directory, "config.toml");
     found.parts_file(&path, Syntax::Toml, layer, |found, root, parts| {
         read_parts(found, &path, root, parts);
-        read_plugins(found, directory, layer, root, config);
+        config.read(found, &path, layer, root);
     });
 }
 
-/// Reads the tables of plugins, marketplaces and trusted projects.
-fn read_plugins(
-    found: &mut Collector<'_>,
-    directory: &str,
-    layer: InstallLayer,
-    root: &JsonNode<'_>,
-    config: &mut Config,
-) {
-    let path = join(directory, "config.toml");
-    if layer == InstallLayer::User {
-        let is_trusted =
-            |node: &JsonNode<'_>| node.get("trust_level")?.as_str().map(|level| level == "trusted");
-        let projects = found.members(&path, root, "projects").iter();
-        let trusted = projects.filter(|member| is_trusted(member.node()) == Some(true));
-        config.trusted.extend(trusted.map(|member| member.key().to_owned()));
-    }
-    let is_trusted = layer == InstallLayer::User || config.trusts(found, directory);
-    for member in found.members(&path, root, "plugins") {
-        let record = place(&path, &step("/plugins", member.key()));
-        let Some(id) = found.id(member.key(), record.clone()) else { continue };
-        let state = read_state(found, &id, member.node(), &record);
-        // The host ignores the file of a project that is not trusted, so it disables nothing.
-        if is_trusted || state == HostState::On {
-            config.plugins.insert(id, PluginSetting { state, record });
+impl Config {
+    /// Reads the tables of plugins, marketplaces and trusted projects.
+    fn read(&mut self, found: &mut Collector<'_>, path: &str, layer: InstallLayer, root: &JsonNode<'_>) {
+        if layer == InstallLayer::User {
+            let is_trusted =
+                |node: &JsonNode<'_>| node.get("trust_level")?.as_str().map(|level| level == "trusted");
+            let projects = found.members(path, root, "projects").iter();
+            let trusted = projects.filter(|member| is_trusted(member.node()) == Some(true));
+            self.trusted.extend(trusted.map(|member| member.key().to_owned()));
+        }
+        let is_trusted = layer == InstallLayer::User || self.trusts(found, path);
+        for member in found.members(path, root, "plugins") {
+            let record = place(path, &step("/plugins", member.key()));
+            let Some(id) = found.id(member.key(), record.clone()) else { continue };
+            let state = read_state(found, &id, member.node(), &record);
+            // The host ignores the file of a project that is not trusted, so it disables nothing.
+            if is_trusted || state == HostState::On {
+                self.plugins.insert(id, PluginSetting { state, record });
+            }
+        }
+        for member in found.members(path, root, "marketplaces") {
+            let text = |key: &str| member.node().get(key).and_then(JsonNode::as_str);
+            let local = text("source").filter(|_| text("source_type") == Some("local"));
+            self.markets.insert(member.key().to_owned(), local.map(ToOwned::to_owned));
         }
     }
-    for member in found.members(&path, root, "marketplaces") {
-        let text = |key: &str| member.node().get(key).and_then(JsonNode::as_str);
-        let local = text("source").filter(|_| text("source_type") == Some("local"));
-        config.markets.insert(member.key().to_owned(), local.map(ToOwned::to_owned));
-    }
-}
 
-impl Config {
-    /// Returns `true` if the user trusts the project of a `.codex` directory.
-    fn trusts(&self, found: &Collector<'_>, directory: &str) -> bool {
-        let own = directory.strip_suffix("/.codex").unwrap_or(directory);
+    /// Returns `true` if the user trusts the project of a configuration.
+    fn trusts(&self, found: &Collector<'_>, path: &str) -> bool {
+        let own = path.strip_suffix("/.codex/config.toml").unwrap_or(path);
         let root = found.project_directories().into_iter().next();
         self.trusted.contains(own) || root.is_some_and(|root| self.trusted.contains(&root))
     }

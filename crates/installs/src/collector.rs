@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
+use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
 use crate::parts::Parts;
@@ -118,24 +118,14 @@ impl<'m> Collector<'m> {
 
     /// Reads a file, or returns `None` if it does not exist or cannot be used.
     pub(crate) fn open(&mut self, path: &str, syntax: Syntax) -> Option<SourceFile> {
-        match self.machine.files.read(path) {
-            Ok(bytes) => Some(SourceFile::new(path.to_owned(), bytes?, syntax)),
-            Err(fault) => {
-                self.fault(path, "", fault);
-                None
-            }
-        }
+        let read = self.machine.files.read(path);
+        let bytes = read.map_err(|fault| self.fault(path, "", fault)).ok()??;
+        Some(SourceFile::new(path.to_owned(), bytes, syntax))
     }
 
     /// Parses a file, or adds a problem.
     pub(crate) fn parse<'f>(&mut self, file: &'f SourceFile) -> Option<JsonNode<'f>> {
-        match file.parse() {
-            Ok(root) => Some(root),
-            Err(message) => {
-                self.unreadable(&file.path, "", message);
-                None
-            }
-        }
+        file.parse().map_err(|message| self.unreadable(&file.path, "", message)).ok()
     }
 
     /// Returns the members of an object in a file that determines what runs; any other type makes it unreadable.
@@ -146,21 +136,15 @@ impl<'m> Collector<'m> {
         key: &str,
     ) -> &'n [JsonMember<'f>] {
         let Some(node) = root.get(key).filter(|node| !node.is_null()) else { return &[] };
-        match node.value() {
-            JsonValue::Object(members) => members,
-            _ => {
-                self.wrong_type(file, &format!("/{key}"), node, "an object");
-                &[]
-            }
-        }
+        node.members().unwrap_or_else(|| {
+            self.wrong_type(file, &format!("/{key}"), node, "an object");
+            &[]
+        })
     }
 
     pub(crate) fn wrong_type(&mut self, file: &str, pointer: &str, node: &JsonNode<'_>, expected: &str) {
-        self.unreadable(
-            file,
-            pointer,
-            format!("expected {expected} at `{pointer}`, got {}", node.type_name()),
-        );
+        let message = format!("expected {expected} at `{pointer}`, got {}", node.type_name());
+        self.unreadable(file, pointer, message);
     }
 
     /// Parses an id, or adds a problem.
@@ -176,13 +160,8 @@ impl<'m> Collector<'m> {
 
     /// Returns the entries of a directory, or nothing if it does not exist or cannot be listed.
     pub(crate) fn entries(&mut self, path: &str) -> Vec<HostEntry> {
-        match self.machine.files.list(path) {
-            Ok(entries) => entries.unwrap_or_default(),
-            Err(fault) => {
-                self.fault(path, "", fault);
-                Vec::new()
-            }
-        }
+        let listed = self.machine.files.list(path);
+        listed.map_err(|fault| self.fault(path, "", fault)).ok().flatten().unwrap_or_default()
     }
 
     /// Returns the names of the directories in a directory, including symlinks to directories.
@@ -247,11 +226,8 @@ impl<'m> Collector<'m> {
         let machine = self.machine;
         let Some(project) = machine.project.or(machine.directory) else { return Vec::new() };
         let mut directories = vec![project.as_str().to_owned()];
-        let below = machine
-            .directory
-            .and_then(|directory| directory.relative_to(project))
-            .filter(|rest| *rest != ".");
-        for part in below.into_iter().flat_map(|rest| rest.split('/')) {
+        let below = machine.directory.and_then(|directory| directory.relative_to(project));
+        for part in below.into_iter().flat_map(|rest| rest.split('/')).filter(|part| *part != ".") {
             let last = directories.last().map(|last| join(last, part));
             directories.extend(last);
         }

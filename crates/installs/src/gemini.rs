@@ -39,10 +39,7 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     for path in system_files(found) {
         read_settings(found, &path, InstallLayer::User);
     }
-    let user = (found.home.clone(), InstallLayer::User);
-    let projects =
-        found.project_directories().into_iter().map(|at| (join(&at, ".gemini"), InstallLayer::Project));
-    for (at, layer) in core::iter::once(user).chain(projects).collect::<Vec<_>>() {
+    for (at, layer) in found.levels(".gemini") {
         read_settings(found, &join(&at, "settings.json"), layer);
         add_skills(found, &join(&at, "skills"), layer, &[], None);
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
@@ -81,9 +78,7 @@ fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
             let name = format!("{object}.{key}").trim_start_matches('.').to_owned();
             match node.filter(|node| !node.is_null()) {
                 Some(node) if node.as_str().is_some() => parts.add_command(&name, node),
-                Some(node) => {
-                    found.wrong_type(path, &format!("/{}", name.replace('.', "/")), node, "a string")
-                }
+                Some(node) => found.wrong_type(path, &step("", &name), node, "a string"),
                 None => {}
             }
         }
@@ -120,17 +115,13 @@ fn place_of(found: &mut Collector<'_>, id: &InstalledId, at: &str) -> Option<Pla
         Ok(None) => return found.machine.files.real(at),
         Ok(Some(source)) => {
             let source = absolute(found.machine, &source);
-            match found.machine.files.real(&source).filter(|real| found.is_directory(real.as_str())) {
-                Some(real) => return Some(real),
-                None => {
-                    let message = format!("the linked directory is not on disk: {}", shown(&source));
-                    (
-                        InstallProblemKind::Missing,
-                        message,
-                        "restore the directory, or remove the link".to_owned(),
-                    )
-                }
+            let real = found.machine.files.real(&source).filter(|real| found.is_directory(real.as_str()));
+            if real.is_some() {
+                return real;
             }
+            let message = format!("the linked directory is not on disk: {}", shown(&source));
+            let help = "restore the directory, or remove the link".to_owned();
+            (InstallProblemKind::Missing, message, help)
         }
         Err(fault) => (InstallProblemKind::Row, fault.message, fault.help),
     };
@@ -149,18 +140,16 @@ fn link_source(found: &Collector<'_>, path: &str) -> Result<Option<String>, Read
     match (text("type"), text("source")) {
         (Some("git" | "local" | "github-release"), _) => Ok(None),
         (Some("link"), Some(source)) => Ok(Some(source.to_owned())),
-        (Some("link"), None) => Err(invalid("expected a string as `source`".to_owned())),
+        (Some("link") | None, _) => Err(invalid("expected strings as `type` and `source`".to_owned())),
         (Some(other), _) => Err(invalid(format!("unknown type `{}`", shown(other)))),
-        (None, _) => Err(invalid("expected a string as `type`".to_owned())),
     }
 }
 
 /// Returns the state of an extension in the working directory. Of its rules, the last one that matches decides.
 fn state_of(found: &mut Collector<'_>, file: &str, root: &JsonNode<'_>, name: &str) -> HostState {
     let Some(directory) = found.machine.directory else { return HostState::On };
-    let Some(rules) = root.get(name).and_then(|extension| extension.get("overrides")) else {
-        return HostState::On;
-    };
+    let rules = root.get(name).and_then(|extension| extension.get("overrides"));
+    let Some(rules) = rules else { return HostState::On };
     let Some(items) = rules.items().filter(|items| items.len() <= RULES) else {
         let pointer = format!("{}/overrides", step("", name));
         found.unreadable(file, &pointer, format!("expected a list of at most {RULES} rules at `{pointer}`"));

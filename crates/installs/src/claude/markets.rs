@@ -78,9 +78,9 @@ impl Markets {
         let name = id.market().unwrap_or_default();
         let known = &self.known;
         self.read.entry(name.to_owned()).or_insert_with(|| match known.get(name) {
-            Some(Ok(known)) => known.open(found),
+            Some(Ok(known)) if !known.location.is_empty() => known.open(found),
             Some(Err(fault)) => Market { fault: Some(fault.clone()), ..Market::default() },
-            None => Market::default(),
+            Some(Ok(_)) | None => Market::default(),
         })
     }
 }

@@ -93,7 +93,14 @@ impl Context {
         };
         let is_outside = !self.roots.contain(&real);
         let install = found.install(found.key(id), InstallKind::Plugin, real, record);
-        Install { contents, is_outside, switch: self.settings.switch(id), ..install }
+        let (state, switch) = (self.settings.state(id), self.settings.switch(id));
+        Install { contents, is_outside, state, switch, ..install }
+    }
+
+    /// Adds the problem that a row of one plugin cannot be used.
+    fn refuse_row(&self, found: &mut Collector<'_>, id: &InstalledId, record: RecordPlace, message: String) {
+        let problem = found.draft(InstallProblemKind::Row, record, message, "install the plugin again");
+        self.report(found, id, problem);
     }
 
     /// Adds a problem of one plugin.

@@ -38,22 +38,21 @@ pub(super) fn add(
 ) -> Covered {
     let recorded: BTreeSet<&InstalledId> = records.iter().map(|(id, _)| id).collect();
     let mut covered = Covered::default();
-    for (id, rows) in records {
-        let market = markets.of(found, id);
+    let rows = records.iter().map(|(id, rows)| {
         let record = rows.first().map_or_else(|| place(&context.roots.plugins, ""), |row| row.record.clone());
-        let former_ids = market.former_ids(id, |old| recorded.contains(old));
-        Plugin { id, rows, market, former_ids, record }.add(found, context, &mut covered);
-    }
-    for (id, setting) in context.settings.enabled.iter().filter(|(_, setting)| setting.is_on) {
+        (id, rows.as_slice(), record)
+    });
+    let enabled = context.settings.enabled.iter().filter(|(id, setting)| {
         // An id without a marketplace cannot be fetched.
-        let market = id.market().filter(|market| !WITHOUT_ROWS.contains(market));
-        if market.is_none() || recorded.contains(id) {
-            continue;
-        }
+        let can_be_fetched = id.market().is_some_and(|market| !WITHOUT_ROWS.contains(&market));
+        setting.is_on && can_be_fetched && !recorded.contains(id)
+    });
+    let enabled = enabled.map(|(id, setting)| (id, [].as_slice(), setting.record.clone()));
+    for (id, rows, record) in rows.chain(enabled) {
         let market = markets.of(found, id);
         let former_ids = market.former_ids(id, |old| recorded.contains(old));
-        let record = setting.record.clone();
-        Plugin { id, rows: &[], market, former_ids, record }.add(found, context, &mut covered);
+        let is_recorded = recorded.contains(id);
+        Plugin { id, rows, market, former_ids, record, is_recorded }.add(found, context, &mut covered);
     }
     covered
 }
@@ -65,6 +64,7 @@ struct Plugin<'a> {
     market: &'a Market,
     former_ids: Vec<InstalledId>,
     record: RecordPlace,
+    is_recorded: bool,
 }
 
 impl Plugin<'_> {
@@ -87,7 +87,7 @@ impl Plugin<'_> {
             has_any |= self.add_row(found, context, row);
         }
         if context.settings.state(self.id) == HostState::On && !has_any {
-            let is_reported = !self.rows.is_empty() || !context.is_record_readable;
+            let is_reported = self.is_recorded || !context.is_record_readable;
             let wanted = Wanted { record: self.record, is_reported };
             covered.wanted.insert(self.id.clone(), wanted);
         }
@@ -104,9 +104,7 @@ impl Plugin<'_> {
             self.push(found, Install { version: row.version.clone(), ..install });
         } else {
             let message = format!("expected a directory, got a file: {}", shown(&row.path));
-            let (kind, help) = (InstallProblemKind::Row, "install the plugin again");
-            let problem = found.draft(kind, row.record.clone(), message, help);
-            context.report(found, self.id, problem);
+            context.refuse_row(found, self.id, row.record.clone(), message);
         }
         true
     }

@@ -149,10 +149,10 @@ fn the_servers_of_a_project_have_their_own_key() {
         "projects":{"/home/u/site":{"history":[],"mcpServers":{"p":{"command":"p"}}},"/other":{"mcpServers":{"o":{"command":"o"}}}}}"#;
     let home = Home::new().file("~/.claude.json", text).project(SITE, SITE);
     let found = home.read(KnownHost::Claude);
-    assert_eq!(rows(&found), ["path:~/.claude.json", "path:~/.claude.json~/site -> ~/.claude.json"]);
-    assert_eq!(part(&found.installs[0], "servers.json"), r#"{"mcpServers":{"u":{"command":"u"}}}"#);
-    assert_eq!(part(&found.installs[1], "servers.json"), r#"{"mcpServers":{"p":{"command":"p"}}}"#);
-    assert_eq!(found.installs[1].layer, InstallLayer::Project);
+    assert_eq!(rows(&found), ["path:~/.claude.json~/site -> ~/.claude.json", "path:~/.claude.json"]);
+    assert_eq!(part(&found.installs[1], "servers.json"), r#"{"mcpServers":{"u":{"command":"u"}}}"#);
+    assert_eq!(part(&found.installs[0], "servers.json"), r#"{"mcpServers":{"p":{"command":"p"}}}"#);
+    assert_eq!(found.installs[0].layer, InstallLayer::Project);
     let elsewhere =
         Home::new().file("~/.claude.json", text).project("/none", "/none").read(KnownHost::Claude);
     assert_eq!(rows(&elsewhere), ["path:~/.claude.json"]);
