@@ -80,7 +80,14 @@ impl Config {
         for member in found.members(path, root, "plugins") {
             let record = place(path, &step("/plugins", member.key()));
             let Some(id) = found.id(member.key(), record.clone()) else { continue };
-            let state = read_state(found, &id, member.node(), &record);
+            let state = state_in(member.node()).unwrap_or_else(|got| {
+                let message = format!("expected a boolean as `enabled`, got {got}");
+                let help = "write `enabled = true` or `enabled = false`";
+                let problem = found.draft(InstallProblemKind::Row, record.clone(), message, help);
+                let switch = HostSwitch::Id(id.as_str().to_owned());
+                found.report(InstallProblem { key: Some(found.key(&id)), switch, ..problem });
+                HostState::On
+            });
             // The host ignores the file of a project that is not trusted, so it disables nothing.
             if is_trusted || state == HostState::On {
                 self.plugins.insert(id, PluginSetting { state, record });
@@ -101,25 +108,13 @@ impl Config {
     }
 }
 
-/// Returns the state in the table of one plugin.
-fn read_state(
-    found: &mut Collector<'_>,
-    id: &InstalledId,
-    table: &JsonNode<'_>,
-    record: &RecordPlace,
-) -> HostState {
-    let Some(enabled) = table.get("enabled") else { return HostState::On };
-    match enabled.value() {
-        JsonValue::Bool(false) => return HostState::Off,
-        JsonValue::Bool(true) => return HostState::On,
-        _ => {}
+/// Returns the state in the table of one plugin, or the type that `enabled` has instead.
+fn state_in(table: &JsonNode<'_>) -> Result<HostState, &'static str> {
+    match table.get("enabled").map(|enabled| (enabled, enabled.value())) {
+        Some((_, JsonValue::Bool(false))) => Ok(HostState::Off),
+        None | Some((_, JsonValue::Bool(true))) => Ok(HostState::On),
+        Some((enabled, _)) => Err(enabled.type_name()),
     }
-    let message = format!("expected a boolean as `enabled`, got {}", enabled.type_name());
-    let help = "write `enabled = true` or `enabled = false`";
-    let problem = found.draft(InstallProblemKind::Row, record.clone(), message, help);
-    let switch = HostSwitch::Id(id.as_str().to_owned());
-    found.report(InstallProblem { key: Some(found.key(id)), switch, ..problem });
-    HostState::On
 }
 
 /// Adds the hooks, servers, commands and environment of a configuration.

@@ -1,7 +1,6 @@
 //! Collects what an adapter finds.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
@@ -68,19 +67,16 @@ impl<'m> Collector<'m> {
 
     /// Adds an install, or merges it with one of the same key and place.
     pub(crate) fn add(&mut self, install: Install) {
-        match self.known.entry((install.key.clone(), install.place.clone())) {
-            Entry::Vacant(entry) => {
-                entry.insert(self.installs.len());
-                self.installs.push(install);
-            }
-            Entry::Occupied(entry) => {
-                let Some(first) = self.installs.get_mut(*entry.get()) else { return };
-                // Of two states the one counts that loads, and of two switches the one that cannot be used.
-                first.state = first.state.min(install.state);
-                if install.switch == HostSwitch::None {
-                    first.switch = HostSwitch::None;
-                }
-            }
+        let key = (install.key.clone(), install.place.clone());
+        let Some(first) = self.known.get(&key).and_then(|at| self.installs.get_mut(*at)) else {
+            self.known.insert(key, self.installs.len());
+            self.installs.push(install);
+            return;
+        };
+        // Of two states the one counts that loads, and of two switches the one that cannot be used.
+        first.state = first.state.min(install.state);
+        if install.switch == HostSwitch::None {
+            first.switch = HostSwitch::None;
         }
     }
 
@@ -99,10 +95,6 @@ impl<'m> Collector<'m> {
 
     pub(crate) fn report(&mut self, problem: InstallProblem) {
         self.problems.push(problem);
-    }
-
-    pub(crate) const fn problem_count(&self) -> usize {
-        self.problems.len()
     }
 
     /// Adds the problem that a file cannot be understood.
@@ -179,10 +171,6 @@ impl<'m> Collector<'m> {
         self.machine.files.kind(path) == Some(EntryKind::Directory)
     }
 
-    pub(crate) fn is_file(&self, path: &str) -> bool {
-        self.machine.files.kind(path) == Some(EntryKind::File)
-    }
-
     /// Reads a file and adds the parts that `fill` takes from it, if there are any.
     pub(crate) fn parts_file(
         &mut self,
@@ -242,12 +230,10 @@ impl<'m> Collector<'m> {
     }
 }
 
-/// Returns the path of an environment variable, or the default relative to the user's home directory.
-pub(crate) fn home_of(machine: &Machine<'_>, variable: &str, default: &str) -> String {
-    match machine.environment.get(variable).filter(|value| !value.is_empty()) {
-        Some(value) => absolute(machine, value),
-        None => join(machine.home, default),
-    }
+/// Returns the path in an environment variable that is set and not empty.
+pub(crate) fn path_of(machine: &Machine<'_>, variable: &str) -> Option<String> {
+    let value = machine.environment.get(variable).filter(|value| !value.is_empty())?;
+    Some(absolute(machine, value))
 }
 
 /// Returns a place in a record.
@@ -258,6 +244,11 @@ pub(crate) fn place(file: &str, pointer: &str) -> RecordPlace {
 /// Returns the path of an entry of a directory.
 pub(crate) fn join(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+/// Returns `true` for the name of a JSON file. Case counts, as it does for the hosts.
+pub(crate) fn is_json(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json")
 }
 
 /// Resolves a path against the working directory, or the home directory if it starts with `~`.

@@ -8,7 +8,7 @@
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{InstalledId, PlacePath};
 
-use crate::collector::{Collector, absolute, join, place, shown, step};
+use crate::collector::{Collector, absolute, join, path_of, place, shown, step};
 use crate::loose::{add_directory, add_shared_skills, add_skills, manifest_name};
 use crate::source_file::{SourceFile, Syntax};
 use crate::{
@@ -17,6 +17,12 @@ use crate::{
 
 /// The directories of an administrator's files, on Linux and macOS.
 const SYSTEM: &[&str] = &["/etc/gemini-cli", "/Library/Application Support/GeminiCli"];
+
+/// The names of their settings files, and the variables that replace them.
+const SYSTEM_FILES: &[(&str, &str)] = &[
+    ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
+    ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "settings.json"),
+];
 
 /// The keys of `hooks` that are not events.
 const NOT_EVENTS: &[&str] = &["disabled", "enabled", "notifications"];
@@ -36,8 +42,12 @@ const RULES: usize = 50_000;
 
 /// Reads everything that Gemini CLI would load.
 pub(crate) fn read(found: &mut Collector<'_>) {
-    for path in system_files(found) {
-        read_settings(found, &path, InstallLayer::User);
+    for (variable, name) in SYSTEM_FILES {
+        let all = || SYSTEM.iter().map(|directory| join(directory, name)).collect();
+        let paths: Vec<String> = path_of(found.machine, variable).map_or_else(all, |path| vec![path]);
+        for path in paths {
+            read_settings(found, &path, InstallLayer::User);
+        }
     }
     for (at, layer) in found.levels(".gemini") {
         read_settings(found, &join(&at, "settings.json"), layer);
@@ -47,22 +57,6 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     }
     add_shared_skills(found);
     add_extensions(found);
-}
-
-/// Returns the settings files of the system.
-fn system_files(found: &Collector<'_>) -> Vec<String> {
-    let machine = found.machine;
-    let files = [
-        ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
-        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "settings.json"),
-    ];
-    let paths = files.into_iter().flat_map(|(variable, name)| {
-        match machine.environment.get(variable).filter(|value| !value.is_empty()) {
-            Some(path) => vec![absolute(machine, path)],
-            None => SYSTEM.iter().map(|directory| join(directory, name)).collect(),
-        }
-    });
-    paths.collect()
 }
 
 fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {

@@ -61,7 +61,7 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     while let Some(first) = rest.chars().next() {
         let user = if out.ends_with("://") { user_length(rest) } else { 0 };
         let word = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
-        let length = if user > 0 { user } else { word.max(if word == 0 { first.len_utf8() } else { 0 }) };
+        let length = if user > 0 { user } else { word.max(first.len_utf8()) };
         let (value, next) = rest.split_at(length);
         let is_label = value.eq_ignore_ascii_case("bearer") || value.eq_ignore_ascii_case("basic");
         let is_key = length >= 20 && PREFIXES.iter().any(|prefix| value.starts_with(prefix));

@@ -147,24 +147,31 @@ fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
 
 /// Converts one server to the keys of Claude Code.
 fn server(node: &JsonNode<'_>) -> Value {
-    let Value::Map(members) = Value::of(node) else { return Value::of(node) };
-    let has_url = members.contains_key("url");
-    let mut out = BTreeMap::new();
-    for (key, value) in members {
-        let (key, value) = match key.as_str() {
-            "env" | "headers" => (key, value.hash()),
-            "http_headers" => ("headers".to_owned(), value.hash()),
-            "httpUrl" if !has_url => {
-                out.insert("type".to_owned(), Value::Text("http".to_owned()));
-                ("url".to_owned(), value)
-            }
-            "args" => (key, arguments(value)),
-            name if is_secret_name(name) => (key, value.hash()),
-            _ => (key, nested(value)),
-        };
-        out.insert(key, value);
+    let mut value = guarded(Value::of(node));
+    let Value::Map(members) = &mut value else { return value };
+    if let Some(headers) = members.remove("http_headers") {
+        members.insert("headers".to_owned(), headers.hash());
     }
-    Value::Map(out)
+    if let (false, Some(url)) = (members.contains_key("url"), members.remove("httpUrl")) {
+        members.insert("url".to_owned(), url);
+        members.insert("type".to_owned(), Value::Text("http".to_owned()));
+    }
+    value
+}
+
+/// Hashes the secrets of a server and of the objects inside it, such as `oauth`.
+fn guarded(value: Value) -> Value {
+    let Value::Map(members) = value else { return value };
+    let members = members.into_iter().map(|(key, value)| {
+        let value = match key.as_str() {
+            "env" | "headers" => value.hash(),
+            "args" => arguments(value),
+            name if is_secret_name(name) => value.hash(),
+            _ => guarded(value),
+        };
+        (key, value)
+    });
+    Value::Map(members.collect())
 }
 
 /// Hashes an argument that follows an option such as `--token`.
@@ -183,20 +190,6 @@ fn arguments(value: Value) -> Value {
         }
     });
     Value::List(items.collect())
-}
-
-/// Hashes the secrets of an object inside a server, such as `oauth`.
-fn nested(value: Value) -> Value {
-    match value {
-        Value::Map(members) => {
-            let members = members.into_iter().map(|(key, value)| {
-                let secret = is_secret_name(&key);
-                (key, if secret { value.hash() } else { nested(value) })
-            });
-            Value::Map(members.collect())
-        }
-        other => other,
-    }
 }
 
 /// Returns `true` if a number of TOML is also one of JSON.

@@ -6,7 +6,7 @@ use super::Context;
 use super::markets::Markets;
 use super::plugins::{Covered, missing};
 use crate::collector::{Collector, join, place};
-use crate::{HostState, Install, InstallProblem, InstallProblemKind, RecordPlace};
+use crate::{HostState, Install, InstallProblem, InstallProblemKind};
 
 /// Adds the versions that the host adopts at its next start, and a problem for each plugin with others.
 ///
@@ -22,7 +22,14 @@ pub(super) fn add(found: &mut Collector<'_>, context: &Context, markets: &mut Ma
             }
             let id: Option<InstalledId> = format!("{name}@{market}").parse().ok();
             match id.as_ref().and_then(|id| covered.wanted.remove_entry(id)) {
-                Some((id, wanted)) => adopt(found, context, markets, &id, &wanted.record, unnamed),
+                Some((id, wanted)) => {
+                    let marketplace = markets.of(found, &id).directory.clone();
+                    for (version, real) in unnamed {
+                        let install = context.recorded(found, &id, real, wanted.record.clone());
+                        let marketplace = marketplace.clone();
+                        found.add(Install { version: Some(version), marketplace, ..install });
+                    }
+                }
                 None => leftover(found, context, &directory, id.as_ref(), unnamed.len()),
             }
         }
@@ -40,21 +47,6 @@ fn unnamed(found: &mut Collector<'_>, directory: &str, covered: &Covered) -> Vec
         Some((version, real))
     });
     real.filter(|(_, real)| !covered.places.contains(real)).collect()
-}
-
-fn adopt(
-    found: &mut Collector<'_>,
-    context: &Context,
-    markets: &mut Markets,
-    id: &InstalledId,
-    record: &RecordPlace,
-    versions: Vec<(String, PlacePath)>,
-) {
-    let marketplace = markets.of(found, id).directory.clone();
-    for (version, real) in versions {
-        let install = context.recorded(found, id, real, record.clone());
-        found.add(Install { version: Some(version), marketplace: marketplace.clone(), ..install });
-    }
 }
 
 fn leftover(

@@ -1,6 +1,6 @@
 //! Marketplaces: which of them are used in place, and what they have renamed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::json::{self, JsonNode, ParseLimits};
 use plugward_manifest::{CommandSources, Source, read_marketplace};
@@ -9,7 +9,7 @@ use plugward_types::{InstalledId, escape};
 use super::Context;
 use crate::collector::{Collector, absolute, join, place, shown, step};
 use crate::source_file::Syntax;
-use crate::{InstallProblem, InstallProblemKind, RecordPlace};
+use crate::{EntryKind, InstallProblem, InstallProblemKind, RecordPlace};
 
 /// The kinds of sources that are copied into the cache.
 const COPIED: &[&str] = &["archive", "command", "git", "git-subdir", "github", "npm", "settings", "url"];
@@ -114,8 +114,8 @@ pub(super) fn directory_of(found: &Collector<'_>, node: &JsonNode<'_>, base: &st
 impl KnownMarket {
     fn open(&self, found: &Collector<'_>) -> Market {
         let (directory, file) = self.file(found);
-        let mut market = Market { directory: Some(directory.clone()), ..Market::default() };
-        match market.fill(found, &directory, &file, self.is_in_place) {
+        let mut market = Market { directory: Some(directory), ..Market::default() };
+        match market.fill(found, self, &file) {
             // Of other marketplaces, the file only tells former names. The host runs their copies in the cache.
             Err(message) if self.is_in_place => market.fault = Some(fault(found, place(&file, ""), message)),
             Ok(()) | Err(_) => {}
@@ -125,7 +125,7 @@ impl KnownMarket {
 
     /// Returns the directory and the marketplace file. A record can name either.
     fn file(&self, found: &Collector<'_>) -> (String, String) {
-        if !found.is_file(&self.location) {
+        if found.machine.files.kind(&self.location) != Some(EntryKind::File) {
             return (self.location.clone(), join(&self.location, ".claude-plugin/marketplace.json"));
         }
         let directory = self.location.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -135,13 +135,8 @@ impl KnownMarket {
 }
 
 impl Market {
-    fn fill(
-        &mut self,
-        found: &Collector<'_>,
-        directory: &str,
-        file: &str,
-        is_in_place: bool,
-    ) -> Result<(), String> {
+    fn fill(&mut self, found: &Collector<'_>, known: &KnownMarket, file: &str) -> Result<(), String> {
+        let directory = self.directory.clone().unwrap_or_default();
         let Some(bytes) = found.machine.files.read(file).map_err(|fault| fault.message)? else {
             return Ok(());
         };
@@ -150,12 +145,12 @@ impl Market {
         for (old, new) in read.renames() {
             self.former.entry(new.clone()).or_default().push(old.clone());
         }
-        if !is_in_place {
+        if !known.is_in_place {
             return Ok(());
         }
         for entry in read.entries() {
             if let Source::Local { path } = entry.source() {
-                let at = if path.is_empty() { directory.to_owned() } else { join(directory, path) };
+                let at = if path.is_empty() { directory.clone() } else { join(&directory, path) };
                 // Without the directory the host runs the copy in the cache.
                 if found.is_directory(&at) {
                     self.in_place.insert(entry.name().to_owned(), at);
@@ -181,14 +176,10 @@ impl Market {
     }
 
     /// Returns the ids that the marketplace has renamed to this one.
-    pub(super) fn former_ids(
-        &self,
-        id: &InstalledId,
-        is_recorded: impl Fn(&InstalledId) -> bool,
-    ) -> Vec<InstalledId> {
+    pub(super) fn former_ids(&self, id: &InstalledId, recorded: &BTreeSet<&InstalledId>) -> Vec<InstalledId> {
         let market = id.market().unwrap_or_default();
         let names = self.former.get(id.name()).into_iter().flatten();
         let ids = names.filter_map(|name| format!("{name}@{market}").parse().ok());
-        ids.filter(|id| !is_recorded(id)).collect()
+        ids.filter(|id| !recorded.contains(id)).collect()
     }
 }

@@ -8,7 +8,7 @@ mod settings;
 
 use plugward_types::{InstalledId, PlacePath, PluginKey};
 
-use crate::collector::{Collector, absolute, join, place};
+use crate::collector::{Collector, absolute, join, path_of, place, shown};
 use crate::loose::{add_directory, add_skills};
 use crate::{
     HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblem, InstallProblemKind,
@@ -31,10 +31,8 @@ pub(super) struct Roots {
 impl Roots {
     fn of(found: &Collector<'_>) -> Self {
         let machine = found.machine;
-        let default = join(&found.home, "plugins");
-        let variable =
-            machine.environment.get("CLAUDE_CODE_PLUGIN_CACHE_DIR").filter(|value| !value.is_empty());
-        let plugins = variable.map_or(default, |path| absolute(machine, path));
+        let moved = path_of(machine, "CLAUDE_CODE_PLUGIN_CACHE_DIR");
+        let plugins = moved.unwrap_or_else(|| join(&found.home, "plugins"));
         let seeds = path_list(found, "CLAUDE_CODE_PLUGIN_SEED_DIR");
         let all = || core::iter::once(&plugins).chain(&seeds);
         let real = all().filter_map(|root| machine.files.real(root)).collect();
@@ -73,7 +71,11 @@ pub(super) fn read(found: &mut Collector<'_>) {
     let covered = plugins::add(found, &context, &mut markets, &records);
     cache::add(found, &context, &mut markets, covered);
     add_inline(found);
-    add_synced(found, &context.roots);
+    // The plugins of the user's account have no record.
+    let synced = join(&context.roots.plugins, "synced");
+    for name in found.directories(&synced) {
+        found.add_placed(InstallKind::Plugin, &synced, &name, InstallLayer::User);
+    }
     add_loose(found, &context.settings);
 }
 
@@ -86,15 +88,12 @@ impl Context {
         real: PlacePath,
         record: RecordPlace,
     ) -> Install {
-        let contents = if self.roots.is_version(&real) {
-            InstallContents::CacheDirectory
-        } else {
-            InstallContents::Directory
-        };
+        let is_version = self.roots.is_version(&real);
+        let contents = if is_version { InstallContents::CacheDirectory } else { InstallContents::Directory };
         let is_outside = !self.roots.contain(&real);
         let install = found.install(found.key(id), InstallKind::Plugin, real, record);
         let (state, switch) = (self.settings.state(id), self.settings.switch(id));
-        Install { contents, is_outside, state, switch, ..install }
+        Install { contents, state, switch, is_outside, ..install }
     }
 
     /// Adds the problem that a row of one plugin cannot be used.
@@ -120,25 +119,15 @@ fn path_list(found: &Collector<'_>, variable: &str) -> Vec<String> {
 fn add_inline(found: &mut Collector<'_>) {
     for path in path_list(found, "CLAUDE_CODE_PLUGIN_DIRS") {
         let record = place("$CLAUDE_CODE_PLUGIN_DIRS", "");
-        match found.machine.files.real(&path).filter(|real| found.is_directory(real.as_str())) {
-            Some(real) => {
-                let key = PluginKey::Placed(real.clone());
-                found.add(found.install(key, InstallKind::Plugin, real, record));
-            }
-            None => {
-                let message = format!("no such directory: {}", crate::collector::shown(&path));
-                let help = "correct CLAUDE_CODE_PLUGIN_DIRS";
-                found.report(found.draft(InstallProblemKind::Missing, record, message, help));
-            }
-        }
-    }
-}
-
-/// Adds the plugins of the user's account, which have no record.
-fn add_synced(found: &mut Collector<'_>, roots: &Roots) {
-    let synced = join(&roots.plugins, "synced");
-    for name in found.directories(&synced) {
-        found.add_placed(InstallKind::Plugin, &synced, &name, InstallLayer::User);
+        let Some(real) = found.machine.files.real(&path).filter(|real| found.is_directory(real.as_str()))
+        else {
+            let message = format!("no such directory: {}", shown(&path));
+            let help = "correct CLAUDE_CODE_PLUGIN_DIRS";
+            found.report(found.draft(InstallProblemKind::Missing, record, message, help));
+            continue;
+        };
+        let key = PluginKey::Placed(real.clone());
+        found.add(found.install(key, InstallKind::Plugin, real, record));
     }
 }
 
@@ -148,10 +137,7 @@ fn add_loose(found: &mut Collector<'_>, settings: &Settings) {
         let setting = format!("{name}@skills-dir").parse().ok().and_then(|id| settings.enabled.get(&id));
         if setting.is_some_and(|setting| !setting.is_on) { HostState::Off } else { HostState::On }
     };
-    let user = (found.home.clone(), InstallLayer::User);
-    let project =
-        found.project_directories().into_iter().map(|at| (join(&at, ".claude"), InstallLayer::Project));
-    for (at, layer) in core::iter::once(user).chain(project).collect::<Vec<_>>() {
+    for (at, layer) in found.levels(".claude") {
         add_skills(found, &join(&at, "skills"), layer, &[], Some(&state));
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
         add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);

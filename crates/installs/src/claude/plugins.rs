@@ -50,7 +50,7 @@ pub(super) fn add(
     let enabled = enabled.map(|(id, setting)| (id, [].as_slice(), setting.record.clone()));
     for (id, rows, record) in rows.chain(enabled) {
         let market = markets.of(found, id);
-        let former_ids = market.former_ids(id, |old| recorded.contains(old));
+        let former_ids = market.former_ids(id, &recorded);
         let is_recorded = recorded.contains(id);
         Plugin { id, rows, market, former_ids, record, is_recorded }.add(found, context, &mut covered);
     }

@@ -26,9 +26,8 @@ pub(super) type Records = Vec<(InstalledId, Vec<Row>)>;
 pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Option<Records> {
     let root = context.roots.plugins.as_str();
     let path = join(root, "installed_plugins.json");
-    let count_before = found.problem_count();
     let Some(file) = found.open(&path, Syntax::Json) else {
-        return (found.problem_count() == count_before).then(Vec::new);
+        return found.machine.files.kind(&path).is_none().then(Vec::new);
     };
     let node = found.parse(&file)?;
     let number = match node.get("version").map(JsonNode::value) {

@@ -6,7 +6,7 @@ use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::{InstalledId, PlacePath, PluginKey};
 
 use super::markets::directory_of;
-use crate::collector::{Collector, join, place, step};
+use crate::collector::{Collector, is_json, join, path_of, place, step};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
 use crate::{HostState, HostSwitch, Install, InstallContents, InstallLayer, RecordPlace};
@@ -81,7 +81,7 @@ impl Settings {
         let more = join(directory, "managed-settings.d");
         let mut paths = vec![join(directory, "managed-settings.json")];
         let names = found.entries(&more).into_iter().map(|entry| entry.name);
-        paths.extend(names.filter(|name| name.ends_with(".json")).map(|name| join(&more, &name)));
+        paths.extend(names.filter(|name| is_json(name)).map(|name| join(&more, &name)));
         for path in paths {
             let mut level = self.read_file(found, &path, InstallLayer::User);
             for (_, setting) in &mut level {
@@ -158,8 +158,8 @@ fn read_servers(found: &mut Collector<'_>) {
         found.servers_file(&join(&directory, ".mcp.json"), Syntax::Json, InstallLayer::Project);
     }
     // With the default home, the file is next to the home and not in it.
-    let is_moved = found.machine.environment.get("CLAUDE_CONFIG_DIR").is_some_and(|value| !value.is_empty());
-    let base = if is_moved { found.home.clone() } else { found.machine.home.to_owned() };
+    let moved = path_of(found.machine, "CLAUDE_CONFIG_DIR");
+    let base = moved.unwrap_or_else(|| found.machine.home.to_owned());
     let path = join(&base, ".claude.json");
     found.parts_file(&path, Syntax::Json, InstallLayer::User, |found, root, parts| {
         parts.add_servers(found.members(&path, root, "mcpServers"));

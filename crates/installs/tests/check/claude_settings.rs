@@ -18,13 +18,16 @@ fn state_with(settings: &[(&str, &str)], directory: &str) -> (HostState, HostSwi
     (install.state, install.switch.clone())
 }
 
+/// Settings files with their values, and the state and switch that follow.
+type Case<'a> = (&'a [(&'a str, &'a str)], HostState, HostSwitch);
+
 #[test]
 fn the_highest_level_decides_whether_a_plugin_is_on() {
     let id = HostSwitch::Id("a@acme".to_owned());
     let (user, project, local) =
         (SETTINGS, "~/site/.claude/settings.json", "~/site/.claude/settings.local.json");
     let managed = "/etc/claude-code/managed-settings.json";
-    let cases: &[(&[(&str, &str)], HostState, HostSwitch)] = &[
+    let cases: &[Case<'_>] = &[
         (&[], HostState::Off, id.clone()),
         (&[(user, "true")], HostState::On, id.clone()),
         (&[(user, "false")], HostState::Off, id.clone()),
