@@ -20,7 +20,8 @@ pub(crate) struct Collector<'m> {
     installs: Vec<Install>,
     problems: Vec<InstallProblem>,
     // Two records can lead to one directory, and the home can be inside the project.
-    known: BTreeMap<(PluginKey, PlacePath), usize>,
+    // The place comes first, because two places are compared faster than two keys.
+    known: BTreeMap<(PlacePath, PluginKey), usize>,
 }
 
 impl<'m> Collector<'m> {
@@ -67,7 +68,7 @@ impl<'m> Collector<'m> {
 
     /// Adds an install, or merges it with one of the same key and place.
     pub(crate) fn add(&mut self, install: Install) {
-        let key = (install.key.clone(), install.place.clone());
+        let key = (install.place.clone(), install.key.clone());
         let Some(first) = self.known.get(&key).and_then(|at| self.installs.get_mut(*at)) else {
             self.known.insert(key, self.installs.len());
             self.installs.push(install);
