@@ -10,7 +10,7 @@ use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
 use plugward_types::{PlacePath, PluginKey};
 
-use crate::discovery::installed::{InstalledPlace, definition};
+use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL, definition};
 use crate::discovery::markets::{MarketListing, Markets};
 use crate::discovery::roots::{Reach, Root, RootSearch, Upward, ancestors, inside, join};
 use crate::report::{Gate, Skipped};
@@ -134,7 +134,8 @@ pub(crate) fn discover(
     let Walk { mut found, markets, .. } = walk;
     found.notices.extend(markets.notices().cloned());
     let nothing = found.places.is_empty() && found.skipped.is_empty() && found.absent.is_empty();
-    if here == DirectoryClass::Nothing && nothing {
+    // A project need not contain a plugin; it is searched because its user works there.
+    if here == DirectoryClass::Nothing && nothing && root.label != PROJECT_LABEL {
         found.skipped.push(Skipped { path: ".".to_owned(), why: "no manifest".to_owned() });
     }
     found
