@@ -249,13 +249,8 @@ pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
 
 /// Opens a directory by its real path.
 pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
-    // The jail starts at `/`, because lockfiles and project markers in parent directories count.
-    let jail = Jail::open_root("/", Policy::standard()).map_err(|error| {
-        Failure::internal(format!("cannot open /: {error}")).code(error.code()).help(error.help())
-    })?;
-    let dir = place.as_str().trim_start_matches('/');
-    let dir = if dir.is_empty() { "." } else { dir };
-    let meta = jail.metadata(dir).map_err(|error| {
+    let root = whole_machine(place, label, typed)?;
+    let meta = root.jail.metadata(root.dir.as_str()).map_err(|error| {
         Failure::usage(format!("cannot open {place}: {error}")).code(error.code()).help(error.help())
     })?;
     if meta.kind() != FileKind::Directory {
@@ -265,17 +260,25 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
             .code("jail/not-a-directory")
             .help(scan));
     }
+    Ok(root)
+}
+
+/// Returns the root for a place, whatever is there. Its jail starts at `/`, because lockfiles and project markers in parent
+/// directories count.
+fn whole_machine(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
+    let jail = Jail::open_root("/", Policy::standard()).map_err(|error| {
+        Failure::internal(format!("cannot open /: {error}")).code(error.code()).help(error.help())
+    })?;
+    let dir = place.as_str().trim_start_matches('/');
+    let dir = if dir.is_empty() { "." } else { dir }.to_owned();
     let top = PlacePath::new("/").map_err(|error| Failure::internal(error.to_string()))?;
     let stops = home().cloned().into_iter().collect();
-    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops, search: RootSearch::Below })
+    Ok(Root { label, jail, top, dir, typed, stops, search: RootSearch::Below })
 }
 
 /// Returns the root that is exactly one place: a directory, or a settings file.
 pub(crate) fn root_of_place(place: &PlacePath) -> Result<Root, Failure> {
-    let top = place.parent().unwrap_or_else(|| place.clone());
-    let root = root_at(&top, place.name().to_owned(), None)?;
-    let dir = place.as_str().trim_start_matches('/').to_owned();
-    Ok(Root { dir, search: RootSearch::Only, ..root })
+    Ok(Root { search: RootSearch::Only, ..whole_machine(place, place.name().to_owned(), None)? })
 }
 
 /// Returns the real path of the home directory, resolved once.

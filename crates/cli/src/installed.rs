@@ -49,7 +49,15 @@ pub(crate) struct Installed {
 /// A named host is not on this machine, or a named project does not exist.
 pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
     let project = project(&scope.project)?;
-    let inventories = read(&scope.hosts, &directories(project.as_ref(), &scope.project));
+    let directory = match &scope.project {
+        ProjectScope::Here => host::working_directory().cloned(),
+        ProjectScope::Named(dir) => MachineFiles::real_of(dir.as_str()),
+        ProjectScope::None => None,
+    };
+    let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref());
+    if matches!(scope.project, ProjectScope::None) {
+        inventories.iter_mut().for_each(|one| one.installs.retain(|one| one.layer == InstallLayer::User));
+    }
     for wanted in &scope.hosts {
         if !inventories.iter().any(|one| one.host.as_str() == wanted.as_str()) {
             return Err(Failure::usage(format!("{} was not found on this machine", wanted.title()))
@@ -85,7 +93,7 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
     let places: Vec<PlacePath> = roots.iter().map(Root::real).collect();
     let is_inside = |place: &PlacePath| places.iter().any(|dir| place.relative_to(dir).is_some());
     for project in projects {
-        for mut inventory in read(&[], project.as_slice()) {
+        for mut inventory in read(&[], project.as_ref(), project.as_ref()) {
             inventory.installs.retain(|one| is_inside(&one.place));
             let home = MachineFiles::real_of(&inventory.home);
             inventory.problems.retain(|problem| {
@@ -146,60 +154,17 @@ fn project(scope: &ProjectScope) -> Result<Option<PlacePath>, Failure> {
     }
 }
 
-/// Returns the directories of a project whose settings a host can read: its top, and those down to the working directory,
-/// because a host that is started there takes the settings next to it.
-fn directories(project: Option<&PlacePath>, scope: &ProjectScope) -> Vec<PlacePath> {
-    let Some(top) = project else { return Vec::new() };
-    let mut all = vec![top.clone()];
-    let here = match scope {
-        ProjectScope::Here => host::working_directory().cloned(),
-        ProjectScope::Named(dir) => MachineFiles::real_of(dir.as_str()),
-        ProjectScope::None => None,
-    };
-    let mut at = here.filter(|here| here.relative_to(top).is_some());
-    while let Some(dir) = at.take_if(|dir| dir != top) {
-        at = dir.parent();
-        all.insert(1, dir);
-    }
-    all
-}
-
-/// Reads the records of hosts, with the settings in each of these directories.
-fn read(hosts: &[KnownHost], projects: &[PlacePath]) -> Vec<HostInventory> {
-    let mut all = read_with(hosts, projects.first());
-    for project in projects.iter().skip(1) {
-        let is_ours = |file: &str| PlacePath::new(file).is_ok_and(|file| file.relative_to(project).is_some());
-        for more in read_with(hosts, Some(project)) {
-            let installs = more.installs.into_iter().filter(|one| one.layer == InstallLayer::Project);
-            let problems = more.problems.into_iter().filter(|one| is_ours(&one.record.file));
-            match all.iter_mut().find(|one| one.host == more.host) {
-                Some(known) => {
-                    known.installs.extend(installs);
-                    known.problems.extend(problems);
-                }
-                None => {
-                    let mut inventory = HostInventory::new(more.host, more.home);
-                    inventory.installs.extend(installs);
-                    inventory.problems.extend(problems);
-                    all.push(inventory);
-                }
-            }
-        }
-    }
-    all
-}
-
-fn read_with(hosts: &[KnownHost], project: Option<&PlacePath>) -> Vec<HostInventory> {
+/// Reads the records of hosts, with the settings of a project from its top down to a directory inside it.
+fn read(
+    hosts: &[KnownHost],
+    project: Option<&PlacePath>,
+    directory: Option<&PlacePath>,
+) -> Vec<HostInventory> {
     let Some(home) = host::home_directory() else { return Vec::new() };
     let environment = host::environment();
     let files = MachineFiles::new(&home, project);
-    let machine = Machine {
-        home: home.as_str(),
-        environment: &environment,
-        project,
-        directory: host::working_directory(),
-        files: &files,
-    };
+    let machine =
+        Machine { home: home.as_str(), environment: &environment, project, directory, files: &files };
     let wanted = HOSTS.iter().filter(|host| hosts.is_empty() || hosts.contains(host));
     wanted.filter_map(|host| read_host(*host, &machine)).collect()
 }

@@ -56,6 +56,17 @@ pub struct Install {
     pub former_ids: Vec<InstalledId>,
 }
 
+impl Install {
+    /// Returns the path under which it is told apart from others: its place, or the path of its key.
+    ///
+    /// The servers of several projects can be in one file. Each project has a key of its own, whose path starts with
+    /// that of the file.
+    #[must_use]
+    pub fn address(&self) -> &PlacePath {
+        self.key.placed().unwrap_or(&self.place)
+    }
+}
+
 /// The kind of an install.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a new kind needs a manifest in the loader")]

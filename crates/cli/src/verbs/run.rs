@@ -105,11 +105,11 @@ impl Switches {
                 switches.problem(problem)?;
             }
             for install in &inventory.installs {
-                let found = report.plugins.iter().find(|plugin| plugin.place == install.place);
+                let found = report.plugins.iter().find(|plugin| plugin.place == *install.address());
                 match found {
                     Some(plugin) => switches.plugin(known, install, plugin)?,
                     None if install.state == HostState::Off => {}
-                    None => return Err(blocked(install.place.as_str(), "it was not checked")),
+                    None => return Err(blocked(install.address().as_str(), "it was not checked")),
                 }
             }
         }

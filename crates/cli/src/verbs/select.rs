@@ -60,6 +60,8 @@ fn at_path(
     out: &Out,
 ) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
     let real = host::real_path(path).ok().and_then(|real| PlacePath::new(real.as_str()).ok());
+    // The servers of one project in a file of several have a path below that file.
+    let real = real.or_else(|| PlacePath::new(path.as_str()).ok());
     let project = real.as_ref().map_or(ProjectScope::Here, project_with);
     let records = installed::everything(&HostScope { hosts: Vec::new(), project })?.records;
     let known = real.as_ref().and_then(|real| records.at(real)?.keys.first().cloned());

@@ -178,6 +178,8 @@ impl Walk<'_> {
                 Ok(meta) if meta.kind() == FileKind::File && is_file_pin(pin) => self.absent(place, None),
                 // A file at a pinned place is refused when it is opened as a directory.
                 Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
+                // A path below a file is the key of one of its parts, which only the records know.
+                Err(error) if error.code() == "path/not-a-directory" && is_file_pin(pin) => {}
                 Err(error) if is_absent(&error) => {
                     if pin.state == PinState::Trusted {
                         self.absent(place, None);

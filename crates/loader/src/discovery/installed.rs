@@ -29,7 +29,7 @@ pub struct InstallRecords {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstalledPlace {
-    /// The real path.
+    /// The real path; see [`Install::address`].
     pub place: PlacePath,
     /// The keys, sorted. A directory that two records name has two, and both pins must match.
     pub keys: Vec<PluginKey>,
@@ -66,7 +66,7 @@ impl InstallRecords {
             records.unreadable.extend(broken.map(|one| one.host.clone()));
             records.problems.extend(problems);
             for install in installs {
-                match merged.entry(install.place.clone()) {
+                match merged.entry(install.address().clone()) {
                     Entry::Occupied(mut known) => known.get_mut().add(install),
                     Entry::Vacant(free) => drop(free.insert(InstalledPlace::of(install))),
                 }
@@ -116,7 +116,7 @@ impl InstalledPlace {
         };
         let former = former_keys(&install);
         Self {
-            place: install.place,
+            place: install.address().clone(),
             keys: vec![install.key],
             hosts: BTreeSet::from([install.host]),
             kind: install.kind,
