@@ -101,13 +101,24 @@ impl Parts {
     }
 
     /// Adds a command: a text, a list of arguments, or an object that contains the text as `command`.
+    ///
+    /// It is stored in the structure of hooks, with its name as the event, so that it is judged like the command of a hook.
     pub(crate) fn add_command(&mut self, name: &str, node: &JsonNode<'_>) {
         let node = node.get("command").unwrap_or(node);
-        if node.as_str().is_some_and(|text| !text.is_empty())
-            || node.items().is_some_and(|items| !items.is_empty())
-        {
-            self.commands.insert(name.to_owned(), Value::of(node));
+        let command = match (node.as_str(), node.items()) {
+            (Some(text), _) => text.to_owned(),
+            (None, Some(items)) => {
+                items.iter().filter_map(JsonNode::as_str).map(shell_word).collect::<Vec<_>>().join(" ")
+            }
+            (None, None) => String::new(),
+        };
+        if command.is_empty() {
+            return;
         }
+        let hook = [("command", Value::Text(command)), ("type", Value::Text("command".to_owned()))];
+        let hook = Value::Map(hook.map(|(key, value)| (key.to_owned(), value)).into());
+        let group = Value::Map([("hooks".to_owned(), Value::List(vec![hook]))].into());
+        self.commands.insert(name.to_owned(), Value::List(vec![group]));
     }
 
     /// Adds environment variables, whose values are hashed.
@@ -128,7 +139,7 @@ impl Parts {
             if part.is_empty() { part } else { [(name.to_owned(), Value::Map(part))].into() }
         };
         let parts = [
-            ("commands.json", self.commands),
+            ("commands.json", wrapped("hooks", self.commands)),
             ("env.json", self.env),
             ("hooks.json", wrapped("hooks", self.hooks)),
             ("servers.json", wrapped("mcpServers", self.servers)),
@@ -139,6 +150,16 @@ impl Parts {
         });
         parts.collect()
     }
+}
+
+/// Quotes an argument for a POSIX shell if necessary.
+fn shell_word(word: &str) -> String {
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | '@' | '~');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {

@@ -79,7 +79,10 @@ fn a_settings_file_is_reduced_to_what_runs() {
         (InstallKind::Settings, InstallLayer::User, &HostSwitch::None)
     );
     assert_eq!(part_names(install), ["commands.json", "env.json", "hooks.json"]);
-    assert_eq!(part(install, "commands.json"), r#"{"apiKeyHelper":"key.sh","statusLine":"line.sh"}"#);
+    assert_eq!(
+        part(install, "commands.json"),
+        r#"{"hooks":{"apiKeyHelper":[{"hooks":[{"command":"key.sh","type":"command"}]}],"statusLine":[{"hooks":[{"command":"line.sh","type":"command"}]}]}}"#
+    );
     assert_eq!(
         part(install, "hooks.json"),
         r#"{"hooks":{"Stop":[{"hooks":[{"command":"sh a.sh","timeout":5,"type":"command"}],"matcher":"*"}]}}"#

@@ -177,7 +177,10 @@ pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry>
         InstallKind::Agents => ("agents", r#","agents":["./"]"#.to_owned()),
         InstallKind::Commands => ("commands", r#","commands":["./"]"#.to_owned()),
         InstallKind::Settings | InstallKind::Servers => {
-            let hooks = if has("hooks.json") { r#","hooks":"./hooks.json""# } else { "" };
+            let files = ["hooks.json", "commands.json"].into_iter().filter(|name| has(name));
+            let files: Vec<String> = files.map(|name| format!(r#""./{name}""#)).collect();
+            let hooks =
+                if files.is_empty() { String::new() } else { format!(r#","hooks":[{}]"#, files.join(",")) };
             let servers = if has("servers.json") { r#","mcpServers":"./servers.json""# } else { "" };
             let name = if installed.kind == InstallKind::Servers { "servers" } else { "settings" };
             (name, format!("{hooks}{servers}"))
