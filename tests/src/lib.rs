@@ -584,6 +584,9 @@ fn risk(word: Option<&str>) -> Risk {
 #[must_use]
 pub fn options(run: &Run, base: &Path) -> CheckOptions {
     CheckOptions {
+        settings: Vec::new(),
+        repository_settings: plugward_loader::RepositorySettings::Honor,
+        project: None,
         scan_ask: ScanAsk::Ask,
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,
@@ -635,7 +638,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
 struct Says(String);
 
 impl Person for Says {
-    fn ask(&mut self, _plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, _question: &Question<'_>) -> Answer {
         match self.0.as_str() {
             "yes" => Answer::Yes,
             "no" => Answer::No,

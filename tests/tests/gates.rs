@@ -357,7 +357,8 @@ fn a_revoked_id_is_asked_about_under_another_source() {
 struct Rival<'a>(&'a Bench);
 
 impl Person for Rival<'_> {
-    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, question: &Question<'_>) -> Answer {
+        let Question::Enroll(plugin) = question else { panic!("{question:?}") };
         if plugin.name == "z" {
             let tree = format!("pt1:{}", "1".repeat(64)).parse().unwrap();
             let observed = ObservedPlugin {
