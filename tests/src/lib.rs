@@ -41,8 +41,9 @@ use plugward_loader::tree_lock::{
 use plugward_loader::{
     Answer, ApprovalRule, ApprovalStore, CheckMode, CheckOptions, CheckResult, DeclaredModules, Dir,
     FailureScope, Grants, Host, HostSuppression, LookReport, NoGrants, NoPerson, NoWatch, Person, PinStore,
-    PlacePath, PluginKey, PluginReport, Record, RecordOptions, Report, RevocationStore, Root, ScanAsk,
-    SignerRow, Stores, Subject as PluginSubject, Trust, Verifiers, Watch, ambient_authority, load, look,
+    PlacePath, PluginKey, PluginReport, Question, Record, RecordOptions, Report, RevocationStore, Root,
+    ScanAsk, SignerRow, Stores, Subject as PluginSubject, Trust, Verifiers, Watch, ambient_authority, load,
+    look,
 };
 use serde::Deserialize;
 
