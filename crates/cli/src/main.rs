@@ -144,6 +144,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Ledger { what } => verbs::ledger::run(what, host, out),
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
         Verb::Digest(args) => verbs::digest::run(args, host, out),
+        Verb::Config { verb } => verbs::config::run(verb, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),
         Verb::Man => verbs::completions::man(out),

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-use plugward_loader::{Answer, Person, PluginReport, Severity};
+use plugward_loader::{Answer, Person, PinStatus, PluginReport, Question, Severity};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::escape::line;
@@ -141,9 +141,10 @@ impl<'a> Prompt<'a> {
     fn introduction(&self, plugin: &PluginReport) -> String {
         let version = plugin.version.as_deref().map(|text| format!(" {}", line(text))).unwrap_or_default();
         let title = format!(
-            "[{} of {}] New plugin: {}{version} ({})",
+            "[{} of {}] {}: {}{version} ({})",
             self.asked,
             self.questions.max(self.asked),
+            if plugin.pin.state == PinStatus::None { "New plugin" } else { "Plugin" },
             line(&plugin.id),
             size(plugin)
         );
@@ -231,7 +232,17 @@ impl Person for Prompt<'_> {
         }
     }
 
-    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, question: &Question<'_>) -> Answer {
+        let (plugin, wording) = match question {
+            Question::Enroll(plugin) => {
+                (*plugin, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]")
+            }
+            Question::Run { plugin: Some(plugin), .. } => {
+                (*plugin, "Let it run this time? [y]es, [N]o, [s]how more, [?]")
+            }
+            // Command plugins have no report, and the verbs that start or install them ask themselves.
+            Question::Run { plugin: None, .. } | Question::Install { .. } => return Answer::Nobody,
+        };
         if self.is_over {
             return Answer::Nobody;
         }
@@ -245,11 +256,14 @@ impl Person for Prompt<'_> {
         if !Self::say(&self.introduction(&shown)) {
             return Answer::Nobody;
         }
+        if let Question::Run { setting, .. } = question
+            && !Self::say(&format!("\n  Asked by   {}\n", line(setting)))
+        {
+            return Answer::Nobody;
+        }
         for _ in 0..TRIES {
-            let Some(text) = self.line("Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]") else {
-                return Answer::Nobody;
-            };
-            match text.as_str() {
+            let Some(answer) = self.line(wording) else { return Answer::Nobody };
+            match answer.as_str() {
                 "y" | "yes" => return Answer::Yes,
                 // Enter is a no, so that a habit does not trust a plugin.
                 "" | "n" | "no" => return Answer::No,

@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 mod change;
+mod config;
 mod hooks;
 mod inspect;
 mod review;
@@ -14,6 +15,7 @@ pub(crate) use change::{
     AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
     LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
 };
+pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
@@ -58,6 +60,9 @@ pub(crate) struct Global {
     /// Settings file to read after your own, such as one for CI
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) policy: Option<Utf8PathBuf>,
+    /// Ignore settings files in repositories, including what they tighten
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_repository_settings: bool,
     /// Never ask (also without a terminal, or if CI is set)
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_input: bool,
@@ -183,6 +188,15 @@ pub(crate) enum Verb {
     Hook {
         #[command(subcommand)]
         verb: HookVerb,
+    },
+    /// Show the settings, and the file that decides about each
+    #[command(
+        after_help = "Examples:\n  plugward config show                       # all settings, with their origins\n  \
+                            plugward config explain plugins.approval   # which layers set it"
+    )]
+    Config {
+        #[command(subcommand)]
+        verb: ConfigVerb,
     },
     /// List every code and rule, or explain one
     #[command(after_help = "Examples:\n  plugward codes                    # list them with their help\n  \
