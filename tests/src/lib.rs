@@ -353,7 +353,7 @@ impl Bench {
     /// Returns what a pin of the plugin in a directory would cover.
     #[must_use]
     pub fn subject(&self, run: &Run, path: &str) -> PluginSubject {
-        self.look(run).subjects.remove(&self.key(path)).unwrap()
+        self.look(run).subjects.remove(&self.place(path)).unwrap()
     }
 
     /// Loads, and returns the checked bytes and what was minted too.

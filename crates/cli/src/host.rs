@@ -13,13 +13,14 @@ use plugward_loader::pinstore::Timestamp;
 use plugward_loader::sandbox_path::{FileKind, Jail, Policy};
 use plugward_loader::scanner::Date;
 use plugward_loader::state_file::Owner;
-use plugward_loader::{Dir, PlacePath, PluginKey, Root};
+use plugward_loader::{Dir, PlacePath, PluginKey, Root, RootSearch};
 
 use crate::args::Global;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 
 /// The environment of this run: directories, settings sources, and whether a user can be asked.
+#[derive(Clone)]
 pub(crate) struct Host {
     config: Option<Utf8PathBuf>,
     state: Option<Utf8PathBuf>,
@@ -93,6 +94,11 @@ impl Host {
         })
     }
 
+    /// Returns the same environment without a user who can be asked.
+    pub(crate) fn without_questions(&self) -> Self {
+        Self { interactive: false, ..self.clone() }
+    }
+
     /// Returns the settings of the command line, in their order.
     pub(crate) fn cfg_flags(&self) -> &[String] {
         &self.cfg
@@ -154,6 +160,16 @@ pub(crate) fn unreachable(path: &Utf8Path, error: &std::io::Error) -> Failure {
         }
         _ => Failure::usage(format!("cannot read {path}: {error}")),
     }
+}
+
+/// Returns the home directory, as the environment names it.
+pub(crate) fn home_directory() -> Option<Utf8PathBuf> {
+    env("HOME").map(Utf8PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Returns the number of the user that runs this program.
+pub(crate) fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// Returns the user that the files of a store must belong to.
@@ -251,7 +267,15 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
     }
     let top = PlacePath::new("/").map_err(|error| Failure::internal(error.to_string()))?;
     let stops = home().cloned().into_iter().collect();
-    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops })
+    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops, search: RootSearch::Below })
+}
+
+/// Returns the root that is exactly one place: a directory, or a settings file.
+pub(crate) fn root_of_place(place: &PlacePath) -> Result<Root, Failure> {
+    let top = place.parent().unwrap_or_else(|| place.clone());
+    let root = root_at(&top, place.name().to_owned(), None)?;
+    let dir = place.as_str().trim_start_matches('/').to_owned();
+    Ok(Root { dir, search: RootSearch::Only, ..root })
 }
 
 /// Returns the real path of the home directory, resolved once.
@@ -298,11 +322,16 @@ pub(crate) fn display(key: &PluginKey) -> String {
         // A bare name is searched among the pins, so a path needs a slash.
         Some(inside) if inside == "." || inside.contains('/') => inside.to_owned(),
         Some(inside) => format!("./{inside}"),
-        None => match home().and_then(|home| place.relative_to(home)) {
-            Some(".") => "~".to_owned(),
-            Some(inside) => format!("~/{inside}"),
-            None => place.to_string(),
-        },
+        None => display_path(place),
+    }
+}
+
+/// Returns a path as it is shown: relative to the home directory if it is inside.
+pub(crate) fn display_path(place: &PlacePath) -> String {
+    match home().and_then(|home| place.relative_to(home)) {
+        Some(".") => "~".to_owned(),
+        Some(inside) => format!("~/{inside}"),
+        None => place.to_string(),
     }
 }
 

@@ -13,7 +13,9 @@ mod failure;
 mod field_labels;
 mod host;
 mod html;
+mod installed;
 mod json;
+mod machine;
 mod out;
 mod output_file;
 mod progress;
@@ -99,6 +101,11 @@ fn usage(error: &clap::Error) -> ExitCode {
 /// A refusal stays a refusal: of several codes, the first of 7, 4, 6, 5, 2, 1 and 3 applies.
 pub(crate) const fn with_failed_write(code: u8) -> u8 {
     if matches!(code, 0 | 3) { 1 } else { code }
+}
+
+/// Writes to standard error. A closed one is ignored, since there is no other place to report to.
+pub(crate) fn write_error(text: &str) {
+    let _nowhere_left = io::stderr().write_all(text.as_bytes());
 }
 
 pub(crate) fn write_failed(error: &io::Error) {

@@ -170,6 +170,14 @@ pub enum InstallProblemKind {
     NotRead,
 }
 
+impl RecordPlace {
+    /// Creates a place; `pointer` is empty for the whole file.
+    #[must_use]
+    pub fn new(file: impl Into<String>, pointer: impl Into<String>) -> Self {
+        Self { file: file.into(), pointer: pointer.into() }
+    }
+}
+
 impl InstallProblemKind {
     /// Returns the code.
     #[must_use]

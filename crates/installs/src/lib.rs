@@ -1,10 +1,25 @@
 #![doc = include_str!("../README.md")]
+#![expect(
+    clippy::single_match_else,
+    reason = "a match shows both outcomes; most have one line and one block"
+)]
 
+mod claude;
+mod codex;
+mod collector;
+mod directory_hosts;
+mod gemini;
 mod install;
+mod known_host;
+mod loose;
 mod machine;
+mod mask;
+mod parts;
+mod source_file;
 
 pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,
     InstallProblem, InstallProblemKind, RecordPlace,
 };
+pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};

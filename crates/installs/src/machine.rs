@@ -6,6 +6,10 @@ use plugward_types::PlacePath;
 
 /// The machine whose records are read.
 #[derive(Clone, Copy)]
+#[expect(
+    missing_debug_implementations,
+    reason = "the files and the environment of a machine are not printed"
+)]
 #[expect(clippy::exhaustive_structs, reason = "the caller decides each part")]
 pub struct Machine<'a> {
     /// The user's home directory.

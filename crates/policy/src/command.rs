@@ -1,15 +1,17 @@
 //! The rules for one command plugin, as `registry` uses them.
 
-/// Whether a command plugin may run: the setting `plugins.command.<id>.run`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new rule")]
-pub enum RunRule {
-    /// It runs without a question.
-    Unattended,
-    /// The user is asked before each run.
-    Ask,
-    /// It never runs.
-    Deny,
+use crate::choices::choices;
+
+choices! {
+    /// Whether a plugin may run: the settings `plugins.command.<id>.run` and `plugins.bundle."<selector>".run`.
+    RunRule {
+        /// It runs without a question.
+        Unattended = "unattended",
+        /// The user is asked before each run.
+        Ask = "ask",
+        /// It never runs.
+        Deny = "deny",
+    }
 }
 
 /// The algorithm of a checksum.
@@ -20,6 +22,26 @@ pub enum ChecksumAlgorithm {
     Sha256,
     /// SHA-1, which is read with a warning.
     Sha1,
+}
+
+impl ChecksumAlgorithm {
+    /// Returns the name in settings.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sha256 => "sha256",
+            Self::Sha1 => "sha1",
+        }
+    }
+
+    /// Returns the number of hex digits of a digest.
+    #[must_use]
+    pub const fn digits(self) -> usize {
+        match self {
+            Self::Sha256 => 64,
+            Self::Sha1 => 40,
+        }
+    }
 }
 
 /// The checksum that a user pinned for a command plugin.

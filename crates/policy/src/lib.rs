@@ -1,5 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+mod bundle;
+mod choices;
 mod command;
+mod error;
+mod layer;
+mod note;
+mod options;
+mod policy;
+mod resolved;
+mod table;
+mod value;
 
+pub use bundle::{BundleNames, BundleRule};
+pub use choices::{
+    ApprovalSetting, ProfileSetting, RawOutputSetting, RiskLimit, ScanAskSetting, StoreErrorSetting,
+    TrustRule,
+};
 pub use command::{Checksum, ChecksumAlgorithm, CommandRules, RunRule};
+pub use error::{SettingsError, SettingsFault, ValueOrigin};
+pub use layer::{LayerKind, SettingsLayer};
+pub use note::{CODES, SettingsNote};
+pub use policy::TrustPolicy;
+pub use resolved::{Contribution, ContributionFate, ResolvedSetting};
+pub use table::{KeyError, SettingId, SettingKey};
+pub use value::{PlacedText, SettingRow, SettingValue};

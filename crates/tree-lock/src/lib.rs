@@ -20,7 +20,7 @@ pub use read::progress::{Progress, ReadProgress};
 pub use read::take::{ExecBits, ReadOptions};
 pub use tree::digested::{DigestCheck, DigestedTree};
 pub use tree::entry::{ResolvedEntry, SnapshotEntry};
-pub use tree::exclude::{EXCLUDABLE, ExcludeError, Excludes};
+pub use tree::exclude::{EXCLUDABLE, ExcludeError, Excludes, HOST_FILES};
 pub use tree::limits::{TreeLimit, TreeLimits};
 pub use tree::list::{EntryKind, ListError, ListLine, TreeList};
 pub use tree::snapshot::{ExecSource, ListCheck, Snapshot, TreeCheck};

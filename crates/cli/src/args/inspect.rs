@@ -60,12 +60,31 @@ pub(crate) struct DiscoveryOptions {
     pub(crate) host_version: Option<String>,
 }
 
+/// Options for what is installed on this machine.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct HostOptions {
+    /// Check only what this host would load, such as claude (repeatable)
+    #[arg(long = "host", value_name = "NAME")]
+    pub(crate) hosts: Vec<String>,
+    /// Project whose plugins and settings count [default: that of the working directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_project")]
+    pub(crate) project: Option<Utf8PathBuf>,
+    /// Check only what is installed for the user
+    #[arg(long)]
+    pub(crate) no_project: bool,
+}
+
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct CheckArgs {
-    /// Directories that contain plugins, or plugin directories
-    #[arg(required = true, value_name = "DIR")]
+    /// Directories that contain plugins, or plugin directories [default: everything that is installed]
+    #[arg(value_name = "DIR", conflicts_with_all = ["hosts", "project", "no_project"])]
     pub(crate) dirs: Vec<Utf8PathBuf>,
+    #[command(flatten)]
+    pub(crate) hosts: HostOptions,
+    /// Answer a hook of the host: nothing on standard output, exit code 0 or 2
+    #[arg(long, requires = "hosts", conflicts_with_all = ["dirs", "exit_zero", "allow_empty"])]
+    pub(crate) hook: bool,
     /// How to treat new plugins [default: tofu]
     #[arg(long, value_name = "MODE")]
     pub(crate) trust: Option<TrustArg>,
@@ -147,9 +166,11 @@ pub(crate) struct ScanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Directory [default: the working directory]
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) dir: Utf8PathBuf,
+    /// Directory [default: everything that is installed]
+    #[arg(value_name = "DIR", conflicts_with_all = ["hosts", "project", "no_project"])]
+    pub(crate) dir: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    pub(crate) hosts: HostOptions,
     #[command(flatten)]
     pub(crate) finding: DiscoveryOptions,
     /// Output format

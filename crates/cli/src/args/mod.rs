@@ -15,8 +15,8 @@ pub(crate) use change::{
 };
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
-    CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn, ListArgs,
-    ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
+    CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
+    HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
 };
 
 /// Checks agent plugins before a host loads them

@@ -1,9 +1,15 @@
-//! `plugward check DIR…`: decides which plugins may load.
+//! `plugward check`: decides which plugins may load.
+
+mod homes;
+mod hook;
 
 use std::sync::Arc;
 
+use camino::Utf8Path;
+use plugward_loader::installs::HostInventory;
 use plugward_loader::{
-    CheckMode, DeclaredModules, FailureScope, Host as Sides, NoPerson, PluginReport, Report, Trust, check,
+    CheckMode, DeclaredModules, FailureScope, Host as Sides, InstallRecords, NoPerson, PlacePath,
+    PluginReport, Report, Root, Trust, check,
 };
 
 use crate::advice::{Commands, ReviewVerb};
@@ -12,6 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::html;
+use crate::installed::{self, HostScope, Installed};
 use crate::json;
 use crate::out::Out;
 use crate::progress::Progress;
@@ -23,53 +30,21 @@ use crate::stores;
 use crate::verbs::{select, shared};
 
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let settings = Settings::read(host)?;
-    let trust = shared::trust(args.trust, &settings);
-    let mut options = shared::options(trust, CheckMode::Commit, &args.finding, &settings, host)?;
-    options.whole = if args.all_or_nothing { FailureScope::AllOrNothing } else { FailureScope::EachAlone };
-    options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
-    let roots = shared::roots(&args.dirs)?;
-    // `locked` is for CI, in which a restored cache directory could contain forged records.
-    if !args.no_cache && trust != Trust::Locked {
-        let paths = args.dirs.iter().map(camino::Utf8PathBuf::as_path);
-        match stores::records(host, "check", paths) {
-            Ok(pack) => options.records = Some(Arc::new(pack)),
-            Err(error) => stores::unrecorded(out, error),
-        }
+    if args.hook {
+        return hook::run(args, host, out);
     }
-    shared::refuse_own_policy(&roots, &options, host, out)?;
-    let mut stores = stores::to_write(host, &settings, args.workflow.as_deref(), out)?;
-    let progress = Progress::new(out.live);
+    let settings = Settings::read(host)?;
+    let target = Target::of(args)?;
     let typed = shared::as_typed(&args.finding);
     let commands = |plugin: &PluginReport| {
         shared::commands(plugin, &typed, args.dirs.get(plugin.root).map(camino::Utf8PathBuf::as_path))
     };
-    let mut no_person = NoPerson;
-    let asks = trust == Trust::Prompt && host.interactive;
-    let mut prompt = asks.then(|| Prompt::new(&progress, out.width));
-    let mut sides = Sides {
-        watch: &progress,
-        person: match &mut prompt {
-            Some(prompt) => prompt,
-            None => &mut no_person,
-        },
-        grants: &DeclaredModules,
-    };
-    let mut report = check(&roots, &mut stores, &options, &mut sides);
-    let interrupted = prompt.is_some_and(|prompt| prompt.is_interrupted());
-    progress.done();
-    if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
-        stores::unrecorded(out, error.into());
-    }
+    let Judgement { mut report, interrupted } = judge(args, &target, &settings, host, out)?;
     let unknown = unknown_names(args, &report, out);
     if is_empty(args, &report) && report.exit == 0 {
         // A mistyped directory must not look like one whose plugins all load.
         report.exit = 2;
-        let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
-        out.report(
-            &Diagnostic::error(format!("nothing to check: no plugin in {}", dirs.join(", ")))
-                .help("name a directory that contains plugins, or add --allow-empty"),
-        );
+        out.report(&nothing(args, &target));
     }
     match args.format {
         CheckFormat::Json => out.result(&json::render(&report)?)?,
@@ -90,6 +65,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         CheckFormat::Table => {
             shared::localize(&mut report.plugins);
             let detail = if out.loudness > 0 { Detail::Full } else { Detail::Brief };
+            out.result(&homes::render(&report, &target, out.width))?;
             out.result(&report::render(&report, &View { width: out.width, detail, commands: &commands }))?;
         }
     }
@@ -103,6 +79,97 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     }
     // `--exit-zero` hides verdicts, but not failures: a run that could not check the plugins must not succeed.
     Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
+}
+
+/// What a check looks at.
+pub(crate) struct Target {
+    pub(crate) roots: Vec<Root>,
+    pub(crate) records: Arc<InstallRecords>,
+    /// What the hosts would load, if everything that is installed is checked.
+    pub(crate) inventories: Vec<HostInventory>,
+    pub(crate) project: Option<PlacePath>,
+}
+
+impl Target {
+    /// Returns the named directories, or else everything that is installed.
+    fn of(args: &CheckArgs) -> Result<Self, Failure> {
+        if args.dirs.is_empty() {
+            return Self::installed(&shared::scope(&args.hosts)?);
+        }
+        let roots = shared::roots(&args.dirs)?;
+        let records = installed::inside(&roots);
+        Ok(Self { roots, records, inventories: Vec::new(), project: None })
+    }
+
+    /// Returns everything that the hosts in a scope would load.
+    pub(crate) fn installed(scope: &HostScope) -> Result<Self, Failure> {
+        let Installed { roots, records, inventories, project } = installed::everything(scope)?;
+        Ok(Self { roots, records, inventories, project })
+    }
+}
+
+/// The result of checking a target.
+pub(crate) struct Judgement {
+    pub(crate) report: Report,
+    /// Whether an interrupt ended the questions.
+    pub(crate) interrupted: bool,
+}
+
+/// Checks a target, asks about new plugins if the trust mode says so, and stores the pins.
+pub(crate) fn judge(
+    args: &CheckArgs,
+    target: &Target,
+    settings: &Settings,
+    host: &Host,
+    out: &mut Out,
+) -> Result<Judgement, Failure> {
+    let trust = shared::trust(args.trust, settings);
+    let mut options = shared::options(trust, CheckMode::Commit, &args.finding, settings, host)?;
+    options.whole = if args.all_or_nothing { FailureScope::AllOrNothing } else { FailureScope::EachAlone };
+    options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
+    options.installs = target.records.clone();
+    // `locked` is for CI, in which a restored cache directory could contain forged records.
+    if !args.no_cache && trust != Trust::Locked {
+        let places: Vec<PlacePath> = target.roots.iter().map(Root::real).collect();
+        let paths = places.iter().map(|place| Utf8Path::new(place.as_str()));
+        match stores::records(host, "check", paths) {
+            Ok(pack) => options.records = Some(Arc::new(pack)),
+            Err(error) => stores::unrecorded(out, error),
+        }
+    }
+    shared::refuse_own_policy(&target.roots, &options, host, out)?;
+    let mut stores = stores::to_write(host, settings, args.workflow.as_deref(), out)?;
+    let progress = Progress::new(out.live);
+    let mut no_person = NoPerson;
+    let asks = trust == Trust::Prompt && host.interactive;
+    let mut prompt = asks.then(|| Prompt::new(&progress, out.width));
+    let mut sides = Sides {
+        watch: &progress,
+        person: match &mut prompt {
+            Some(prompt) => prompt,
+            None => &mut no_person,
+        },
+        grants: &DeclaredModules,
+    };
+    let report = check(&target.roots, &mut stores, &options, &mut sides);
+    let interrupted = prompt.is_some_and(|prompt| prompt.is_interrupted());
+    progress.done();
+    if let Some(Err(error)) = options.records.as_ref().map(|pack| pack.keep()) {
+        stores::unrecorded(out, error.into());
+    }
+    Ok(Judgement { report, interrupted })
+}
+
+/// Returns the error for a check that found nothing.
+fn nothing(args: &CheckArgs, target: &Target) -> Diagnostic {
+    if args.dirs.is_empty() {
+        let project = if target.project.is_some() { " and no plugin in this project" } else { "" };
+        return Diagnostic::error(format!("nothing to check: found no supported host{project}"))
+            .help("name a directory that contains plugins, or add --allow-empty");
+    }
+    let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
+    Diagnostic::error(format!("nothing to check: no plugin in {}", dirs.join(", ")))
+        .help("name a directory that contains plugins, or add --allow-empty")
 }
 
 /// Returns `true` if there was nothing to check. A missing pinned plugin counts as checked.
@@ -125,9 +192,13 @@ fn unknown_names(args: &CheckArgs, report: &Report, out: &Out) -> bool {
         let dirs: Vec<&str> = args.dirs.iter().map(|dir| dir.as_str()).collect();
         let names = report.skipped.iter().filter_map(|one| one.path.rsplit('/').next());
         let near = select::nearest(id, names);
-        let error = Diagnostic::error(format!("--enabled {id} matches no plugin in {}", dirs.join(", ")));
+        let error = Diagnostic::error(match dirs.as_slice() {
+            [] => format!("--enabled {id} matches no installed plugin"),
+            dirs => format!("--enabled {id} matches no plugin in {}", dirs.join(", ")),
+        });
         out.report(&match near {
             Some(near) => error.help(&format!("did you mean {near}?")),
+            None if dirs.is_empty() => error.help("list the plugins: plugward list"),
             None => error.help(&format!(
                 "list the plugins: plugward list {}",
                 shared::quoted(dirs.first().copied().unwrap_or("."))

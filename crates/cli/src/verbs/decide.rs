@@ -25,8 +25,16 @@ const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let reviewed = reviewed(&args.tree, &args.with)?;
-    let SelectedPlugin { shown, plugin, subject } =
-        shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
+    let SelectedPlugin { shown, plugin, subject } = shared::find_tree(
+        &args.id,
+        &args.dirs,
+        Some(Trust::Tofu),
+        PluginBytes::Keep,
+        Some(&args.tree),
+        &args.finding,
+        host,
+        out,
+    )?;
     let selector = shared::quoted(&shown);
     let Some(subject) = subject else {
         let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();

@@ -1,4 +1,4 @@
-//! `plugward list [DIR]`: lists the plugins in a directory.
+//! `plugward list [DIR]`: lists the plugins in a directory, or what is installed.
 
 use plugward_loader::{ByteRetention, Report, Trust};
 use serde::Serialize;
@@ -7,6 +7,7 @@ use crate::args::{ListArgs, ListFormat};
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
+use crate::installed::{self, Installed};
 use crate::json;
 use crate::out::{Out, STRONG, paint};
 use crate::report::approval;
@@ -33,9 +34,14 @@ struct Row<'a> {
 }
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let roots = [host::root(&args.dir)?];
-    let mut report =
-        shared::look(&roots, Some(Trust::Tofu), ByteRetention::Nothing, &args.finding, host, out)?.report;
+    let (trust, keep) = (Some(Trust::Tofu), ByteRetention::Nothing);
+    let mut report = match &args.dir {
+        Some(dir) => shared::look(&[host::root(dir)?], trust, keep, &args.finding, host, out)?.report,
+        None => {
+            let Installed { roots, records, .. } = installed::everything(&shared::scope(&args.hosts)?)?;
+            shared::look_at(&roots, records, trust, keep, &args.finding, host, out)?.report
+        }
+    };
     if args.format == ListFormat::Table {
         shared::localize(&mut report.plugins);
     }
@@ -58,7 +64,11 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
                 let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
                 out.result(&format!("{}\n{rest}", paint(STRONG, head)))?;
             }
-            out.result(&format!("{} in {}\n", count(rows.len(), "plugin"), line(args.dir.as_str())))?;
+            let rows = count(rows.len(), "plugin");
+            out.result(&match &args.dir {
+                Some(dir) => format!("{rows} in {}\n", line(dir.as_str())),
+                None => format!("{rows} installed\n"),
+            })?;
         }
     }
     Ok(shared::pins_unread(&report.plugins, out))

@@ -91,7 +91,7 @@ fn fresh(args: &LockArgs, root: &Root, looked: &LookReport, out: &Out) -> Result
             continue;
         }
         let shown = host::display(&plugin.key);
-        let Some(subject) = looked.subjects.get(&plugin.key) else {
+        let Some(subject) = looked.subjects.get(&plugin.place) else {
             out.report(&left_out(plugin, &shown));
             continue;
         };
@@ -135,7 +135,7 @@ fn migrate(bytes: &[u8], root: &Root, looked: &LookReport, fresh: &LockFile) -> 
     let mut migrants = Vec::new();
     for plugin in &looked.report.plugins {
         let path = plugin.key.placed().and_then(|place| place.relative_to(&root.real()).map(str::to_owned));
-        let digest = looked.subjects.get(&plugin.key).and_then(|subject| subject.codewizard);
+        let digest = looked.subjects.get(&plugin.place).and_then(|subject| subject.codewizard);
         if let (Some(path), Some(digest)) = (path, digest)
             && let Some(entry) = fresh.get(&path).cloned()
         {
@@ -286,7 +286,7 @@ fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out
     let mut worst = 0_u8;
     for plugin in &looked.report.plugins {
         let mut reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == Gate::Lock).collect();
-        if reasons.is_empty() && !looked.subjects.contains_key(&plugin.key) {
+        if reasons.is_empty() && !looked.subjects.contains_key(&plugin.place) {
             // Without a digest there is nothing to compare, so the reasons for its absence are printed.
             reasons = plugin.reasons.iter().collect();
         }

@@ -1,14 +1,18 @@
 //! Finds the plugin that a selector on the command line names. A selector finds a key and is never part of one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::pinstore::Pins;
-use plugward_loader::{CheckMode, NoWatch, PinStore, PlacePath, PluginKey, Root, project_of, survey};
+use plugward_loader::{
+    CheckMode, InstallRecords, NoWatch, PinStore, PlacePath, PluginKey, Root, RootSearch, project_of, survey,
+};
 
 use crate::args::DiscoveryOptions;
 use crate::failure::Failure;
 use crate::host::{self, Host};
+use crate::installed::{self, HostScope, Installed, ProjectScope};
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::stores;
@@ -28,22 +32,43 @@ pub(crate) fn on_disk(
     finding: &DiscoveryOptions,
     host: &Host,
     out: &Out,
-) -> Result<PluginKey, Failure> {
+) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
     if let Some(path) = path_of(selector) {
-        let root = host::root(&path)?;
-        return inside(selector, root, finding, host, out);
+        return at_path(selector, &path, finding, host, out);
     }
+    let installed = installed::everything(&HostScope::default())?;
+    let records = installed.records.clone();
     let store = stores::pins(host, CheckMode::LookOnly, out)?;
     if let Some(failure) = store.failure() {
         return Err(shared::store_failure(&failure));
     }
     let mut all = of_pins(store.pins());
-    all.retain(|key, _| key.placed().is_some_and(is_directory));
+    all.retain(|key, _| records.of_key(key).next().is_some() || key.placed().is_some_and(is_directory));
     // A plugin is found by the name that was pinned, and by the one that it has now.
-    for (key, names) in of_project(dirs, &store, finding, host)? {
+    for (key, names) in of_project(dirs, &installed, &store, finding, host)? {
         all.entry(key).or_default().extend(names);
     }
-    one(selector, &all, ANYWHERE)
+    Ok((one(selector, &all, ANYWHERE)?, records))
+}
+
+/// Returns the plugin at a path, with the records about that place.
+fn at_path(
+    selector: &str,
+    path: &Utf8Path,
+    finding: &DiscoveryOptions,
+    host: &Host,
+    out: &Out,
+) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
+    let real = host::real_path(path).ok().and_then(|real| PlacePath::new(real.as_str()).ok());
+    let above = real.as_ref().and_then(PlacePath::parent);
+    let project = above.map_or(ProjectScope::Here, |dir| ProjectScope::Named(dir.as_str().into()));
+    let records = installed::everything(&HostScope { hosts: Vec::new(), project })?.records;
+    let known = real.as_ref().and_then(|real| records.at(real)?.keys.first().cloned());
+    if let Some(key) = known {
+        return Ok((key, records));
+    }
+    let root = host::root(path)?;
+    Ok((inside(selector, root, finding, host, out)?, records))
 }
 
 /// Finds a key among the pins, whether its plugin still exists or not.
@@ -100,7 +125,8 @@ fn inside(
     if let Some(key) = typed.filter(|key| store.pins().is_some_and(|pins| pins.get(key).is_some())) {
         return Ok(key);
     }
-    let all: Candidates = surveyed(&[root], &store, finding, host)?;
+    let installs = installed::inside(std::slice::from_ref(&root));
+    let all: Candidates = surveyed(&[root], &installs, &store, finding, host)?;
     if let Some(key) = all.keys().find(|key| key.placed() == Some(&real)) {
         return Ok(key.clone());
     }
@@ -125,9 +151,10 @@ fn of_pins(pins: Option<&Pins>) -> Candidates {
     pins.into_iter().flat_map(Pins::iter).map(row).collect()
 }
 
-/// Returns the plugins inside `dirs`, or else those of the project that contains the working directory.
+/// Returns what is installed and the plugins inside `dirs`, or else those of the project that contains the working directory.
 fn of_project(
     dirs: &[Utf8PathBuf],
+    installed: &Installed,
     store: &PinStore,
     finding: &DiscoveryOptions,
     host: &Host,
@@ -139,18 +166,21 @@ fn of_project(
         let project = project_of(&here).unwrap_or_else(|| here.real());
         roots.push(host::root_at(&project, ".".to_owned(), None)?);
     }
-    surveyed(&roots, store, finding, host)
+    roots.extend(installed.roots.iter().filter(|root| root.search == RootSearch::Recorded).cloned());
+    surveyed(&roots, &installed.records, store, finding, host)
 }
 
 fn surveyed(
     roots: &[Root],
+    installs: &Arc<InstallRecords>,
     store: &PinStore,
     finding: &DiscoveryOptions,
     host: &Host,
 ) -> Result<Candidates, Failure> {
     let settings = Settings::read(host)?;
-    let options =
+    let mut options =
         shared::options(shared::trust(None, &settings), CheckMode::LookOnly, finding, &settings, host)?;
+    options.installs = installs.clone();
     let found = survey(roots, store, &options, &NoWatch);
     let rows = found.into_iter().map(|one| {
         let names = one.called.iter().flat_map(|name| [name.as_str().to_owned(), name.name().to_owned()]);

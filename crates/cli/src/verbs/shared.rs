@@ -8,16 +8,18 @@ use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
-    ByteRetention, CheckMode, CheckOptions, Gate, Host as Sides, LockState, LookReport, NoGrants, NoPerson,
-    NoWatch, PinStatus, PlacePath, PluginReport, Root, StoreFailure, Subject, Trust, Weight,
+    ByteRetention, CheckMode, CheckOptions, Decision, Gate, Host as Sides, InstallRecords, LockState,
+    LookReport, NoGrants, NoPerson, NoWatch, PinStatus, PlacePath, PluginKey, PluginReport, Root,
+    StoreFailure, Subject, Trust, Weight,
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
-use crate::args::{DiscoveryOptions, TrustArg};
+use crate::args::{DiscoveryOptions, HostOptions, TrustArg};
 use crate::diagnostic::Diagnostic;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
+use crate::installed::{self, HostScope, ProjectScope};
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -207,9 +209,33 @@ pub(crate) fn refuse_own_policy(
     }
 }
 
+/// Returns the hosts and the project that the options name.
+pub(crate) fn scope(options: &HostOptions) -> Result<HostScope, Failure> {
+    let hosts = options.hosts.iter().map(|name| installed::host_named(name)).collect::<Result<_, _>>()?;
+    let project = match &options.project {
+        _ if options.no_project => ProjectScope::None,
+        Some(dir) => ProjectScope::Named(dir.clone()),
+        None => ProjectScope::Here,
+    };
+    Ok(HostScope { hosts, project })
+}
+
 /// Checks directories without writing anything.
 pub(crate) fn look(
     roots: &[Root],
+    trust: Option<Trust>,
+    keep: ByteRetention,
+    finding: &DiscoveryOptions,
+    host: &Host,
+    out: &Out,
+) -> Result<LookReport, Failure> {
+    look_at(roots, installed::inside(roots), trust, keep, finding, host, out)
+}
+
+/// Checks places with the records that name them, without writing anything.
+pub(crate) fn look_at(
+    roots: &[Root],
+    installs: Arc<InstallRecords>,
     trust: Option<Trust>,
     keep: ByteRetention,
     finding: &DiscoveryOptions,
@@ -220,6 +246,7 @@ pub(crate) fn look(
     let trust = trust.unwrap_or_else(|| self::trust(None, &settings));
     let mut options = options(trust, CheckMode::LookOnly, finding, &settings, host)?;
     options.keep = keep;
+    options.installs = installs;
     refuse_own_policy(roots, &options, host, out)?;
     let mut stores = stores::to_look(host, &settings, out)?;
     let progress = Progress::new(out.live);
@@ -274,24 +301,60 @@ pub(crate) fn find(
     host: &Host,
     out: &Out,
 ) -> Result<SelectedPlugin, Failure> {
-    let key = select::on_disk(selector, dirs, finding, host, out)?;
-    let missing = || Failure::usage(format!("not installed on this machine: {selector}"));
-    let place = key.placed().ok_or_else(missing)?;
-    // If a symlink or a file has replaced the plugin, the check starts at the parent directory.
-    let replaced = std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| !meta.is_dir());
-    let at = place.parent().filter(|_| replaced).unwrap_or_else(|| place.clone());
-    let root = host::root_at(&at, at.name().to_owned(), None)?;
+    find_tree(selector, dirs, trust, bytes, None, finding, host, out)
+}
+
+/// As [`find`]. Of several versions of an installed plugin, the one with this tree is selected, else one that does not load.
+#[expect(clippy::too_many_arguments, reason = "a selector, and how the plugin is checked")]
+pub(crate) fn find_tree(
+    selector: &str,
+    dirs: &[Utf8PathBuf],
+    trust: Option<Trust>,
+    bytes: PluginBytes,
+    tree: Option<&str>,
+    finding: &DiscoveryOptions,
+    host: &Host,
+    out: &Out,
+) -> Result<SelectedPlugin, Failure> {
+    let (key, records) = select::on_disk(selector, dirs, finding, host, out)?;
     let keep = match bytes {
         PluginBytes::Keep => ByteRetention::Of(key.clone()),
         PluginBytes::Discard => ByteRetention::Nothing,
     };
-    let LookReport { mut report, mut subjects, .. } = look(&[root], trust, keep, finding, host, out)?;
-    let Some(at) = report.plugins.iter().position(|plugin| plugin.key == key) else {
-        let shown = host::display(&key);
-        return Err(Failure::usage(format!("not a plugin: {shown}")));
-    };
-    let plugin = report.plugins.swap_remove(at);
-    Ok(SelectedPlugin { shown: host::display(&key), plugin, subject: subjects.remove(&key) })
+    let mut found: Vec<SelectedPlugin> = Vec::new();
+    for root in roots_of(&key, &records)? {
+        let looked = look_at(&[root], records.clone(), trust, keep.clone(), finding, host, out)?;
+        let LookReport { report, mut subjects, .. } = looked;
+        let own = report.plugins.into_iter().filter(|plugin| plugin.key == key);
+        found.extend(own.map(|plugin| {
+            let subject = subjects.remove(&plugin.place);
+            SelectedPlugin { shown: host::display(&key), plugin, subject }
+        }));
+    }
+    let is_wanted = |one: &SelectedPlugin| tree.is_some() && one.plugin.tree.as_deref() == tree;
+    let at = found
+        .iter()
+        .position(is_wanted)
+        .or_else(|| found.iter().position(|one| one.plugin.decision != Decision::Load))
+        .unwrap_or_default();
+    if found.is_empty() {
+        return Err(Failure::usage(format!("not a plugin: {}", host::display(&key))));
+    }
+    Ok(found.swap_remove(at))
+}
+
+/// Returns where the plugin with a key is: every recorded version, or its place.
+fn roots_of(key: &PluginKey, records: &InstallRecords) -> Result<Vec<Root>, Failure> {
+    let recorded: Vec<PlacePath> = records.of_key(key).map(|one| one.place.clone()).collect();
+    if !recorded.is_empty() {
+        return recorded.iter().map(host::root_of_place).collect();
+    }
+    let missing = || Failure::usage(format!("not installed on this machine: {key}"));
+    let place = key.placed().ok_or_else(missing)?;
+    // If a symlink or a file has replaced the plugin, the check starts at the parent directory.
+    let replaced = std::fs::symlink_metadata(place.as_str()).is_ok_and(|meta| !meta.is_dir());
+    let at = place.parent().filter(|_| replaced).unwrap_or_else(|| place.clone());
+    Ok(vec![host::root_at(&at, at.name().to_owned(), None)?])
 }
 
 /// Whether a check keeps the contents of the selected plugin in memory.

@@ -6,6 +6,7 @@ pub(crate) mod material;
 pub(crate) mod seal;
 pub(crate) mod secrets;
 pub(crate) mod shared;
+pub(crate) mod started;
 pub(crate) mod subject;
 pub(crate) mod trees;
 pub(crate) mod view;

@@ -41,6 +41,8 @@ pub(crate) struct SharedRoots {
     /// Imports that no shared directory covers, with the cause.
     missing: BTreeMap<String, String>,
     problems: Vec<Problem>,
+    /// The single files that the commands of a settings file start.
+    started: BTreeSet<String>,
 }
 
 /// An error that prevents digesting a shared directory.
@@ -60,6 +62,11 @@ impl SharedRoots {
 
     pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &Content)> {
         self.contents.iter().map(|(name, content)| (name.as_str(), content))
+    }
+
+    /// Returns `true` if a command starts the file with this name.
+    pub(crate) fn is_started(&self, name: &str) -> bool {
+        self.started.contains(name)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -154,6 +161,28 @@ pub(crate) fn read<'a>(
             reader.one(name, name);
             // Only the settings or an earlier digest name it, so it does not have to exist.
             reader.found.missing.remove(name);
+        }
+    }
+    reader.found
+}
+
+/// Adds the files that the commands of a settings file start, by their names relative to it, such as `../hooks/run.sh`.
+///
+/// The tree of a settings file contains its commands only. Without these files, a change of a started script would not
+/// be a change.
+pub(crate) fn add_started(
+    shared: SharedRoots,
+    place: &PluginPlace,
+    names: &BTreeSet<String>,
+    context: &Context<'_>,
+) -> SharedRoots {
+    let mut reader = Reader { place, context, jail: None, found: shared };
+    let own = inside(&place.dir, &place.reach.top).unwrap_or(".").to_owned();
+    for name in names {
+        let (Some(at), Some(jail)) = (below(&own, name), reader.jail()) else { continue };
+        if jail.metadata(at.as_str()).is_ok_and(|meta| meta.kind() == FileKind::File) {
+            reader.file(&jail, &at, name, name);
+            reader.found.started.insert(name.clone());
         }
     }
     reader.found

@@ -27,6 +27,8 @@ pub struct Subject {
     pub material: Option<Material>,
     pub(crate) without_lock: Option<TreeDigest>,
     pub(crate) old_place: OldPlace,
+    /// Further keys of the same directory.
+    pub(crate) further: Vec<PluginKey>,
 }
 
 impl Subject {

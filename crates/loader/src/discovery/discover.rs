@@ -2,14 +2,16 @@
 //! files.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
 use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
-use plugward_types::PlacePath;
+use plugward_types::{PlacePath, PluginKey};
 
+use crate::discovery::installed::{InstalledPlace, definition};
 use crate::discovery::markets::{MarketListing, Markets};
-use crate::discovery::roots::{Reach, Root, Upward, ancestors, inside, join};
+use crate::discovery::roots::{Reach, Root, RootSearch, Upward, ancestors, inside, join};
 use crate::report::{Gate, Skipped};
 use crate::run::options::{CheckOptions, Watch};
 use crate::run::outcome::{Notice, Reason};
@@ -37,6 +39,8 @@ pub(crate) struct PluginPlace {
     pub(crate) real: PlacePath,
     pub(crate) reach: Reach,
     pub(crate) named: Option<MarketListing>,
+    /// What a host's records say about the place.
+    pub(crate) installed: Option<Arc<InstalledPlace>>,
     /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
     pub(crate) broken: Option<Reason>,
 }
@@ -107,10 +111,25 @@ pub(crate) fn discover(
         taken: BTreeSet::new(),
         inside: None,
     };
-    walk.find_pinned(pins);
-    walk.enter();
-    let here = walk.directory(&root.dir, 0);
-    walk.left_over();
+    let here = match root.search {
+        RootSearch::Below => {
+            walk.find_pinned(pins);
+            walk.enter();
+            let here = walk.directory(&root.dir, 0);
+            walk.left_over();
+            walk.recorded();
+            here
+        }
+        RootSearch::Recorded => {
+            walk.find_pinned(pins);
+            walk.recorded();
+            DirectoryClass::Below
+        }
+        RootSearch::Only => {
+            walk.take(&root.dir, &Names::Unknown);
+            DirectoryClass::Plugin
+        }
+    };
     let Walk { mut found, markets, .. } = walk;
     found.notices.extend(markets.notices().cloned());
     let nothing = found.places.is_empty() && found.skipped.is_empty() && found.absent.is_empty();
@@ -151,6 +170,10 @@ impl Walk<'_> {
                 Ok(meta) if meta.kind() == FileKind::Directory => {
                     self.pinned.insert(dir.to_owned());
                 }
+                // A settings file that a host reads is judged as what it is.
+                Ok(_) if self.options.installs.at(place).is_some() => {}
+                // Only the parts of settings files are pinned without a name. If no part is left, nothing runs.
+                Ok(meta) if meta.kind() == FileKind::File && is_file_pin(pin) => self.absent(place, None),
                 // A file at a pinned place is refused when it is opened as a directory.
                 Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
                 Err(error) if is_absent(&error) => {
@@ -335,10 +358,67 @@ impl Walk<'_> {
         if self.root.jail.metadata(dir).is_ok_and(|meta| meta.kind() == FileKind::Directory) {
             self.markets.load(self.root, dir, names);
         }
-        let entry = self.markets.entry(dir, &reach).cloned();
-        let broken = if entry.is_none() { self.markets.broken(dir, &reach).cloned() } else { None };
+        let installed = self.options.installs.at(&real).cloned();
+        let (named, broken) = match &installed {
+            Some(installed) => self.installed_entry(dir, &reach, installed),
+            None => self.entry(dir, &reach),
+        };
         let (root, dir) = (self.number, dir.to_owned());
-        self.found.places.push(PluginPlace { root, dir, real, reach, named: entry, broken });
+        self.found.places.push(PluginPlace { root, dir, real, reach, named, installed, broken });
+    }
+
+    /// Returns the marketplace entry of a directory, or else the error of a file that could have one.
+    fn entry(&self, dir: &str, reach: &Reach) -> (Option<MarketListing>, Option<Reason>) {
+        let entry = self.markets.entry(dir, reach).cloned();
+        let broken = if entry.is_none() { self.markets.broken(dir, reach).cloned() } else { None };
+        (entry, broken)
+    }
+
+    /// Returns the definition of an install: the entry of the marketplace that its record names, or what its kind
+    /// means.
+    fn installed_entry(
+        &mut self,
+        dir: &str,
+        reach: &Reach,
+        installed: &InstalledPlace,
+    ) -> (Option<MarketListing>, Option<Reason>) {
+        if let Some(entry) = definition(installed) {
+            return (Some(MarketListing { market: String::new(), entry, was: Vec::new() }), None);
+        }
+        let name = installed.keys.first().filter(|key| key.placed().is_none()).map(PluginKey::name);
+        let market = installed.marketplace.as_deref().and_then(|path| {
+            let place = PlacePath::new(path).ok()?;
+            self.root.inside(&place).map(str::to_owned)
+        });
+        let (Some(name), Some(market)) = (name, market) else { return self.entry(dir, reach) };
+        self.markets.load(self.root, &market, &Names::Unknown);
+        let (entry, broken) = self.markets.entry_named(&market, name);
+        // An entry that only describes a plugin with a manifest changes with every release of its marketplace, and adds
+        // nothing to what runs.
+        let adds = |one: &MarketListing| one.entry.has_components() || !one.entry.is_strict();
+        (entry.filter(adds), broken)
+    }
+
+    /// Adds what hosts would load of this root and the search did not find.
+    fn recorded(&mut self) {
+        let real = self.root.real();
+        let mine: Vec<Arc<InstalledPlace>> = self
+            .options
+            .installs
+            .places()
+            .filter(|one| {
+                let is_below =
+                    self.root.search == RootSearch::Below && one.place.relative_to(&real).is_some();
+                is_below || one.label == self.root.label
+            })
+            .cloned()
+            .collect();
+        for one in mine {
+            match self.root.inside(&one.place).map(str::to_owned) {
+                Some(dir) => self.take(&dir, &Names::Unknown),
+                None => self.skip(one.place.name(), "outside of the directory that this check can open"),
+            }
+        }
     }
 
     /// Adds pinned directories and marketplace entries that the search did not reach, because they
@@ -379,6 +459,11 @@ impl Walk<'_> {
     fn notice(&mut self, code: &str, message: String) {
         self.found.notices.push(Notice::new(code, Gate::Discover, message));
     }
+}
+
+/// Returns `true` for the pin of a settings file. Such a file has no name of its own.
+fn is_file_pin(pin: &Pin) -> bool {
+    pin.called.is_empty() && pin.directory.is_none() && pin.state == PinState::Trusted
 }
 
 fn is_absent(error: &OpenError) -> bool {

@@ -3,6 +3,8 @@
 use plugward_pinstore::{DirectoryId, PinState};
 use plugward_types::{PlacePath, PluginKey};
 
+use crate::discovery::discover::PluginPlace;
+use crate::discovery::installed::InstalledPlace;
 use crate::discovery::roots::{Root, directory_id};
 use crate::gates::Context;
 
@@ -10,6 +12,8 @@ use crate::gates::Context;
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) key: PluginKey,
+    /// Further keys: a directory that two records name loads only if the pins of both match.
+    pub(crate) further: Vec<PluginKey>,
     pub(crate) directory: Option<DirectoryId>,
     /// The key of a pin of the same directory whose path does not lead to it any more.
     pub(crate) predecessor: Option<PluginKey>,
@@ -27,9 +31,12 @@ pub(crate) enum OldPlace {
 
 impl Identity {
     /// Returns the key of an open directory. Its contents are not read.
-    pub(crate) fn of(real: &PlacePath, directory: Option<DirectoryId>, context: &Context<'_>) -> Self {
-        let key = PluginKey::Placed(real.clone());
-        let own = Self { key, directory, predecessor: None, old_place: OldPlace::Free };
+    pub(crate) fn of(place: &PluginPlace, directory: Option<DirectoryId>, context: &Context<'_>) -> Self {
+        if let Some(installed) = place.installed.as_deref().filter(|one| is_recorded(one)) {
+            return Self::recorded(installed, context);
+        }
+        let key = PluginKey::Placed(place.real.clone());
+        let own = Self { key, further: Vec::new(), directory, predecessor: None, old_place: OldPlace::Free };
         let (Some(pins), Some(id)) = (context.stores.pins.pins(), directory) else { return own };
         if pins.get(&own.key).is_some() {
             return own;
@@ -54,9 +61,20 @@ impl Identity {
         Self { predecessor: Some((*key).clone()), old_place, ..own }
     }
 
+    /// Returns the keys of a recorded plugin. Its host can move it at any time, so its directory is no part of them.
+    fn recorded(installed: &InstalledPlace, context: &Context<'_>) -> Self {
+        let mut keys = installed.keys.iter().cloned();
+        let key = keys.next().unwrap_or_else(|| PluginKey::Placed(installed.place.clone()));
+        let pins = context.stores.pins.pins();
+        let pinned = |key: &PluginKey| pins.is_some_and(|pins| pins.get(key).is_some());
+        let former = || installed.former_keys.iter().find(|key| pinned(key)).cloned();
+        let predecessor = if pinned(&key) { None } else { former() };
+        Self { key, further: keys.collect(), directory: None, predecessor, old_place: OldPlace::Free }
+    }
+
     /// Returns the key, followed by the predecessor's.
     pub(crate) fn keys(&self) -> Vec<&PluginKey> {
-        core::iter::once(&self.key).chain(&self.predecessor).collect()
+        core::iter::once(&self.key).chain(&self.further).chain(&self.predecessor).collect()
     }
 
     /// Sets the predecessor to the plugin's former name in the marketplace, if that name is pinned.
@@ -80,6 +98,10 @@ impl Identity {
         self.predecessor = renamed;
         self
     }
+}
+
+fn is_recorded(installed: &InstalledPlace) -> bool {
+    installed.keys.iter().any(|key| key.placed().is_none())
 }
 
 /// Returns `true` if nothing is at a path, or the path cannot be looked up: nothing can be loaded

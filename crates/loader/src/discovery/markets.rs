@@ -41,6 +41,8 @@ struct DirectoryMarkets {
     /// By the plugin's directory, relative to the root's jail. The first entry for a directory
     /// counts.
     named: BTreeMap<String, MarketListing>,
+    /// By the name of the entry, whatever its source is. Hosts copy plugins, so a copy is found by its name.
+    by_name: BTreeMap<String, MarketListing>,
     broken: Option<Reason>,
     notices: Vec<Notice>,
 }
@@ -75,6 +77,15 @@ impl Markets {
     pub(crate) fn broken(&self, dir: &str, reach: &Reach) -> Option<&Reason> {
         let above = ancestors(dir).take_while(|above| inside(above, &reach.outer).is_some());
         above.chain([dir]).find_map(|at| self.read.get(at)?.broken.as_ref())
+    }
+
+    /// Returns the entry with a name in the marketplace file of one directory, or the error of that file.
+    pub(crate) fn entry_named(&self, dir: &str, name: &str) -> (Option<MarketListing>, Option<Reason>) {
+        let Some(here) = self.read.get(dir) else { return (None, None) };
+        match here.by_name.get(name) {
+            Some(entry) => (Some(entry.clone()), None),
+            None => (None, here.broken.clone()),
+        }
     }
 
     /// Returns `true` if any marketplace has an entry for a directory.
@@ -144,19 +155,21 @@ impl DirectoryMarkets {
 
     fn enlist(&mut self, root: &Root, dir: &str, market: &Marketplace) {
         for entry in market.entries() {
-            let Source::Local { path } = entry.source() else { continue };
             let renames = market.renames().iter().filter(|(_, new)| *new == entry.name());
+            let listing = MarketListing {
+                market: market.name().to_owned(),
+                entry: entry.clone(),
+                was: renames.map(|(old, _)| old.clone()).collect(),
+            };
+            self.by_name.entry(entry.name().to_owned()).or_insert_with(|| listing.clone());
+            let Source::Local { path } = entry.source() else { continue };
             // Many marketplaces set a plugin root and repeat it in front of each source.
             let shorter = path.strip_prefix(market.plugin_root()).and_then(|rest| rest.strip_prefix('/'));
             let place = match shorter {
                 Some(shorter) if !exists(&root.jail, &join(dir, path)) => join(dir, shorter),
                 Some(_) | None => join(dir, path),
             };
-            self.named.entry(place).or_insert_with(|| MarketListing {
-                market: market.name().to_owned(),
-                entry: entry.clone(),
-                was: renames.map(|(old, _)| old.clone()).collect(),
-            });
+            self.named.entry(place).or_insert(listing);
         }
     }
 }

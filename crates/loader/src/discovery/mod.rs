@@ -1,6 +1,7 @@
 //! Finding plugins: roots, marketplaces, keys, and directories.
 
 pub(crate) mod discover;
+pub(crate) mod installed;
 pub(crate) mod key;
 pub(crate) mod markets;
 pub(crate) mod roots;

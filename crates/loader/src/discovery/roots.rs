@@ -34,6 +34,20 @@ pub struct Root {
     pub typed: Option<PlacePath>,
     /// Directories at which the upward search for a project stops, such as the home directory.
     pub stops: Vec<PlacePath>,
+    /// The places of the root that are checked.
+    pub search: RootSearch,
+}
+
+/// The places of a root that are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every caller must decide where a check can look")]
+pub enum RootSearch {
+    /// All plugins inside the directory, and what hosts would load of it.
+    Below,
+    /// What hosts would load under this label; no directory is searched.
+    Recorded,
+    /// The directory or file itself, with or without a manifest.
+    Only,
 }
 
 impl Root {
@@ -42,7 +56,15 @@ impl Root {
     #[must_use]
     pub fn placed(jail: Jail, path: PlacePath) -> Self {
         let label = if path.name().is_empty() { "root".to_owned() } else { path.name().to_owned() };
-        Self { label, jail, top: path, dir: ".".to_owned(), typed: None, stops: Vec::new() }
+        Self {
+            label,
+            jail,
+            top: path,
+            dir: ".".to_owned(),
+            typed: None,
+            stops: Vec::new(),
+            search: RootSearch::Below,
+        }
     }
 
     /// Returns the real path of the searched directory.

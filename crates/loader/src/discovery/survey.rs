@@ -45,7 +45,11 @@ pub fn survey(
                 let manifest = plugward_manifest::read(dialect, &files, &at).ok()?;
                 CalledName::new(dialect.as_str(), manifest.name()).ok()
             });
-            all.push(SurveyedPlugin { called: manifests.collect(), key: PluginKey::Placed(place.real) });
+            let called: Vec<CalledName> = manifests.collect();
+            let recorded = place.installed.as_ref().map(|one| one.keys.clone()).unwrap_or_default();
+            let keys =
+                if recorded.is_empty() { vec![PluginKey::Placed(place.real.clone())] } else { recorded };
+            all.extend(keys.into_iter().map(|key| SurveyedPlugin { key, called: called.clone() }));
         }
     }
     all.sort_by(|a, b| a.key.cmp(&b.key));

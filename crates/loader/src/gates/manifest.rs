@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::{
-    Dialect, DialectResult, FileMode, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles, PluginContext,
+    Dialect, DialectResult, FileMode, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles, MissingManifest,
+    PluginContext,
 };
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
-use plugward_types::{CalledName, Digest};
+use plugward_types::{CalledName, Digest, PluginKey};
 
 use super::passed;
 use crate::contents::view::{TreeFiles, View, manifests};
@@ -15,7 +16,7 @@ use crate::discovery::discover::{MAIN_LIMIT, PluginPlace};
 use crate::report::Gate;
 use crate::run::examined::Examined;
 use crate::run::options::CheckOptions;
-use crate::run::outcome::{GateOutcome, Reason, ReasonPlace, Weight};
+use crate::run::outcome::{GateOutcome, Notice, Reason, ReasonPlace, Weight};
 
 /// Reads the manifests of all dialects in a directory.
 pub(crate) fn gate(
@@ -33,10 +34,44 @@ pub(crate) fn gate(
         None => plugward_manifest::read_all(&files, &at),
     };
     // A directory that only a marketplace entry describes has the marketplace's dialect.
-    let found = if found.is_empty() && place.named.is_some() { one(Dialect::Claude) } else { found };
+    // So has one that only a host's record names.
+    let is_known = place.named.is_some() || place.installed.is_some();
+    let found = if found.is_empty() && is_known { one(Dialect::Claude) } else { found };
+    let (found, others) = for_hosts(found, place);
     let (views, mut outcome) = views(found);
+    outcome.notices.extend(others);
     refuse_hidden_name(place, &mut outcome);
     (views, outcome)
+}
+
+/// Leaves out the broken manifests that no host of a recorded plugin reads, with a notice for each.
+fn for_hosts(found: Vec<DialectResult>, place: &PluginPlace) -> (Vec<DialectResult>, Vec<Notice>) {
+    let Some(installed) = place.installed.as_ref().filter(|one| one.keys.iter().all(is_recorded)) else {
+        return (found, Vec::new());
+    };
+    let mut notices = Vec::new();
+    let is_read = |one: &DialectResult| installed.hosts.iter().any(|host| reads(host.as_str(), one.dialect));
+    let (read, other): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|one| one.manifest.is_ok() || is_read(one));
+    for one in other {
+        let first = one.manifest.err().and_then(|errors| errors.iter().next().map(ToString::to_string));
+        let message = format!("the manifest for {} is broken: {}", one.dialect, first.unwrap_or_default());
+        notices.push(Notice::new("manifest/other-host", Gate::Manifest, message));
+    }
+    (read, notices)
+}
+
+const fn is_recorded(key: &PluginKey) -> bool {
+    key.placed().is_none()
+}
+
+/// Returns `true` if a host can read manifests of a dialect. Several hosts also load plugins made for Claude Code.
+fn reads(host: &str, dialect: Dialect) -> bool {
+    dialect.as_str() == host
+        || match dialect {
+            Dialect::Claude => host != "gemini",
+            _ => !matches!(host, "claude" | "codex" | "gemini" | "gnoma"),
+        }
 }
 
 /// Refuses a plugin whose path looks like another one on a terminal: a command that a user copies would name the other.
@@ -202,7 +237,12 @@ pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &Ch
 fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOptions) -> PluginContext<'a> {
     let path = place.real.as_str();
     let inside = path.strip_prefix('/').unwrap_or(path);
-    let at = PluginContext::for_directory(place.real.name()).with_path(inside).with_excluded(excluded);
+    // The last component of a cached plugin's path is a version.
+    let recorded = place.installed.as_ref().and_then(|one| one.keys.iter().find(|key| is_recorded(key)));
+    let name = recorded.map_or_else(|| place.real.name(), PluginKey::name);
+    let at = PluginContext::for_directory(name).with_path(inside).with_excluded(excluded);
+    let at =
+        if recorded.is_some() { at.with_missing_manifest(MissingManifest::StandardDirectories) } else { at };
     let at = options.host_version.as_deref().map_or(at, |version| at.with_host_version(version));
     match &place.named {
         Some(named) => at.with_entry(&named.entry),

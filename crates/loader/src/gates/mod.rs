@@ -1,6 +1,7 @@
 //! The gates of one plugin, one function each, in the order of the report.
 
 pub(crate) mod approval;
+mod installed;
 pub(crate) mod lock;
 mod manifest;
 pub(crate) mod mint;
@@ -13,13 +14,14 @@ pub(crate) mod verifiers;
 
 use std::collections::BTreeSet;
 
+use plugward_installs::InstallKind;
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{Behavior, PluginKey};
 
 use crate::contents::material::Material;
-use crate::contents::shared;
 use crate::contents::view::View;
+use crate::contents::{shared, started};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::key::Identity;
 use crate::discovery::roots::{Root, directory_id};
@@ -52,6 +54,11 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     if let Some(broken) = one.place.broken.clone() {
         one.gate(Gate::Discover).reasons.push(broken);
     }
+    installed::gate(&mut one, context);
+    if let Some(parts) = installed::parts(&one.place) {
+        examine_parts(&mut one, parts, context);
+        return Ok(one);
+    }
     let jail = match tree::open(&one.place, context) {
         Ok(jail) => jail,
         Err(outcome) => {
@@ -63,10 +70,10 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
         }
     };
     let directory = directory_id(&jail);
-    let identity = Identity::of(&one.place.real, directory, context);
+    let identity = Identity::of(&one.place, directory, context);
     one.key = identity.key.clone();
     one.directory = identity.directory;
-    let snapshot = match tree::gate(&jail, context) {
+    let snapshot = match tree::gate(&one.place, &jail, context) {
         tree::TreeOutcome::Read { snapshot, outcome } => {
             one.settle(Gate::Tree, outcome);
             *snapshot
@@ -85,14 +92,28 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     one.bytes = snapshot.total_bytes();
     one.tree = Some(*snapshot.digest());
     let (views, outcome) = manifest::gate(&one.place, &snapshot, context.options);
-    if views.is_empty() && !pin::is_known(&identity, context) {
+    let is_recorded = one.place.installed.is_some();
+    if views.is_empty() && !is_recorded && !pin::is_known(&identity, context) {
         return Err(Skipped { path: skipped_path(&one.place, context), why: "no known manifest".to_owned() });
     }
     take_views(&mut one, views);
     one.settle(Gate::Manifest, outcome);
     one.manifests = manifest::digests(&one.dialects, &snapshot);
-    with_subject(&mut one, identity, &jail, snapshot, context);
+    with_subject(&mut one, identity, Some(&jail), snapshot, context);
     Ok(one)
+}
+
+/// Runs the gates for the parts of a settings file. The caller has read the file, so nothing is opened here.
+fn examine_parts(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
+    let identity = Identity::of(&one.place, None, context);
+    one.key = identity.key.clone();
+    one.files = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
+    one.bytes = snapshot.total_bytes();
+    one.tree = Some(*snapshot.digest());
+    let (views, outcome) = manifest::gate(&one.place, &snapshot, context.options);
+    take_views(one, views);
+    one.settle(Gate::Manifest, outcome);
+    with_subject(one, identity, None, snapshot, context);
 }
 
 fn skipped_path(place: &PluginPlace, context: &Context<'_>) -> String {
@@ -101,7 +122,9 @@ fn skipped_path(place: &PluginPlace, context: &Context<'_>) -> String {
 
 fn take_views(one: &mut Examined, views: Vec<View>) {
     one.dialects = views.iter().map(|view| view.dialect).collect();
-    one.called = manifest::called(&views);
+    // Settings, skills and directories of prompts have no manifest, so a name says nothing about them.
+    let is_plugin = one.place.installed.as_ref().is_none_or(|one| one.kind == InstallKind::Plugin);
+    one.called = if is_plugin { manifest::called(&views) } else { BTreeSet::new() };
     one.views = views;
 }
 
@@ -109,13 +132,18 @@ fn take_views(one: &mut Examined, views: Vec<View>) {
 fn with_subject(
     one: &mut Examined,
     identity: Identity,
-    jail: &Jail,
+    jail: Option<&Jail>,
     snapshot: Snapshot,
     context: &Context<'_>,
 ) {
     let known = context.locks.shared_of(&one.place, context);
     let pinned = pin::shared_of(&identity, context);
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
+    if jail.is_none() {
+        let names = started::files(&one.place, &one.views, &snapshot, context.root);
+        let shared = core::mem::take(&mut one.shared);
+        one.shared = shared::add_started(shared, &one.place, &names, context);
+    }
     let outcome = one.shared.outcome(context.options.trust);
     one.settle(Gate::Tree, outcome);
     manifest::label_shared(one, &snapshot, context.options);

@@ -131,7 +131,7 @@ pub(crate) fn subject(
     };
     let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
-    let Identity { key, directory, predecessor, old_place } = identity;
+    let Identity { key, directory, predecessor, old_place, further } = identity;
     let version = one.version().map(str::to_owned);
     Subject {
         observed: ObservedPlugin {
@@ -151,6 +151,7 @@ pub(crate) fn subject(
             .flatten(),
         material: None,
         old_place,
+        further,
     }
 }
 
@@ -226,7 +227,67 @@ pub(crate) fn gate(
     if let Some(like) = namesake(pins, one, subject, snapshot, &check) {
         held_against(&mut outcome, &like, &check, decision, subject);
     }
+    if decision != PinDecision::Ask || !one.is_on() {
+        further(&mut outcome, pins, subject, lock, options.trust);
+    }
     (PinOutcome::Compared { check, decision }, outcome)
+}
+
+/// Refuses a directory whose further keys have another pin. A directory that two records name loads only if the pins of
+/// both match.
+fn further(outcome: &mut GateOutcome, pins: &Pins, subject: &Subject, lock: LockMatch, trust: Trust) {
+    for observed in further_of(subject) {
+        let check = pins.check(&observed);
+        match decide(&check, trust, lock, SameContentsPin::None) {
+            PinDecision::Load | PinDecision::Carry | PinDecision::Enroll(_) => {}
+            PinDecision::Ask => {
+                let message = format!("new plugin under its further key `{}`", observed.key);
+                let help = "check where a person can answer, or accept this version under that key";
+                let mut reason = Reason::new("pin/new", Gate::Pin, Weight::Undecided, message, help);
+                reason.accept = Some(ReviewedDigests::wanted(&observed.facts, None));
+                reason.selector = Some(observed.key.to_string());
+                outcome.reasons.push(reason);
+            }
+            PinDecision::Refuse("policy/denied") => {
+                let mut reason = denied_reason(format!("denied as `{}`", observed.key));
+                reason.selector = Some(observed.key.to_string());
+                outcome.reasons.push(reason);
+            }
+            PinDecision::Refuse(code) => {
+                let message = format!("differs from the pin of its further key `{}`", observed.key);
+                let help = "review what changed, then accept this version under both keys if you trust it";
+                let mut reason = Reason::new(code, Gate::Pin, Weight::Integrity, message, help);
+                reason.selector = Some(observed.key.to_string());
+                outcome.reasons.push(reason);
+            }
+        }
+    }
+}
+
+/// Returns the plugin under each of its further keys.
+fn further_of(subject: &Subject) -> impl Iterator<Item = ObservedPlugin> + '_ {
+    subject.further.iter().map(|key| ObservedPlugin {
+        key: key.clone(),
+        predecessor: None,
+        ..subject.observed.clone()
+    })
+}
+
+/// Returns the enrollments of a plugin that loads under its further keys.
+pub(crate) fn settle_further(one: &Examined, pins: &PinStore, options: &CheckOptions) -> Vec<Change> {
+    let (Some(subject), Some(pins)) = (&one.subject, pins.pins()) else { return Vec::new() };
+    if options.writes != CheckMode::Commit || options.trust == Trust::Locked || !one.passes() {
+        return Vec::new();
+    }
+    let via = match &one.pin {
+        PinOutcome::Compared { decision: PinDecision::Ask, .. } => PinOrigin::Prompt,
+        _ => PinOrigin::Tofu,
+    };
+    let is_new = |observed: &ObservedPlugin| {
+        matches!(pins.check(observed), PinCheck::Unpinned | PinCheck::ManifestOnly)
+    };
+    let enroll = |observed| Change::Enroll { observed, via, by: Some(options.by.clone()) };
+    further_of(subject).filter(is_new).map(enroll).collect()
 }
 
 /// Another pin that covers the same contents.
@@ -299,6 +360,11 @@ fn notes(
                     "the contents match the pin, but this version detects another execution surface in them";
                 outcome.note("pin/surface-new", message);
             }
+        }
+        PinCheck::Moved { from } if subject.key().placed().is_none() => {
+            let message =
+                format!("renamed by its marketplace from `{}`, contents match the pin", shown(from));
+            outcome.note("pin/moved", message);
         }
         PinCheck::Moved { from } => {
             outcome.note("pin/moved", format!("moved from `{}`, contents match the pin", shown(from)));
@@ -442,7 +508,11 @@ fn files(preimage: &str) -> BTreeMap<&str, &str> {
 }
 
 fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) -> String {
+    let updated = updated_text(one, changed);
     let moved = match &changed.from {
+        Some(from) if one.key.placed().is_none() => {
+            format!("renamed by its marketplace from `{}` and changed", shown(from))
+        }
         Some(from) => format!("moved from `{}` and changed", shown(from)),
         None => "changed".to_owned(),
     };
@@ -461,7 +531,7 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
             plain(one.name())
         ));
     }
-    if let (Some(old), Some(new)) = (changed.version.as_deref(), one.version())
+    if let (Some(old), Some(new), None) = (changed.version.as_deref(), one.version(), &updated)
         && old != new
     {
         parts.push(format!("its version changed from {} to {}", plain(old), plain(new)));
@@ -493,7 +563,10 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
         }
         PinnedState::Tree(_) | PinnedState::Pending(_) => changed.actual.tree.to_string(),
     };
-    let mut text = format!("{moved}{}: {list}", since(changed));
+    let mut text = match updated {
+        Some(updated) => format!("{updated}\n{list}"),
+        None => format!("{moved}{}: {list}", since(changed)),
+    };
     if pinned != found {
         text.push_str(&format!("\npinned {pinned}\nfound {found}"));
     }
@@ -501,6 +574,14 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
         beside_text(&mut text, facts, &changed.actual);
     }
     text
+}
+
+/// Returns the first line for a plugin that its host has updated.
+fn updated_text(one: &Examined, changed: &PinDifference) -> Option<String> {
+    let (old, new) = (changed.version.as_deref()?, one.version()?);
+    let is_installed = one.key.placed().is_none() && changed.from.is_none();
+    (is_installed && old != new)
+        .then(|| format!("updated from {} to {}, which has not been accepted", plain(old), plain(new)))
 }
 
 /// Appends the differences outside the tree with both values: the signer, the marketplace entry, and shared
@@ -675,7 +756,7 @@ pub(crate) fn asks(one: &Examined) -> bool {
         PinOutcome::Unavailable { decision, .. } => matches!(decision, StoreDecision::Ask(_)),
         _ => false,
     };
-    undecided && one.is_askable()
+    undecided && one.is_askable() && one.is_on()
 }
 
 fn ask(
@@ -684,7 +765,8 @@ fn ask(
     options: &CheckOptions,
     person: &mut dyn Person,
 ) -> Option<Change> {
-    let answer = if one.is_askable() && options.writes == CheckMode::Commit {
+    // A plugin that its host does not load is not worth a question.
+    let answer = if one.is_askable() && one.is_on() && options.writes == CheckMode::Commit {
         person.ask(&one.report(options))
     } else {
         Answer::Nobody

@@ -10,7 +10,7 @@ use plugward_scanner::{
     ScanReport, Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::{BehaviorEvidence, Finding, Severity};
+use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
 
 use super::{Context, passed, pin};
 use crate::contents::shared::{Content, SharedRoots};
@@ -123,7 +123,10 @@ fn scan(
             Content::File { bytes, digest, .. } => {
                 let (directory, path) = name.rsplit_once('/').unwrap_or(("..", name));
                 let content = Bytes::Bytes { bytes, digest: *digest };
-                let file = Entry { path, content, role: RoleHint::NONE };
+                let is_started = shared.is_started(name);
+                let role =
+                    if is_started { RoleHint::NONE.used_as(FileRole::Executed) } else { RoleHint::NONE };
+                let file = Entry { path, content, role };
                 parts.push(look(format!("{directory}/"), &[file])?);
             }
         }

@@ -30,7 +30,12 @@ const OWN_DIRECTORY: [&str; 9] = [
 ];
 
 /// Reports what would run, and refuses programs that are missing, and excluded files that are used.
-pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &CheckOptions) -> GateOutcome {
+pub(crate) fn gate(
+    one: &Examined,
+    jail: Option<&Jail>,
+    snapshot: &Snapshot,
+    options: &CheckOptions,
+) -> GateOutcome {
     let mut outcome = passed(Gate::Surface);
     let mut said = BTreeSet::new();
     for manifest in manifests(&one.views) {
@@ -39,7 +44,8 @@ pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &C
             if !said.insert(message.clone()) {
                 continue;
             }
-            if notice.code() == MISSING {
+            // The commands of a settings file start in the project, not in a directory that the tree covers.
+            if notice.code() == MISSING && jail.is_some() {
                 let help = "add the file to the plugin, or remove the reference to it";
                 outcome.add(MISSING, Weight::Integrity, message, help);
             } else {
@@ -47,7 +53,9 @@ pub(crate) fn gate(one: &Examined, jail: &Jail, snapshot: &Snapshot, options: &C
             }
         }
     }
-    excluded(&mut outcome, one, jail, snapshot, options);
+    if let Some(jail) = jail {
+        excluded(&mut outcome, one, jail, snapshot, options);
+    }
     outcome
 }
 

@@ -1,14 +1,25 @@
 //! The tree gate: can the directory be digested?
 
-use plugward_sandbox_path::{ErrorClass, Jail, OpenError};
+use plugward_installs::InstallContents;
+use plugward_sandbox_path::{ErrorClass, FileKind, Jail, OpenError};
 use plugward_tree_lock::{ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck};
 
 use super::{Context, passed};
 use crate::discovery::discover::{MAIN_LIMIT, NAMES, Names, PluginPlace};
 use crate::discovery::roots::inside;
 use crate::report::Gate;
+use crate::report::text::plain;
 use crate::run::outcome::{GateOutcome, Weight};
 use plugward_manifest::MAIN_FILES;
+
+/// The directory in which Claude Code notes the sessions that use a cached plugin.
+const IN_USE: &str = ".in_use";
+/// The file in which Claude Code notes when a cached version was replaced.
+const ORPHANED: &str = ".orphaned_at";
+/// The most bytes of `.orphaned_at`. It contains a time in milliseconds, which has 13 digits.
+const ORPHANED_BYTES: u64 = 64;
+/// The most bytes of a file in `.in_use`. One has about 40 bytes.
+const IN_USE_BYTES: u64 = 1024;
 
 /// The result of reading a directory.
 pub(crate) enum TreeOutcome {
@@ -43,17 +54,25 @@ pub(crate) fn refused(error: &OpenError) -> GateOutcome {
 }
 
 /// Reads the directory once. All later gates use this copy.
-pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
+pub(crate) fn gate(place: &PluginPlace, jail: &Jail, context: &Context<'_>) -> TreeOutcome {
     let options = context.options;
     let mut outcome = passed(Gate::Tree);
     if let Some((code, message, help)) = too_large(jail, context) {
         outcome.add(code, Weight::Integrity, message, help);
         return TreeOutcome::NotRead(outcome);
     }
+    let is_cache =
+        place.installed.as_ref().is_some_and(|one| one.contents == InstallContents::CacheDirectory);
+    let excludes = if is_cache { options.excludes.with_host_files() } else { options.excludes.clone() };
+    if is_cache && let Some(message) = foreign_host_file(jail) {
+        let help = "remove the file; Claude Code writes only `.in_use/<pid>` and `.orphaned_at`";
+        outcome.add("install/bookkeeping", Weight::Integrity, message, help);
+        return TreeOutcome::NotRead(outcome);
+    }
     let tick = |step: ReadProgress| context.watch.reading(step.files, step.bytes);
     let how = ReadOptions {
         limits: &options.tree,
-        exclude: &options.excludes,
+        exclude: &excludes,
         exec: ExecBits::Modes,
         jobs: options.jobs,
         progress: &tick,
@@ -80,6 +99,51 @@ pub(crate) fn gate(jail: &Jail, context: &Context<'_>) -> TreeOutcome {
         }
     }
     TreeOutcome::NotRead(outcome)
+}
+
+/// Returns a message about a file that Claude Code does not write, among the names that are left out of the tree of a
+/// cached plugin.
+///
+/// Claude Code writes `.in_use/<pid>` (or `<pid>.tmp.*` for a moment) during a session, and `.orphaned_at` after an
+/// update. Anything else under these names could be code that no digest covers.
+fn foreign_host_file(jail: &Jail) -> Option<String> {
+    let unexpected = |path: &str| format!("unexpected file `{}`: not written by Claude Code", plain(path));
+    match jail.metadata(ORPHANED).map(|meta| (meta.kind(), meta.len())) {
+        Ok((FileKind::File, len)) if len <= ORPHANED_BYTES => {
+            let bytes = jail.read(ORPHANED, ORPHANED_BYTES).unwrap_or_else(|_| b"?".to_vec());
+            if !bytes.trim_ascii_end().iter().all(u8::is_ascii_digit) {
+                return Some(unexpected(ORPHANED));
+            }
+        }
+        Ok(_) => return Some(unexpected(ORPHANED)),
+        Err(_) => {}
+    }
+    match jail.metadata(IN_USE).map(|meta| meta.kind()) {
+        Ok(FileKind::Directory) => {}
+        Ok(_) => return Some(unexpected(IN_USE)),
+        Err(_) => return None,
+    }
+    let Ok(listing) = jail.list(IN_USE, NAMES) else { return Some(unexpected(IN_USE)) };
+    if listing.is_truncated() {
+        return Some(format!("more than {NAMES} files in `{IN_USE}`: not written by Claude Code"));
+    }
+    listing.entries().iter().find_map(|entry| {
+        let path = format!("{IN_USE}/{}", String::from_utf8_lossy(entry.name()));
+        let is_file = entry.kind() == FileKind::File && entry.name_str().is_some_and(is_process_file);
+        let meta = jail.metadata(path.as_str());
+        // A session that ends meanwhile removes its file.
+        let is_gone = meta.as_ref().is_err_and(|error| error.class() == ErrorClass::NotFound);
+        let is_small = meta.is_ok_and(|meta| meta.len() <= IN_USE_BYTES && meta.mode() & 0o111 == 0);
+        (!(is_file && (is_small || is_gone))).then(|| unexpected(&path))
+    })
+}
+
+/// Returns `true` for `<digits>` and `<digits>.tmp.*`.
+fn is_process_file(name: &str) -> bool {
+    let (pid, rest) = name.split_at(name.find('.').unwrap_or(name.len()));
+    !pid.is_empty()
+        && pid.bytes().all(|byte| byte.is_ascii_digit())
+        && (rest.is_empty() || rest.strip_prefix(".tmp.").is_some_and(|rest| !rest.is_empty()))
 }
 
 /// Refuses a main file over the limit before its directory is read, so that its size costs nothing.

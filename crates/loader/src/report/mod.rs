@@ -165,6 +165,8 @@ pub struct Summary {
     pub ask: u64,
     /// Plugins that are refused.
     pub refuse: u64,
+    /// Plugins that their hosts' settings disable. They are judged, and counted here alone.
+    pub off: u64,
     /// Places that were skipped.
     pub skipped: u64,
     /// Files and symlinks that were read.

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_installs::InstallKind;
 use plugward_pinstore::DirectoryId;
-use plugward_types::{Behavior, BehaviorEvidence, CalledName, Finding, PluginKey};
+use plugward_types::{Behavior, BehaviorEvidence, CalledName, Finding, PlacePath, PluginKey};
 use serde::{Serialize, Serializer};
 
 use super::Decision;
@@ -70,6 +71,9 @@ pub struct PluginReport {
     /// The key under which the plugin is pinned. It can contain an absolute path, so it is not serialized.
     #[serde(skip)]
     pub key: PluginKey,
+    /// The real path of the directory or file.
+    #[serde(skip)]
+    pub place: PlacePath,
     /// The identity of the directory, by which a denial follows it; `None` if it could not be opened.
     #[serde(skip)]
     pub directory: Option<DirectoryId>,
@@ -101,6 +105,12 @@ impl PluginReport {
             first.entry(one.behavior).or_insert(one);
         }
         first
+    }
+
+    /// Returns the number of files that its surface names.
+    #[must_use]
+    pub fn files_of_surface(&self) -> usize {
+        self.surface.iter().flat_map(|item| &item.files).collect::<BTreeSet<_>>().len()
     }
 
     /// Returns the number of findings of one severity.
@@ -140,6 +150,29 @@ states! {
     PluginKind {
         /// A directory with a manifest, or one that a marketplace entry names.
         Plugin = "plugin",
+        /// A skill directory without a manifest.
+        Skill = "skill",
+        /// A directory of agents.
+        Agents = "agents",
+        /// A directory of commands.
+        Commands = "commands",
+        /// The hooks, servers, commands and environment of a settings file.
+        Settings = "settings",
+        /// A file that only configures MCP servers.
+        Servers = "servers",
+    }
+}
+
+impl From<InstallKind> for PluginKind {
+    fn from(kind: InstallKind) -> Self {
+        match kind {
+            InstallKind::Plugin => Self::Plugin,
+            InstallKind::Skill => Self::Skill,
+            InstallKind::Agents => Self::Agents,
+            InstallKind::Commands => Self::Commands,
+            InstallKind::Settings => Self::Settings,
+            InstallKind::Servers => Self::Servers,
+        }
     }
 }
 

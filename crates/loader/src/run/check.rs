@@ -23,6 +23,7 @@ use crate::report::{Decision, Gate, LockReport, LockState, PinStatus, Report, Sk
 use crate::run::examined::{Examined, decide};
 use crate::run::options::{ByteRetention, CheckMode, CheckOptions, FailureScope, NoPerson, Person};
 use crate::run::outcome::{Notice, Weight};
+use crate::run::records::RecordNotes;
 use crate::run::result::CheckResult;
 use crate::state::pins::{self, Pending, PinStore, StoreFailed};
 use crate::state::stores::{Host, Stores};
@@ -61,9 +62,9 @@ pub fn check(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: 
 pub struct LookReport {
     /// The report.
     pub report: Report,
-    /// The subject of a pin or lock entry for each plugin, by key. A plugin whose manifest or tree
+    /// The subject of a pin or lock entry for each plugin, by place. A plugin whose manifest or tree
     /// is refused has none.
-    pub subjects: BTreeMap<PluginKey, Subject>,
+    pub subjects: BTreeMap<PlacePath, Subject>,
     /// The execution surface of each plugin that would load, by dialect, without bytes.
     pub surfaces: BTreeMap<PluginKey, Vec<(Dialect, SurfaceItem)>>,
 }
@@ -85,7 +86,7 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
             surfaces.insert(one.key.clone(), items.collect());
         }
         if let Some(subject) = one.subject {
-            subjects.insert(one.key, subject);
+            subjects.insert(one.place.real, subject);
         }
     }
     LookReport { report, subjects, surfaces }
@@ -245,6 +246,10 @@ impl Examiner<'_> {
         for one in absent {
             self.absent(one, options, host, gathered, &mut all);
         }
+        let RecordNotes { rows, notices, has_failed } = RecordNotes::of(options, self.roots);
+        all.extend(rows.into_iter().filter(|one| is_enabled(one, options)));
+        gathered.notices.extend(notices);
+        gathered.store_failed |= has_failed;
         for (number, root) in self.roots.iter().enumerate() {
             for place in lock::unvisited(self.locks, root, &visited, &options.verifiers) {
                 visited.insert(place.clone(), String::new());
@@ -341,15 +346,27 @@ fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
         outer: dir.clone(),
         project: crate::discovery::roots::reach(root, &dir).project,
     };
-    let place = PluginPlace { root: number, dir, real: real.clone(), reach, named: None, broken: None };
+    let place = PluginPlace {
+        root: number,
+        dir,
+        real: real.clone(),
+        reach,
+        named: None,
+        installed: None,
+        broken: None,
+    };
     let mut one = Examined::new(place, PluginKey::Placed(real));
     one.id = id_of(&one.place, root);
     one.path = path_of(&one.place, root);
     one
 }
 
-/// Returns the id in reports: relative to the plugin's project, else to the label of the root.
+/// Returns the id in reports: a recorded id, or the path relative to the plugin's project, else to the label of the root.
 fn id_of(place: &PluginPlace, root: &Root) -> String {
+    let recorded = place.installed.as_ref().and_then(|one| one.keys.first());
+    if let Some(key @ PluginKey::Installed { .. }) = recorded {
+        return key.to_string();
+    }
     let in_project = place.reach.project.as_deref().and_then(|project| inside(&place.dir, project));
     match in_project {
         Some(path) if path != "." => plain(path).into_owned(),
@@ -359,7 +376,15 @@ fn id_of(place: &PluginPlace, root: &Root) -> String {
 
 /// Returns the path in reports: the id, or `.` if the plugin is the project itself.
 fn path_of(place: &PluginPlace, root: &Root) -> String {
-    if place.reach.project.as_deref() == Some(&place.dir) { ".".to_owned() } else { id_of(place, root) }
+    let recorded =
+        place.installed.as_ref().is_some_and(|one| one.keys.iter().any(|key| key.placed().is_none()));
+    match inside(&place.dir, &root.dir) {
+        // A recorded id is not a path.
+        Some(path) if recorded => plain(path).into_owned(),
+        None if recorded => labelled(place, root),
+        _ if place.reach.project.as_deref() == Some(&place.dir) => ".".to_owned(),
+        _ => id_of(place, root),
+    }
 }
 
 fn labelled(place: &PluginPlace, root: &Root) -> String {
@@ -367,7 +392,10 @@ fn labelled(place: &PluginPlace, root: &Root) -> String {
     let path = match inside(&place.dir, &root.dir) {
         Some(path) if root.label == "." && path != "." => path.to_owned(),
         Some(path) => join(&label, path),
-        None => place.real.name().to_owned(),
+        None => {
+            let mut below = root.stops.iter().filter_map(|home| place.real.relative_to(home));
+            below.next().map_or_else(|| place.real.name().to_owned(), |path| format!("~/{path}"))
+        }
     };
     plain(&path).into_owned()
 }
@@ -436,6 +464,8 @@ fn settle(
         if let Some(change) = pin::settle(one, pins, options, person) {
             pending.push(Pending { at, change });
         }
+        pending
+            .extend(pin::settle_further(one, pins, options).into_iter().map(|change| Pending { at, change }));
     }
     pending.retain(|pending| !is_other_candidate(all, pending.at) && !forgets_a_moved_one(all, pending));
     let none_loads =
@@ -569,6 +599,7 @@ fn finish(
     let mut summary = Summary::default();
     for plugin in &plugins {
         let count = match plugin.decision {
+            _ if !plugin.on => &mut summary.off,
             Decision::Load => &mut summary.load,
             Decision::Ask => &mut summary.ask,
             Decision::Refuse => &mut summary.refuse,
@@ -582,7 +613,8 @@ fn finish(
     notices.sort();
     notices.dedup();
     summary.skipped = u64::try_from(skipped.len()).unwrap_or(u64::MAX);
-    let weights = plugins.iter().flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
+    let on = plugins.iter().filter(|plugin| plugin.on);
+    let weights = on.flat_map(|plugin| plugin.reasons.iter().map(|reason| reason.weight));
     // Directories that were not searched can contain plugins that were not checked.
     let unseen = (seen == SearchExtent::Partial).then_some(Weight::CouldNotTell);
     let unrecorded = run.failure().map(RecordFailure::weight);

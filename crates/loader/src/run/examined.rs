@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_manifest::Dialect;
+use plugward_installs::{HostState, InstallKind};
+use plugward_manifest::{Dialect, Manifest};
 use plugward_pinstore::DirectoryId;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
@@ -116,11 +117,24 @@ impl Examined {
 
     /// Returns the name from the first readable manifest, else the directory's name.
     pub(crate) fn name(&self) -> &str {
-        manifests(&self.views).next().map_or_else(|| self.key.name(), |manifest| manifest.name())
+        // What has no manifest is called by its path: the loader's own definition has a fixed name.
+        let manifest = manifests(&self.views).next().filter(|_| self.is_plugin());
+        manifest.map_or_else(|| self.key.name(), Manifest::name)
     }
 
     pub(crate) fn version(&self) -> Option<&str> {
-        manifests(&self.views).find_map(|manifest| manifest.version())
+        let recorded = || self.place.installed.as_ref()?.version.as_deref();
+        manifests(&self.views).find_map(|manifest| manifest.version()).or_else(recorded)
+    }
+
+    /// Returns `true` unless a host's records call it a skill, settings or a directory of prompts.
+    pub(crate) fn is_plugin(&self) -> bool {
+        self.place.installed.as_ref().is_none_or(|one| one.kind == InstallKind::Plugin)
+    }
+
+    /// Returns `true` unless its hosts' settings disable it for this project.
+    pub(crate) fn is_on(&self) -> bool {
+        self.place.installed.as_ref().is_none_or(|one| one.state == HostState::On)
     }
 
     /// Returns `true` if a selector in the host's settings means this plugin. Names in its
@@ -144,12 +158,9 @@ impl Examined {
         suppressed.sort();
         PluginReport {
             id: self.id.clone(),
-            hosts: match &self.key {
-                PluginKey::Installed { host, .. } => vec![host.to_string()],
-                PluginKey::Placed(_) => Vec::new(),
-            },
-            kind: PluginKind::Plugin,
-            on: true,
+            hosts: self.hosts(),
+            kind: self.place.installed.as_ref().map_or(PluginKind::Plugin, |one| one.kind.into()),
+            on: self.is_on(),
             dialects: self.dialects.iter().map(|dialect| dialect.as_str()).collect(),
             name: self.name().to_owned(),
             version: self.version().map(str::to_owned),
@@ -172,9 +183,19 @@ impl Examined {
             surface: self.surface(),
             capabilities: self.capabilities.clone(),
             key: self.key.clone(),
+            place: self.place.real.clone(),
             directory: self.directory,
             called: self.called.clone(),
             root: self.place.root,
+        }
+    }
+
+    /// Returns the hosts that would load it.
+    fn hosts(&self) -> Vec<String> {
+        match (&self.place.installed, &self.key) {
+            (Some(installed), _) => installed.hosts.iter().map(ToString::to_string).collect(),
+            (None, PluginKey::Installed { host, .. }) => vec![host.to_string()],
+            (None, PluginKey::Placed(_)) => Vec::new(),
         }
     }
 

@@ -4,4 +4,5 @@ pub(crate) mod check;
 pub(crate) mod examined;
 pub(crate) mod options;
 pub(crate) mod outcome;
+pub(crate) mod records;
 pub(crate) mod result;

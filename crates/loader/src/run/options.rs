@@ -9,6 +9,7 @@ use plugward_scanner::{Date, Profile, Suppression};
 use plugward_tree_lock::{Excludes, TreeLimits};
 use plugward_types::PluginKey;
 
+use crate::discovery::installed::InstallRecords;
 use crate::gates::verifiers::Verifiers;
 use crate::report::PluginReport;
 use crate::state::scan_records::ScanPack;
@@ -98,6 +99,8 @@ pub struct CheckOptions {
     pub writes: CheckMode,
     /// Which bytes are kept.
     pub keep: ByteRetention,
+    /// What the hosts of this machine would load. The keys of those plugins come from here.
+    pub installs: Arc<InstallRecords>,
     /// The only dialect to check; all if `None`.
     pub dialect: Option<Dialect>,
     /// The names or keys of the plugins to check; all if `None`.
@@ -154,6 +157,7 @@ impl CheckOptions {
             whole: FailureScope::EachAlone,
             writes: CheckMode::Commit,
             keep: ByteRetention::Nothing,
+            installs: Arc::default(),
             dialect: None,
             enabled: None,
             excludes: Excludes::none(),

@@ -32,8 +32,8 @@ pub use limits::ParseLimits;
 pub use node::{JsonMember, JsonNode, JsonNumber, JsonValue};
 pub use parse::parse;
 pub use position::Position;
+pub use toml::parse_toml;
 
 pub(crate) use canonical::{canonical, write_text};
 pub(crate) use node::pointer_to;
 pub(crate) use position::positions_of;
-pub(crate) use toml::parse_toml;

@@ -8,11 +8,13 @@ use toml::de::{DeTable, DeValue};
 use super::parse::{failure, narrow, text_of};
 use super::{JsonErrorKind, JsonErrors, JsonMember, JsonNode, JsonNumber, JsonValue, ParseLimits};
 
-/// Parses a TOML document.
+/// Parses a TOML document into the nodes of the JSON parser.
+///
+/// Dates, and numbers in the notation of TOML, become numbers with their text as written.
 ///
 /// # Errors
 /// As for [`super::parse()`]; the first syntax error ends the parsing.
-pub(crate) fn parse_toml<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<JsonNode<'a>, JsonErrors> {
+pub fn parse_toml<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<JsonNode<'a>, JsonErrors> {
     let text = text_of(bytes, limits)?;
     let table = DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or_default();

@@ -102,7 +102,8 @@ impl ListingRules<'_> {
         // Excluded names occur only at the root and do not count. One entry more than the rest of the limit is
         // requested, so that exceeding the limit is detected.
         let at_root = path.is_empty().then_some(self.exclude);
-        let max = room.saturating_add(at_root.map_or(0, |exclude| exclude.iter().count())).saturating_add(1);
+        let max =
+            room.saturating_add(at_root.map_or(0, |exclude| exclude.unread().count())).saturating_add(1);
         let (listing, meta) = match list_directory(self.jail, &path, max) {
             Ok(looked) => looked,
             Err(error) if error.report(self.jail, &path) && at_root.is_none() => {
@@ -149,13 +150,14 @@ impl ListingRules<'_> {
     fn collisions(&self, directory: &str, listing: &Listing, found: &mut PartialListing) {
         let names = || listing.entries().iter().filter_map(|entry| name::text(entry.name()));
         // If every name is its own key, the keys are distinct because the names are.
-        if names().all(name::is_own_key) && (!directory.is_empty() || self.exclude.is_empty()) {
+        if names().all(name::is_own_key) && (!directory.is_empty() || self.exclude.unread().next().is_none())
+        {
             return;
         }
         let mut keys: BTreeMap<String, &str> = BTreeMap::new();
         if directory.is_empty() {
             // A name that another system treats as an excluded one would be part of the digest on this system only.
-            keys.extend(self.exclude.iter().map(|name| (name::collision_key(name), name)));
+            keys.extend(self.exclude.unread().map(|name| (name::collision_key(name), name)));
         }
         for name in names() {
             let earlier = *keys.entry(name::collision_key(name)).or_insert(name);

@@ -112,7 +112,7 @@ impl TreeListing {
         jobs: NonZeroUsize,
         meanwhile: impl FnOnce(&[Item]),
     ) -> Result<Vec<TreeProblem>, TreeError> {
-        let max = limits.entries.saturating_add(exclude.iter().count()).saturating_add(1);
+        let max = limits.entries.saturating_add(exclude.unread().count()).saturating_add(1);
         let again = |directory: &mut ListedDirectory| {
             let root = directory.path.is_empty().then_some(exclude);
             directory.second = match list_directory(jail, &directory.path, max) {

@@ -244,7 +244,7 @@ impl<'a> Nodes<'a> {
             return if at == ROOT { Err(LinkFault::Escapes) } else { Ok(Lookup::At(self.parent(at))) };
         }
         // This applies even if no such entry exists: the result must not depend on excluded files.
-        if at == ROOT && self.exclude.contains(part) {
+        if at == ROOT && self.exclude.has(part.as_bytes()) {
             return Err(LinkFault::IntoExcluded);
         }
         let Some(id) = self.children.get(&(at, part)).copied() else {

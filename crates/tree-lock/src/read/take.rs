@@ -1,9 +1,10 @@
 //! Taking a snapshot: list, resolve symlinks, read, list again, digest.
 
 use core::num::NonZeroUsize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_sandbox_path::{Dotfiles, Jail, Symlinks};
+use sha2::{Digest as _, Sha256};
 
 use crate::problem::error::TreeError;
 use crate::problem::{MAX_LISTED, TreeProblem, TreeProblemKind, TreeRefusal, TreeWarning, TreeWarningKind};
@@ -106,6 +107,41 @@ impl Snapshot {
             Ok(taken) => TreeCheck::Read(build(taken, options)),
             Err(refusal) => TreeCheck::Refused(refusal),
         })
+    }
+}
+
+impl Snapshot {
+    /// Creates the tree of some files in memory, none of them executable, such as the parts of a settings file.
+    ///
+    /// The names have one component. Of two files with one name, the last counts.
+    ///
+    /// # Examples
+    /// ```
+    /// use plugward_tree_lock::Snapshot;
+    ///
+    /// let tree = Snapshot::of_files([("hooks.json", b"{}".to_vec())]);
+    /// assert_eq!(tree.get("hooks.json").map(|entry| entry.bytes()), Some(&b"{}"[..]));
+    /// ```
+    #[must_use]
+    pub fn of_files(files: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Self {
+        let files: BTreeMap<&str, Vec<u8>> = files.into_iter().collect();
+        let item = |(path, bytes): (&str, Vec<u8>)| {
+            let (size, digest) = (bytes.len() as u64, Sha256::digest(&bytes).into());
+            Item { path: path.into(), state: ItemState::Read { bytes, size, digest, mode: 0o600 } }
+        };
+        let items: Vec<Item> = files.into_iter().map(item).collect();
+        let options = ReadOptions {
+            limits: &TreeLimits::standard(),
+            exclude: &Excludes::none(),
+            exec: ExecBits::Recorded(&BTreeSet::new()),
+            jobs: NonZeroUsize::MIN,
+            progress: &Silent,
+        };
+        let mut seen = TreeFacts::of(&items, Vec::new(), &options);
+        // There is no file system here whose execute bits could be missing.
+        seen.warnings.clear();
+        let listed = TreeListing { items, ..TreeListing::default() };
+        build(ListedTree { listed, landings: Vec::new(), seen }, &options)
     }
 }
 
@@ -373,6 +409,6 @@ fn build(taken: ListedTree, options: &ReadOptions<'_>) -> Snapshot {
         .map(|directory| directory.path)
         .filter(|path| !path.is_empty())
         .collect();
-    let exclude = options.exclude.clone();
+    let exclude = options.exclude.without_host_files();
     Snapshot { list, rows, directories, exclude, exec: source, warnings, warnings_left_out, size }
 }

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use plugward_types::escape;
 use thiserror::Error;
 
+/// The names of the files that Claude Code writes into the root of a cached plugin.
+pub const HOST_FILES: [&str; 2] = [".in_use", ".orphaned_at"];
+
 /// The only names that can be excluded, at the root of the tree. Patterns are not supported.
 pub const EXCLUDABLE: [&str; 6] = [".git", ".hg", ".jj", ".svn", "PLUGINS.lock", "PLUGINS.lock.minisig"];
 
@@ -27,13 +30,37 @@ pub const EXCLUDABLE: [&str; 6] = [".git", ".hg", ".jj", ".svn", "PLUGINS.lock",
 /// # Ok::<(), plugward_tree_lock::ExcludeError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Excludes(BTreeSet<&'static str>);
+pub struct Excludes {
+    names: BTreeSet<&'static str>,
+    /// The files of [`HOST_FILES`] are not read. The preimage does not name them: they come and go while a host runs.
+    host_files: bool,
+}
 
 impl Excludes {
     /// Returns the empty list.
     #[must_use]
     pub const fn none() -> Self {
-        Self(BTreeSet::new())
+        Self { names: BTreeSet::new(), host_files: false }
+    }
+
+    /// Returns the list for reading a directory in a host's cache: it also leaves out [`HOST_FILES`], which are in no
+    /// preimage.
+    ///
+    /// The caller verifies that these names contain only what the host writes.
+    #[must_use]
+    pub fn with_host_files(&self) -> Self {
+        Self { host_files: true, ..self.clone() }
+    }
+
+    /// Returns the list without the files of a host, as it is pinned and compared.
+    pub(crate) fn without_host_files(&self) -> Self {
+        Self { host_files: false, ..self.clone() }
+    }
+
+    /// Returns the names that are not read at the root.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let host_files = HOST_FILES.iter().copied().filter(|_| self.host_files);
+        self.names.iter().copied().chain(host_files)
     }
 
     /// Creates a list from names.
@@ -48,47 +75,48 @@ impl Excludes {
                 None => return Err(ExcludeError { name: name.chars().take(100).collect() }),
             };
         }
-        Ok(Self(list))
+        Ok(Self { names: list, host_files: false })
     }
 
     /// Returns the names, sorted.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.0.iter().copied()
+        self.names.iter().copied()
     }
 
     /// Returns `true` if a root-level name is on the list.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.names.contains(name)
     }
 
-    /// Returns `true` if the name of an entry is on the list. The name need not be UTF-8.
+    /// Returns `true` if the name of an entry is not read. The name need not be UTF-8.
     pub(crate) fn has(&self, name: &[u8]) -> bool {
-        self.0.iter().any(|known| known.as_bytes() == name)
+        self.unread().any(|known| known.as_bytes() == name)
     }
 
     /// Returns `true` if nothing is excluded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.names.is_empty()
     }
 
     /// Returns the names on both lists. A directory read with them can be digested under each of the two lists.
     #[must_use]
     pub fn common(&self, other: &Self) -> Self {
-        Self(self.0.intersection(&other.0).copied().collect())
+        let names = self.names.intersection(&other.names).copied().collect();
+        Self { names, host_files: self.host_files && other.host_files }
     }
 
     /// Returns `true` if this list excludes every name that `other` excludes.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        self.0.is_superset(&other.0)
+        self.names.is_superset(&other.names)
     }
 }
 
 impl fmt::Display for Excludes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
+        for (index, name) in self.names.iter().enumerate() {
             if index > 0 {
                 f.write_str(", ")?;
             }

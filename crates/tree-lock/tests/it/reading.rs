@@ -246,3 +246,43 @@ fn progress_hears_of_every_file() {
     assert_eq!(count.0.load(Ordering::Relaxed), 5);
     assert_eq!(count.1.load(Ordering::Relaxed), snapshot.total_bytes());
 }
+
+#[test]
+fn files_of_a_host_leave_no_trace_in_a_digest() {
+    let with = sample();
+    with.file(".in_use/77", "{}").file(".orphaned_at", "1700000000000");
+    let excludes = Excludes::none().with_host_files();
+    let read = |tree: &Tree, excludes: &Excludes| {
+        let check = Snapshot::read(&tree.jail(), &TreeLimits::standard(), excludes, NonZeroUsize::MIN);
+        let plugward_tree_lock::TreeCheck::Read(snapshot) = check.unwrap() else { panic!("refused") };
+        snapshot
+    };
+    let cached = read(&with, &excludes);
+    assert_eq!(cached.preimage(), sample().read().preimage());
+    assert_eq!(*cached.exclude(), Excludes::none());
+    // Without the option, the files count as all others.
+    assert_ne!(read(&with, &Excludes::none()).digest(), cached.digest());
+    // Only the names at the root are the host's.
+    with.file("hooks/.in_use/77", "{}");
+    assert!(read(&with, &excludes).get("hooks/.in_use/77").is_some());
+}
+
+#[test]
+fn a_link_into_the_files_of_a_host_is_refused() {
+    let tree = Tree::new();
+    tree.file("plugin.json", "{}").file(".in_use/77", "{}").link("run", ".in_use/77");
+    let excludes = Excludes::none().with_host_files();
+    let check = Snapshot::read(&tree.jail(), &TreeLimits::standard(), &excludes, NonZeroUsize::MIN).unwrap();
+    let plugward_tree_lock::TreeCheck::Refused(refusal) = check else { panic!("read") };
+    assert_eq!(refusal.problems()[0].code(), "tree/link-into-excluded");
+}
+
+#[test]
+fn files_in_memory_have_the_digest_of_the_same_directory() {
+    let tree = Tree::new();
+    tree.file("hooks.json", "{}").file("env.json", "[]");
+    let made = Snapshot::of_files([("hooks.json", b"{}".to_vec()), ("env.json", b"[]".to_vec())]);
+    assert_eq!(made.digest(), tree.read().digest());
+    assert_eq!(made.file("env.json").map(|entry| entry.bytes()), Some(&b"[]"[..]));
+    assert!(made.warnings().is_empty());
+}

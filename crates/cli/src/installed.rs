@@ -1,0 +1,160 @@
+//! Finds what the hosts of this machine would load: the input of `check` without a directory, and the keys for all verbs.
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::installs::{HOSTS, HostInventory, InstallProblemKind, KnownHost, Machine, read_host};
+use plugward_loader::{InstallRecords, PROJECT_LABEL, PlacePath, Root, RootSearch, project_of};
+
+use crate::failure::Failure;
+use crate::host;
+use crate::machine::MachineFiles;
+
+/// The directories of hosts in a project. A directory with one is treated as a project even without version control.
+const PROJECT_DIRECTORIES: [&str; 4] = [".claude", ".codex", ".gemini", ".agents"];
+
+/// Which hosts and projects are read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HostScope {
+    /// The hosts; all if empty.
+    pub(crate) hosts: Vec<KnownHost>,
+    pub(crate) project: ProjectScope,
+}
+
+/// The project whose settings count.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum ProjectScope {
+    /// The project that contains the working directory, if any.
+    #[default]
+    Here,
+    /// The project that contains this directory, or the directory itself.
+    Named(Utf8PathBuf),
+    None,
+}
+
+/// What is installed, and where a check looks for it.
+pub(crate) struct Installed {
+    pub(crate) roots: Vec<Root>,
+    pub(crate) records: Arc<InstallRecords>,
+    /// What each host would load, in the order of [`HOSTS`].
+    pub(crate) inventories: Vec<HostInventory>,
+    pub(crate) project: Option<PlacePath>,
+}
+
+/// Reads the records of all hosts in the scope, and opens the directories that they are in.
+///
+/// # Errors
+/// A named host is not on this machine, or a named project does not exist.
+pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
+    let project = project(&scope.project)?;
+    let inventories = read(&scope.hosts, project.as_ref());
+    for wanted in &scope.hosts {
+        if !inventories.iter().any(|one| one.host.as_str() == wanted.as_str()) {
+            return Err(Failure::usage(format!("{} was not found on this machine", wanted.title()))
+                .code("install/no-host")
+                .help("list what was found: plugward check"));
+        }
+    }
+    let mut roots = Vec::new();
+    for inventory in &inventories {
+        if let Ok(home) = host::real_path(Utf8Path::new(&inventory.home))
+            && let Ok(home) = PlacePath::new(home.as_str())
+        {
+            let root = host::root_at(&home, inventory.host.to_string(), None)?;
+            roots.push(Root { search: RootSearch::Recorded, ..root });
+        }
+    }
+    if let Some(project) = &project {
+        let root = host::root_at(project, PROJECT_LABEL.to_owned(), None)?;
+        // A single host does not load what is for others, so only its own rows of the project count.
+        let search = if scope.hosts.is_empty() { RootSearch::Below } else { RootSearch::Recorded };
+        roots.push(Root { search, ..root });
+    }
+    let records = Arc::new(InstallRecords::new(inventories.iter().cloned()));
+    Ok(Installed { roots, records, inventories, project })
+}
+
+/// Returns what hosts would load inside some directories. The keys of plugins there are those of the records.
+pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
+    let mut found: Vec<HostInventory> = Vec::new();
+    let mut projects: Vec<Option<PlacePath>> = roots.iter().map(project_around).collect();
+    projects.sort();
+    projects.dedup();
+    let places: Vec<PlacePath> = roots.iter().map(Root::real).collect();
+    let is_inside = |place: &PlacePath| places.iter().any(|dir| place.relative_to(dir).is_some());
+    for project in projects {
+        for mut inventory in read(&[], project.as_ref()) {
+            inventory.installs.retain(|one| is_inside(&one.place));
+            let home = MachineFiles::real_of(&inventory.home);
+            inventory.problems.retain(|problem| {
+                let file = PlacePath::new(&problem.record.file).ok();
+                let in_home = home.as_ref().is_some_and(&is_inside)
+                    || home
+                        .as_ref()
+                        .is_some_and(|home| places.iter().any(|dir| dir.relative_to(home).is_some()));
+                // A broken record matters to the directories that it is about, and to no others.
+                let is_ours = in_home || file.as_ref().is_some_and(is_inside);
+                problem.kind == InstallProblemKind::Unreadable && is_ours
+                    || matches!(problem.kind, InstallProblemKind::Id | InstallProblemKind::Row)
+                        && file.as_ref().is_some_and(is_inside)
+            });
+            found.push(inventory);
+        }
+    }
+    Arc::new(InstallRecords::new(found))
+}
+
+/// Returns the project that is or contains the directory of a root, or the directory itself if a host reads settings there.
+fn project_around(root: &Root) -> Option<PlacePath> {
+    let real = root.real();
+    let has = |name: &&str| {
+        let path = Utf8Path::new(real.as_str()).join(name);
+        std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+    };
+    let home = host::home_directory();
+    // The directories of hosts in the home directory are not those of a project.
+    let is_home = home.as_deref() == Some(Utf8Path::new(real.as_str()));
+    let is_read = !is_home && PROJECT_DIRECTORIES.iter().any(|name| has(&name));
+    project_of(root).or_else(|| is_read.then(|| real.clone()))
+}
+
+/// Returns the host with a name on the command line.
+///
+/// # Errors
+/// No host has the name.
+pub(crate) fn host_named(name: &str) -> Result<KnownHost, Failure> {
+    name.parse().map_err(|_unknown| {
+        let all: Vec<&str> = HOSTS.iter().map(|host| host.as_str()).collect();
+        let failure = Failure::usage(format!("unknown host: {name}"));
+        match crate::verbs::select::nearest(name, all.iter().copied()) {
+            Some(near) => failure.help(format!("did you mean {near}?")),
+            None => failure.help(format!("use one of {}", all.join(", "))),
+        }
+    })
+}
+
+fn project(scope: &ProjectScope) -> Result<Option<PlacePath>, Failure> {
+    match scope {
+        ProjectScope::None => Ok(None),
+        ProjectScope::Here => Ok(host::root(Utf8Path::new(".")).ok().and_then(|root| project_around(&root))),
+        ProjectScope::Named(dir) => {
+            let root = host::root(dir)?;
+            Ok(Some(project_of(&root).unwrap_or_else(|| root.real())))
+        }
+    }
+}
+
+fn read(hosts: &[KnownHost], project: Option<&PlacePath>) -> Vec<HostInventory> {
+    let Some(home) = host::home_directory() else { return Vec::new() };
+    let environment = host::environment();
+    let files = MachineFiles::new(&home, project);
+    let machine = Machine {
+        home: home.as_str(),
+        environment: &environment,
+        project,
+        directory: host::working_directory(),
+        files: &files,
+    };
+    let wanted = HOSTS.iter().filter(|host| hosts.is_empty() || hosts.contains(host));
+    wanted.filter_map(|host| read_host(*host, &machine)).collect()
+}

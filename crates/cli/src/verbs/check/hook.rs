@@ -1,0 +1,84 @@
+//! `plugward check --hook`: answers a hook of a host.
+
+use plugward_loader::{Decision, Report};
+
+use super::{Judgement, Target, judge};
+use crate::args::CheckArgs;
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::verbs::shared;
+
+/// The time after which the answer is no. A host waits longer than that for its hooks.
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(15);
+/// The most lines on standard error. A host shows them to the user or the model.
+const LINES: usize = 10;
+/// The exit code with which a hook blocks.
+const BLOCK: u8 = 2;
+
+/// Checks what a host would load. The exit code is 0 if all of it loads, and 2 otherwise, also for failures.
+///
+/// Nothing is written to standard output, because hosts pass it to the model.
+pub(super) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    // A check that hangs must block as well. Nothing of this thread has to be kept.
+    std::thread::spawn(|| {
+        std::thread::sleep(LIMIT);
+        crate::write_error("plugward: the check took more than 15 s, so this is blocked\n");
+        std::process::exit(i32::from(BLOCK));
+    });
+    match answer(args, host, out) {
+        Ok(lines) if lines.is_empty() => Ok(0),
+        Ok(lines) => {
+            block(&lines, out);
+            Ok(BLOCK)
+        }
+        Err(failure) => {
+            let text = failure.render(out.width);
+            block(&text.lines().map(str::to_owned).collect::<Vec<_>>(), out);
+            Ok(BLOCK)
+        }
+    }
+}
+
+fn block(lines: &[String], out: &mut Out) {
+    let more = lines.len().saturating_sub(LINES);
+    let shown = if more > 0 { LINES - 1 } else { lines.len() };
+    let mut text: String = lines.iter().take(shown).map(|line| format!("{line}\n")).collect();
+    if more > 0 {
+        text.push_str(&format!("and {} more: plugward check\n", lines.len() - shown));
+    }
+    out.complain(text.trim_end());
+}
+
+/// Returns one line for each plugin that does not load.
+fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, Failure> {
+    let settings = Settings::read(host)?;
+    let target = Target::installed(&shared::scope(&args.hosts)?)?;
+    // Nobody can answer a question here.
+    let Judgement { report, .. } = judge(args, &target, &settings, &host.without_questions(), out)?;
+    Ok(lines(&report))
+}
+
+fn lines(report: &Report) -> Vec<String> {
+    let mut lines: Vec<String> = report
+        .plugins
+        .iter()
+        .filter(|plugin| plugin.on && plugin.decision != Decision::Load)
+        .map(|plugin| {
+            let why = plugin.reasons.first().map_or("", |reason| reason.code.as_str());
+            let name = host::display(&plugin.key);
+            format!(
+                "plugward: {} does not load ({why}): plugward explain {}",
+                line(&name),
+                shared::quoted(&name)
+            )
+        })
+        .collect();
+    if lines.is_empty() && report.exit != 0 {
+        let notice = report.notices.first().map_or("the check failed", |notice| notice.message.as_str());
+        lines.push(format!("plugward: {}", line(notice.lines().next().unwrap_or_default())));
+    }
+    lines
+}

@@ -1,0 +1,77 @@
+//! The directories in the cache that no row names.
+
+use plugward_types::{InstalledId, PlacePath};
+
+use super::Context;
+use super::markets::Markets;
+use super::plugins::{Covered, missing};
+use crate::collector::{Collector, join, place};
+use crate::{HostState, Install, InstallProblemKind, RecordPlace};
+
+/// Adds the versions that the host adopts at its next start, and a problem for each plugin with others.
+///
+/// An id that is on and has no directory gets one from the cache, and which one is not documented.
+pub(super) fn add(found: &mut Collector<'_>, context: &Context, markets: &mut Markets, mut covered: Covered) {
+    let cache = join(&context.roots.plugins, "cache");
+    for market in found.directories(&cache) {
+        for name in found.directories(&join(&cache, &market)) {
+            let directory = join(&cache, &format!("{market}/{name}"));
+            let unnamed = unnamed(found, &directory, &covered);
+            if unnamed.is_empty() {
+                continue;
+            }
+            let id: Option<InstalledId> = format!("{name}@{market}").parse().ok();
+            match id.as_ref().and_then(|id| covered.wanted.remove_entry(id)) {
+                Some((id, wanted)) => adopt(found, context, markets, &id, &wanted.record, unnamed),
+                None => leftover(found, context, &directory, id.as_ref(), unnamed.len()),
+            }
+        }
+    }
+    for (id, wanted) in covered.wanted.into_iter().filter(|(_, wanted)| !wanted.is_reported) {
+        missing(found, context, &id, wanted.record, HostState::On);
+    }
+}
+
+/// Returns the versions in a directory of the cache that no row names.
+fn unnamed(found: &mut Collector<'_>, directory: &str, covered: &Covered) -> Vec<(String, PlacePath)> {
+    let versions = found.directories(directory).into_iter();
+    let real = versions.filter_map(|version| {
+        let real = found.machine.files.real(&join(directory, &version))?;
+        Some((version, real))
+    });
+    real.filter(|(_, real)| !covered.places.contains(real)).collect()
+}
+
+fn adopt(
+    found: &mut Collector<'_>,
+    context: &Context,
+    markets: &mut Markets,
+    id: &InstalledId,
+    record: &RecordPlace,
+    versions: Vec<(String, PlacePath)>,
+) {
+    let marketplace = markets.of(found, id).directory.clone();
+    for (version, real) in versions {
+        let install = context.recorded(found, id, real, record.clone());
+        found.add(Install { version: Some(version), marketplace: marketplace.clone(), ..install });
+    }
+}
+
+fn leftover(
+    found: &mut Collector<'_>,
+    context: &Context,
+    directory: &str,
+    id: Option<&InstalledId>,
+    count: usize,
+) {
+    let key = id.map(|id| found.key(id));
+    let message = match count {
+        1 => "1 older version is still in the cache; running sessions may use it".to_owned(),
+        count => format!("{count} older versions are still in the cache; running sessions may use them"),
+    };
+    let help = "end all sessions, then delete the directories that you do not need";
+    if let Some(problem) = found.problem(InstallProblemKind::Leftover, place(directory, ""), message, help) {
+        problem.key = key;
+        problem.state = id.map_or(HostState::Off, |id| context.settings.state(id));
+    }
+}

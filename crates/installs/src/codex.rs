@@ -1,0 +1,197 @@
+//! Codex: its cache, configuration and loose pieces.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_manifest::json::{JsonNode, JsonValue};
+use plugward_types::InstalledId;
+
+use crate::collector::{Collector, join, place, step};
+use crate::loose::{add_directory, add_skills};
+use crate::parts::Parts;
+use crate::source_file::Syntax;
+use crate::{
+    EntryKind, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer,
+    InstallProblemKind, RecordPlace,
+};
+
+/// The directory of an administrator's files.
+const SYSTEM: &str = "/etc/codex";
+
+/// What the configuration decides about plugins.
+#[derive(Default)]
+struct Config {
+    plugins: BTreeMap<InstalledId, PluginSetting>,
+    /// The names of the known marketplaces.
+    markets: BTreeMap<String, Option<String>>,
+    /// The projects that the user trusts.
+    trusted: BTreeSet<String>,
+}
+
+struct PluginSetting {
+    state: HostState,
+    record: RecordPlace,
+}
+
+/// Reads everything that Codex would load.
+pub(crate) fn read(found: &mut Collector<'_>) {
+    let mut config = Config::default();
+    let home = found.home.clone();
+    let projects =
+        found.project_directories().into_iter().map(|at| (join(&at, ".codex"), InstallLayer::Project));
+    let places = [(SYSTEM.to_owned(), InstallLayer::User), (home.clone(), InstallLayer::User)];
+    for (at, layer) in places.into_iter().chain(projects).collect::<Vec<_>>() {
+        read_config(found, &at, layer, &mut config);
+        read_hooks(found, &join(&at, "hooks.json"), layer);
+        add_skills(found, &join(&at, "skills"), layer, &[".system"], None);
+        add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
+        add_directory(found, &join(&at, "prompts"), InstallKind::Commands, layer);
+    }
+    crate::loose::add_shared_skills(found);
+    add_cache(found, &home, &mut config);
+    for (id, setting) in config.plugins {
+        let state = setting.state;
+        let help = "install the plugin again, then run: plugward check";
+        let key = found.key(&id);
+        let problem = found.problem(InstallProblemKind::Missing, setting.record, "not on disk", help);
+        if let Some(problem) = problem {
+            problem.key = Some(key);
+            problem.state = state;
+            problem.switch = HostSwitch::Id(id.as_str().to_owned());
+        }
+    }
+}
+
+/// Reads `config.toml`. A file of the project can enable and disable plugins too.
+fn read_config(found: &mut Collector<'_>, directory: &str, layer: InstallLayer, config: &mut Config) {
+    let path = join(directory, "config.toml");
+    let Some(file) = found.open(&path, Syntax::Toml) else { return };
+    let Some(root) = found.parse(&file) else { return };
+    read_parts(found, &path, &root, layer);
+    if layer == InstallLayer::User {
+        let is_trusted =
+            |node: &JsonNode<'_>| node.get("trust_level")?.as_str().map(|level| level == "trusted");
+        let projects = found.members(&path, &root, "projects").iter();
+        let trusted = projects.filter(|member| is_trusted(member.node()) == Some(true));
+        config.trusted.extend(trusted.map(|member| member.key().to_owned()));
+    }
+    let is_trusted = layer == InstallLayer::User || config.trusts(found, directory);
+    for member in found.members(&path, &root, "plugins") {
+        let record = place(&path, &step("/plugins", member.key()));
+        let Some(id) = found.id(member.key(), record.clone()) else { continue };
+        let state = read_state(found, &id, member.node(), &record);
+        // The host ignores the file of a project that is not trusted, so it disables nothing.
+        if is_trusted || state == HostState::On {
+            config.plugins.insert(id, PluginSetting { state, record });
+        }
+    }
+    for member in found.members(&path, &root, "marketplaces") {
+        let text = |key: &str| member.node().get(key).and_then(JsonNode::as_str);
+        let local = text("source").filter(|_| text("source_type") == Some("local"));
+        config.markets.insert(member.key().to_owned(), local.map(ToOwned::to_owned));
+    }
+}
+
+impl Config {
+    /// Returns `true` if the user trusts the project of a `.codex` directory.
+    fn trusts(&self, found: &Collector<'_>, directory: &str) -> bool {
+        let own = directory.strip_suffix("/.codex").unwrap_or(directory);
+        let root = found.project_directories().into_iter().next();
+        self.trusted.contains(own) || root.is_some_and(|root| self.trusted.contains(&root))
+    }
+}
+
+/// Returns the state in the table of one plugin.
+fn read_state(
+    found: &mut Collector<'_>,
+    id: &InstalledId,
+    table: &JsonNode<'_>,
+    record: &RecordPlace,
+) -> HostState {
+    let Some(enabled) = table.get("enabled") else { return HostState::On };
+    match enabled.value() {
+        JsonValue::Bool(false) => return HostState::Off,
+        JsonValue::Bool(true) => return HostState::On,
+        _ => {}
+    }
+    let message = format!("expected a boolean as `enabled`, got {}", enabled.type_name());
+    let help = "write `enabled = true` or `enabled = false`";
+    let key = found.key(id);
+    if let Some(problem) = found.problem(InstallProblemKind::Row, record.clone(), message, help) {
+        problem.key = Some(key);
+        problem.switch = HostSwitch::Id(id.as_str().to_owned());
+    }
+    HostState::On
+}
+
+/// Adds the hooks, servers, commands and environment of a configuration.
+fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, layer: InstallLayer) {
+    let mut parts = Parts::default();
+    // The host stores there which hooks the user trusts.
+    parts.add_hooks(found.members(path, root, "hooks"), &["state"]);
+    parts.add_servers(found.members(path, root, "mcp_servers"));
+    if let Some(notify) = root.get("notify") {
+        match notify.items() {
+            Some(_) => parts.add_command("notify", notify),
+            None => found.wrong_type(path, "/notify", notify, "a list"),
+        }
+    }
+    if let Some(policy) = root.get("shell_environment_policy") {
+        parts.add_env(found.members(path, policy, "set"));
+    }
+    for member in found.members(path, root, "model_providers") {
+        if let Some(command) = member.node().get("auth").and_then(|auth| auth.get("command")) {
+            parts.add_command(&format!("model_providers.{}.auth", member.key()), command);
+        }
+    }
+    found.add_parts(path, parts, layer);
+}
+
+fn read_hooks(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    let Some(file) = found.open(path, Syntax::Json) else { return };
+    let Some(root) = found.parse(&file) else { return };
+    let mut parts = Parts::default();
+    parts.add_hooks(found.members(path, &root, "hooks"), &[]);
+    found.add_parts(path, parts, layer);
+}
+
+/// Adds all versions in the cache. The highest one runs, so a planted directory counts; symlinks do not.
+fn add_cache(found: &mut Collector<'_>, home: &str, config: &mut Config) {
+    let cache = join(home, "plugins/cache");
+    for market in found.real_directories(&cache) {
+        for name in found.real_directories(&join(&cache, &market)) {
+            let directory = join(&cache, &format!("{market}/{name}"));
+            let versions = found.real_directories(&directory);
+            if versions.is_empty() {
+                continue;
+            }
+            let Some(id) = found.id(&format!("{name}@{market}"), place(&directory, "")) else { continue };
+            // Plugins of the account run without a table in the configuration, so the state of others is not known.
+            let state = config.plugins.remove(&id).map_or(HostState::On, |setting| setting.state);
+            let clone = join(home, &format!(".tmp/marketplaces/{market}"));
+            let marketplace = match config.markets.get(&market) {
+                Some(Some(local)) => Some(local.clone()),
+                _ => Some(clone).filter(|clone| found.is_directory(clone)),
+            };
+            for version in versions {
+                let Some(real) = found.machine.files.real(&join(&directory, &version)) else { continue };
+                let install = found.install(found.key(&id), InstallKind::Plugin, real, place(&directory, ""));
+                found.add(Install {
+                    contents: InstallContents::CacheDirectory,
+                    version: Some(version),
+                    state,
+                    switch: HostSwitch::Id(id.as_str().to_owned()),
+                    marketplace: marketplace.clone(),
+                    ..install
+                });
+            }
+        }
+    }
+}
+
+impl Collector<'_> {
+    /// Returns the names of the directories in a directory, without symlinks.
+    fn real_directories(&mut self, path: &str) -> Vec<String> {
+        let entries = self.entries(path).into_iter();
+        entries.filter(|entry| entry.kind == EntryKind::Directory).map(|entry| entry.name).collect()
+    }
+}

@@ -1,0 +1,223 @@
+//! Gemini CLI: its extensions, settings and loose pieces.
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "places are at most the length of the path, for which the list has one more item"
+)]
+
+use plugward_manifest::json::{JsonMember, JsonNode};
+use plugward_types::{InstalledId, PlacePath};
+
+use crate::collector::{Collector, absolute, join, place, shown, step};
+use crate::loose::{add_directory, add_shared_skills, add_skills, manifest_name};
+use crate::parts::Parts;
+use crate::source_file::{SourceFile, Syntax};
+use crate::{HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblemKind, ReadFault};
+
+/// The directories of an administrator's files, on Linux and macOS.
+const SYSTEM: &[&str] = &["/etc/gemini-cli", "/Library/Application Support/GeminiCli"];
+
+/// The keys of `hooks` that are not events.
+const NOT_EVENTS: &[&str] = &["disabled", "enabled", "notifications"];
+
+/// The settings whose value is a command, by their object.
+const COMMANDS: &[(&str, &[&str])] =
+    &[("tools", &["callCommand", "discoveryCommand"]), ("mcp", &["serverCommand"])];
+
+/// The same settings in old files, in which they are at the top.
+const OLD_COMMANDS: &[&str] = &["mcpServerCommand", "toolCallCommand", "toolDiscoveryCommand"];
+
+/// The rules that are read for one extension.
+const RULES: usize = 50_000;
+
+/// Reads everything that Gemini CLI would load.
+pub(crate) fn read(found: &mut Collector<'_>) {
+    for path in system_files(found) {
+        read_settings(found, &path, InstallLayer::User);
+    }
+    let user = (found.home.clone(), InstallLayer::User);
+    let projects =
+        found.project_directories().into_iter().map(|at| (join(&at, ".gemini"), InstallLayer::Project));
+    for (at, layer) in core::iter::once(user).chain(projects).collect::<Vec<_>>() {
+        read_settings(found, &join(&at, "settings.json"), layer);
+        add_skills(found, &join(&at, "skills"), layer, &[], None);
+        add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
+        add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);
+    }
+    add_shared_skills(found);
+    add_extensions(found);
+}
+
+/// Returns the settings files of the system.
+fn system_files(found: &Collector<'_>) -> Vec<String> {
+    let machine = found.machine;
+    let files = [
+        ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
+        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "settings.json"),
+    ];
+    let paths = files.into_iter().flat_map(|(variable, name)| {
+        match machine.environment.get(variable).filter(|value| !value.is_empty()) {
+            Some(path) => vec![absolute(machine, path)],
+            None => SYSTEM.iter().map(|directory| join(directory, name)).collect(),
+        }
+    });
+    paths.collect()
+}
+
+fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
+    let Some(root) = found.parse(&file) else { return };
+    let mut parts = Parts::default();
+    parts.add_hooks(found.members(path, &root, "hooks"), NOT_EVENTS);
+    parts.add_servers(found.members(path, &root, "mcpServers"));
+    for (object, names) in COMMANDS {
+        let members = found.members(path, &root, object);
+        for member in members.iter().filter(|member| names.contains(&member.key())) {
+            let name = format!("{object}.{}", member.key());
+            add_command(found, path, &format!("/{object}/{}", member.key()), &name, member, &mut parts);
+        }
+    }
+    let members = root.members().unwrap_or_default();
+    for member in members.iter().filter(|member| OLD_COMMANDS.contains(&member.key())) {
+        add_command(found, path, &format!("/{}", member.key()), member.key(), member, &mut parts);
+    }
+    found.add_parts(path, parts, layer);
+}
+
+fn add_command(
+    found: &mut Collector<'_>,
+    path: &str,
+    pointer: &str,
+    name: &str,
+    member: &JsonMember<'_>,
+    parts: &mut Parts,
+) {
+    match member.node().as_str() {
+        Some(_) => parts.add_command(name, member.node()),
+        None if member.node().is_null() => {}
+        None => found.wrong_type(path, pointer, member.node(), "a string"),
+    }
+}
+
+/// Adds every directory and symlink in `extensions/`. The name of the entry is the id.
+fn add_extensions(found: &mut Collector<'_>) {
+    let extensions = join(&found.home, "extensions");
+    let enablement = join(&extensions, "extension-enablement.json");
+    let file = found.open(&enablement, Syntax::Json);
+    let root = file.as_ref().and_then(|file| found.parse(file));
+    for name in found.directories(&extensions) {
+        let at = join(&extensions, &name);
+        let Some(id) = found.id(&name, place(&at, "")) else { continue };
+        let Some(real) = place_of(found, &id, &at) else { continue };
+        let is_outside =
+            found.machine.files.real(&extensions).is_none_or(|root| real.relative_to(&root).is_none());
+        // The host disables extensions by the name in their manifest.
+        let called = manifest_name(found, &join(real.as_str(), "gemini-extension.json"));
+        let state = match (&called, &root) {
+            (Some(called), Some(root)) => state_of(found, &enablement, root, called),
+            _ => HostState::On,
+        };
+        let install = found.install(found.key(&id), InstallKind::Plugin, real, place(&at, ""));
+        found.add(Install { state, switch: HostSwitch::ManifestName, is_outside, ..install });
+    }
+}
+
+/// Returns the directory that the host runs: that of a link, or the extension's own.
+fn place_of(found: &mut Collector<'_>, id: &InstalledId, at: &str) -> Option<PlacePath> {
+    let path = join(at, ".gemini-extension-install.json");
+    let (kind, message, help) = match link_source(found, &path) {
+        Ok(None) => return found.machine.files.real(at),
+        Ok(Some(source)) => {
+            let source = absolute(found.machine, &source);
+            match found.machine.files.real(&source).filter(|real| found.is_directory(real.as_str())) {
+                Some(real) => return Some(real),
+                None => {
+                    let message = format!("the linked directory is not on disk: {}", shown(&source));
+                    (
+                        InstallProblemKind::Missing,
+                        message,
+                        "restore the directory, or remove the link".to_owned(),
+                    )
+                }
+            }
+        }
+        Err(fault) => (InstallProblemKind::Row, fault.message, fault.help),
+    };
+    let key = found.key(id);
+    if let Some(problem) = found.problem(kind, place(&path, ""), message, help) {
+        problem.key = Some(key);
+        problem.switch = HostSwitch::ManifestName;
+    }
+    None
+}
+
+/// Returns the source of a linked extension, or `None` for a copied one.
+fn link_source(found: &Collector<'_>, path: &str) -> Result<Option<String>, ReadFault> {
+    let Some(bytes) = found.machine.files.read(path)? else { return Ok(None) };
+    let file = SourceFile::new(path.to_owned(), bytes, Syntax::Json);
+    let invalid = |message: String| ReadFault::new(message, "install the extension again");
+    let root = file.parse().map_err(invalid)?;
+    let text = |key: &str| root.get(key).and_then(JsonNode::as_str);
+    match (text("type"), text("source")) {
+        (Some("git" | "local" | "github-release"), _) => Ok(None),
+        (Some("link"), Some(source)) => Ok(Some(source.to_owned())),
+        (Some("link"), None) => Err(invalid("expected a string as `source`".to_owned())),
+        (Some(other), _) => Err(invalid(format!("unknown type `{}`", shown(other)))),
+        (None, _) => Err(invalid("expected a string as `type`".to_owned())),
+    }
+}
+
+/// Returns the state of an extension in the working directory. Of its rules, the last one that matches decides.
+fn state_of(found: &mut Collector<'_>, file: &str, root: &JsonNode<'_>, name: &str) -> HostState {
+    let Some(directory) = found.machine.directory else { return HostState::On };
+    let Some(rules) = root.get(name).and_then(|extension| extension.get("overrides")) else {
+        return HostState::On;
+    };
+    let Some(items) = rules.items().filter(|items| items.len() <= RULES) else {
+        let pointer = format!("{}/overrides", step("", name));
+        found.unreadable(file, &pointer, format!("expected a list of at most {RULES} rules at `{pointer}`"));
+        return HostState::On;
+    };
+    let path = format!("{}/", directory.as_str().trim_end_matches('/'));
+    let mut state = HostState::On;
+    for rule in items.iter().filter_map(JsonNode::as_str) {
+        let (pattern, to) = match rule.strip_prefix('!') {
+            Some(pattern) => (pattern, HostState::Off),
+            None => (rule, HostState::On),
+        };
+        if matches(pattern, &path) {
+            state = to;
+        }
+    }
+    state
+}
+
+/// Returns `true` if a pattern matches a directory, which ends with `/`.
+///
+/// `*` matches any text, and `/*` also nothing. The set of all places that can be reached replaces backtracking, so
+/// the time is at most the product of both lengths.
+fn matches(pattern: &str, path: &str) -> bool {
+    let (pattern, path) = (pattern.as_bytes(), path.as_bytes());
+    let mut reached = vec![false; path.len() + 1];
+    reached[0] = true;
+    let mut at = 0;
+    while at < pattern.len() && reached.contains(&true) {
+        let rest = &pattern[at..];
+        if rest.starts_with(b"/*") || rest.starts_with(b"*") {
+            // From the first place at which the text can start, every later place is reached.
+            let any = |place: usize| reached[place] && (rest[0] == b'*' || path.get(place) == Some(&b'/'));
+            if let Some(first) = (0..=path.len()).find(|place| any(*place)) {
+                let next = first + usize::from(rest[0] == b'/');
+                reached[next..].fill(true);
+            }
+            at += 1 + usize::from(rest[0] == b'/');
+        } else {
+            for place in (0..path.len()).rev() {
+                reached[place + 1] = reached[place] && path[place] == rest[0];
+            }
+            reached[0] = false;
+            at += 1;
+        }
+    }
+    reached[path.len()]
+}

@@ -1,0 +1,93 @@
+//! The bytes of a record, and the syntax in which they are read.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
+
+use plugward_manifest::json::{self, JsonNode, JsonValue, ParseLimits};
+use plugward_types::escape;
+
+/// The syntax of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    Json,
+    JsonWithComments,
+    Toml,
+}
+
+/// A file that was read, but not parsed.
+///
+/// The nodes borrow from the bytes, so the file outlives them.
+pub(crate) struct SourceFile {
+    pub(crate) path: String,
+    bytes: Vec<u8>,
+    syntax: Syntax,
+}
+
+/// Records are larger than files of plugins. The number of values limits the memory of a hostile file to about 128 MiB.
+const LIMITS: ParseLimits =
+    ParseLimits::standard().with_bytes(64 << 20).with_depth(64).with_values(2_000_000).with_string(64 << 20);
+
+impl SourceFile {
+    pub(crate) fn new(path: String, mut bytes: Vec<u8>, syntax: Syntax) -> Self {
+        if syntax == Syntax::JsonWithComments {
+            blank_comments(&mut bytes);
+        }
+        Self { path, bytes, syntax }
+    }
+
+    /// Parses the file, which must contain one object or table; the error is a message with its place.
+    pub(crate) fn parse(&self) -> Result<JsonNode<'_>, String> {
+        let root = match self.syntax {
+            Syntax::Json | Syntax::JsonWithComments => json::parse(&self.bytes, &LIMITS),
+            Syntax::Toml => json::parse_toml(&self.bytes, &LIMITS),
+        };
+        let root = root.map_err(|errors| escape::line(&errors.to_string()).into_owned())?;
+        match root.value() {
+            JsonValue::Object(_) => Ok(root),
+            _ => Err(format!("expected an object, got {}", root.type_name())),
+        }
+    }
+}
+
+/// Replaces comments with spaces, so that offsets and lines stay the same.
+///
+/// An unclosed comment is left as it is, because no host accepts it.
+pub(crate) fn blank_comments(bytes: &mut [u8]) {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let length = match (byte, bytes.get(at + 1)) {
+            (b'"', _) => string_length(bytes.get(at..).unwrap_or_default()),
+            (b'/', Some(b'/')) => {
+                let rest = bytes.get(at..).unwrap_or_default();
+                let length = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+                blank(bytes, at, length);
+                length
+            }
+            (b'/', Some(b'*')) => {
+                let inner = bytes.get(at + 2..).unwrap_or_default();
+                let Some(end) = inner.windows(2).position(|pair| pair == b"*/") else { return };
+                blank(bytes, at, end + 4);
+                end + 4
+            }
+            _ => 1,
+        };
+        at += length;
+    }
+}
+
+fn blank(bytes: &mut [u8], start: usize, length: usize) {
+    for byte in bytes.iter_mut().skip(start).take(length).filter(|byte| !matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+}
+
+/// Returns the length of a string with its quotes, up to the end of the text if it is not closed.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}

@@ -1,0 +1,224 @@
+//! The directories and files that hosts would load, by place.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plugward_installs::{
+    HostInventory, HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblem,
+    InstallProblemKind, RecordPlace,
+};
+use plugward_manifest::{CommandSources, MarketplaceEntry, read_marketplace};
+use plugward_types::{HostName, PlacePath, PluginKey};
+
+/// The label of the root of a project, in reports.
+pub const PROJECT_LABEL: &str = "project";
+
+/// What the hosts of a machine would load, by place. Keys come from here.
+///
+/// The default is a machine without hosts: every plugin then has the key of its place.
+#[derive(Debug, Clone, Default)]
+pub struct InstallRecords {
+    places: BTreeMap<PlacePath, Arc<InstalledPlace>>,
+    problems: Vec<InstallProblem>,
+    /// The hosts with a record that cannot be read.
+    unreadable: BTreeSet<HostName>,
+}
+
+/// One directory or file that at least one host would load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InstalledPlace {
+    /// The real path.
+    pub place: PlacePath,
+    /// The keys, sorted. A directory that two records name has two, and both pins must match.
+    pub keys: Vec<PluginKey>,
+    /// The hosts that would load it.
+    pub hosts: BTreeSet<HostName>,
+    /// The kind. A directory with a manifest is a plugin, whatever else names it.
+    pub kind: InstallKind,
+    /// Whether at least one host would load it in this project.
+    pub state: HostState,
+    /// The version in a record or layout.
+    pub version: Option<String>,
+    /// The part of the place that counts.
+    pub contents: InstallContents,
+    /// The label of its root: a host, or [`PROJECT_LABEL`].
+    pub label: String,
+    /// The record that names it.
+    pub record: RecordPlace,
+    /// `true` if a record points outside the host's own directory of plugins.
+    pub is_outside: bool,
+    /// The directory of the marketplace that describes it.
+    pub marketplace: Option<String>,
+    /// The keys that it had before its marketplace renamed it.
+    pub former_keys: Vec<PluginKey>,
+}
+
+impl InstallRecords {
+    /// Merges what the hosts would load: a place that several hosts or records name is one plugin.
+    #[must_use]
+    pub fn new(inventories: impl IntoIterator<Item = HostInventory>) -> Self {
+        let mut merged: BTreeMap<PlacePath, InstalledPlace> = BTreeMap::new();
+        let mut records = Self::default();
+        for HostInventory { installs, problems, .. } in inventories {
+            let broken = problems.iter().filter(|one| one.kind == InstallProblemKind::Unreadable);
+            records.unreadable.extend(broken.map(|one| one.host.clone()));
+            records.problems.extend(problems);
+            for install in installs {
+                match merged.entry(install.place.clone()) {
+                    Entry::Occupied(mut known) => known.get_mut().add(install),
+                    Entry::Vacant(free) => drop(free.insert(InstalledPlace::of(install))),
+                }
+            }
+        }
+        records.places = merged.into_iter().map(|(place, one)| (place, Arc::new(one))).collect();
+        records
+    }
+
+    /// Returns what is installed at a place.
+    #[must_use]
+    pub fn at(&self, place: &PlacePath) -> Option<&Arc<InstalledPlace>> {
+        self.places.get(place)
+    }
+
+    /// Returns all places, sorted.
+    pub fn places(&self) -> impl Iterator<Item = &Arc<InstalledPlace>> {
+        self.places.values()
+    }
+
+    /// Returns the places with a key.
+    pub fn of_key(&self, key: &PluginKey) -> impl Iterator<Item = &Arc<InstalledPlace>> {
+        self.places.values().filter(move |one| one.keys.contains(key))
+    }
+
+    /// Returns the problems of the records.
+    #[must_use]
+    pub fn problems(&self) -> &[InstallProblem] {
+        &self.problems
+    }
+
+    /// Returns the problem of a record that keeps all plugins of these hosts from loading.
+    pub(crate) fn unreadable(&self, hosts: &BTreeSet<HostName>) -> Option<&InstallProblem> {
+        // A place that another host would load is judged for that host.
+        let all = !hosts.is_empty() && hosts.iter().all(|host| self.unreadable.contains(host));
+        let is =
+            |one: &&InstallProblem| one.kind == InstallProblemKind::Unreadable && hosts.contains(&one.host);
+        self.problems.iter().find(is).filter(|_| all)
+    }
+}
+
+impl InstalledPlace {
+    fn of(install: Install) -> Self {
+        let label = match install.layer {
+            InstallLayer::User => install.host.to_string(),
+            InstallLayer::Project => PROJECT_LABEL.to_owned(),
+        };
+        let former = former_keys(&install);
+        Self {
+            place: install.place,
+            keys: vec![install.key],
+            hosts: BTreeSet::from([install.host]),
+            kind: install.kind,
+            state: install.state,
+            version: install.version,
+            contents: install.contents,
+            label,
+            record: install.record,
+            is_outside: install.is_outside,
+            marketplace: install.marketplace,
+            former_keys: former,
+        }
+    }
+
+    fn add(&mut self, install: Install) {
+        let former = former_keys(&install);
+        if !self.keys.contains(&install.key) {
+            self.keys.push(install.key);
+            self.keys.sort();
+        }
+        // A recorded id is the key of a place that is also a loose piece of another host.
+        if self.keys.iter().any(|key| key.placed().is_none()) {
+            self.keys.retain(|key| key.placed().is_none());
+        }
+        self.hosts.insert(install.host);
+        self.kind = self.kind.min(install.kind);
+        self.state = self.state.min(install.state);
+        self.version = self.version.take().or(install.version);
+        if self.contents != install.contents {
+            self.contents = InstallContents::Directory;
+        }
+        self.is_outside |= install.is_outside;
+        self.marketplace = self.marketplace.take().or(install.marketplace);
+        self.former_keys.extend(former);
+    }
+}
+
+fn former_keys(install: &Install) -> Vec<PluginKey> {
+    let key = |id: &plugward_types::InstalledId| PluginKey::Installed {
+        host: install.host.clone(),
+        id: id.clone(),
+    };
+    install.former_ids.iter().map(key).collect()
+}
+
+/// Returns the definition of an install without a manifest, in the form of a marketplace entry: the form in which a
+/// Claude marketplace defines a plugin that has no manifest.
+pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry> {
+    let parts: Vec<&str> = match &installed.contents {
+        InstallContents::Parts(parts) => parts.iter().map(|part| part.name).collect(),
+        InstallContents::Directory | InstallContents::CacheDirectory => Vec::new(),
+    };
+    let has = |name: &str| parts.contains(&name);
+    let (name, components) = match installed.kind {
+        InstallKind::Plugin => return None,
+        // SKILL.md at the top is a standard file.
+        InstallKind::Skill => ("skill", String::new()),
+        InstallKind::Agents => ("agents", r#","agents":["./"]"#.to_owned()),
+        InstallKind::Commands => ("commands", r#","commands":["./"]"#.to_owned()),
+        InstallKind::Settings | InstallKind::Servers => {
+            let hooks = if has("hooks.json") { r#","hooks":"./hooks.json""# } else { "" };
+            let servers = if has("servers.json") { r#","mcpServers":"./servers.json""# } else { "" };
+            let name = if installed.kind == InstallKind::Servers { "servers" } else { "settings" };
+            (name, format!("{hooks}{servers}"))
+        }
+    };
+    let entry = format!(r#"{{"name":"{name}","source":"./x","strict":false{components}}}"#);
+    let text = format!(r#"{{"name":"installed","owner":{{"name":"host"}},"plugins":[{entry}]}}"#);
+    let read = read_marketplace("settings", text.as_bytes(), CommandSources::Refused).ok();
+    read?.0.entries().first().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_without_a_manifest_has_a_definition() {
+        let host: HostName = "claude".parse().unwrap();
+        for kind in [
+            InstallKind::Skill,
+            InstallKind::Agents,
+            InstallKind::Commands,
+            InstallKind::Settings,
+            InstallKind::Servers,
+        ] {
+            let place = PlacePath::new("/home/user/.claude/x").unwrap();
+            let one = InstalledPlace {
+                keys: vec![PluginKey::Placed(place.clone())],
+                place,
+                hosts: BTreeSet::from([host.clone()]),
+                kind,
+                state: HostState::On,
+                version: None,
+                contents: InstallContents::Directory,
+                label: "claude".to_owned(),
+                record: RecordPlace::new("", ""),
+                is_outside: false,
+                marketplace: None,
+                former_keys: Vec::new(),
+            };
+            assert!(!definition(&one).unwrap().is_strict(), "{kind:?}");
+        }
+    }
+}

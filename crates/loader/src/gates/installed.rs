@@ -1,0 +1,44 @@
+//! What a host's records say about a plugin: the first gate, and the contents of a settings file.
+
+use plugward_installs::InstallContents;
+use plugward_tree_lock::Snapshot;
+
+use super::Context;
+use crate::discovery::discover::PluginPlace;
+use crate::report::Gate;
+use crate::report::text::plain;
+use crate::run::examined::Examined;
+use crate::run::outcome::{Reason, Weight};
+
+/// Refuses a plugin whose host has a record that cannot be read, and notes a record that points elsewhere.
+pub(crate) fn gate(one: &mut Examined, context: &Context<'_>) {
+    let Some(installed) = one.place.installed.clone() else { return };
+    if let Some(problem) = context.options.installs.unreadable(&installed.hosts) {
+        let message = format!("a record of {} cannot be read, so none of its plugins load", problem.host);
+        let reason = Reason::new(
+            problem.kind.code(),
+            Gate::Discover,
+            Weight::Store,
+            message,
+            "fix the record that the report names",
+        );
+        one.gate(Gate::Discover).reasons.push(reason);
+    }
+    if installed.is_outside {
+        let message = format!(
+            "the install record points to `{}`, outside of the directory for plugins",
+            plain(installed.place.as_str())
+        );
+        one.gate(Gate::Discover).note("install/outside", message);
+    }
+}
+
+/// Returns the parts of a settings file as a tree, or `None` for a directory.
+pub(crate) fn parts(place: &PluginPlace) -> Option<Snapshot> {
+    match &place.installed.as_ref()?.contents {
+        InstallContents::Parts(parts) => {
+            Some(Snapshot::of_files(parts.iter().map(|part| (part.name, part.bytes.clone()))))
+        }
+        InstallContents::Directory | InstallContents::CacheDirectory => None,
+    }
+}
