@@ -24,15 +24,28 @@ pub(crate) struct Failure {
     class: Class,
     // Boxed, because almost every function returns this type and the success is the common case.
     diagnostic: Box<Diagnostic>,
+    /// The other faults of a settings file.
+    more: Vec<Diagnostic>,
 }
 
 impl Failure {
     fn new(class: Class, title: impl Into<String>) -> Self {
-        Self { class, diagnostic: Box::new(Diagnostic::error(title)) }
+        Self { class, diagnostic: Box::new(Diagnostic::error(title)), more: Vec::new() }
     }
 
     pub(crate) fn usage(title: impl Into<String>) -> Self {
         Self::new(Class::Usage, title)
+    }
+
+    /// Creates the failure for a fault of a settings file.
+    pub(crate) fn settings(diagnostic: Diagnostic) -> Self {
+        Self { class: Class::Usage, diagnostic: Box::new(diagnostic), more: Vec::new() }
+    }
+
+    /// Adds another fault, which is printed after the first.
+    pub(crate) fn and(mut self, diagnostic: Diagnostic) -> Self {
+        self.more.push(diagnostic);
+        self
     }
 
     pub(crate) fn internal(title: impl Into<String>) -> Self {
@@ -94,7 +107,8 @@ impl Failure {
     }
 
     pub(crate) fn render(&self, width: usize) -> String {
-        self.diagnostic.render(width)
+        let more = self.more.iter().map(|diagnostic| format!("\n{}", diagnostic.render(width)));
+        self.diagnostic.render(width) + &more.collect::<String>()
     }
 }
 

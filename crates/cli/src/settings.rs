@@ -1,37 +1,43 @@
-//! The user's settings: `config.toml` in the config directory, `--policy`, `PLUGWARD_CFG` and `--cfg`.
+//! The user's settings: the managed file, `config.toml` in the config directory, `--policy`, `PLUGWARD_CFG` and `--cfg`.
 //!
-//! An unknown key is an error with its place, so that a mistyped setting is not silently ignored. Files of a workspace
-//! are not read, because a repository must not loosen the settings of its users.
+//! `policy` merges them. This module reads the texts and turns the values into the types of the loader. An unknown key is
+//! an error with its place, so that a mistyped setting is not silently ignored.
+
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::hook_events::RawOutput;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
+use plugward_loader::policy::{
+    LayerKind, PlacedText, ProfileSetting, RawOutputSetting, ScanAskSetting, SettingId, SettingRow,
+    SettingsError, SettingsFault, SettingsLayer, TrustPolicy, ValueOrigin,
+};
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::TreeLimits;
 use plugward_loader::{
     ApprovalRule, HostSuppression, ParseError, PluginKey, ScanAsk, SignerRow, Trust, Verifiers,
 };
-use serde::Deserialize;
-use toml::Spanned;
 
-use crate::diagnostic::Location;
+use crate::diagnostic::{Diagnostic, Location};
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse, Warnings};
-use crate::settings_file::{self, SettingsFile};
+use crate::settings_file::{self, FileOwner, SettingsFile};
 
 /// The name of the settings file in the config directory.
 pub(crate) const NAME: &str = "config.toml";
+/// The administrator's settings.
+const MANAGED: &str = "/etc/plugward/config.toml";
 /// The most bytes of a settings file.
-pub(crate) const LIMIT: u64 = 1 << 20;
+pub(crate) const LIMIT: u64 = SettingsLayer::LIMIT;
 /// The most bytes of a rules file.
 const RULES: u64 = 1 << 20;
 
-/// The user's settings after all layers are merged.
+/// The settings that the user controls, after their layers are merged.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    pub(crate) trust: Option<Trust>,
+    pub(crate) trust: Trust,
     pub(crate) on_store_error: Option<StoreErrorRule>,
-    pub(crate) exclude_vcs: Option<bool>,
+    pub(crate) exclude_vcs: bool,
     pub(crate) approval: ApprovalRule,
     pub(crate) max_risk: Risk,
     pub(crate) revocation_lists: Vec<String>,
@@ -48,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) raw: RawOutput,
     /// Hooks of plugins that see raw output all the same.
     pub(crate) raw_grants: Vec<RawGrant>,
+    /// The layers, to which the loader adds those of a plugin's repositories.
+    pub(crate) layers: Vec<Arc<SettingsLayer>>,
     /// Rules files to add to the built-in rules.
     rules: Vec<Utf8PathBuf>,
     warnings: Warnings,
@@ -62,263 +70,54 @@ pub(crate) struct RawGrant {
     pub(crate) tools: Vec<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Layer {
-    trust: Option<TrustValue>,
-    pins: Option<PinsTable>,
-    plugins: Option<PluginsTable>,
-    lock: Option<LockTable>,
-    scan: Option<ScanTable>,
-    limits: Option<LimitsTable>,
-    hooks: Option<HooksTable>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HooksTable {
-    raw: Option<RawValue>,
-    grants: Option<Vec<GrantTable>>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum RawValue {
-    User,
-    All,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GrantTable {
-    plugin: Spanned<String>,
-    hook: String,
-    tools: Vec<String>,
-}
-
-/// The limits of a tree; a `tree/limit` refusal names the one to raise.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LimitsTable {
-    tree_files: Option<usize>,
-    tree_bytes: Option<u64>,
-    file_bytes: Option<u64>,
-    tree_depth: Option<usize>,
-}
-
-impl LimitsTable {
-    /// Returns the limits of a weaker layer with those of this one in their place.
-    fn over(self, before: TreeLimits) -> TreeLimits {
-        TreeLimits {
-            entries: self.tree_files.unwrap_or(before.entries),
-            bytes: self.tree_bytes.unwrap_or(before.bytes),
-            file_bytes: self.file_bytes.unwrap_or(before.file_bytes),
-            depth: self.tree_depth.unwrap_or(before.depth),
-            path_bytes: before.path_bytes,
-        }
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PinsTable {
-    on_store_error: Option<StoreErrorValue>,
-    exclude_vcs: Option<bool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PluginsTable {
-    approval: Option<ApprovalValue>,
-    max_risk: Option<RiskValue>,
-    revocation_lists: Option<Vec<String>>,
-    shared: Option<Vec<Spanned<String>>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LockTable {
-    signers: Option<Vec<Spanned<SignerTable>>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SignerTable {
-    key: String,
-    ids: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ScanTable {
-    ask: Option<AskValue>,
-    suppress: Option<Vec<SuppressTable>>,
-    profile: Option<ProfileValue>,
-    packages: Option<Vec<String>>,
-    rules: Option<Vec<String>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SuppressTable {
-    plugin: Option<Spanned<String>>,
-    rule: Spanned<String>,
-    path: String,
-    digest: Spanned<String>,
-    reason: Spanned<String>,
-    expires: Option<Spanned<String>>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TrustValue {
-    Tofu,
-    Prompt,
-    Locked,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum AskValue {
-    Person,
-    Note,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum ProfileValue {
-    StrictPlugin,
-    General,
-}
-
-impl ProfileValue {
-    const fn profile(self) -> Profile {
-        match self {
-            Self::StrictPlugin => Profile::StrictPlugin,
-            Self::General => Profile::General,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StoreErrorValue {
-    Warn,
-    Refuse,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ApprovalValue {
-    Off,
-    Required,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-enum RiskValue {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
-
-/// The text of one layer of settings.
-struct SettingsText {
-    /// The name of the layer in errors.
-    name: String,
-    body: String,
-    /// The directory that relative paths in the text start from; empty for the working directory.
-    directory: Utf8PathBuf,
+/// The layers that the user controls, and the paths of their files.
+struct UserLayers {
+    layers: Vec<Arc<SettingsLayer>>,
+    /// The label of each file, with its path.
+    files: Vec<(String, Utf8PathBuf)>,
 }
 
 impl Settings {
-    /// Reads all layers. A later layer overrides an earlier one, key by key.
+    /// Reads all layers of the user and the administrator.
     pub(crate) fn read(host: &Host) -> Result<Self, Failure> {
-        let mut all = Self {
-            trust: None,
-            on_store_error: None,
-            exclude_vcs: None,
-            approval: ApprovalRule::Off,
-            max_risk: Risk::Medium,
-            revocation_lists: Vec::new(),
-            shared: Vec::new(),
-            verifiers: Verifiers::none(),
-            suppressions: Vec::new(),
-            scan_ask: ScanAsk::Ask,
-            profile: None,
-            packages: Vec::new(),
-            tree: TreeLimits::standard(),
-            raw: RawOutput::ManagedAndUser,
-            raw_grants: Vec::new(),
-            rules: Vec::new(),
+        let mut read = UserLayers { layers: Vec::new(), files: Vec::new() };
+        read.read_files(host)?;
+        read.read_assignments(host)?;
+        let policy = TrustPolicy::new(read.layers.iter().cloned(), []);
+        let rules = rule_files(&policy, &read);
+        // The loader turns the same values into options for each plugin, with the layers of its repositories.
+        let values = plugward_loader::PolicyOptions::of(&policy);
+        Ok(Self {
+            trust: values.trust,
+            on_store_error: values.on_store_error,
+            exclude_vcs: policy.excludes_vcs(),
+            approval: values.approval,
+            max_risk: values.max_risk,
+            revocation_lists: policy.texts(SettingId::RevocationLists),
+            shared: shared_names(&policy, &read)?,
+            verifiers: verifiers(&policy, &read)?,
+            suppressions: suppressions(&policy, &read)?,
+            scan_ask: match policy.scan_ask() {
+                ScanAskSetting::Note => ScanAsk::Note,
+                ScanAskSetting::Person => ScanAsk::Ask,
+            },
+            profile: policy.scan_profile().map(|profile| match profile {
+                ProfileSetting::General => Profile::General,
+                ProfileSetting::StrictPlugin => Profile::StrictPlugin,
+            }),
+            packages: policy.texts(SettingId::Packages),
+            tree: values.tree,
+            raw: match policy.raw_output() {
+                RawOutputSetting::User => RawOutput::ManagedAndUser,
+                RawOutputSetting::All => RawOutput::All,
+            },
+            raw_grants: raw_grants(&policy, &read)?,
+            layers: read.layers,
+            rules,
             warnings: host.warnings.clone(),
-        };
-        for text in texts(host)? {
-            all.add(&text)?;
-        }
-        Ok(all)
+        })
     }
 
-    fn add(&mut self, text: &SettingsText) -> Result<(), Failure> {
-        let layer: Layer = toml::from_str(&text.body).map_err(|error| {
-            let what = match error.message() {
-                // The TOML reader's message for a missing pair of quotes.
-                "wanted string or table" => "expected a string in quotes",
-                message => message,
-            };
-            wrong(text, error.span().map_or(0, |span| span.start), what, &nearest(what))
-        })?;
-        let Layer { trust, pins, plugins, lock, scan, limits, hooks } = layer;
-        self.tree = limits.unwrap_or_default().over(self.tree);
-        self.trust = trust.map(TrustValue::trust).or(self.trust);
-        let pins = pins.unwrap_or_default();
-        self.on_store_error = pins.on_store_error.map(StoreErrorValue::rule).or(self.on_store_error);
-        self.exclude_vcs = pins.exclude_vcs.or(self.exclude_vcs);
-        let plugins = plugins.unwrap_or_default();
-        self.approval = plugins.approval.map_or(self.approval, ApprovalValue::rule);
-        self.max_risk = plugins.max_risk.map_or(self.max_risk, RiskValue::risk);
-        if let Some(lists) = plugins.revocation_lists {
-            self.revocation_lists = lists;
-        }
-        if let Some(shared) = plugins.shared {
-            self.shared = shared.into_iter().map(|name| shared_name(text, name)).collect::<Result<_, _>>()?;
-        }
-        if let Some(signers) = lock.unwrap_or_default().signers {
-            self.verifiers = signed_by(text, signers)?;
-        }
-        let hooks = hooks.unwrap_or_default();
-        self.raw = hooks.raw.map_or(self.raw, |word| match word {
-            RawValue::User => RawOutput::ManagedAndUser,
-            RawValue::All => RawOutput::All,
-        });
-        if let Some(grants) = hooks.grants {
-            self.raw_grants =
-                grants.into_iter().map(|grant| raw_grant(text, grant)).collect::<Result<_, _>>()?;
-        }
-        let scan = scan.unwrap_or_default();
-        self.scan_ask = match scan.ask {
-            Some(AskValue::Note) => ScanAsk::Note,
-            Some(AskValue::Person) => ScanAsk::Ask,
-            None => self.scan_ask,
-        };
-        self.profile = scan.profile.map(ProfileValue::profile).or(self.profile);
-        if let Some(packages) = scan.packages {
-            self.packages = packages;
-        }
-        if let Some(rules) = scan.rules {
-            // A relative path starts from the directory of the file that names it, not from the working directory.
-            self.rules = rules.into_iter().map(|path| text.directory.join(path)).collect();
-        }
-        if let Some(entries) = scan.suppress {
-            let read = |entry| suppression(text, entry);
-            self.suppressions = entries.into_iter().map(read).collect::<Result<_, _>>()?;
-        }
-        Ok(())
-    }
-}
-
-impl Settings {
     /// Returns the built-in rules with those of the settings and of `named`, or `None` if there are no additional rules.
     pub(crate) fn rules(&self, named: &[Utf8PathBuf]) -> Result<Option<Rules>, Failure> {
         let mut texts = Vec::new();
@@ -344,49 +143,78 @@ impl Settings {
     }
 }
 
-fn raw_grant(text: &SettingsText, grant: GrantTable) -> Result<RawGrant, Failure> {
-    let at = grant.plugin.span().start;
-    let plugin = grant.plugin.into_inner().parse().map_err(|error: ParseError| {
-        wrong(
-            text,
-            at,
-            &format!("expected the key of a plugin: {error}"),
-            "write `path:` and the absolute path of the plugin's directory",
-        )
-    })?;
-    Ok(RawGrant { plugin, hook: grant.hook, tools: grant.tools })
+impl UserLayers {
+    fn read_files(&mut self, host: &Host) -> Result<(), Failure> {
+        let managed = Utf8Path::new(MANAGED);
+        if let Some(file) = settings_file::read_if_present(managed, LIMIT, FileOwner::Root)? {
+            self.add(LayerKind::Managed, MANAGED.to_owned(), managed, &file.bytes)?;
+        }
+        if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
+            && let Some(file) = settings_file::read_if_present(&path, LIMIT, FileOwner::User)
+                .map_err(|error| unread(host, error))?
+        {
+            let SettingsFile { bytes, warning } = file;
+            host.warnings.add(warning);
+            self.add(LayerKind::User, NAME.to_owned(), &path, &bytes)?;
+        }
+        if let Some(path) = host.policy.as_ref().filter(|_| host.policy_use == PolicyUse::Read) {
+            let bytes = host::named_file(path, LIMIT)?;
+            // The label of the user's own file is its bare name.
+            let label = if path == NAME { format!("./{path}") } else { path.to_string() };
+            self.add(LayerKind::User, label, path, &bytes)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, kind: LayerKind, label: String, path: &Utf8Path, bytes: &[u8]) -> Result<(), Failure> {
+        let read = SettingsLayer::parse(kind, &label, bytes);
+        self.files.push((label, path.to_owned()));
+        self.layers.push(Arc::new(read.map_err(|error| self.failure(&error))?));
+        Ok(())
+    }
+
+    fn read_assignments(&mut self, host: &Host) -> Result<(), Failure> {
+        let lines = host.cfg_lines();
+        let rows: Vec<&str> = lines.lines().collect();
+        let flags: Vec<&str> = host.cfg_flags().iter().map(String::as_str).collect();
+        for (kind, label, rows) in [(LayerKind::Env, "PLUGWARD_CFG", rows), (LayerKind::Cli, "--cfg", flags)] {
+            let read = SettingsLayer::assignments(kind, label, &rows);
+            self.layers.push(Arc::new(read.map_err(|error| self.failure(&error))?));
+        }
+        Ok(())
+    }
+
+    /// Returns the path of a layer's file; `None` for assignments.
+    fn path(&self, label: &str) -> Option<&Utf8Path> {
+        self.files.iter().find(|(known, _)| known == label).map(|(_, path)| path.as_path())
+    }
+
+    /// Returns the directory that relative paths of a layer start from; empty for the working directory.
+    fn directory(&self, layer: &SettingsLayer) -> Utf8PathBuf {
+        self.path(layer.label()).and_then(Utf8Path::parent).map(Utf8Path::to_owned).unwrap_or_default()
+    }
+
+    fn failure(&self, error: &SettingsError) -> Failure {
+        let mut failure = self.fault(error.first());
+        for fault in error.rest() {
+            failure = failure.and(diagnostic(fault, self.path(&fault.origin.file)));
+        }
+        failure
+    }
+
+    /// Returns the failure for a fault. The place names the whole path, so that the user can open the file.
+    fn fault(&self, fault: &SettingsFault) -> Failure {
+        Failure::settings(diagnostic(fault, self.path(&fault.origin.file)))
+    }
 }
 
-/// Returns the texts of all layers, from weak to strong.
-fn texts(host: &Host) -> Result<Vec<SettingsText>, Failure> {
-    let mut texts = Vec::new();
-    if let Some(path) = host.config_dir().ok().map(|dir| dir.join(NAME))
-        && let Some(file) =
-            settings_file::read_if_present(&path, LIMIT).map_err(|error| unread(host, error))?
-    {
-        let SettingsFile { bytes, warning } = file;
-        host.warnings.add(warning);
-        let text = String::from_utf8(bytes).map_err(|error| {
-            Failure::usage(format!("{path} is not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
-        })?;
-        let directory = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
-        texts.push(SettingsText { name: path.to_string(), body: text, directory });
-    }
-    if let Some(path) = host.policy.as_ref().filter(|_| host.policy_use == PolicyUse::Read) {
-        let bytes = host::named_file(path, LIMIT)?;
-        let body =
-            String::from_utf8(bytes).map_err(|_error| Failure::usage(format!("{path} is not UTF-8")))?;
-        let directory = path.parent().map(Utf8Path::to_owned).unwrap_or_default();
-        texts.push(SettingsText { name: path.to_string(), body, directory });
-    }
-    let from_environment = host.cfg_lines();
-    let rows = from_environment.lines().map(|row| ("PLUGWARD_CFG", row));
-    let rows = rows.chain(host.cfg_flags().iter().map(|row| ("--cfg", row.as_str())));
-    for (name, row) in rows.filter(|(_, row)| !row.trim().is_empty()) {
-        let directory = Utf8PathBuf::new();
-        texts.push(SettingsText { name: name.to_owned(), body: assignment(name, row)?, directory });
-    }
-    Ok(texts)
+/// Returns a fault with its source line.
+pub(crate) fn diagnostic(fault: &SettingsFault, path: Option<&Utf8Path>) -> Diagnostic {
+    let SettingsFault { message, help, origin: ValueOrigin { file, line, column }, source, .. } = fault;
+    let caret = usize::try_from(*column).unwrap_or(usize::MAX).saturating_sub(1);
+    let location = Location::path(path.map_or(file.as_str(), Utf8Path::as_str)).at(*line, *column);
+    let location = location.source(&source.replace('\t', " "), caret..caret.saturating_add(1), "");
+    Diagnostic::error(message).code("policy/settings").at(location).help(help)
 }
 
 /// Turns a failure to read the settings into one of the stores if the config directory cannot be opened: the pins and
@@ -402,164 +230,128 @@ fn unread(host: &Host, error: Failure) -> Failure {
     error
 }
 
-/// `KEY=VALUE`, where the value is TOML, else a bare string.
-fn assignment(name: &str, row: &str) -> Result<String, Failure> {
-    let Some((key, value)) = row.split_once('=') else {
-        return Err(Failure::usage(format!("expected KEY=VALUE in {name}: {row}")));
-    };
-    let text = format!("{} = {}\n", key.trim(), value.trim());
-    if toml::from_str::<toml::Table>(&text).is_ok() {
-        return Ok(text);
-    }
-    Ok(format!("{} = {}\n", key.trim(), toml::Value::from(value.trim())))
-}
-
-/// Returns the help for a TOML error: the nearest of the names that the message expects.
-fn nearest(message: &str) -> String {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let Some(given) = words.next() else { return "fix the line".to_owned() };
-    if message.starts_with("missing field") {
-        return format!("add `{given}`");
-    }
-    if !message.starts_with("unknown ") {
-        return "fix the line".to_owned();
-    }
-    let low = given.to_lowercase();
-    let near = words
-        .map(|word| (strsim::jaro_winkler(&low, &word.to_lowercase()), word))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((score, word)) if score > 0.75 => format!("did you mean `{word}`?"),
-        _ => "use one of the values above".to_owned(),
-    }
-}
-
-fn wrong(text: &SettingsText, at: usize, what: &str, help: &str) -> Failure {
-    invalid(&text.name, &text.body, at, what, help)
-}
-
-/// Returns an error at one place of a settings file, or of one assignment of the command line.
+/// Returns an error at one place of a settings file that this program changes.
 pub(crate) fn invalid(name: &str, body: &str, at: usize, what: &str, help: &str) -> Failure {
     let before = body.get(..at).unwrap_or_default();
     let row = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |end| end + 1);
-    let source = body.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    let column = before.get(start..).unwrap_or_default().chars().count();
+    let source = body.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().to_owned();
+    let column = before.get(start..).unwrap_or_default().chars().count() + 1;
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-    let location = Location::path(name).at(number(row), number(column + 1));
-    let location = location.source(&source.replace('\t', " "), column..column + 1, "");
+    let caret = column - 1;
+    let location = Location::path(name).at(number(row), number(column));
+    let location = location.source(&source.replace('\t', " "), caret..column, "");
     Failure::usage(what).code("policy/settings").at(location).help(help)
 }
 
-fn shared_name(text: &SettingsText, name: Spanned<String>) -> Result<String, Failure> {
-    let at = name.span().start;
-    let name = name.into_inner();
-    let mut parts = name.split('/').skip_while(|part| *part == "..");
-    let last = parts.next().filter(|part| !matches!(*part, "" | "." | ".."));
-    if name.starts_with("../") && last.is_some() && parts.next().is_none() {
-        return Ok(name);
-    }
-    let what = format!("`{name}` is not a directory next to a plugin");
-    Err(wrong(text, at, &what, "write it as a plugin would import it: ../shared"))
+fn rule_files(policy: &TrustPolicy, read: &UserLayers) -> Vec<Utf8PathBuf> {
+    let Some((layer, value)) = policy.set(SettingId::ScanRules) else { return Vec::new() };
+    // A relative path starts from the directory of the file that names it, not from the working directory.
+    let directory = read.directory(layer);
+    value.as_list().unwrap_or_default().iter().map(|path| directory.join(&path.text)).collect()
 }
 
-fn signed_by(text: &SettingsText, rows: Vec<Spanned<SignerTable>>) -> Result<Verifiers, Failure> {
+fn shared_names(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<String>, Failure> {
+    let Some((layer, value)) = policy.set(SettingId::Shared) else { return Ok(Vec::new()) };
+    let names = value.as_list().unwrap_or_default().iter();
+    names
+        .map(|PlacedText { text, at }| {
+            let mut parts = text.split('/').skip_while(|part| *part == "..");
+            let last = parts.next().filter(|part| !matches!(*part, "" | "." | ".."));
+            if text.starts_with("../") && last.is_some() && parts.next().is_none() {
+                return Ok(text.clone());
+            }
+            let what = format!("`{text}` is not a directory next to a plugin");
+            let help = "write it as a plugin would import it: ../shared";
+            Err(read.fault(&layer.fault(*at, what, help)))
+        })
+        .collect()
+}
+
+fn verifiers(policy: &TrustPolicy, read: &UserLayers) -> Result<Verifiers, Failure> {
+    let Some((layer, rows)) = policy.rows(SettingId::Signers) else { return Ok(Verifiers::none()) };
     let mut good = Vec::new();
     for row in rows {
-        let at = row.span().start;
-        let SignerTable { key, ids } = row.into_inner();
-        let row = SignerRow { key, ids };
+        let ids = row.texts("ids").iter().map(|one| one.text.clone()).collect();
+        let signer = SignerRow { key: text(row, "key").text, ids };
         // One at a time, so that an error has the place of its row.
-        Verifiers::signed_by(std::slice::from_ref(&row))
-            .map_err(|error| wrong(text, at, &error.to_string(), error.help()))?;
-        good.push(row);
+        Verifiers::signed_by(std::slice::from_ref(&signer))
+            .map_err(|error| read.fault(&layer.fault(row.at(), error.to_string(), error.help())))?;
+        good.push(signer);
     }
-    Verifiers::signed_by(&good).map_err(|error| wrong(text, 0, &error.to_string(), error.help()))
+    Verifiers::signed_by(&good).map_err(|error| read.fault(&layer.fault(0, error.to_string(), error.help())))
+}
+
+/// Returns a required field, which the reader of the layer checked.
+fn text(row: &SettingRow, field: &str) -> PlacedText {
+    row.text(field).cloned().unwrap_or(PlacedText { text: String::new(), at: row.at() })
+}
+
+fn raw_grants(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<RawGrant>, Failure> {
+    let Some((layer, rows)) = policy.rows(SettingId::RawGrants) else { return Ok(Vec::new()) };
+    rows.iter()
+        .map(|row| {
+            let plugin = text(row, "plugin");
+            let plugin = plugin.text.parse().map_err(|error: ParseError| {
+                let what = format!("expected the key of a plugin: {error}");
+                let help = "write `path:` and the absolute path of the plugin's directory";
+                read.fault(&layer.fault(plugin.at, what, help))
+            })?;
+            let tools = row.texts("tools").iter().map(|one| one.text.clone()).collect();
+            Ok(RawGrant { plugin, hook: text(row, "hook").text, tools })
+        })
+        .collect()
 }
 
 /// Returns the key that a settings file names. A plugin under the file's own directory can be named by a path that
 /// starts with `./`, so that a file in a repository names it on every machine.
-fn key_of(text: &SettingsText, plugin: &str) -> String {
+fn key_of(directory: &Utf8Path, plugin: &str) -> String {
     if !plugin.starts_with("./") {
         return plugin.to_owned();
     }
     // A path that does not exist names no plugin, and the entry then suppresses nothing.
-    let directory = if text.directory.as_str().is_empty() { Utf8Path::new(".") } else { &text.directory };
+    let directory = if directory.as_str().is_empty() { Utf8Path::new(".") } else { directory };
     host::real_path(&directory.join(plugin)).map_or_else(
         |_gone| format!("path:/{}", plugin.trim_start_matches("./")),
         |real| format!("path:{real}"),
     )
 }
 
-fn suppression(text: &SettingsText, entry: SuppressTable) -> Result<HostSuppression, Failure> {
-    let SuppressTable { plugin, rule, path, digest, reason, expires } = entry;
+fn suppressions(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<HostSuppression>, Failure> {
+    let Some((layer, rows)) = policy.rows(SettingId::Suppressions) else { return Ok(Vec::new()) };
+    rows.iter().map(|row| suppression(row, layer, read)).collect()
+}
+
+fn suppression(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<HostSuppression, Failure> {
+    let wrong = |at: usize, what: &str, help: &str| read.fault(&layer.fault(at, what, help));
+    let bad = |at: usize| move |error: ParseError| wrong(at, &error.to_string(), &error.help());
     // A suppression loosens a check, so it names the key: the plugin chooses its own name.
-    let plugin = match plugin {
+    let plugin = match row.text("plugin") {
         None => None,
         Some(plugin) => {
-            let bad = |error: ParseError| wrong(text, plugin.span().start, &error.to_string(), &error.help());
-            Some(key_of(text, plugin.get_ref()).parse::<PluginKey>().map_err(bad)?)
+            let key = key_of(&read.directory(layer), &plugin.text);
+            Some(key.parse::<PluginKey>().map_err(bad(plugin.at))?)
         }
     };
-    let parsed = |at: &Spanned<String>, error: &ParseError| {
-        wrong(text, at.span().start, &error.to_string(), &error.help())
-    };
-    if reason.get_ref().trim().chars().count() < 10 {
+    let reason = text(row, "reason");
+    if reason.text.trim().chars().count() < 10 {
         let what = "the reason has fewer than 10 characters";
-        return Err(wrong(text, reason.span().start, what, "say who looked, at what, and when"));
+        return Err(wrong(reason.at, what, "say who looked, at what, and when"));
     }
-    let expires = match expires {
+    let expires = match row.text("expires") {
         None => None,
         Some(day) => {
-            let bad = |_| wrong(text, day.span().start, "expected a day as YYYY-MM-DD", "fix the date");
-            Some(day.get_ref().parse::<Date>().map_err(bad)?)
+            let bad = |_| wrong(day.at, "expected a day as YYYY-MM-DD", "fix the date");
+            Some(day.text.parse::<Date>().map_err(bad)?)
         }
     };
+    let (rule, digest) = (text(row, "rule"), text(row, "digest"));
     let entry = Suppression {
-        rule: rule.get_ref().parse().map_err(|error| parsed(&rule, &error))?,
-        path,
-        digest: digest.get_ref().parse().map_err(|error| parsed(&digest, &error))?,
-        reason: reason.into_inner(),
+        rule: rule.text.parse().map_err(bad(rule.at))?,
+        path: text(row, "path").text,
+        digest: digest.text.parse().map_err(bad(digest.at))?,
+        reason: reason.text,
         expires,
     };
     Ok(HostSuppression { plugin, entry })
-}
-
-impl TrustValue {
-    const fn trust(self) -> Trust {
-        match self {
-            Self::Tofu => Trust::Tofu,
-            Self::Prompt => Trust::Prompt,
-            Self::Locked => Trust::Locked,
-        }
-    }
-}
-
-impl StoreErrorValue {
-    const fn rule(self) -> StoreErrorRule {
-        match self {
-            Self::Warn => StoreErrorRule::Warn,
-            Self::Refuse => StoreErrorRule::Refuse,
-        }
-    }
-}
-
-impl ApprovalValue {
-    const fn rule(self) -> ApprovalRule {
-        match self {
-            Self::Off => ApprovalRule::Off,
-            Self::Required => ApprovalRule::Required,
-        }
-    }
-}
-
-impl RiskValue {
-    const fn risk(self) -> Risk {
-        match self {
-            Self::Low => Risk::Low,
-            Self::Medium => Risk::Medium,
-            Self::High => Risk::High,
-            Self::Critical => Risk::Critical,
-        }
-    }
 }

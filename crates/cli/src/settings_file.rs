@@ -22,18 +22,31 @@ impl SettingsFile {
     }
 }
 
+/// The user that a settings file must belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileOwner {
+    /// This user or root.
+    User,
+    /// Root alone, and nobody else can write it.
+    Root,
+}
+
 /// Reads a settings file of at most `limit` bytes.
 ///
 /// # Errors
 /// The file does not exist or is not a regular file. The file, a symlink to it or one of their directories belongs to
 /// another user or is writable by anyone.
 pub(crate) fn read(path: &Utf8Path, limit: u64) -> Result<SettingsFile, Failure> {
-    read_if_present(path, limit)?.ok_or_else(|| Failure::usage(format!("no such file: {path}")))
+    read_if_present(path, limit, FileOwner::User)?.ok_or_else(|| Failure::usage(format!("no such file: {path}")))
 }
 
 /// Reads a settings file as [`read`] does, and returns `None` if it does not exist.
-pub(crate) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
-    system::read_if_present(path, limit)
+pub(crate) fn read_if_present(
+    path: &Utf8Path,
+    limit: u64,
+    owner: FileOwner,
+) -> Result<Option<SettingsFile>, Failure> {
+    system::read_if_present(path, limit, owner)
 }
 
 #[cfg(unix)]
@@ -46,13 +59,17 @@ mod system {
     use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
     use rustix::io::Errno;
 
-    use super::{Diagnostic, Failure, SettingsFile};
+    use super::{Diagnostic, Failure, FileOwner, SettingsFile};
     use crate::verbs::shared::quoted;
 
     /// The most symlinks to follow, as in the kernel.
     const SYMLINKS: usize = 40;
 
-    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
+    pub(super) fn read_if_present(
+        path: &Utf8Path,
+        limit: u64,
+        owner: FileOwner,
+    ) -> Result<Option<SettingsFile>, Failure> {
         let mut warning = None;
         let mut here = path.to_owned();
         for followed in 0..=SYMLINKS {
@@ -80,7 +97,7 @@ mod system {
                         .map_err(|error| Failure::usage(format!("cannot read {here}: {error}")));
                 }
             };
-            let subject = Subject { path, here: &here };
+            let subject = Subject { path, here: &here, owner };
             subject.check_directory(&dir, &parent, &mut warning)?;
             if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
                 subject.check_owner(&stat, "its symlink", &here)?;
@@ -105,6 +122,7 @@ mod system {
     struct Subject<'a> {
         path: &'a Utf8Path,
         here: &'a Utf8Path,
+        owner: FileOwner,
     }
 
     impl Subject<'_> {
@@ -131,7 +149,7 @@ mod system {
                 return Err(self.writable("anyone can write it", self.here));
             }
             if mode.contains(Mode::WGRP) {
-                self.warn("its group can write it", self.here, warning);
+                self.group("its group can write it", self.here, warning)?;
             }
             let mut bytes = Vec::new();
             File::from(file)
@@ -162,14 +180,14 @@ mod system {
                 return Err(self.writable("anyone can write its directory", at));
             }
             if mode.contains(Mode::WGRP) {
-                self.warn("the group of its directory can replace it", at, warning);
+                self.group("the group of its directory can replace it", at, warning)?;
             }
             Ok(())
         }
 
         fn check_owner(&self, stat: &Stat, what: &str, at: &Utf8Path) -> Result<(), Failure> {
             let own = rustix::process::geteuid().as_raw();
-            if stat.st_uid == own || stat.st_uid == 0 {
+            if stat.st_uid == 0 || (self.owner == FileOwner::User && stat.st_uid == own) {
                 return Ok(());
             }
             let (path, uid) = (self.path, stat.st_uid);
@@ -186,7 +204,11 @@ mod system {
                 .help(format!("review the file, then run: chmod go-w {at}"))
         }
 
-        fn warn(&self, what: &str, at: &Utf8Path, warning: &mut Option<Diagnostic>) {
+        /// Warns about a group that can write. The managed file is refused, since it fixes the settings of all users.
+        fn group(&self, what: &str, at: &Utf8Path, warning: &mut Option<Diagnostic>) -> Result<(), Failure> {
+            if self.owner == FileOwner::Root {
+                return Err(self.writable(what, at));
+            }
             let path = self.path;
             let at = quoted(at.as_str());
             warning.get_or_insert_with(|| {
@@ -194,6 +216,7 @@ mod system {
                     .code("state/group-writable")
                     .help(&format!("chmod g-w {at}"))
             });
+            Ok(())
         }
 
         fn check_kind(&self, stat: &Stat) -> Result<(), Failure> {
@@ -209,10 +232,14 @@ mod system {
 mod system {
     use camino::Utf8Path;
 
-    use super::{Diagnostic, Failure, SettingsFile};
+    use super::{Diagnostic, Failure, FileOwner, SettingsFile};
     use crate::host;
 
-    pub(super) fn read_if_present(path: &Utf8Path, limit: u64) -> Result<Option<SettingsFile>, Failure> {
+    pub(super) fn read_if_present(
+        path: &Utf8Path,
+        limit: u64,
+        _owner: FileOwner,
+    ) -> Result<Option<SettingsFile>, Failure> {
         let meta = match std::fs::metadata(path) {
             Ok(meta) => meta,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -18,6 +18,7 @@ pub use plugward_installs as installs;
 pub use plugward_ledger as ledger;
 pub use plugward_manifest as manifest;
 pub use plugward_pinstore as pinstore;
+pub use plugward_policy as policy;
 pub use plugward_redact as redact;
 pub use plugward_sandbox_path as sandbox_path;
 pub use plugward_scanner as scanner;
@@ -51,6 +52,7 @@ pub use run::options::{
     NoWatch, Person, ScanAsk, Trust, Watch,
 };
 pub use run::outcome::{Notice, Reason, ReasonPlace, Weight};
+pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use state::decide::{
     DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,

@@ -34,9 +34,9 @@ pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     }
 }
 
-/// Returns the trust mode of the flag, or else of the settings, or else `tofu`.
+/// Returns the trust mode of the flag, or else of the settings.
 pub(crate) fn trust(arg: Option<TrustArg>, settings: &Settings) -> Trust {
-    arg.map(trust_of).or(settings.trust).unwrap_or(Trust::Tofu)
+    arg.map_or(settings.trust, trust_of)
 }
 
 /// Returns what a store that cannot be read means for the plugins.
@@ -70,7 +70,7 @@ pub(crate) fn options(
     host: &Host,
 ) -> Result<CheckOptions, Failure> {
     let mut left_out = finding.exclude.clone();
-    if settings.exclude_vcs == Some(true) {
+    if settings.exclude_vcs {
         left_out.extend([".git", ".hg", ".jj", ".svn"].map(str::to_owned));
     }
     let mut options = CheckOptions::new(host::now()?, host::user());

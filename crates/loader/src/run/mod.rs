@@ -4,5 +4,6 @@ pub(crate) mod check;
 pub(crate) mod examined;
 pub(crate) mod options;
 pub(crate) mod outcome;
+pub(crate) mod policy_options;
 pub(crate) mod records;
 pub(crate) mod result;
