@@ -177,7 +177,8 @@ impl UserLayers {
         let lines = host.cfg_lines();
         let rows: Vec<&str> = lines.lines().collect();
         let flags: Vec<&str> = host.cfg_flags().iter().map(String::as_str).collect();
-        for (kind, label, rows) in [(LayerKind::Env, "PLUGWARD_CFG", rows), (LayerKind::Cli, "--cfg", flags)] {
+        for (kind, label, rows) in [(LayerKind::Env, "PLUGWARD_CFG", rows), (LayerKind::Cli, "--cfg", flags)]
+        {
             let read = SettingsLayer::assignments(kind, label, &rows);
             self.layers.push(Arc::new(read.map_err(|error| self.failure(&error))?));
         }
@@ -322,7 +323,11 @@ fn suppressions(policy: &TrustPolicy, read: &UserLayers) -> Result<Vec<HostSuppr
     rows.iter().map(|row| suppression(row, layer, read)).collect()
 }
 
-fn suppression(row: &SettingRow, layer: &SettingsLayer, read: &UserLayers) -> Result<HostSuppression, Failure> {
+fn suppression(
+    row: &SettingRow,
+    layer: &SettingsLayer,
+    read: &UserLayers,
+) -> Result<HostSuppression, Failure> {
     let wrong = |at: usize, what: &str, help: &str| read.fault(&layer.fault(at, what, help));
     let bad = |at: usize| move |error: ParseError| wrong(at, &error.to_string(), &error.help());
     // A suppression loosens a check, so it names the key: the plugin chooses its own name.

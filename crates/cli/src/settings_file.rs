@@ -37,7 +37,8 @@ pub(crate) enum FileOwner {
 /// The file does not exist or is not a regular file. The file, a symlink to it or one of their directories belongs to
 /// another user or is writable by anyone.
 pub(crate) fn read(path: &Utf8Path, limit: u64) -> Result<SettingsFile, Failure> {
-    read_if_present(path, limit, FileOwner::User)?.ok_or_else(|| Failure::usage(format!("no such file: {path}")))
+    read_if_present(path, limit, FileOwner::User)?
+        .ok_or_else(|| Failure::usage(format!("no such file: {path}")))
 }
 
 /// Reads a settings file as [`read`] does, and returns `None` if it does not exist.

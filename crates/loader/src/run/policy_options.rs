@@ -67,6 +67,9 @@ mod tests {
     fn the_defaults_of_the_key_table_are_those_of_the_tree() {
         let values = PolicyOptions::of(&TrustPolicy::new([], []));
         assert_eq!(values.tree, TreeLimits::standard());
-        assert_eq!((values.trust, values.approval, values.max_risk), (Trust::Tofu, ApprovalRule::Off, Risk::Medium));
+        assert_eq!(
+            (values.trust, values.approval, values.max_risk),
+            (Trust::Tofu, ApprovalRule::Off, Risk::Medium)
+        );
     }
 }
