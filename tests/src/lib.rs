@@ -41,8 +41,9 @@ use plugward_loader::tree_lock::{
 use plugward_loader::{
     Answer, ApprovalRule, ApprovalStore, CheckMode, CheckOptions, CheckResult, DeclaredModules, Dir,
     FailureScope, Grants, Host, HostSuppression, LookReport, NoGrants, NoPerson, NoWatch, Person, PinStore,
-    PlacePath, PluginKey, PluginReport, Record, RecordOptions, Report, RevocationStore, Root, ScanAsk,
-    SignerRow, Stores, Subject as PluginSubject, Trust, Verifiers, Watch, ambient_authority, load, look,
+    PlacePath, PluginKey, PluginReport, Question, Record, RecordOptions, Report, RevocationStore, Root,
+    ScanAsk, SignerRow, Stores, Subject as PluginSubject, Trust, Verifiers, Watch, ambient_authority, load,
+    look,
 };
 use serde::Deserialize;
 
@@ -584,6 +585,9 @@ fn risk(word: Option<&str>) -> Risk {
 #[must_use]
 pub fn options(run: &Run, base: &Path) -> CheckOptions {
     CheckOptions {
+        settings: Vec::new(),
+        repository_settings: plugward_loader::RepositorySettings::Honor,
+        project: None,
         scan_ask: ScanAsk::Ask,
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,
@@ -635,7 +639,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
 struct Says(String);
 
 impl Person for Says {
-    fn ask(&mut self, _plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, _question: &Question<'_>) -> Answer {
         match self.0.as_str() {
             "yes" => Answer::Yes,
             "no" => Answer::No,

@@ -6,8 +6,8 @@ use plugward_loader::pinstore::{
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Answer, Decision, DeclaredModules, Dir, FileRole, Host, NoWatch, Person, PluginKey, PluginReport, Report,
-    ambient_authority,
+    Answer, Decision, DeclaredModules, Dir, FileRole, Host, NoWatch, Person, PluginKey, PluginReport,
+    Question, Report, ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step, owner};
 
@@ -357,7 +357,8 @@ fn a_revoked_id_is_asked_about_under_another_source() {
 struct Rival<'a>(&'a Bench);
 
 impl Person for Rival<'_> {
-    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, question: &Question<'_>) -> Answer {
+        let Question::Enroll(plugin) = question else { panic!("{question:?}") };
         if plugin.name == "z" {
             let tree = format!("pt1:{}", "1".repeat(64)).parse().unwrap();
             let observed = ObservedPlugin {

@@ -65,6 +65,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
         ("lock/weak-scheme", _) => format!("plugward lock --migrate {}", commands.lock_dir),
+        ("policy/denied", _) if reason.setting.is_some() => reason.help.clone(),
         ("policy/denied", _) => format!("to load it again: plugward undeny {subject}"),
         ("policy/revoked", _) if reason.selector.is_some() => {
             format!("use another version, or undo it: plugward unrevoke {subject}")
@@ -99,7 +100,10 @@ pub(crate) fn words(reason: &Reason) -> String {
         ("pin/new", _) => "not pinned".to_owned(),
         ("lock/unlisted" | "lock/missing", _) => "not in PLUGINS.lock".to_owned(),
         ("lock/mismatch", _) => "differs from PLUGINS.lock".to_owned(),
+        ("policy/denied", _) if reason.setting.is_some() => "denied by the settings".to_owned(),
         ("policy/denied", _) => "denied".to_owned(),
+        ("policy/ask", _) => "needs your consent".to_owned(),
+        ("policy/settings", _) => "a settings file is broken".to_owned(),
         ("policy/namesake", _) => "namesake of a denied plugin".to_owned(),
         ("approval/none", _) => "not approved".to_owned(),
         ("approval/stale", _) => "changed since it was approved".to_owned(),
@@ -123,7 +127,12 @@ pub(crate) fn is_shared_cause(reason: &Reason) -> bool {
     reason.weight == Weight::Store
         || matches!(
             reason.code.as_str(),
-            "lock/unlisted" | "lock/missing" | "pin/new" | "approval/none" | "check/all-or-nothing"
+            "lock/unlisted"
+                | "lock/missing"
+                | "pin/new"
+                | "approval/none"
+                | "check/all-or-nothing"
+                | "policy/settings"
         )
         || reason.code.starts_with("mint/")
         || reason.code.starts_with("ledger/")

@@ -1,6 +1,6 @@
 //! What the verbs about command plugins share: settings, directories, the registry and revocations.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use plugward_loader::policy::{SettingId, SettingKey, TrustPolicy};
 use plugward_loader::registry::{
     CommandHost, CommandStore, Fetch, KeptRegistries, LoadedRegistry, LocalFetch, RegistryError,
@@ -37,16 +37,13 @@ impl CommandSetup {
     }
 
     /// Reads the settings for a directory: those of the user, and of the projects around it.
-    pub(crate) fn of_project(_project: Option<&Utf8Path>, host: &Host, out: &Out) -> Result<Self, Failure> {
-        Self::open(host, out)
+    pub(crate) fn of_project(project: Option<&Utf8PathBuf>, host: &Host, out: &Out) -> Result<Self, Failure> {
+        let settings = Settings::read(host)?;
+        let policy = crate::verbs::config::resolve(project, &settings, host)?;
+        Self::with(policy, &settings, host, out)
     }
 
-    pub(crate) fn with(
-        policy: TrustPolicy,
-        settings: &Settings,
-        host: &Host,
-        out: &Out,
-    ) -> Result<Self, Failure> {
+    fn with(policy: TrustPolicy, settings: &Settings, host: &Host, out: &Out) -> Result<Self, Failure> {
         let stores = stores::to_look(host, settings, out)?;
         if let Some(failure) = stores.pins.failure() {
             return Err(crate::verbs::shared::store_failure(&failure));

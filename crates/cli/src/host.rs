@@ -13,7 +13,7 @@ use plugward_loader::pinstore::Timestamp;
 use plugward_loader::sandbox_path::{FileKind, Jail, Policy};
 use plugward_loader::scanner::Date;
 use plugward_loader::state_file::Owner;
-use plugward_loader::{Dir, PlacePath, PluginKey, Root, RootSearch};
+use plugward_loader::{Dir, PlacePath, PluginKey, RepositorySettings, Root, RootSearch};
 
 use crate::args::Global;
 use crate::diagnostic::Diagnostic;
@@ -31,6 +31,8 @@ pub(crate) struct Host {
     pub(crate) policy: Option<Utf8PathBuf>,
     /// Whether `policy` is a source of settings, or the file that `suppress` changes.
     pub(crate) policy_use: PolicyUse,
+    /// Whether settings files in repositories count.
+    pub(crate) repository_settings: RepositorySettings,
     cfg: Vec<String>,
     /// The settings of `PLUGWARD_CFG`, one per line.
     cfg_lines: String,
@@ -92,6 +94,11 @@ impl Host {
             interactive,
             policy: global.policy.clone(),
             policy_use: PolicyUse::Read,
+            repository_settings: if global.no_repository_settings {
+                RepositorySettings::Ignore
+            } else {
+                RepositorySettings::Honor
+            },
             cfg: global.cfg.clone(),
             cfg_lines: own_env("PLUGWARD_CFG")?.unwrap_or_default(),
             warnings: Warnings::default(),

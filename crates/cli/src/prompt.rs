@@ -4,7 +4,7 @@ use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-use plugward_loader::{Answer, Person, PluginReport, Severity};
+use plugward_loader::{Answer, Person, PinStatus, PluginReport, Question, Severity};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::escape::line;
@@ -118,9 +118,10 @@ impl<'a> Prompt<'a> {
     fn introduction(&self, plugin: &PluginReport) -> String {
         let version = plugin.version.as_deref().map(|text| format!(" {}", line(text))).unwrap_or_default();
         let title = format!(
-            "[{} of {}] New plugin: {}{version} ({})",
+            "[{} of {}] {}: {}{version} ({})",
             self.asked,
             self.questions.max(self.asked),
+            if plugin.pin.state == PinStatus::None { "New plugin" } else { "Plugin" },
             line(&plugin.id),
             size(plugin)
         );
@@ -201,7 +202,17 @@ impl Person for Prompt<'_> {
         }
     }
 
-    fn ask(&mut self, plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, question: &Question<'_>) -> Answer {
+        let (plugin, text) = match question {
+            Question::Enroll(plugin) => {
+                (*plugin, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]")
+            }
+            Question::Run { plugin: Some(plugin), .. } => {
+                (*plugin, "Let it run this time? [y]es, [N]o, [s]how more, [?]")
+            }
+            // Command plugins have no report, and the verbs that start or install them ask themselves.
+            Question::Run { plugin: None, .. } | Question::Install { .. } => return Answer::Nobody,
+        };
         if self.is_over {
             return Answer::Nobody;
         }
@@ -215,7 +226,12 @@ impl Person for Prompt<'_> {
         if !Self::say(&self.introduction(&shown)) {
             return Answer::Nobody;
         }
-        let question = paint(ASK, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]");
+        if let Question::Run { setting, .. } = question
+            && !Self::say(&format!("\n  Asked by   {}\n", line(setting)))
+        {
+            return Answer::Nobody;
+        }
+        let question = paint(ASK, text);
         for _ in 0..TRIES {
             discard_typed();
             if !Self::say(&format!("\n{question} ")) {

@@ -37,7 +37,6 @@ const RULES: u64 = 1 << 20;
 pub(crate) struct Settings {
     pub(crate) trust: Trust,
     pub(crate) on_store_error: Option<StoreErrorRule>,
-    pub(crate) exclude_vcs: bool,
     pub(crate) approval: ApprovalRule,
     pub(crate) max_risk: Risk,
     pub(crate) revocation_lists: Vec<String>,
@@ -90,7 +89,6 @@ impl Settings {
         Ok(Self {
             trust: values.trust,
             on_store_error: values.on_store_error,
-            exclude_vcs: policy.excludes_vcs(),
             approval: values.approval,
             max_risk: values.max_risk,
             revocation_lists: policy.texts(SettingId::RevocationLists),

@@ -254,3 +254,36 @@ mod system {
         Ok(Some(SettingsFile::unchecked(host::named_file(path, limit)?)))
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
+    use super::*;
+
+    /// The managed file fixes the settings of all users, so only root may be able to change it.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes files")]
+    fn a_managed_file_of_another_owner_or_with_more_writers_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(temp.path()).unwrap().join("config.toml");
+        std::fs::write(&file, "trust = \"locked\"\n").unwrap();
+        let mode = |bits| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(bits)).unwrap();
+        let read = |owner| read_if_present(&file, 100, owner);
+        mode(0o644);
+        assert!(read(FileOwner::User).unwrap().is_some());
+        let is_root = rustix::process::geteuid().is_root();
+        assert_eq!(read(FileOwner::Root).is_ok(), is_root, "it belongs to this user");
+        mode(0o664);
+        assert!(read(FileOwner::User).unwrap().unwrap().warning.is_some());
+        assert!(read(FileOwner::Root).is_err());
+        if is_root {
+            mode(0o644);
+            chown(&file, Some(4_242), None).unwrap();
+            assert_eq!(read(FileOwner::Root).unwrap_err().exit(), 2);
+        }
+        assert!(read_if_present(&file.with_extension("no"), 100, FileOwner::Root).unwrap().is_none());
+        // A file that belongs to root on every machine.
+        assert!(read_if_present(Utf8Path::new("/etc/passwd"), 1 << 20, FileOwner::Root).is_ok());
+    }
+}

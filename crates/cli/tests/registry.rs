@@ -336,3 +336,29 @@ fn two_plugins_of_this_workspace_and_a_script_are_listed_and_installed() {
     assert_eq!((&shown["name"], &shown["args"]), (&json!("serve web"), &json!(["--port"])));
     assert!(std::fs::read(machine.home.path("data/plugins/command/plugward-serve")).unwrap() == large);
 }
+
+/// A repository can deny a plugin or ask about it, and can neither allow nor trust one.
+#[test]
+fn a_repository_only_tightens_what_may_run() {
+    let machine = Machine::new();
+    std::fs::create_dir_all(machine.home.path("repo/.git/inner")).unwrap();
+    std::fs::write(machine.home.path("repo/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let here = |text: &str| machine.home.write("repo/.plugward/config.toml", text);
+    let which = ["which", "hi", "--project", "repo"];
+    machine.home.write("config/config.toml", &format!("{HI}.run = \"unattended\"\n"));
+    here("");
+    machine.exits(0, &which);
+    here(&format!("{HI}.run = \"ask\"\n"));
+    machine.exits(3, &which);
+    here(&format!("{HI}.run = \"deny\"\n"));
+    let denied = machine.exits(5, &which);
+    assert!(denied.contains(".plugward/config.toml:1:") && denied.contains("workspace"), "{denied}");
+    machine.exits(0, &["which", "hi"]);
+    // The verbs that change this machine are not about a project.
+    machine.exits(0, &["pin", "hi"]);
+    machine.home.write("config/config.toml", &format!("{HI}.run = \"ask\"\n"));
+    here(&format!("{HI}.run = \"unattended\"\n"));
+    machine.exits(3, &which);
+    here(&format!("{HI}.rum = \"deny\"\n"));
+    machine.exits(2, &which);
+}

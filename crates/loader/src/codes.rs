@@ -91,6 +91,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_manifest::CODES,
         plugward_tree_lock::CODES,
         plugward_pinstore::CODES,
+        plugward_policy::CODES,
         plugward_state_file::CODES,
         plugward_sandbox_path::CODES,
         plugward_scanner::CODES,

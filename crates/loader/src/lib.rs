@@ -45,16 +45,18 @@ pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
-    PinStatus, PluginKind, PluginReport, Report, Skipped, Summary, SuppressedReport, SurfaceReport, Tool,
+    PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,
+    SurfaceReport, Tool,
 };
 pub use run::check::{LookReport, check, load, look};
 pub use run::options::{
     Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
-    NoWatch, Person, ScanAsk, Trust, Watch,
+    NoWatch, Person, Question, RepositorySettings, ScanAsk, Trust, Watch,
 };
 pub use run::outcome::{Notice, Reason, ReasonPlace, Weight};
 pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
+pub use run::rules::policy_of;
 pub use state::decide::{
     DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
 };

@@ -137,18 +137,21 @@ impl TrustPolicy {
     }
 
     /// Returns the entries and list items for plugins that match none of `plugins`.
-    pub(crate) fn unmatched_entries(&self, plugins: &[BundleNames]) -> Vec<(String, ValueOrigin)> {
+    pub(crate) fn unmatched_entries(&self, plugins: &[BundleNames]) -> Vec<(String, LayerKind, ValueOrigin)> {
         let is_missing = |selector: &str| !plugins.iter().any(|names| names.matched(selector).is_some());
         let mut unmatched = Vec::new();
-        for (_, layer, values) in self.tables() {
+        for (kind, layer, values) in self.tables() {
             for (key, found) in bundle_entries(values).filter(|(key, _)| is_missing(&key.name)) {
-                unmatched.push((key.to_string(), layer.origin(found.at)));
+                unmatched.push((key.to_string(), kind, layer.origin(found.at)));
             }
             for id in [SettingId::Enabled, SettingId::Disabled] {
                 let list = values.get(&SettingKey::of(id)).and_then(|found| found.value.as_list());
                 for one in list.unwrap_or_default().iter().filter(|one| is_missing(&one.text)) {
-                    unmatched
-                        .push((format!("{} \"{}\"", SettingKey::of(id), one.text), layer.origin(one.at)));
+                    unmatched.push((
+                        format!("{} \"{}\"", SettingKey::of(id), one.text),
+                        kind,
+                        layer.origin(one.at),
+                    ));
                 }
             }
         }

@@ -14,6 +14,12 @@ pub struct ValueOrigin {
     pub column: u32,
 }
 
+impl core::fmt::Display for ValueOrigin {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
 /// One fault of a settings text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,6 +32,15 @@ pub struct SettingsFault {
     pub origin: ValueOrigin,
     /// The source line.
     pub source: String,
+}
+
+impl SettingsFault {
+    /// Creates the fault of a file that cannot be read.
+    #[must_use]
+    pub fn of_file(label: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+        let origin = ValueOrigin { file: label.to_owned(), line: 1, column: 1 };
+        Self { message: message.into(), help: help.into(), origin, source: String::new() }
+    }
 }
 
 /// A settings text that cannot be used, with all of its faults.
@@ -54,6 +69,12 @@ impl SettingsError {
         &self.first
     }
 
+    /// Returns all faults, in the order of the text.
+    #[must_use]
+    pub fn into_faults(self) -> Vec<SettingsFault> {
+        core::iter::once(*self.first).chain(self.rest).collect()
+    }
+
     /// Returns the faults after the first, in the order of the text.
     #[must_use]
     pub fn rest(&self) -> &[SettingsFault] {
@@ -63,8 +84,7 @@ impl SettingsError {
 
 impl core::fmt::Display for SettingsError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let SettingsFault { message, origin: ValueOrigin { file, line, column }, .. } = &*self.first;
-        write!(f, "{file}:{line}:{column}: {message}")?;
+        write!(f, "{}: {}", self.first.origin, self.first.message)?;
         match self.rest.len() {
             0 => Ok(()),
             1 => f.write_str(" (and 1 more error)"),

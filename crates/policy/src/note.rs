@@ -3,6 +3,7 @@
 use crate::bundle::BundleNames;
 use crate::command::ChecksumAlgorithm;
 use crate::error::ValueOrigin;
+use crate::layer::LayerKind;
 use crate::policy::TrustPolicy;
 use crate::resolved::{Contribution, ContributionFate};
 use crate::table::{SettingId, SettingKey};
@@ -35,6 +36,8 @@ pub const CODES: &[(&str, &str)] = &[
 pub struct SettingsNote {
     /// The code.
     pub code: &'static str,
+    /// The layer of the value.
+    pub layer: LayerKind,
     /// What happened to the value.
     pub message: String,
     /// The place of the value.
@@ -60,7 +63,12 @@ impl TrustPolicy {
             && checksum.algorithm == ChecksumAlgorithm::Sha1
         {
             let message = format!("`{key}` uses sha1, for which forged files exist");
-            notes.push(SettingsNote { code: "policy/weak-algorithm", message, origin: resolved.origin });
+            notes.push(SettingsNote {
+                code: "policy/weak-algorithm",
+                layer: resolved.layer,
+                message,
+                origin: resolved.origin,
+            });
         }
         notes
     }
@@ -70,8 +78,9 @@ impl TrustPolicy {
     pub fn unmatched(&self, plugins: &[BundleNames]) -> Vec<SettingsNote> {
         let entries = self.unmatched_entries(plugins).into_iter();
         let mut notes: Vec<_> = entries
-            .map(|(entry, origin)| SettingsNote {
+            .map(|(entry, layer, origin)| SettingsNote {
                 code: "policy/unmatched",
+                layer,
                 message: format!("`{entry}` matches no plugin"),
                 origin: Some(origin),
             })
@@ -96,5 +105,5 @@ fn note_of(one: &Contribution) -> Option<SettingsNote> {
         _ => String::new(),
     };
     let message = format!("`{}{value}` has no effect: {}", one.key, one.why.unwrap_or_default());
-    Some(SettingsNote { code, message, origin: one.origin.clone() })
+    Some(SettingsNote { code, layer: one.layer, message, origin: one.origin.clone() })
 }

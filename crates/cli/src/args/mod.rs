@@ -2,6 +2,7 @@
 
 mod change;
 mod commands;
+mod config;
 mod hooks;
 mod inspect;
 
@@ -15,6 +16,7 @@ pub(crate) use change::{
     LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
 };
 pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
+pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
@@ -61,6 +63,9 @@ pub(crate) struct Global {
     /// Settings file to read after your own, such as one for CI
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) policy: Option<Utf8PathBuf>,
+    /// Ignore settings files in repositories, including what they tighten
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_repository_settings: bool,
     /// Never ask (also without a terminal, or if CI is set)
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_input: bool,
@@ -204,6 +209,15 @@ pub(crate) enum Verb {
     Registry {
         #[command(subcommand)]
         verb: RegistryVerb,
+    },
+    /// Show the settings, and the file that decides about each
+    #[command(
+        after_help = "Examples:\n  plugward config show                       # all settings, with their origins\n  \
+                            plugward config explain plugins.approval   # which layers set it"
+    )]
+    Config {
+        #[command(subcommand)]
+        verb: ConfigVerb,
     },
     /// List every code and rule, or explain one
     #[command(after_help = "Examples:\n  plugward codes                    # list them with their help\n  \

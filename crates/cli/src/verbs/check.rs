@@ -16,7 +16,7 @@ use crate::advice::{Commands, ReviewVerb};
 use crate::args::{CheckArgs, CheckFormat};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::html;
 use crate::installed::{self, HostScope, Installed};
 use crate::json;
@@ -124,10 +124,16 @@ pub(crate) fn judge(
     out: &mut Out,
 ) -> Result<Judgement, Failure> {
     let trust = shared::trust(args.trust, settings);
-    let mut options = shared::options(trust, CheckMode::Commit, &args.finding, settings, host)?;
+    let mut options =
+        shared::options(args.trust.map(shared::trust_of), CheckMode::Commit, &args.finding, settings, host)?;
     options.whole = if args.all_or_nothing { FailureScope::AllOrNothing } else { FailureScope::EachAlone };
     options.enabled = (!args.enabled.is_empty()).then(|| args.enabled.clone());
     options.installs = target.records.clone();
+    if let Some(dir) = &args.hosts.project {
+        options.project = Some(host::root(dir)?.real());
+    } else if args.hosts.no_project {
+        options.project = None;
+    }
     // `locked` is for CI, in which a restored cache directory could contain forged records.
     if !args.no_cache && trust != Trust::Locked {
         let places: Vec<PlacePath> = target.roots.iter().map(Root::real).collect();
@@ -141,7 +147,8 @@ pub(crate) fn judge(
     let mut stores = stores::to_write(host, settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
     let mut no_person = NoPerson;
-    let asks = trust == Trust::Prompt && host.interactive;
+    // Settings of a repository can ask as well, so the questions are known only later.
+    let asks = host.interactive;
     let mut prompt = asks.then(|| Prompt::new(&progress, out.width));
     let mut sides = Sides {
         watch: &progress,

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod codes;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod decide;
 pub(crate) mod diff;
 pub(crate) mod digest;

@@ -178,8 +178,7 @@ fn surveyed(
     host: &Host,
 ) -> Result<Candidates, Failure> {
     let settings = Settings::read(host)?;
-    let mut options =
-        shared::options(shared::trust(None, &settings), CheckMode::LookOnly, finding, &settings, host)?;
+    let mut options = shared::options(None, CheckMode::LookOnly, finding, &settings, host)?;
     options.installs = installs.clone();
     let found = survey(roots, store, &options, &NoWatch);
     let rows = found.into_iter().map(|one| {

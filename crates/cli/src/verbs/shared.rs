@@ -6,6 +6,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
+use plugward_loader::policy::{LayerKind, SettingsLayer};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
     ByteRetention, CheckMode, CheckOptions, Decision, Gate, Host as Sides, InstallRecords, LockState,
@@ -31,6 +32,14 @@ pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
         TrustArg::Tofu => Trust::Tofu,
         TrustArg::Prompt => Trust::Prompt,
         TrustArg::Locked => Trust::Locked,
+    }
+}
+
+const fn trust_word(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Tofu => "tofu",
+        Trust::Prompt => "prompt",
+        Trust::Locked => "locked",
     }
 }
 
@@ -62,23 +71,28 @@ pub(crate) fn excludes(names: &[String]) -> Result<Excludes, Failure> {
         .map_err(|error| Failure::usage(format!("invalid value for --exclude: {error}")).help(error.help()))
 }
 
+/// `trust` is the mode of the flag, which is a setting of the command line.
 pub(crate) fn options(
-    trust: Trust,
+    trust: Option<Trust>,
     writes: CheckMode,
     finding: &DiscoveryOptions,
     settings: &Settings,
     host: &Host,
 ) -> Result<CheckOptions, Failure> {
-    let mut left_out = finding.exclude.clone();
-    if settings.exclude_vcs {
-        left_out.extend([".git", ".hg", ".jj", ".svn"].map(str::to_owned));
-    }
     let mut options = CheckOptions::new(host::now()?, host::user());
-    options.trust = trust;
-    options.on_store_error = on_store_error(trust, settings, host);
+    options.settings.clone_from(&settings.layers);
+    if let Some(trust) = trust {
+        let row = format!("trust={}", trust_word(trust));
+        let flag = SettingsLayer::assignments(LayerKind::Cli, "--trust", &[&row]);
+        options.settings.push(Arc::new(flag.map_err(|error| Failure::internal(error.to_string()))?));
+    }
+    options.repository_settings = host.repository_settings;
+    options.project = host::working_directory().cloned();
+    options.trust = trust.unwrap_or(settings.trust);
+    options.on_store_error = on_store_error(options.trust, settings, host);
     options.writes = writes;
     options.dialect = dialect(finding.dialect.as_deref())?;
-    options.excludes = excludes(&left_out)?;
+    options.excludes = excludes(&finding.exclude)?;
     options.tree = settings.tree;
     options.jobs = finding.jobs.unwrap_or(NonZeroUsize::MIN);
     options.scan_ask = settings.scan_ask;
@@ -243,7 +257,6 @@ pub(crate) fn look_at(
     out: &Out,
 ) -> Result<LookReport, Failure> {
     let settings = Settings::read(host)?;
-    let trust = trust.unwrap_or_else(|| self::trust(None, &settings));
     let mut options = options(trust, CheckMode::LookOnly, finding, &settings, host)?;
     options.keep = keep;
     options.installs = installs;

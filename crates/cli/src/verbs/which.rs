@@ -31,7 +31,7 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let setup = CommandSetup::of_project(args.project.as_deref(), host, out)?;
+    let setup = CommandSetup::of_project(args.project.as_ref(), host, out)?;
     let registry = setup.kept(host)?;
     let store = command_host::store_to_look(host)?;
     let words: Vec<&str> = args.name.split_whitespace().chain(args.args.iter().map(String::as_str)).collect();

@@ -177,7 +177,7 @@ fn device_of(root: &Root, dir: &str) -> Option<u64> {
     root.jail.metadata(dir).ok().map(|meta| meta.id().device())
 }
 
-fn is_project(root: &Root, dir: &str) -> bool {
+pub(crate) fn is_project(root: &Root, dir: &str) -> bool {
     let kind = |name: &str| root.jail.metadata(join(dir, name).as_str()).map(|meta| meta.kind());
     PROJECT_MARKS.iter().any(|mark| matches!(kind(mark), Ok(FileKind::File | FileKind::Directory)))
         || matches!(kind(OWN_MARK), Ok(FileKind::Directory))

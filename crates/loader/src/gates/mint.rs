@@ -14,7 +14,6 @@ use plugward_types::PluginKey;
 use crate::record::{RecordFailure, Run, ledger_name};
 use crate::report::{CapabilityReport, Gate, PluginReport};
 use crate::run::examined::Examined;
-use crate::run::options::CheckOptions;
 use crate::run::outcome::{Reason, Weight};
 
 /// The capabilities that a host grants to a plugin.
@@ -74,15 +73,10 @@ pub(crate) const fn start(trail: Trail, raw_with_network: RawWithNetwork) -> Min
 }
 
 /// Mints capabilities for every plugin that passes. A plugin whose capabilities are refused is refused.
-pub(crate) fn grant(
-    all: &mut [Examined],
-    run: &mut Run<'_>,
-    grants: &dyn Grants,
-    options: &CheckOptions,
-) -> Granted {
+pub(crate) fn grant(all: &mut [Examined], run: &mut Run<'_>, grants: &dyn Grants) -> Granted {
     let mut granted = Granted::new();
     for one in all.iter_mut().filter(|one| one.passes()) {
-        match for_one(&one.report(options), run, grants) {
+        match for_one(&one.report(), run, grants) {
             Ok(None) => {}
             Ok(Some(MintedCapabilities { capabilities, rows })) => {
                 one.capabilities = rows;

@@ -8,11 +8,13 @@ pub(crate) mod mint;
 pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod scan;
+pub(crate) mod settings;
 mod surface;
 pub(crate) mod tree;
 pub(crate) mod verifiers;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use plugward_installs::InstallKind;
 use plugward_sandbox_path::Jail;
@@ -31,10 +33,12 @@ use crate::report::{Gate, Skipped};
 use crate::run::examined::Examined;
 use crate::run::options::{ByteRetention, CheckOptions, Watch};
 use crate::run::outcome::GateOutcome;
+use crate::run::rules::PluginRules;
 use crate::state::stores::Stores;
 
 use lock::LockFiles;
 use scan::UsedSuppressions;
+use settings::GateStep;
 
 /// The shared input of all gates of one root.
 pub(crate) struct Context<'a> {
@@ -42,6 +46,7 @@ pub(crate) struct Context<'a> {
     pub(crate) locks: &'a LockFiles,
     pub(crate) stores: &'a Stores,
     pub(crate) options: &'a CheckOptions,
+    pub(crate) rules: &'a Arc<PluginRules>,
     pub(crate) watch: &'a dyn Watch,
     pub(crate) used: &'a UsedSuppressions,
     pub(crate) run: &'a Run<'a>,
@@ -50,7 +55,8 @@ pub(crate) struct Context<'a> {
 /// Runs every gate for the plugin at a place, except for the question to a person and the mint.
 pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Examined, Skipped> {
     let key = PluginKey::Placed(place.real.clone());
-    let mut one = Examined::new(place, key);
+    let mut one = Examined::new(place, key, Arc::clone(context.rules));
+    settings::broken(&mut one);
     if let Some(broken) = one.place.broken.clone() {
         one.gate(Gate::Discover).reasons.push(broken);
     }
@@ -73,6 +79,11 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     let identity = Identity::of(&one.place, directory, context);
     one.key = identity.key.clone();
     one.directory = identity.directory;
+    // A denial by key is decided before anything of the plugin is read.
+    if settings::gate(&mut one) == GateStep::Stop {
+        one.dialects = manifest::guess(&one.place, context.options);
+        return Ok(one);
+    }
     let snapshot = match tree::gate(&one.place, &jail, context) {
         tree::TreeOutcome::Read { snapshot, outcome } => {
             one.settle(Gate::Tree, outcome);
@@ -99,6 +110,9 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
     take_views(&mut one, views);
     one.settle(Gate::Manifest, outcome);
     one.manifests = manifest::digests(&one.dialects, &snapshot);
+    if settings::gate(&mut one) == GateStep::Stop {
+        return Ok(one);
+    }
     with_subject(&mut one, identity, Some(&jail), snapshot, context);
     Ok(one)
 }
@@ -107,6 +121,9 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
 fn examine_parts(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
     let identity = Identity::of(&one.place, None, context);
     one.key = identity.key.clone();
+    if settings::gate(one) == GateStep::Stop {
+        return;
+    }
     one.files = u64::try_from(snapshot.len()).unwrap_or(u64::MAX);
     one.bytes = snapshot.total_bytes();
     one.tree = Some(*snapshot.digest());

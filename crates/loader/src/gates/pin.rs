@@ -20,7 +20,7 @@ use crate::discovery::key::{Identity, OldPlace};
 use crate::report::text::plain;
 use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
-use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Trust};
+use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Question, Trust};
 use crate::run::outcome::{GateOutcome, Reason, Weight};
 use crate::state::pins::PinStore;
 
@@ -666,7 +666,7 @@ pub(crate) fn may_be_enrolled(one: &Examined, context: &Context<'_>) -> bool {
     enrolls
         && context.options.writes == CheckMode::Commit
         && context.options.trust != Trust::Locked
-        && (one.passes() || (decision == PinDecision::Ask && one.is_askable()))
+        && (one.passes_but_run() || (decision == PinDecision::Ask && one.is_askable()))
 }
 
 /// Returns `true` if a person agreed to these contents, by accepting them or by answering a question.
@@ -767,7 +767,7 @@ fn ask(
 ) -> Option<Change> {
     // A plugin that its host does not load is not worth a question.
     let answer = if one.is_askable() && one.is_on() && options.writes == CheckMode::Commit {
-        person.ask(&one.report(options))
+        person.ask(&Question::Enroll(&one.report()))
     } else {
         Answer::Nobody
     };
@@ -812,7 +812,7 @@ fn without_pins(
         StoreDecision::LoadUnpinned(code) => one.exceptions.push(format!("{}: {code}: {message}", one.id)),
         StoreDecision::Ask(code) => {
             let answer = if one.passes() && options.writes == CheckMode::Commit {
-                person.ask(&one.report(options))
+                person.ask(&Question::Enroll(&one.report()))
             } else {
                 Answer::Nobody
             };

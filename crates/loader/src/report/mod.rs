@@ -9,7 +9,7 @@ use crate::run::outcome::Notice;
 
 pub use plugin::{
     ApprovalReport, ApprovalState, CapabilityReport, LockReport, LockState, PinReport, PinStatus, PluginKind,
-    PluginReport, SuppressedReport, SurfaceReport,
+    PluginReport, PolicyReport, SuppressedReport, SurfaceReport,
 };
 
 /// The report of one run over some directories.

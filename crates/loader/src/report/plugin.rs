@@ -38,6 +38,8 @@ pub struct PluginReport {
     pub reasons: Vec<Reason>,
     /// Notices, which do not affect the decision.
     pub notices: Vec<Notice>,
+    /// The rule for running it, and the layer of settings that states it.
+    pub policy: PolicyReport,
     /// The SHA-256 of each manifest file, by dialect.
     pub manifest: BTreeMap<&'static str, String>,
     /// The digest of the whole directory.
@@ -118,6 +120,18 @@ impl PluginReport {
     pub fn count(&self, severity: plugward_types::Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
+}
+
+/// The rule for running a plugin: the setting `run` of its bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PolicyReport {
+    /// `unattended`, `ask` or `deny`.
+    pub run: &'static str,
+    /// The layer that sets it.
+    pub layer: &'static str,
+    /// The file, line and column; `None` for the default.
+    pub origin: Option<String>,
 }
 
 macro_rules! states {

@@ -1,6 +1,7 @@
 //! The main job: checks the plugins under some roots and returns one report.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plugward_capability::{UseOutcome, Workflow};
 use plugward_ledger::LedgerEvent;
@@ -16,7 +17,7 @@ use crate::discovery::roots::{Reach, Root, inside, join};
 use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, TakeBack};
 use crate::gates::scan::UsedSuppressions;
-use crate::gates::{Context, examine, pin, tree};
+use crate::gates::{Context, examine, pin, settings, tree};
 use crate::record::{RecordFailure, Run, ledger_name};
 use crate::report::text::{plain, shortened};
 use crate::report::{Decision, Gate, LockReport, LockState, PinStatus, Report, Skipped, Summary, Tool};
@@ -25,6 +26,7 @@ use crate::run::options::{ByteRetention, CheckMode, CheckOptions, FailureScope, 
 use crate::run::outcome::{Notice, Weight};
 use crate::run::records::RecordNotes;
 use crate::run::result::CheckResult;
+use crate::run::rules::{PluginRules, RuleBook};
 use crate::state::pins::{self, Pending, PinStore, StoreFailed};
 use crate::state::stores::{Host, Stores};
 
@@ -148,9 +150,11 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
     let (places, absent) = find(roots, stores, options, host, &mut gathered);
     let locks = LockFiles::default();
     let used = UsedSuppressions::default();
-    let around = Examiner { roots, locks: &locks, stores, used: &used, run: &run };
+    let rules = RuleBook::new(roots, options);
+    let around = Examiner { roots, rules: &rules, locks: &locks, stores, used: &used, run: &run };
     let mut all = around.examine_all(places, absent, options, host, &mut gathered);
     gathered.notices.extend(used.notices(options));
+    gathered.notices.extend(rules.notices(&all));
     around.broken_locks(&all, options, &mut gathered);
     if let Some(failure) = run.unrecorded_race() {
         run.fail(failure);
@@ -198,6 +202,7 @@ fn find(
 /// What the examination of every plugin in a run shares.
 struct Examiner<'a> {
     roots: &'a [Root],
+    rules: &'a RuleBook<'a>,
     locks: &'a LockFiles,
     stores: &'a Stores,
     used: &'a UsedSuppressions,
@@ -223,7 +228,8 @@ impl Examiner<'_> {
         for (number, place) in places.into_iter().enumerate() {
             let Some(root) = self.roots.get(place.root) else { continue };
             host.watch.plugin(&id_of(&place, root), number.saturating_add(1), count);
-            let context = self.context(root, options, host);
+            let rules = self.rules.of(&place);
+            let context = self.context(root, &rules, host);
             let (real, id) = (place.real.clone(), id_of(&place, root));
             match examine(place, &context) {
                 Ok(mut one) => {
@@ -231,10 +237,17 @@ impl Examiner<'_> {
                     one.id = id;
                     visited.insert(real, one.name().to_owned());
                     fit(&mut one, &mut free);
-                    if is_enabled(&one, options) {
-                        all.push(one);
-                    } else {
-                        gathered.skipped.push(Skipped { path: one.id, why: "not enabled".to_owned() });
+                    let off = one.rules.policy.switched_off(&one.bundle_names());
+                    match off {
+                        None if is_enabled(&one, options) => all.push(one),
+                        None => {
+                            gathered.skipped.push(Skipped { path: one.id, why: "not enabled".to_owned() })
+                        }
+                        Some(setting) => {
+                            let at = setting.origin.map(|origin| format!(" in {origin}")).unwrap_or_default();
+                            let why = format!("switched off by `{}`{at}", setting.key);
+                            gathered.skipped.push(Skipped { path: one.id, why });
+                        }
                     }
                 }
                 Err(skip) => {
@@ -246,14 +259,15 @@ impl Examiner<'_> {
         for one in absent {
             self.absent(one, options, host, gathered, &mut all);
         }
-        let RecordNotes { rows, notices, has_failed } = RecordNotes::of(options, self.roots);
+        let RecordNotes { rows, notices, has_failed } =
+            RecordNotes::of(options, self.roots, &self.rules.base());
         all.extend(rows.into_iter().filter(|one| is_enabled(one, options)));
         gathered.notices.extend(notices);
         gathered.store_failed |= has_failed;
         for (number, root) in self.roots.iter().enumerate() {
             for place in lock::unvisited(self.locks, root, &visited, &options.verifiers) {
                 visited.insert(place.clone(), String::new());
-                let one = Self::missing(place, number, root);
+                let one = self.missing(place, number, root);
                 if is_enabled(&one, options) {
                     all.push(one);
                 }
@@ -263,14 +277,9 @@ impl Examiner<'_> {
         all
     }
 
-    const fn context<'c>(
-        &'c self,
-        root: &'c Root,
-        options: &'c CheckOptions,
-        host: &'c Host<'_>,
-    ) -> Context<'c> {
+    fn context<'c>(&'c self, root: &'c Root, rules: &'c Arc<PluginRules>, host: &'c Host<'_>) -> Context<'c> {
         let Self { locks, stores, used, run, .. } = *self;
-        Context { root, locks, stores, options, watch: host.watch, used, run }
+        Context { root, locks, stores, options: &rules.options, rules, watch: host.watch, used, run }
     }
 
     /// Reports a pinned place that is not a directory any more: a note if nothing is there, a
@@ -294,7 +303,7 @@ impl Examiner<'_> {
         if all.iter().any(moved) {
             return;
         }
-        let mut one = place_of(absent.place, absent.root, root);
+        let mut one = place_of(absent.place, absent.root, root, self.rules);
         if !is_enabled(&one, options) {
             return;
         }
@@ -307,7 +316,8 @@ impl Examiner<'_> {
             }
             Some(error) => {
                 one.settle(Gate::Tree, tree::refused(&error));
-                let context = self.context(root, options, host);
+                let rules = Arc::clone(&one.rules);
+                let context = self.context(root, &rules, host);
                 let outcome = pin::unread(&[&one.key], &context);
                 one.settle(Gate::Pin, outcome);
                 all.push(one);
@@ -316,8 +326,8 @@ impl Examiner<'_> {
     }
 
     /// Returns a refused plugin for an entry of a lockfile whose directory does not exist.
-    fn missing(place: PlacePath, number: usize, root: &Root) -> Examined {
-        let mut one = place_of(place, number, root);
+    fn missing(&self, place: PlacePath, number: usize, root: &Root) -> Examined {
+        let mut one = place_of(place, number, root, self.rules);
         one.lock = LockReport::state(LockState::Missing);
         let help = plugward_tree_lock::LockCheck::Missing.help();
         let message = format!("{} lists this plugin, but it does not exist", lock::NAME);
@@ -339,14 +349,10 @@ impl Examiner<'_> {
 }
 
 /// Returns a plugin for a place that cannot be opened as a directory.
-fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
+fn place_of(real: PlacePath, number: usize, root: &Root, rules: &RuleBook<'_>) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
-    let reach = Reach {
-        top: dir.clone(),
-        outer: dir.clone(),
-        project: crate::discovery::roots::reach(root, &dir).project,
-    };
-    let place = PluginPlace {
+    let reach = crate::discovery::roots::reach(root, &dir);
+    let mut place = PluginPlace {
         root: number,
         dir,
         real: real.clone(),
@@ -355,7 +361,12 @@ fn place_of(real: PlacePath, number: usize, root: &Root) -> Examined {
         installed: None,
         broken: None,
     };
-    let mut one = Examined::new(place, PluginKey::Placed(real));
+    let rules = rules.of(&place);
+    // Nothing above a place counts for what is not there.
+    let Reach { top, outer, .. } = &mut place.reach;
+    top.clone_from(&place.dir);
+    outer.clone_from(&place.dir);
+    let mut one = Examined::new(place, PluginKey::Placed(real), rules);
     one.id = id_of(&one.place, root);
     one.path = path_of(&one.place, root);
     one
@@ -458,21 +469,25 @@ fn settle(
     let mut nobody = NoPerson;
     // No question is asked if the answer could not be recorded.
     let person: &mut dyn Person = if run.failure().is_some() { &mut nobody } else { &mut *host.person };
-    person.announce(all.iter().filter(|one| pin::asks(one)).count());
+    let runs = all.iter().filter(|one| settings::asks(one)).count();
+    person.announce(runs.saturating_add(all.iter().filter(|one| pin::asks(one)).count()));
     let mut pending: Vec<Pending> = Vec::new();
     for (at, one) in all.iter_mut().enumerate() {
-        if let Some(change) = pin::settle(one, pins, options, person) {
+        settings::ask(one, person);
+        let rules = Arc::clone(&one.rules);
+        if let Some(change) = pin::settle(one, pins, &rules.options, person) {
             pending.push(Pending { at, change });
         }
-        pending
-            .extend(pin::settle_further(one, pins, options).into_iter().map(|change| Pending { at, change }));
+        pending.extend(
+            pin::settle_further(one, pins, &rules.options).into_iter().map(|change| Pending { at, change }),
+        );
     }
     pending.retain(|pending| !is_other_candidate(all, pending.at) && !forgets_a_moved_one(all, pending));
     let none_loads =
         |all: &[Examined]| options.whole == FailureScope::AllOrNothing && all.iter().any(|one| !one.passes());
     let mut granted = Granted::new();
     if !none_loads(all) {
-        granted = mint::grant(all, run, host.grants, options);
+        granted = mint::grant(all, run, host.grants);
     }
     let loads = |at: usize| all.get(at).is_some_and(Examined::passes);
     pending.retain(|pending| pending.is_denial() || loads(pending.at));
@@ -574,7 +589,7 @@ fn finish(
     }
     all.sort_by(|a, b| (&a.id, a.place.root, &a.key).cmp(&(&b.id, b.place.root, &b.key)));
     let RunNotes { mut skipped, mut notices, seen, store_failed } = gathered;
-    let mut plugins: Vec<_> = all.iter().map(|one| one.report(options)).collect();
+    let mut plugins: Vec<_> = all.iter().map(Examined::report).collect();
     for plugin in &mut plugins {
         for message in plugin.reasons.iter_mut().map(|reason| &mut reason.message) {
             *message = shortened(message, roots);
@@ -636,7 +651,7 @@ fn finish(
     }
 }
 
-/// Returns the exit code: the first of 7, 4, 6, 5, 1, 3 that applies, or 0.
+/// Returns the exit code: the first of 7, 4, 6, 5, 2, 1, 3 that applies, or 0.
 fn exit(weights: impl Iterator<Item = Weight>, store: Option<Weight>) -> u8 {
     weights.chain(store).min().map_or(0, Weight::exit)
 }

@@ -1,10 +1,12 @@
 //! One plugin with the outcomes of its gates, before its decision.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plugward_installs::{HostState, InstallKind};
 use plugward_manifest::{Dialect, Manifest};
 use plugward_pinstore::DirectoryId;
+use plugward_policy::BundleNames;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
@@ -13,12 +15,13 @@ use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
 use crate::gates::pin::PinOutcome;
+use crate::gates::settings::ASK;
 use crate::report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
-    PinStatus, PluginKind, PluginReport, SuppressedReport, SurfaceReport,
+    PinStatus, PluginKind, PluginReport, PolicyReport, SuppressedReport, SurfaceReport,
 };
-use crate::run::options::CheckOptions;
 use crate::run::outcome::{GateOutcome, Reason};
+use crate::run::rules::PluginRules;
 
 /// A plugin with the outcomes of the gates that have run.
 #[derive(Debug)]
@@ -26,6 +29,10 @@ pub(crate) struct Examined {
     pub(crate) place: PluginPlace,
     pub(crate) key: PluginKey,
     pub(crate) directory: Option<DirectoryId>,
+    /// The policy of the plugin and the options that follow from it.
+    pub(crate) rules: Arc<PluginRules>,
+    /// Whether a person was asked to run it and did not agree.
+    pub(crate) is_run_declined: bool,
     /// The id in reports; never an absolute path.
     pub(crate) id: String,
     /// The directory relative to its project, or the id if it is in no project.
@@ -57,11 +64,13 @@ pub(crate) struct Examined {
 }
 
 impl Examined {
-    pub(crate) fn new(place: PluginPlace, key: PluginKey) -> Self {
+    pub(crate) fn new(place: PluginPlace, key: PluginKey, rules: Arc<PluginRules>) -> Self {
         Self {
             place,
             key,
             directory: None,
+            rules,
+            is_run_declined: false,
             id: String::new(),
             path: String::new(),
             called: BTreeSet::new(),
@@ -110,9 +119,26 @@ impl Examined {
         self.reasons().next().is_none()
     }
 
-    /// Returns `true` if the only reasons are suspicious findings, which a person can accept.
+    /// Returns `true` if a person can accept all reasons: suspicious findings, and `run = "ask"`.
     pub(crate) fn is_askable(&self) -> bool {
-        self.reasons().all(|reason| reason.code == crate::gates::scan::SUSPICIOUS)
+        let can_accept =
+            |reason: &Reason| reason.code == crate::gates::scan::SUSPICIOUS || reason.code == ASK;
+        !self.is_run_declined && self.reasons().all(can_accept)
+    }
+
+    /// Returns `true` if no gate has given a reason, except that a person has to agree to run it.
+    pub(crate) fn passes_but_run(&self) -> bool {
+        !self.is_run_declined && self.reasons().all(|reason| reason.code == ASK)
+    }
+
+    /// Returns the names by which settings select it.
+    pub(crate) fn bundle_names(&self) -> BundleNames {
+        // The other keys of an installed plugin count as names, which can only tighten.
+        let further = self.place.installed.iter().flat_map(|one| one.keys.iter()).map(ToString::to_string);
+        let place = PluginKey::Placed(self.place.real.clone()).to_string();
+        let further: Vec<String> = further.chain([place]).collect();
+        let called = self.called.iter().flat_map(|name| [name.as_str(), name.name()]);
+        BundleNames::new(&self.key, further.iter().map(String::as_str).chain(called))
     }
 
     /// Returns the name from the first readable manifest, else the directory's name.
@@ -147,7 +173,7 @@ impl Examined {
     }
 
     /// Renders the report of this plugin from the outcomes of its gates.
-    pub(crate) fn report(&self, options: &CheckOptions) -> PluginReport {
+    pub(crate) fn report(&self) -> PluginReport {
         let mut notices: Vec<_> = self.gates.values().flat_map(|gate| gate.notices.iter().cloned()).collect();
         notices.sort();
         notices.dedup();
@@ -165,10 +191,11 @@ impl Examined {
             name: self.name().to_owned(),
             version: self.version().map(str::to_owned),
             path: self.path.clone(),
-            trust: options.trust_word(),
+            trust: self.rules.options.trust_word(),
             decision: decide(&reasons),
             reasons,
             notices,
+            policy: self.policy_report(),
             manifest: self.manifests.iter().map(|(dialect, digest)| (*dialect, digest.to_string())).collect(),
             tree: self.tree.map(|tree| tree.to_string()),
             files: self.files,
@@ -188,6 +215,12 @@ impl Examined {
             called: self.called.clone(),
             root: self.place.root,
         }
+    }
+
+    fn policy_report(&self) -> PolicyReport {
+        let rule = self.rules.policy.bundle(&self.bundle_names());
+        let origin = rule.origin.map(|origin| origin.to_string());
+        PolicyReport { run: rule.run.as_str(), layer: rule.layer.as_str(), origin }
     }
 
     /// Returns the hosts that would load it.

@@ -7,3 +7,4 @@ pub(crate) mod outcome;
 pub(crate) mod policy_options;
 pub(crate) mod records;
 pub(crate) mod result;
+pub(crate) mod rules;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use plugward_manifest::Dialect;
 use plugward_pinstore::{Risk, StoreErrorRule, Timestamp};
+use plugward_policy::SettingsLayer;
 use plugward_scanner::{Date, Profile, Suppression};
 use plugward_tree_lock::{Excludes, TreeLimits};
-use plugward_types::PluginKey;
+use plugward_types::{PlacePath, PluginKey};
 
 use crate::discovery::installed::InstallRecords;
 use crate::gates::verifiers::Verifiers;
@@ -82,13 +83,30 @@ pub enum ScanAsk {
     Note,
 }
 
+/// Whether settings files in repositories count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "two answers to one question")]
+pub enum RepositorySettings {
+    /// They can tighten the settings of the plugins under them.
+    Honor,
+    /// They are not read, and the report says so.
+    Ignore,
+}
+
 /// Options for [`check`](crate::check) and [`load`](crate::load).
 ///
 /// There is no `Default`: every host decides each option, and [`CheckOptions::new`] starts with the strict
 /// ones.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_structs, reason = "a new choice must stop every host from building")]
 pub struct CheckOptions {
+    /// The settings that the user controls, from weak to strong. With any layer here, the trust mode, approval, risk and
+    /// limits of each plugin come from the layers; without one, from the fields.
+    pub settings: Vec<Arc<SettingsLayer>>,
+    /// Whether settings files in repositories count.
+    pub repository_settings: RepositorySettings,
+    /// A directory whose projects also decide about installed plugins, such as the working directory.
+    pub project: Option<PlacePath>,
     /// The trust mode, which decides about new plugins.
     pub trust: Trust,
     /// The decision if the pin store cannot be used.
@@ -152,6 +170,9 @@ impl CheckOptions {
     #[must_use]
     pub fn new(now: Timestamp, by: impl Into<String>) -> Self {
         Self {
+            settings: Vec::new(),
+            repository_settings: RepositorySettings::Honor,
+            project: None,
             trust: Trust::Prompt,
             on_store_error: StoreErrorRule::Refuse,
             whole: FailureScope::EachAlone,
@@ -234,15 +255,42 @@ pub enum Answer {
     Nobody,
 }
 
+/// A question to a person.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "a new question must stop every host from building")]
+pub enum Question<'a> {
+    /// Pin this new plugin and load it?
+    Enroll(&'a PluginReport),
+    /// Run it this time? The settings say that `run` asks.
+    Run {
+        /// The plugin's id, or the name of a command plugin.
+        name: &'a str,
+        /// The key of the setting and its place.
+        setting: &'a str,
+        /// The report on a plugin directory.
+        plugin: Option<&'a PluginReport>,
+    },
+    /// Install this command plugin?
+    Install {
+        /// Its name.
+        name: &'a str,
+        /// The source of the file.
+        url: &'a str,
+        /// The digest in the registry.
+        digest: &'a str,
+    },
+}
+
 /// A person who answers questions about plugins.
 pub trait Person {
     /// Announces how many questions follow at most, before the first one.
     fn announce(&mut self, _questions: usize) {}
 
-    /// Asks about a plugin whose other gates all passed.
+    /// Asks a question. About a plugin directory, it is asked after its other gates passed.
     ///
-    /// It must return [`Answer::Nobody`] instead of blocking if no person can answer.
-    fn ask(&mut self, plugin: &PluginReport) -> Answer;
+    /// It must return [`Answer::Nobody`] instead of blocking if no person can answer. Only the answer about a new plugin
+    /// is stored.
+    fn ask(&mut self, question: &Question<'_>) -> Answer;
 }
 
 /// A person who is never available.
@@ -251,7 +299,7 @@ pub trait Person {
 pub struct NoPerson;
 
 impl Person for NoPerson {
-    fn ask(&mut self, _plugin: &PluginReport) -> Answer {
+    fn ask(&mut self, _question: &Question<'_>) -> Answer {
         Answer::Nobody
     }
 }

@@ -27,6 +27,9 @@ pub struct Reason {
     /// What a command has to name instead of the plugin itself: a denial can be of another key.
     #[serde(skip)]
     pub selector: Option<String>,
+    /// The key of the setting that decided, if one did.
+    #[serde(skip)]
+    pub setting: Option<String>,
     /// The place in a file of the plugin, if the reason has one.
     #[serde(skip)]
     pub place: Option<ReasonPlace>,
@@ -62,6 +65,7 @@ impl Reason {
             weight,
             accept: None,
             selector: None,
+            setting: None,
             place: None,
         }
     }
@@ -79,6 +83,8 @@ pub enum Weight {
     Scan,
     /// The plugin is denied or revoked: refuse, exit code 5.
     Denied,
+    /// A settings file around the plugin is broken: refuse, exit code 2.
+    Settings,
     /// The plugin could not be checked: refuse, exit code 1.
     CouldNotTell,
     /// A person must decide: ask, exit code 3.
@@ -96,6 +102,7 @@ impl Weight {
             Self::Integrity => 4,
             Self::Scan => 6,
             Self::Denied => 5,
+            Self::Settings => 2,
             Self::CouldNotTell => 1,
             Self::Undecided => 3,
             Self::Follows => 0,

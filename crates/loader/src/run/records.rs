@@ -1,5 +1,7 @@
 //! The problems of install records, as plugins and notices of the report.
 
+use std::sync::Arc;
+
 use plugward_installs::{HostState, InstallProblem, InstallProblemKind};
 use plugward_types::{PlacePath, PluginKey};
 
@@ -10,6 +12,7 @@ use crate::report::text::plain;
 use crate::run::examined::Examined;
 use crate::run::options::{CheckOptions, Trust};
 use crate::run::outcome::{Notice, Weight};
+use crate::run::rules::PluginRules;
 
 /// What the problems of the records add to a run.
 #[derive(Debug, Default)]
@@ -23,15 +26,15 @@ pub(crate) struct RecordNotes {
 
 impl RecordNotes {
     /// Judges the problems of the records that the caller passed in.
-    pub(crate) fn of(options: &CheckOptions, roots: &[Root]) -> Self {
+    pub(crate) fn of(options: &CheckOptions, roots: &[Root], rules: &Arc<PluginRules>) -> Self {
         let mut notes = Self::default();
         for problem in options.installs.problems() {
-            notes.add(problem, options.trust, roots);
+            notes.add(problem, options.trust, roots, rules);
         }
         notes
     }
 
-    fn add(&mut self, problem: &InstallProblem, trust: Trust, roots: &[Root]) {
+    fn add(&mut self, problem: &InstallProblem, trust: Trust, roots: &[Root], rules: &Arc<PluginRules>) {
         let message = plain(&problem.message).into_owned();
         let file = shown_path(&problem.record.file, roots);
         match problem.kind {
@@ -49,7 +52,7 @@ impl RecordNotes {
                 } else {
                     format!("{file}#{}", plain(&problem.record.pointer))
                 };
-                self.row(problem, roots, Weight::Integrity, format!("`{at}`: {message}"));
+                self.row(problem, roots, rules, Weight::Integrity, format!("`{at}`: {message}"));
             }
             // Nothing is loaded of a plugin that is neither enabled nor on disk.
             InstallProblemKind::Missing if problem.state == HostState::Off => {}
@@ -58,8 +61,8 @@ impl RecordNotes {
                     let name = problem.key.as_ref().map(ToString::to_string).unwrap_or_default();
                     self.notice(problem, format!("{name}: {message}\nnext: {}", problem.help));
                 }
-                Trust::Prompt => self.row(problem, roots, Weight::Undecided, message),
-                Trust::Locked => self.row(problem, roots, Weight::Integrity, message),
+                Trust::Prompt => self.row(problem, roots, rules, Weight::Undecided, message),
+                Trust::Locked => self.row(problem, roots, rules, Weight::Integrity, message),
             },
             InstallProblemKind::Leftover | InstallProblemKind::NotRead => {
                 self.notice(problem, format!("`{file}`: {message}"));
@@ -71,7 +74,14 @@ impl RecordNotes {
         self.notices.push(Notice::new(problem.kind.code(), Gate::Discover, message));
     }
 
-    fn row(&mut self, problem: &InstallProblem, roots: &[Root], weight: Weight, message: String) {
+    fn row(
+        &mut self,
+        problem: &InstallProblem,
+        roots: &[Root],
+        rules: &Arc<PluginRules>,
+        weight: Weight,
+        message: String,
+    ) {
         let number = roots.iter().position(|root| root.label == problem.host.as_str()).unwrap_or_default();
         // The row of an invalid id has no key of its own. Its record has a place, and the pointer tells rows apart.
         let record = format!("{}#{}", problem.record.file, problem.record.pointer.replace('/', "."));
@@ -81,7 +91,7 @@ impl RecordNotes {
         let reach = Reach { top: dir.clone(), outer: dir.clone(), project: None };
         let place =
             PluginPlace { root: number, dir, real, reach, named: None, installed: None, broken: None };
-        let mut one = Examined::new(place, key);
+        let mut one = Examined::new(place, key, Arc::clone(rules));
         one.id = match &problem.key {
             Some(key) => key.to_string(),
             None => format!("{}:{}", problem.host, plain(&problem.record.pointer)),

@@ -284,7 +284,7 @@ fn one_write(
                 // Only a first pin is missing. A plugin that was moved or migrated stays pinned under its
                 // old place or format.
                 if is_first_pin(one, &pending.change) {
-                    unsaved(one, options, &error, &message);
+                    unsaved(one, &error, &message);
                 }
             }
             StoreFailed::Yes
@@ -298,7 +298,8 @@ fn is_first_pin(one: &Examined, change: &Change) -> bool {
     matches!(change, Change::Enroll { .. }) && !carried
 }
 
-fn unsaved(one: &mut Examined, options: &CheckOptions, error: &StoreError, message: &str) {
+fn unsaved(one: &mut Examined, error: &StoreError, message: &str) {
+    let options = &one.rules.options;
     match options.on_store_error.on_unsaved(options.trust, error.code()) {
         StoreDecision::LoadUnpinned(code) => {
             one.gate(Gate::Pin).note(code, format!("loads without a pin this time: {message}"));

@@ -146,7 +146,13 @@ impl FireSession {
         out: &Out,
     ) -> Result<(), Failure> {
         let trust = shared::trust(args.sources.trust, settings);
-        let mut options = shared::options(trust, CheckMode::Commit, &args.sources.finding, settings, host)?;
+        let mut options = shared::options(
+            args.sources.trust.map(shared::trust_of),
+            CheckMode::Commit,
+            &args.sources.finding,
+            settings,
+            host,
+        )?;
         let roots = shared::roots(&args.sources.dirs)?;
         shared::refuse_own_policy(&roots, &options, host, out)?;
         if trust != Trust::Locked {
