@@ -24,6 +24,7 @@ use crate::failure::Failure;
 pub(crate) struct Host {
     config: Option<Utf8PathBuf>,
     state: Option<Utf8PathBuf>,
+    data: Option<Utf8PathBuf>,
     /// Whether a user can be asked.
     pub(crate) interactive: bool,
     /// The settings file that the command line names.
@@ -77,6 +78,7 @@ impl Host {
         let state = strategy
             .as_ref()
             .and_then(|s| Utf8PathBuf::from_path_buf(s.state_dir().unwrap_or_else(|| s.data_dir())).ok());
+        let data = strategy.as_ref().and_then(|s| Utf8PathBuf::from_path_buf(s.data_dir()).ok());
         // A question is printed to standard error and answered on standard input, so both have to be terminals.
         let interactive = !global.no_input
             && !is_set("CI")
@@ -87,6 +89,8 @@ impl Host {
                 .or_else(|| config.map(|dir| dir.join("plugward"))),
             state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")?
                 .or_else(|| state.map(|dir| dir.join("plugward"))),
+            data: named(global.data_dir.as_ref(), "PLUGWARD_DATA_DIR")?
+                .or_else(|| data.map(|dir| dir.join("plugward"))),
             interactive,
             policy: global.policy.clone(),
             policy_use: PolicyUse::Read,
@@ -124,6 +128,11 @@ impl Host {
     /// Returns the directory of the ledger, baselines and caches.
     pub(crate) fn state_dir(&self) -> Result<&Utf8Path, Failure> {
         self.state.as_deref().ok_or_else(|| no_home("state", "--state-dir"))
+    }
+
+    /// Returns the directory of command plugins.
+    pub(crate) fn data_dir(&self) -> Result<&Utf8Path, Failure> {
+        self.data.as_deref().ok_or_else(|| no_home("data", "--data-dir"))
     }
 }
 
@@ -404,9 +413,8 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure
 /// Returns the first program with a name on PATH, other than this program itself.
 pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
-    let path = env("PATH").unwrap_or_default();
-    let directories = path.split(':').filter(|dir| dir.starts_with('/'));
-    let found = directories.map(|dir| Utf8Path::new(dir).join(name)).find(|file| {
+    let directories = search_path().into_iter().filter(|dir| dir.starts_with('/'));
+    let found = directories.map(|dir| Utf8PathBuf::from(dir).join(name)).find(|file| {
         #[cfg(unix)]
         let is_executable = {
             use std::os::unix::fs::PermissionsExt as _;
@@ -423,6 +431,19 @@ pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
         Failure::usage(format!("{name} is not on PATH"))
             .help(format!("install {name}, or add its directory to PATH"))
     })
+}
+
+/// Returns the directories of `PATH`. Those that are not UTF-8 are left out.
+pub(crate) fn search_path() -> Vec<String> {
+    env_os("PATH").map_or_else(Vec::new, |path| {
+        std::env::split_paths(&path).filter_map(|dir| dir.into_os_string().into_string().ok()).collect()
+    })
+}
+
+/// Returns the URL of the proxy for https.
+#[cfg(feature = "net")]
+pub(crate) fn proxy() -> Option<String> {
+    ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].into_iter().find_map(env)
 }
 
 /// Returns the environment, without variables that are not UTF-8.

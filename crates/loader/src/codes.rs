@@ -113,6 +113,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_capability::CODES,
         plugward_ledger::CODES,
         plugward_redact::CODES,
+        plugward_registry::CODES,
         plugward_hooks::CODES,
     ]
     .concat();

@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 mod change;
+mod commands;
 mod config;
 mod hooks;
 mod inspect;
@@ -15,6 +16,7 @@ pub(crate) use change::{
     AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
     LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
 };
+pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
@@ -54,6 +56,9 @@ pub(crate) struct Global {
     /// Directory of the ledger, baselines and caches [env: `PLUGWARD_STATE_DIR`]
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) state_dir: Option<Utf8PathBuf>,
+    /// Directory of command plugins [env: `PLUGWARD_DATA_DIR`]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<Utf8PathBuf>,
     /// Setting that overrides all files, such as plugins.approval=required (repeatable)
     #[arg(long, global = true, hide_short_help = true, value_name = "KEY=VALUE")]
     pub(crate) cfg: Vec<String>,
@@ -188,6 +193,33 @@ pub(crate) enum Verb {
     Hook {
         #[command(subcommand)]
         verb: HookVerb,
+    },
+    /// Show which file a command plugin is, and start nothing
+    #[command(
+        after_help = "Examples:\n  plugward which serve web           # the file, its origin and its rules\n  \
+                            plugward which serve --format json # for a program"
+    )]
+    Which(WhichArgs),
+    /// Install a command plugin from the registry
+    #[command(after_help = "Examples:\n  plugward install serve\n  plugward install \"serve web\"")]
+    Install(CommandNameArgs),
+    /// List or install updates of command plugins
+    #[command(after_help = "Examples:\n  plugward update                # list them\n  \
+                            plugward update serve --apply  # install one")]
+    Update(UpdateArgs),
+    /// Remove an installed command plugin
+    #[command(after_help = "Examples:\n  plugward remove serve\n  plugward remove \"serve web\"")]
+    Remove(CommandNameArgs),
+    /// Pin the digest of a command plugin in your settings
+    #[command(after_help = "Examples:\n  plugward pin serve\n  plugward pin serve --update sha256:398c…54a4")]
+    Pin(PinArgs),
+    /// Show the registry of command plugins
+    #[command(
+        after_help = "Examples:\n  plugward registry list                 # what can be installed\n  plugward registry list --format json   # for a program"
+    )]
+    Registry {
+        #[command(subcommand)]
+        verb: RegistryVerb,
     },
     /// Show the settings, and the file that decides about each
     #[command(
