@@ -1,4 +1,4 @@
-//! Tasks of this repository: checks (`layers`, `deny`, `docs`, `fence`, `threats`, `words`) and measurements (`sizes`, `corpus`, `bench`, `field`).
+//! Tasks of this repository: checks (`layers`, `deny`, `docs`, `fence`, `threats`, `words`) and measurements (`sizes`, `corpus`, `bench`, `field`, `peers`).
 
 mod attacks;
 mod bench;
@@ -8,6 +8,7 @@ mod docs;
 mod field;
 mod layers;
 mod metadata;
+mod peers;
 mod screenshots;
 mod sizes;
 mod threats;
@@ -77,6 +78,11 @@ enum Task {
         #[command(subcommand)]
         task: field::Field,
     },
+    /// Run other programs and print what they do with plugins
+    Peers {
+        #[command(subcommand)]
+        task: peers::Peers,
+    },
 }
 
 fn main() -> ExitCode {
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
         Task::Words => words::check(),
         Task::Corpus { only } => corpus::fetch(only.as_deref()),
         Task::Field { task } => field::run(&task),
+        Task::Peers { task } => peers::run(&task),
         Task::Bench { task } => return finish(bench::run(&task)),
     };
     finish(outcome.map(Outcome::print))

@@ -16,6 +16,8 @@ enum Class {
     Refused,
     /// A store or lockfile cannot be read: exit 7.
     Store,
+    /// Another exit code: 3 for a decision of the user, 5 for a denial.
+    Exit(u8),
 }
 
 /// The failure of a verb. A refusal is not a failure: it is part of a report.
@@ -58,6 +60,11 @@ impl Failure {
 
     pub(crate) fn store(title: impl Into<String>) -> Self {
         Self::new(Class::Store, title)
+    }
+
+    /// Creates a failure with the exit code of its cause.
+    pub(crate) fn exiting(code: u8, title: impl Into<String>) -> Self {
+        Self::new(Class::Exit(code), title)
     }
 
     fn with(mut self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
@@ -103,6 +110,7 @@ impl Failure {
             Class::Usage => 2,
             Class::Refused => 4,
             Class::Store => 7,
+            Class::Exit(code) => code,
         }
     }
 

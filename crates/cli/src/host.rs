@@ -24,6 +24,7 @@ use crate::failure::Failure;
 pub(crate) struct Host {
     config: Option<Utf8PathBuf>,
     state: Option<Utf8PathBuf>,
+    data: Option<Utf8PathBuf>,
     /// Whether a user can be asked.
     pub(crate) interactive: bool,
     /// The settings file that the command line names.
@@ -77,6 +78,7 @@ impl Host {
         let state = strategy
             .as_ref()
             .and_then(|s| Utf8PathBuf::from_path_buf(s.state_dir().unwrap_or_else(|| s.data_dir())).ok());
+        let data = strategy.as_ref().and_then(|s| Utf8PathBuf::from_path_buf(s.data_dir()).ok());
         // A question is printed to standard error and answered on standard input, so both have to be terminals.
         let interactive = !global.no_input
             && !is_set("CI")
@@ -87,6 +89,8 @@ impl Host {
                 .or_else(|| config.map(|dir| dir.join("plugward"))),
             state: named(global.state_dir.as_ref(), "PLUGWARD_STATE_DIR")?
                 .or_else(|| state.map(|dir| dir.join("plugward"))),
+            data: named(global.data_dir.as_ref(), "PLUGWARD_DATA_DIR")?
+                .or_else(|| data.map(|dir| dir.join("plugward"))),
             interactive,
             policy: global.policy.clone(),
             policy_use: PolicyUse::Read,
@@ -124,6 +128,11 @@ impl Host {
     /// Returns the directory of the ledger, baselines and caches.
     pub(crate) fn state_dir(&self) -> Result<&Utf8Path, Failure> {
         self.state.as_deref().ok_or_else(|| no_home("state", "--state-dir"))
+    }
+
+    /// Returns the directory of command plugins.
+    pub(crate) fn data_dir(&self) -> Result<&Utf8Path, Failure> {
+        self.data.as_deref().ok_or_else(|| no_home("data", "--data-dir"))
     }
 }
 
@@ -256,13 +265,8 @@ pub(crate) fn root(dir: &Utf8Path) -> Result<Root, Failure> {
 
 /// Opens a directory by its real path.
 pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
-    // The jail starts at `/`, because lockfiles and project markers in parent directories count.
-    let jail = Jail::open_root("/", Policy::standard()).map_err(|error| {
-        Failure::internal(format!("cannot open /: {error}")).code(error.code()).help(error.help())
-    })?;
-    let dir = place.as_str().trim_start_matches('/');
-    let dir = if dir.is_empty() { "." } else { dir };
-    let meta = jail.metadata(dir).map_err(|error| {
+    let root = whole_machine(place, label, typed)?;
+    let meta = root.jail.metadata(root.dir.as_str()).map_err(|error| {
         Failure::usage(format!("cannot open {place}: {error}")).code(error.code()).help(error.help())
     })?;
     if meta.kind() != FileKind::Directory {
@@ -272,17 +276,25 @@ pub(crate) fn root_at(place: &PlacePath, label: String, typed: Option<PlacePath>
             .code("jail/not-a-directory")
             .help(scan));
     }
+    Ok(root)
+}
+
+/// Returns the root for a place, whatever is there. Its jail starts at `/`, because lockfiles and project markers in parent
+/// directories count.
+fn whole_machine(place: &PlacePath, label: String, typed: Option<PlacePath>) -> Result<Root, Failure> {
+    let jail = Jail::open_root("/", Policy::standard()).map_err(|error| {
+        Failure::internal(format!("cannot open /: {error}")).code(error.code()).help(error.help())
+    })?;
+    let dir = place.as_str().trim_start_matches('/');
+    let dir = if dir.is_empty() { "." } else { dir }.to_owned();
     let top = PlacePath::new("/").map_err(|error| Failure::internal(error.to_string()))?;
     let stops = home().cloned().into_iter().collect();
-    Ok(Root { label, jail, top, dir: dir.to_owned(), typed, stops, search: RootSearch::Below })
+    Ok(Root { label, jail, top, dir, typed, stops, search: RootSearch::Below })
 }
 
 /// Returns the root that is exactly one place: a directory, or a settings file.
 pub(crate) fn root_of_place(place: &PlacePath) -> Result<Root, Failure> {
-    let top = place.parent().unwrap_or_else(|| place.clone());
-    let root = root_at(&top, place.name().to_owned(), None)?;
-    let dir = place.as_str().trim_start_matches('/').to_owned();
-    Ok(Root { dir, search: RootSearch::Only, ..root })
+    Ok(Root { search: RootSearch::Only, ..whole_machine(place, place.name().to_owned(), None)? })
 }
 
 /// Returns the real path of the home directory, resolved once.
@@ -396,6 +408,42 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure
         return Err(Failure::usage(format!("{path} has more than {limit} bytes")));
     }
     Ok(bytes)
+}
+
+/// Returns the first program with a name on PATH, other than this program itself.
+pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
+    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    let directories = search_path().into_iter().filter(|dir| dir.starts_with('/'));
+    let found = directories.map(|dir| Utf8PathBuf::from(dir).join(name)).find(|file| {
+        #[cfg(unix)]
+        let is_executable = {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        };
+        #[cfg(not(unix))]
+        let is_executable = file.is_file();
+        // An alias or symlink with the host's name would start this program again, without end.
+        #[expect(clippy::disallowed_methods, reason = "compares names; nothing is opened by them")]
+        let real = std::fs::canonicalize(file).ok();
+        is_executable && (real.is_none() || real != own)
+    });
+    found.ok_or_else(|| {
+        Failure::usage(format!("{name} is not on PATH"))
+            .help(format!("install {name}, or add its directory to PATH"))
+    })
+}
+
+/// Returns the directories of `PATH`. Those that are not UTF-8 are left out.
+pub(crate) fn search_path() -> Vec<String> {
+    env_os("PATH").map_or_else(Vec::new, |path| {
+        std::env::split_paths(&path).filter_map(|dir| dir.into_os_string().into_string().ok()).collect()
+    })
+}
+
+/// Returns the URL of the proxy for https.
+#[cfg(feature = "net")]
+pub(crate) fn proxy() -> Option<String> {
+    ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].into_iter().find_map(env)
 }
 
 /// Returns the environment, without variables that are not UTF-8.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use plugward_loader::installs::{HOSTS, HostInventory, InstallProblemKind, KnownHost, Machine, read_host};
+use plugward_loader::installs::{
+    HOSTS, HostInventory, InstallLayer, InstallProblemKind, KnownHost, Machine, read_host,
+};
 use plugward_loader::{InstallRecords, PROJECT_LABEL, PlacePath, Root, RootSearch, project_of};
 
 use crate::failure::Failure;
@@ -11,7 +13,7 @@ use crate::host;
 use crate::machine::MachineFiles;
 
 /// The directories of hosts in a project. A directory with one is treated as a project even without version control.
-const PROJECT_DIRECTORIES: [&str; 4] = [".claude", ".codex", ".gemini", ".agents"];
+pub(crate) const PROJECT_DIRECTORIES: [&str; 4] = [".claude", ".codex", ".gemini", ".agents"];
 
 /// Which hosts and projects are read.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +49,15 @@ pub(crate) struct Installed {
 /// A named host is not on this machine, or a named project does not exist.
 pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
     let project = project(&scope.project)?;
-    let inventories = read(&scope.hosts, project.as_ref());
+    let directory = match &scope.project {
+        ProjectScope::Here => host::working_directory().cloned(),
+        ProjectScope::Named(dir) => MachineFiles::real_of(dir.as_str()),
+        ProjectScope::None => None,
+    };
+    let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref());
+    if matches!(scope.project, ProjectScope::None) {
+        inventories.iter_mut().for_each(|one| one.installs.retain(|one| one.layer == InstallLayer::User));
+    }
     for wanted in &scope.hosts {
         if !inventories.iter().any(|one| one.host.as_str() == wanted.as_str()) {
             return Err(Failure::usage(format!("{} was not found on this machine", wanted.title()))
@@ -83,7 +93,7 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
     let places: Vec<PlacePath> = roots.iter().map(Root::real).collect();
     let is_inside = |place: &PlacePath| places.iter().any(|dir| place.relative_to(dir).is_some());
     for project in projects {
-        for mut inventory in read(&[], project.as_ref()) {
+        for mut inventory in read(&[], project.as_ref(), project.as_ref()) {
             inventory.installs.retain(|one| is_inside(&one.place));
             let home = MachineFiles::real_of(&inventory.home);
             inventory.problems.retain(|problem| {
@@ -144,17 +154,17 @@ fn project(scope: &ProjectScope) -> Result<Option<PlacePath>, Failure> {
     }
 }
 
-fn read(hosts: &[KnownHost], project: Option<&PlacePath>) -> Vec<HostInventory> {
+/// Reads the records of hosts, with the settings of a project from its top down to a directory inside it.
+fn read(
+    hosts: &[KnownHost],
+    project: Option<&PlacePath>,
+    directory: Option<&PlacePath>,
+) -> Vec<HostInventory> {
     let Some(home) = host::home_directory() else { return Vec::new() };
     let environment = host::environment();
     let files = MachineFiles::new(&home, project);
-    let machine = Machine {
-        home: home.as_str(),
-        environment: &environment,
-        project,
-        directory: host::working_directory(),
-        files: &files,
-    };
+    let machine =
+        Machine { home: home.as_str(), environment: &environment, project, directory, files: &files };
     let wanted = HOSTS.iter().filter(|host| hosts.is_empty() || hosts.contains(host));
     wanted.filter_map(|host| read_host(*host, &machine)).collect()
 }

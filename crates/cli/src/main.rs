@@ -7,6 +7,7 @@
 
 mod advice;
 mod args;
+mod command_host;
 mod diagnostic;
 mod escape;
 mod failure;
@@ -123,11 +124,13 @@ pub(crate) fn write_failed(error: &io::Error) {
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     match verb {
         Verb::Check(args) => verbs::check::run(args, host, out),
+        Verb::Run(args) => verbs::run::run(args, host, out),
         Verb::Scan(args) => verbs::scan::run(args, host, out),
         Verb::List(args) => verbs::list::run(args, host, out),
         Verb::Explain(args) => verbs::explain::run(args, host, out),
         Verb::Info(args) => verbs::info::run(args, host, out),
         Verb::Diff(args) => verbs::diff::run(args, host, out),
+        Verb::Review(args) => verbs::review::run(args, host, out),
         Verb::Accept(args) => verbs::decide::accept(args, host, out),
         Verb::Forget(args) => verbs::decide::forget(args, host, out),
         Verb::Deny(args) => verbs::decide::deny(args, host, out),
@@ -141,6 +144,12 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Redact(args) => verbs::redact::run(args, out),
         Verb::Ledger { what } => verbs::ledger::run(what, host, out),
         Verb::Hook { verb } => verbs::hook::run(verb, host, out),
+        Verb::Which(args) => verbs::which::run(args, host, out),
+        Verb::Install(args) => verbs::install::install(args, host, out),
+        Verb::Update(args) => verbs::install::update(args, host, out),
+        Verb::Remove(args) => verbs::install::remove(args, host, out),
+        Verb::Pin(args) => verbs::pin::run(args, host, out),
+        Verb::Registry { verb } => verbs::registry::run(verb, host, out),
         Verb::Digest(args) => verbs::digest::run(args, host, out),
         Verb::Config { verb } => verbs::config::run(verb, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),

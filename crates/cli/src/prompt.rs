@@ -21,7 +21,7 @@ const FINDINGS: usize = 5;
 /// The most items of the execution surface that a question shows; `s` shows all.
 const ITEMS: usize = 12;
 /// The number of tries before a question counts as not answered, so that input without an answer cannot loop forever.
-const TRIES: usize = 5;
+pub(crate) const TRIES: usize = 5;
 
 const HELP: &str = "\
   y  yes: pin these bytes and load the plugin
@@ -109,9 +109,32 @@ impl<'a> Prompt<'a> {
         receiver.recv().unwrap_or(Input::End)
     }
 
-    fn say(text: &str) -> bool {
+    pub(crate) fn say(text: &str) -> bool {
         let mut stderr = anstream::stderr();
         stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).is_ok()
+    }
+
+    /// Asks a question and returns the typed line, or `None` if there is no answer: the end of the input, or an interrupt.
+    pub(crate) fn line(&mut self, question: &str) -> Option<String> {
+        if self.is_over {
+            return None;
+        }
+        self.open();
+        // The spinner would overwrite the question.
+        self.progress.done();
+        discard_typed();
+        if !Self::say(&format!("\n{} ", paint(ASK, question))) {
+            return None;
+        }
+        match self.read() {
+            Input::Line(text) => Some(text.trim().to_ascii_lowercase()),
+            input => {
+                self.is_over = true;
+                self.is_interrupted = matches!(input, Input::Interrupt);
+                Self::say("\n");
+                None
+            }
+        }
     }
 
     /// Returns the text before the question: what the plugin is, can run and was found to do.
@@ -148,24 +171,7 @@ impl<'a> Prompt<'a> {
             number(Severity::Warning),
             count(number(Severity::Info), "note")
         ));
-        let mut worst: Vec<_> = plugin
-            .findings
-            .iter()
-            .filter(|finding| finding.severity >= Severity::Warning && plugin.suppression(finding).is_none())
-            .collect();
-        worst.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
-        if worst.len() > FINDINGS {
-            out.push_str(&format!("            the first {FINDINGS} of {} follow\n", worst.len()));
-        }
-        if !plugin.suppressed.is_empty() {
-            out.push_str(&format!("            {} suppressed by your settings\n", plugin.suppressed.len()));
-        }
-        for finding in worst.into_iter().take(FINDINGS) {
-            let level = if finding.severity == Severity::Danger { Level::Error } else { Level::Warning };
-            let block = Diagnostic::new(level, &finding.message).code(finding.rule.as_str());
-            out.push('\n');
-            out.push_str(&block.at(place_of(plugin, finding)).render(self.width));
-        }
+        out.push_str(&worst_findings(plugin, self.width));
         out
     }
 
@@ -187,6 +193,30 @@ impl<'a> Prompt<'a> {
     }
 }
 
+/// Returns the worst findings with their source lines, without suppressed ones and notes.
+pub(crate) fn worst_findings(plugin: &PluginReport, width: usize) -> String {
+    let mut out = String::new();
+    let mut worst: Vec<_> = plugin
+        .findings
+        .iter()
+        .filter(|finding| finding.severity >= Severity::Warning && plugin.suppression(finding).is_none())
+        .collect();
+    worst.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
+    if worst.len() > FINDINGS {
+        out.push_str(&format!("            the first {FINDINGS} of {} follow\n", worst.len()));
+    }
+    if !plugin.suppressed.is_empty() {
+        out.push_str(&format!("            {} suppressed by your settings\n", plugin.suppressed.len()));
+    }
+    for finding in worst.into_iter().take(FINDINGS) {
+        let level = if finding.severity == Severity::Danger { Level::Error } else { Level::Warning };
+        let block = Diagnostic::new(level, &finding.message).code(finding.rule.as_str());
+        out.push('\n');
+        out.push_str(&block.at(place_of(plugin, finding)).render(width));
+    }
+    out
+}
+
 impl Drop for Prompt<'_> {
     fn drop(&mut self) {
         // From now on, an interrupt ends the program again.
@@ -203,7 +233,7 @@ impl Person for Prompt<'_> {
     }
 
     fn ask(&mut self, question: &Question<'_>) -> Answer {
-        let (plugin, text) = match question {
+        let (plugin, wording) = match question {
             Question::Enroll(plugin) => {
                 (*plugin, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]")
             }
@@ -216,7 +246,7 @@ impl Person for Prompt<'_> {
         if self.is_over {
             return Answer::Nobody;
         }
-        // The spinner would overwrite the question.
+        // An interrupt while the text is printed ends the questions, too.
         self.open();
         self.progress.done();
         self.asked += 1;
@@ -231,22 +261,9 @@ impl Person for Prompt<'_> {
         {
             return Answer::Nobody;
         }
-        let question = paint(ASK, text);
         for _ in 0..TRIES {
-            discard_typed();
-            if !Self::say(&format!("\n{question} ")) {
-                return Answer::Nobody;
-            }
-            let text = match self.read() {
-                Input::Line(text) => text,
-                input => {
-                    self.is_over = true;
-                    self.is_interrupted = matches!(input, Input::Interrupt);
-                    Self::say("\n");
-                    return Answer::Nobody;
-                }
-            };
-            match text.trim().to_ascii_lowercase().as_str() {
+            let Some(answer) = self.line(wording) else { return Answer::Nobody };
+            match answer.as_str() {
                 "y" | "yes" => return Answer::Yes,
                 // Enter is a no, so that a habit does not trust a plugin.
                 "" | "n" | "no" => return Answer::No,

@@ -41,6 +41,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
     let mut plugins: Vec<&PluginReport> = report.plugins.iter().collect();
     // A stable sort: plugins with one decision stay in the order of their ids.
     plugins.sort_by_key(|plugin| match plugin.decision {
+        _ if !plugin.on => 3,
         Decision::Refuse => 0,
         Decision::Ask => 1,
         Decision::Load => 2,
@@ -62,7 +63,10 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         told.insert((notice.code.as_str(), message));
     }
     for plugin in &plugins {
-        blocks.extend(problems(plugin, &plugins, view, &mut told));
+        // What its host does not load is no problem of this run. Its row says that it has one.
+        if plugin.on || view.detail == Detail::Full {
+            blocks.extend(problems(plugin, &plugins, view, &mut told));
+        }
         if view.detail == Detail::Full {
             blocks.extend(plugin.notices.iter().map(|one| of_plugin(plugin, one)));
             if plugin.decision == Decision::Load {
@@ -84,7 +88,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         let text = format!("skipped {}: {}", line(&one.path), line(&one.why));
         out.push_str(&wrapped("", "  ", &text, view.width));
     }
-    if let Some(plugin) = plugins.iter().find(|plugin| plugin.decision != Decision::Load) {
+    if let Some(plugin) = plugins.iter().find(|plugin| plugin.on && plugin.decision != Decision::Load) {
         let explain = (view.commands)(plugin).explain();
         out.push_str("\nFor the result of each gate:\n");
         out.push_str(&command("  ", &explain, view.width));
@@ -95,7 +99,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
 /// Returns the verdict in one line.
 fn headline(report: &Report) -> String {
     let sum = &report.summary;
-    let all = report.plugins.len();
+    let all = report.plugins.iter().filter(|plugin| plugin.on).count();
     let new = report.plugins.iter().filter(|plugin| plugin.pin.state == PinStatus::Enrolled).count();
     let mut out = match (sum.refuse, sum.ask) {
         (0, 0) if all == 0 => "No plugins.".to_owned(),
@@ -117,6 +121,9 @@ fn headline(report: &Report) -> String {
     let mut out = out.trim_end().to_owned();
     if !out.ends_with('.') {
         out.push('.');
+    }
+    if sum.off > 0 {
+        out.push_str(&format!(" {} off.", sum.off));
     }
     if sum.skipped > 0 {
         out.push_str(&format!(" {} skipped.", sum.skipped));
@@ -149,7 +156,15 @@ fn needs_row(plugin: &PluginReport) -> bool {
 fn overview(plugins: &[&PluginReport], width: usize) -> String {
     let rows: Vec<Vec<String>> = plugins
         .iter()
-        .map(|plugin| vec![word(plugin.decision).to_owned(), line(&plugin.id).into_owned(), why(plugin)])
+        .map(|plugin| {
+            let word = if plugin.on { word(plugin.decision) } else { OFF };
+            let name = line(&plugin.id).into_owned();
+            // Two versions of an installed plugin have one name.
+            let is_one_of_several = plugins.iter().filter(|other| other.id == plugin.id).count() > 1;
+            let version = plugin.version.as_deref().filter(|_| is_one_of_several);
+            let name = version.map_or_else(|| name.clone(), |version| format!("{name} {}", line(version)));
+            vec![word.to_owned(), name, why(plugin)]
+        })
         .collect();
     let mut out = String::new();
     for row in grid(&[], &rows, width).lines() {
@@ -165,6 +180,9 @@ fn overview(plugins: &[&PluginReport], width: usize) -> String {
     }
     out
 }
+
+/// The word for a plugin that its host's settings disable.
+pub(crate) const OFF: &str = "off";
 
 /// Returns the decision as a row shows it. A refusal is in capitals, so that color is not the only sign.
 pub(crate) const fn word(decision: Decision) -> &'static str {
@@ -184,6 +202,9 @@ fn why(plugin: &PluginReport) -> String {
     }
     if words.is_empty() {
         words.push(loaded_as(plugin).to_owned());
+    }
+    if !plugin.on {
+        words.push("disabled".to_owned());
     }
     // More than three causes do not fit on a row of 80 columns.
     let more = words.len().saturating_sub(3);

@@ -6,11 +6,11 @@ use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::InstalledId;
 
 use crate::collector::{Collector, join, place, step};
-use crate::loose::{add_directory, add_skills};
+use crate::loose::{add_directory, add_shared_skills, add_skills};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
 use crate::{
-    EntryKind, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer,
+    EntryKind, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallProblem,
     InstallProblemKind, RecordPlace,
 };
 
@@ -36,96 +36,89 @@ struct PluginSetting {
 pub(crate) fn read(found: &mut Collector<'_>) {
     let mut config = Config::default();
     let home = found.home.clone();
-    let projects =
-        found.project_directories().into_iter().map(|at| (join(&at, ".codex"), InstallLayer::Project));
-    let places = [(SYSTEM.to_owned(), InstallLayer::User), (home.clone(), InstallLayer::User)];
-    for (at, layer) in places.into_iter().chain(projects).collect::<Vec<_>>() {
+    let system = (SYSTEM.to_owned(), InstallLayer::User);
+    for (at, layer) in core::iter::once(system).chain(found.levels(".codex")) {
         read_config(found, &at, layer, &mut config);
-        read_hooks(found, &join(&at, "hooks.json"), layer);
+        let hooks = join(&at, "hooks.json");
+        found.parts_file(&hooks, Syntax::Json, layer, |found, root, parts| {
+            parts.add_hooks(found.members(&hooks, root, "hooks"), &[]);
+        });
         add_skills(found, &join(&at, "skills"), layer, &[".system"], None);
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
         add_directory(found, &join(&at, "prompts"), InstallKind::Commands, layer);
     }
-    crate::loose::add_shared_skills(found);
+    add_shared_skills(found);
     add_cache(found, &home, &mut config);
-    for (id, setting) in config.plugins {
-        let state = setting.state;
+    for (id, PluginSetting { state, record }) in config.plugins {
         let help = "install the plugin again, then run: plugward check";
-        let key = found.key(&id);
-        let problem = found.problem(InstallProblemKind::Missing, setting.record, "not on disk", help);
-        if let Some(problem) = problem {
-            problem.key = Some(key);
-            problem.state = state;
-            problem.switch = HostSwitch::Id(id.as_str().to_owned());
-        }
+        let problem = found.draft(InstallProblemKind::Missing, record, "not on disk", help);
+        let switch = HostSwitch::Id(id.as_str().to_owned());
+        found.report(InstallProblem { key: Some(found.key(&id)), state, switch, ..problem });
     }
 }
 
 /// Reads `config.toml`. A file of the project can enable and disable plugins too.
 fn read_config(found: &mut Collector<'_>, directory: &str, layer: InstallLayer, config: &mut Config) {
     let path = join(directory, "config.toml");
-    let Some(file) = found.open(&path, Syntax::Toml) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    read_parts(found, &path, &root, layer);
-    if layer == InstallLayer::User {
-        let is_trusted =
-            |node: &JsonNode<'_>| node.get("trust_level")?.as_str().map(|level| level == "trusted");
-        let projects = found.members(&path, &root, "projects").iter();
-        let trusted = projects.filter(|member| is_trusted(member.node()) == Some(true));
-        config.trusted.extend(trusted.map(|member| member.key().to_owned()));
-    }
-    let is_trusted = layer == InstallLayer::User || config.trusts(found, directory);
-    for member in found.members(&path, &root, "plugins") {
-        let record = place(&path, &step("/plugins", member.key()));
-        let Some(id) = found.id(member.key(), record.clone()) else { continue };
-        let state = read_state(found, &id, member.node(), &record);
-        // The host ignores the file of a project that is not trusted, so it disables nothing.
-        if is_trusted || state == HostState::On {
-            config.plugins.insert(id, PluginSetting { state, record });
-        }
-    }
-    for member in found.members(&path, &root, "marketplaces") {
-        let text = |key: &str| member.node().get(key).and_then(JsonNode::as_str);
-        let local = text("source").filter(|_| text("source_type") == Some("local"));
-        config.markets.insert(member.key().to_owned(), local.map(ToOwned::to_owned));
-    }
+    found.parts_file(&path, Syntax::Toml, layer, |found, root, parts| {
+        read_parts(found, &path, root, parts);
+        config.read(found, &path, layer, root);
+    });
 }
 
 impl Config {
-    /// Returns `true` if the user trusts the project of a `.codex` directory.
-    fn trusts(&self, found: &Collector<'_>, directory: &str) -> bool {
-        let own = directory.strip_suffix("/.codex").unwrap_or(directory);
+    /// Reads the tables of plugins, marketplaces and trusted projects.
+    fn read(&mut self, found: &mut Collector<'_>, path: &str, layer: InstallLayer, root: &JsonNode<'_>) {
+        if layer == InstallLayer::User {
+            let is_trusted =
+                |node: &JsonNode<'_>| node.get("trust_level")?.as_str().map(|level| level == "trusted");
+            let projects = found.members(path, root, "projects").iter();
+            let trusted = projects.filter(|member| is_trusted(member.node()) == Some(true));
+            self.trusted.extend(trusted.map(|member| member.key().to_owned()));
+        }
+        let is_trusted = layer == InstallLayer::User || self.trusts(found, path);
+        for member in found.members(path, root, "plugins") {
+            let record = place(path, &step("/plugins", member.key()));
+            let Some(id) = found.id(member.key(), record.clone()) else { continue };
+            let state = state_in(member.node()).unwrap_or_else(|got| {
+                let message = format!("expected a boolean as `enabled`, got {got}");
+                let help = "write `enabled = true` or `enabled = false`";
+                let problem = found.draft(InstallProblemKind::Row, record.clone(), message, help);
+                let switch = HostSwitch::Id(id.as_str().to_owned());
+                found.report(InstallProblem { key: Some(found.key(&id)), switch, ..problem });
+                HostState::On
+            });
+            // The host ignores the file of a project that is not trusted, so it disables nothing.
+            if is_trusted || state == HostState::On {
+                self.plugins.insert(id, PluginSetting { state, record });
+            }
+        }
+        for member in found.members(path, root, "marketplaces") {
+            let text = |key: &str| member.node().get(key).and_then(JsonNode::as_str);
+            let local = text("source").filter(|_| text("source_type") == Some("local"));
+            self.markets.insert(member.key().to_owned(), local.map(ToOwned::to_owned));
+        }
+    }
+
+    /// Returns `true` if the user trusts the project of a configuration.
+    fn trusts(&self, found: &Collector<'_>, path: &str) -> bool {
+        let own = path.strip_suffix("/.codex/config.toml").unwrap_or(path);
         let root = found.project_directories().into_iter().next();
         self.trusted.contains(own) || root.is_some_and(|root| self.trusted.contains(&root))
     }
 }
 
-/// Returns the state in the table of one plugin.
-fn read_state(
-    found: &mut Collector<'_>,
-    id: &InstalledId,
-    table: &JsonNode<'_>,
-    record: &RecordPlace,
-) -> HostState {
-    let Some(enabled) = table.get("enabled") else { return HostState::On };
-    match enabled.value() {
-        JsonValue::Bool(false) => return HostState::Off,
-        JsonValue::Bool(true) => return HostState::On,
-        _ => {}
+/// Returns the state in the table of one plugin, or the type that `enabled` has instead.
+fn state_in(table: &JsonNode<'_>) -> Result<HostState, &'static str> {
+    match table.get("enabled").map(|enabled| (enabled, enabled.value())) {
+        Some((_, JsonValue::Bool(false))) => Ok(HostState::Off),
+        None | Some((_, JsonValue::Bool(true))) => Ok(HostState::On),
+        Some((enabled, _)) => Err(enabled.type_name()),
     }
-    let message = format!("expected a boolean as `enabled`, got {}", enabled.type_name());
-    let help = "write `enabled = true` or `enabled = false`";
-    let key = found.key(id);
-    if let Some(problem) = found.problem(InstallProblemKind::Row, record.clone(), message, help) {
-        problem.key = Some(key);
-        problem.switch = HostSwitch::Id(id.as_str().to_owned());
-    }
-    HostState::On
 }
 
 /// Adds the hooks, servers, commands and environment of a configuration.
-fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, layer: InstallLayer) {
-    let mut parts = Parts::default();
+fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
     // The host stores there which hooks the user trusts.
     parts.add_hooks(found.members(path, root, "hooks"), &["state"]);
     parts.add_servers(found.members(path, root, "mcp_servers"));
@@ -143,15 +136,6 @@ fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, layer:
             parts.add_command(&format!("model_providers.{}.auth", member.key()), command);
         }
     }
-    found.add_parts(path, parts, layer);
-}
-
-fn read_hooks(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::Json) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_hooks(found.members(path, &root, "hooks"), &[]);
-    found.add_parts(path, parts, layer);
 }
 
 /// Adds all versions in the cache. The highest one runs, so a planted directory counts; symlinks do not.

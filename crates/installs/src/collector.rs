@@ -1,16 +1,15 @@
 //! Collects what an adapter finds.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
-use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
+use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
 use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
 use crate::{
     EntryKind, HostEntry, HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind,
-    InstallLayer, InstallProblem, InstallProblemKind, Machine, RecordPlace,
+    InstallLayer, InstallProblem, InstallProblemKind, Machine, ReadFault, RecordPlace,
 };
 
 /// The inventory of one host while it is read.
@@ -21,7 +20,8 @@ pub(crate) struct Collector<'m> {
     installs: Vec<Install>,
     problems: Vec<InstallProblem>,
     // Two records can lead to one directory, and the home can be inside the project.
-    known: BTreeMap<(PluginKey, PlacePath), usize>,
+    // The place comes first, because two places are compared faster than two keys.
+    known: BTreeMap<(PlacePath, PluginKey), usize>,
 }
 
 impl<'m> Collector<'m> {
@@ -68,73 +68,57 @@ impl<'m> Collector<'m> {
 
     /// Adds an install, or merges it with one of the same key and place.
     pub(crate) fn add(&mut self, install: Install) {
-        match self.known.entry((install.key.clone(), install.place.clone())) {
-            Entry::Vacant(entry) => {
-                entry.insert(self.installs.len());
-                self.installs.push(install);
-            }
-            Entry::Occupied(entry) => {
-                let Some(first) = self.installs.get_mut(*entry.get()) else { return };
-                // Of two states the one counts that loads, and of two switches the one that cannot be used.
-                first.state = first.state.min(install.state);
-                if install.switch == HostSwitch::None {
-                    first.switch = HostSwitch::None;
-                }
-            }
+        let key = (install.place.clone(), install.key.clone());
+        let Some(first) = self.known.get(&key).and_then(|at| self.installs.get_mut(*at)) else {
+            self.known.insert(key, self.installs.len());
+            self.installs.push(install);
+            return;
+        };
+        // Of two states the one counts that loads, and of two switches the one that cannot be used.
+        first.state = first.state.min(install.state);
+        if install.switch == HostSwitch::None {
+            first.switch = HostSwitch::None;
         }
     }
 
-    /// Adds a problem of a row or file; the caller can change the key, state and switch of the result.
-    pub(crate) fn problem(
-        &mut self,
+    /// Returns a problem with the most common values: it concerns no single plugin.
+    pub(crate) fn draft(
+        &self,
         kind: InstallProblemKind,
         record: RecordPlace,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Option<&mut InstallProblem> {
-        self.problems.push(InstallProblem {
-            host: self.host.clone(),
-            kind,
-            record,
-            message: message.into(),
-            help: help.into(),
-            key: None,
-            state: HostState::On,
-            switch: HostSwitch::None,
-        });
-        self.problems.last_mut()
+    ) -> InstallProblem {
+        let (host, message, help) = (self.host.clone(), message.into(), help.into());
+        let (state, switch) = (HostState::On, HostSwitch::None);
+        InstallProblem { host, kind, record, message, help, key: None, state, switch }
     }
 
-    pub(crate) const fn problem_count(&self) -> usize {
-        self.problems.len()
+    pub(crate) fn report(&mut self, problem: InstallProblem) {
+        self.problems.push(problem);
     }
 
     /// Adds the problem that a file cannot be understood.
     pub(crate) fn unreadable(&mut self, file: &str, pointer: &str, message: impl Into<String>) {
-        let help = "restore the file from a backup, or correct it";
-        self.problem(InstallProblemKind::Unreadable, place(file, pointer), message, help);
+        let fault = ReadFault::new(message, "restore the file from a backup, or correct it");
+        self.fault(file, pointer, fault);
+    }
+
+    fn fault(&mut self, file: &str, pointer: &str, fault: ReadFault) {
+        let record = place(file, pointer);
+        self.report(self.draft(InstallProblemKind::Unreadable, record, fault.message, fault.help));
     }
 
     /// Reads a file, or returns `None` if it does not exist or cannot be used.
     pub(crate) fn open(&mut self, path: &str, syntax: Syntax) -> Option<SourceFile> {
-        match self.machine.files.read(path) {
-            Ok(bytes) => Some(SourceFile::new(path.to_owned(), bytes?, syntax)),
-            Err(fault) => {
-                self.problem(InstallProblemKind::Unreadable, place(path, ""), fault.message, fault.help);
-                None
-            }
-        }
+        let read = self.machine.files.read(path);
+        let bytes = read.map_err(|fault| self.fault(path, "", fault)).ok()??;
+        Some(SourceFile::new(path.to_owned(), bytes, syntax))
     }
 
     /// Parses a file, or adds a problem.
     pub(crate) fn parse<'f>(&mut self, file: &'f SourceFile) -> Option<JsonNode<'f>> {
-        match file.parse() {
-            Ok(root) => Some(root),
-            Err(message) => {
-                self.unreadable(&file.path, "", message);
-                None
-            }
-        }
+        file.parse().map_err(|message| self.unreadable(&file.path, "", message)).ok()
     }
 
     /// Returns the members of an object in a file that determines what runs; any other type makes it unreadable.
@@ -145,21 +129,15 @@ impl<'m> Collector<'m> {
         key: &str,
     ) -> &'n [JsonMember<'f>] {
         let Some(node) = root.get(key).filter(|node| !node.is_null()) else { return &[] };
-        match node.value() {
-            JsonValue::Object(members) => members,
-            _ => {
-                self.wrong_type(file, &format!("/{key}"), node, "an object");
-                &[]
-            }
-        }
+        node.members().unwrap_or_else(|| {
+            self.wrong_type(file, &format!("/{key}"), node, "an object");
+            &[]
+        })
     }
 
     pub(crate) fn wrong_type(&mut self, file: &str, pointer: &str, node: &JsonNode<'_>, expected: &str) {
-        self.unreadable(
-            file,
-            pointer,
-            format!("expected {expected} at `{pointer}`, got {}", node.type_name()),
-        );
+        let message = format!("expected {expected} at `{pointer}`, got {}", node.type_name());
+        self.unreadable(file, pointer, message);
     }
 
     /// Parses an id, or adds a problem.
@@ -168,24 +146,15 @@ impl<'m> Collector<'m> {
             return Some(id);
         }
         let message = format!("expected an id such as `name@market`, got `{}`", shown(text));
-        self.problem(
-            InstallProblemKind::Id,
-            record,
-            message,
-            "remove this entry: hosts do not write such ids",
-        );
+        let help = "remove this entry: hosts do not write such ids";
+        self.report(self.draft(InstallProblemKind::Id, record, message, help));
         None
     }
 
     /// Returns the entries of a directory, or nothing if it does not exist or cannot be listed.
     pub(crate) fn entries(&mut self, path: &str) -> Vec<HostEntry> {
-        match self.machine.files.list(path) {
-            Ok(entries) => entries.unwrap_or_default(),
-            Err(fault) => {
-                self.problem(InstallProblemKind::Unreadable, place(path, ""), fault.message, fault.help);
-                Vec::new()
-            }
-        }
+        let listed = self.machine.files.list(path);
+        listed.map_err(|fault| self.fault(path, "", fault)).ok().flatten().unwrap_or_default()
     }
 
     /// Returns the names of the directories in a directory, including symlinks to directories.
@@ -203,35 +172,42 @@ impl<'m> Collector<'m> {
         self.machine.files.kind(path) == Some(EntryKind::Directory)
     }
 
-    pub(crate) fn is_file(&self, path: &str) -> bool {
-        self.machine.files.kind(path) == Some(EntryKind::File)
-    }
-
-    /// Adds the parts of a settings file, if it has any.
-    pub(crate) fn add_parts(&mut self, path: &str, parts: Parts, layer: InstallLayer) {
+    /// Reads a file and adds the parts that `fill` takes from it, if there are any.
+    pub(crate) fn parts_file(
+        &mut self,
+        path: &str,
+        syntax: Syntax,
+        layer: InstallLayer,
+        fill: impl FnOnce(&mut Self, &JsonNode<'_>, &mut Parts),
+    ) {
+        let Some(file) = self.open(path, syntax) else { return };
+        let Some(root) = self.parse(&file) else { return };
+        let mut parts = Parts::default();
+        fill(self, &root, &mut parts);
         let kind = parts.kind();
         let parts = parts.finish();
         if parts.is_empty() {
             return;
         }
-        let Some(place_path) = self.machine.files.real(path) else {
-            return self.unreadable(
-                path,
-                "",
-                "the path of the file is not UTF-8, or the file has just disappeared",
-            );
+        let Some(real) = self.machine.files.real(path) else {
+            return self.unreadable(path, "", "the path is not UTF-8, or the file has just disappeared");
         };
-        let key = PluginKey::Placed(place_path.clone());
-        let install = self.install(key, kind, place_path, place(path, ""));
+        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
         self.add(Install { contents: InstallContents::Parts(parts), layer, ..install });
     }
 
-    /// Returns the path of an environment variable, or the default relative to the user's home directory.
-    pub(crate) fn home_of(machine: &Machine<'_>, variable: &str, default: &str) -> String {
-        match machine.environment.get(variable).filter(|value| !value.is_empty()) {
-            Some(value) => absolute(machine, value),
-            None => join(machine.home, default),
-        }
+    /// Reads a file of MCP servers.
+    pub(crate) fn servers_file(&mut self, path: &str, syntax: Syntax, layer: InstallLayer) {
+        self.parts_file(path, syntax, layer, |found, root, parts| {
+            parts.add_servers(found.members(path, root, "mcpServers"));
+        });
+    }
+
+    /// Adds an install whose place is also its key, unless nothing is there.
+    pub(crate) fn add_placed(&mut self, kind: InstallKind, directory: &str, name: &str, layer: InstallLayer) {
+        let Some(real) = self.machine.files.real(&join(directory, name)) else { return };
+        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(directory, ""));
+        self.add(Install { layer, ..install });
     }
 
     /// Returns the directories in which a host can look for the files of a project, from the project down.
@@ -239,16 +215,26 @@ impl<'m> Collector<'m> {
         let machine = self.machine;
         let Some(project) = machine.project.or(machine.directory) else { return Vec::new() };
         let mut directories = vec![project.as_str().to_owned()];
-        let below = machine
-            .directory
-            .and_then(|directory| directory.relative_to(project))
-            .filter(|rest| *rest != ".");
-        for part in below.into_iter().flat_map(|rest| rest.split('/')) {
+        let below = machine.directory.and_then(|directory| directory.relative_to(project));
+        for part in below.into_iter().flat_map(|rest| rest.split('/')).filter(|part| *part != ".") {
             let last = directories.last().map(|last| join(last, part));
             directories.extend(last);
         }
         directories
     }
+
+    /// Returns the host's home and its directories in the project.
+    pub(crate) fn levels(&self, name: &str) -> Vec<(String, InstallLayer)> {
+        let projects =
+            self.project_directories().into_iter().map(|at| (join(&at, name), InstallLayer::Project));
+        core::iter::once((self.home.clone(), InstallLayer::User)).chain(projects).collect()
+    }
+}
+
+/// Returns the path in an environment variable that is set and not empty.
+pub(crate) fn path_of(machine: &Machine<'_>, variable: &str) -> Option<String> {
+    let value = machine.environment.get(variable).filter(|value| !value.is_empty())?;
+    Some(absolute(machine, value))
 }
 
 /// Returns a place in a record.
@@ -259,6 +245,11 @@ pub(crate) fn place(file: &str, pointer: &str) -> RecordPlace {
 /// Returns the path of an entry of a directory.
 pub(crate) fn join(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+/// Returns `true` for the name of a JSON file. Case counts, as it does for the hosts.
+pub(crate) fn is_json(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json")
 }
 
 /// Resolves a path against the working directory, or the home directory if it starts with `~`.

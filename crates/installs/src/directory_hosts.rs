@@ -1,11 +1,9 @@
 //! Hosts whose directories are the only record, and hosts that are known but not read.
 
-use crate::collector::{Collector, join, place};
+use crate::collector::{Collector, is_json, join, place};
 use crate::loose::{add_directory, add_shared_skills, add_skills};
-use crate::parts::Parts;
 use crate::source_file::Syntax;
-use crate::{Install, InstallKind, InstallLayer, InstallProblemKind, KnownHost, Machine};
-use plugward_types::{PlacePath, PluginKey};
+use crate::{Install, InstallKind, InstallLayer, InstallProblemKind, Machine};
 
 /// Reads GitHub Copilot CLI.
 pub(crate) fn read_copilot(found: &mut Collector<'_>) {
@@ -19,13 +17,14 @@ pub(crate) fn read_copilot(found: &mut Collector<'_>) {
             add_plugin(found, &directory, &name, &id, None);
         }
     }
-    servers_file(found, &join(&home, "mcp-config.json"), InstallLayer::User);
-    hook_files(found, &join(&home, "hooks"), InstallLayer::User);
-    add_pieces(found, &home, InstallLayer::User);
-    for directory in found.project_directories() {
-        let github = join(&directory, ".github");
-        hook_files(found, &join(&github, "hooks"), InstallLayer::Project);
-        add_pieces(found, &github, InstallLayer::Project);
+    found.servers_file(&join(&home, "mcp-config.json"), Syntax::JsonWithComments, InstallLayer::User);
+    for (at, layer) in found.levels(".github") {
+        let hooks = join(&at, "hooks");
+        for entry in found.entries(&hooks).into_iter().filter(|entry| is_json(&entry.name)) {
+            flat_hooks(found, &join(&hooks, &entry.name), layer);
+        }
+        add_skills(found, &join(&at, "skills"), layer, &[], None);
+        add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
     }
     add_shared_skills(found);
 }
@@ -46,63 +45,72 @@ pub(crate) fn read_cursor(found: &mut Collector<'_>) {
     for name in found.directories(&local) {
         add_plugin(found, &local, &name, &name, None);
     }
-    let projects =
-        found.project_directories().into_iter().map(|at| (join(&at, ".cursor"), InstallLayer::Project));
-    for (at, layer) in core::iter::once((home, InstallLayer::User)).chain(projects).collect::<Vec<_>>() {
-        servers_file(found, &join(&at, "mcp.json"), layer);
+    for (at, layer) in found.levels(".cursor") {
+        found.servers_file(&join(&at, "mcp.json"), Syntax::JsonWithComments, layer);
         flat_hooks(found, &join(&at, "hooks.json"), layer);
         add_pieces(found, &at, layer);
     }
     add_shared_skills(found);
 }
 
+/// Reads Grok CLI.
+pub(crate) fn read_grok(found: &mut Collector<'_>) {
+    read_plain(found, ".grok");
+}
+
+/// Reads gnoma.
+pub(crate) fn read_gnoma(found: &mut Collector<'_>) {
+    read_plain(found, ".gnoma");
+}
+
 /// Reads a host with plugins in `plugins/NAME`, in its home and in a directory of the project.
-pub(crate) fn read_plain(found: &mut Collector<'_>, project: &str) {
-    let plugins = join(&found.home, "plugins");
-    for name in found.directories(&plugins) {
-        add_plugin(found, &plugins, &name, &name, None);
-    }
-    let home = found.home.clone();
-    add_pieces(found, &home, InstallLayer::User);
-    for directory in found.project_directories() {
-        let at = join(&directory, project);
+fn read_plain(found: &mut Collector<'_>, project: &str) {
+    for (at, layer) in found.levels(project) {
         let plugins = join(&at, "plugins");
         for name in found.directories(&plugins) {
-            let Some(real) = found.machine.files.real(&join(&plugins, &name)) else { continue };
-            add_placed(found, &plugins, real);
+            match layer {
+                InstallLayer::User => add_plugin(found, &plugins, &name, &name, None),
+                InstallLayer::Project => found.add_placed(InstallKind::Plugin, &plugins, &name, layer),
+            }
         }
-        add_pieces(found, &at, InstallLayer::Project);
+        add_pieces(found, &at, layer);
     }
 }
 
-/// Adds a problem for each place of a host that is not read, so that silence is not mistaken for approval.
-pub(crate) fn report_unread(found: &mut Collector<'_>, host: KnownHost) {
-    for path in unread_places(found, host) {
-        let message = format!("plugins of {} are not checked yet", host.title());
-        let help = "review them by hand, or check the directory: plugward check DIR";
-        found.problem(InstallProblemKind::NotRead, place(&path, ""), message, help);
+/// Reports the setting of Visual Studio Code that names plugins.
+pub(crate) fn report_vscode(found: &mut Collector<'_>) {
+    let path = join(&found.home, "settings.json");
+    // The setting is only looked for, because the file contains comments and trailing commas.
+    let is_set = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).contains("\"chat.pluginLocations\"");
+    if found.machine.files.read(&path).map_or(true, |read| read.is_some_and(is_set)) {
+        report_unread(found, &path);
     }
 }
 
-/// Returns the places at which an unread host has plugins.
-fn unread_places(found: &mut Collector<'_>, host: KnownHost) -> Vec<String> {
-    let home = found.home.clone();
-    if host == KnownHost::Vscode {
-        let path = join(&home, "settings.json");
-        let read = found.machine.files.read(&path).ok().flatten().unwrap_or_default();
-        // The setting is only looked for, because the file contains comments and trailing commas.
-        let is_set = String::from_utf8_lossy(&read).contains("\"chat.pluginLocations\"");
-        return if is_set { vec![path] } else { Vec::new() };
+/// Reports the plugins of opencode.
+pub(crate) fn report_opencode(found: &mut Collector<'_>) {
+    for (at, _) in found.levels(".opencode") {
+        report_directory(found, &join(&at, "plugins"));
+        report_directory(found, &join(&at, "plugin"));
     }
-    let mut places = vec![join(&home, "plugins")];
-    if host == KnownHost::Opencode {
-        places.push(join(&home, "plugin"));
-        let projects = found.project_directories().into_iter();
-        places
-            .extend(projects.flat_map(|at| [join(&at, ".opencode/plugins"), join(&at, ".opencode/plugin")]));
+}
+
+/// Reports the plugins of Kimi Code.
+pub(crate) fn report_kimi(found: &mut Collector<'_>) {
+    report_directory(found, &join(&found.home, "plugins"));
+}
+
+fn report_directory(found: &mut Collector<'_>, path: &str) {
+    if !found.entries(path).is_empty() {
+        report_unread(found, path);
     }
-    places.retain(|path| !found.entries(path).is_empty());
-    places
+}
+
+/// Adds the problem that a place is not read, so that silence is not mistaken for approval.
+fn report_unread(found: &mut Collector<'_>, path: &str) {
+    let message = format!("plugins of {} are not checked yet", found.host);
+    let help = "review them by hand, or check the directory: plugward check DIR";
+    found.report(found.draft(InstallProblemKind::NotRead, place(path, ""), message, help));
 }
 
 /// Returns the directory of the settings of Visual Studio Code, on Linux or macOS.
@@ -122,37 +130,15 @@ fn add_plugin(found: &mut Collector<'_>, directory: &str, name: &str, id: &str, 
     found.add(Install { version, is_outside, ..install });
 }
 
-fn add_placed(found: &mut Collector<'_>, directory: &str, real: PlacePath) {
-    let key = PluginKey::Placed(real.clone());
-    let install = found.install(key, InstallKind::Plugin, real, place(directory, ""));
-    found.add(Install { layer: InstallLayer::Project, ..install });
-}
-
 fn add_pieces(found: &mut Collector<'_>, at: &str, layer: InstallLayer) {
     add_skills(found, &join(at, "skills"), layer, &[], None);
     add_directory(found, &join(at, "agents"), InstallKind::Agents, layer);
     add_directory(found, &join(at, "commands"), InstallKind::Commands, layer);
 }
 
-fn servers_file(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_servers(found.members(path, &root, "mcpServers"));
-    found.add_parts(path, parts, layer);
-}
-
 /// Adds the hooks of a file whose events list commands without matchers.
 fn flat_hooks(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_flat_hooks(found.members(path, &root, "hooks"));
-    found.add_parts(path, parts, layer);
-}
-
-fn hook_files(found: &mut Collector<'_>, directory: &str, layer: InstallLayer) {
-    for entry in found.entries(directory).into_iter().filter(|entry| entry.name.ends_with(".json")) {
-        flat_hooks(found, &join(directory, &entry.name), layer);
-    }
+    found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
+        parts.add_flat_hooks(found.members(path, root, "hooks"));
+    });
 }

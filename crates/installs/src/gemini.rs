@@ -8,37 +8,48 @@
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{InstalledId, PlacePath};
 
-use crate::collector::{Collector, absolute, join, place, shown, step};
+use crate::collector::{Collector, absolute, join, path_of, place, shown, step};
 use crate::loose::{add_directory, add_shared_skills, add_skills, manifest_name};
-use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
-use crate::{HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblemKind, ReadFault};
+use crate::{
+    HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblem, InstallProblemKind, ReadFault,
+};
 
 /// The directories of an administrator's files, on Linux and macOS.
 const SYSTEM: &[&str] = &["/etc/gemini-cli", "/Library/Application Support/GeminiCli"];
 
+/// The names of their settings files, and the variables that replace them.
+const SYSTEM_FILES: &[(&str, &str)] = &[
+    ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
+    ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "settings.json"),
+];
+
 /// The keys of `hooks` that are not events.
 const NOT_EVENTS: &[&str] = &["disabled", "enabled", "notifications"];
 
-/// The settings whose value is a command, by their object.
-const COMMANDS: &[(&str, &[&str])] =
-    &[("tools", &["callCommand", "discoveryCommand"]), ("mcp", &["serverCommand"])];
-
-/// The same settings in old files, in which they are at the top.
-const OLD_COMMANDS: &[&str] = &["mcpServerCommand", "toolCallCommand", "toolDiscoveryCommand"];
+/// The settings whose value is a command, by the object that contains them. In old files, they are at the top.
+const COMMANDS: &[(&str, &str)] = &[
+    ("mcp", "serverCommand"),
+    ("tools", "callCommand"),
+    ("tools", "discoveryCommand"),
+    ("", "mcpServerCommand"),
+    ("", "toolCallCommand"),
+    ("", "toolDiscoveryCommand"),
+];
 
 /// The rules that are read for one extension.
 const RULES: usize = 50_000;
 
 /// Reads everything that Gemini CLI would load.
 pub(crate) fn read(found: &mut Collector<'_>) {
-    for path in system_files(found) {
-        read_settings(found, &path, InstallLayer::User);
+    for (variable, name) in SYSTEM_FILES {
+        let all = || SYSTEM.iter().map(|directory| join(directory, name)).collect();
+        let paths: Vec<String> = path_of(found.machine, variable).map_or_else(all, |path| vec![path]);
+        for path in paths {
+            read_settings(found, &path, InstallLayer::User);
+        }
     }
-    let user = (found.home.clone(), InstallLayer::User);
-    let projects =
-        found.project_directories().into_iter().map(|at| (join(&at, ".gemini"), InstallLayer::Project));
-    for (at, layer) in core::iter::once(user).chain(projects).collect::<Vec<_>>() {
+    for (at, layer) in found.levels(".gemini") {
         read_settings(found, &join(&at, "settings.json"), layer);
         add_skills(found, &join(&at, "skills"), layer, &[], None);
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
@@ -48,55 +59,24 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     add_extensions(found);
 }
 
-/// Returns the settings files of the system.
-fn system_files(found: &Collector<'_>) -> Vec<String> {
-    let machine = found.machine;
-    let files = [
-        ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
-        ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "settings.json"),
-    ];
-    let paths = files.into_iter().flat_map(|(variable, name)| {
-        match machine.environment.get(variable).filter(|value| !value.is_empty()) {
-            Some(path) => vec![absolute(machine, path)],
-            None => SYSTEM.iter().map(|directory| join(directory, name)).collect(),
+fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
+        parts.add_hooks(found.members(path, root, "hooks"), NOT_EVENTS);
+        parts.add_servers(found.members(path, root, "mcpServers"));
+        for (object, key) in COMMANDS {
+            let members = match *object {
+                "" => root.members().unwrap_or_default(),
+                object => found.members(path, root, object),
+            };
+            let node = members.iter().find(|member| member.key() == *key).map(JsonMember::node);
+            let name = format!("{object}.{key}").trim_start_matches('.').to_owned();
+            match node.filter(|node| !node.is_null()) {
+                Some(node) if node.as_str().is_some() => parts.add_command(&name, node),
+                Some(node) => found.wrong_type(path, &step("", &name), node, "a string"),
+                None => {}
+            }
         }
     });
-    paths.collect()
-}
-
-fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::JsonWithComments) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_hooks(found.members(path, &root, "hooks"), NOT_EVENTS);
-    parts.add_servers(found.members(path, &root, "mcpServers"));
-    for (object, names) in COMMANDS {
-        let members = found.members(path, &root, object);
-        for member in members.iter().filter(|member| names.contains(&member.key())) {
-            let name = format!("{object}.{}", member.key());
-            add_command(found, path, &format!("/{object}/{}", member.key()), &name, member, &mut parts);
-        }
-    }
-    let members = root.members().unwrap_or_default();
-    for member in members.iter().filter(|member| OLD_COMMANDS.contains(&member.key())) {
-        add_command(found, path, &format!("/{}", member.key()), member.key(), member, &mut parts);
-    }
-    found.add_parts(path, parts, layer);
-}
-
-fn add_command(
-    found: &mut Collector<'_>,
-    path: &str,
-    pointer: &str,
-    name: &str,
-    member: &JsonMember<'_>,
-    parts: &mut Parts,
-) {
-    match member.node().as_str() {
-        Some(_) => parts.add_command(name, member.node()),
-        None if member.node().is_null() => {}
-        None => found.wrong_type(path, pointer, member.node(), "a string"),
-    }
 }
 
 /// Adds every directory and symlink in `extensions/`. The name of the entry is the id.
@@ -129,25 +109,18 @@ fn place_of(found: &mut Collector<'_>, id: &InstalledId, at: &str) -> Option<Pla
         Ok(None) => return found.machine.files.real(at),
         Ok(Some(source)) => {
             let source = absolute(found.machine, &source);
-            match found.machine.files.real(&source).filter(|real| found.is_directory(real.as_str())) {
-                Some(real) => return Some(real),
-                None => {
-                    let message = format!("the linked directory is not on disk: {}", shown(&source));
-                    (
-                        InstallProblemKind::Missing,
-                        message,
-                        "restore the directory, or remove the link".to_owned(),
-                    )
-                }
+            let real = found.machine.files.real(&source).filter(|real| found.is_directory(real.as_str()));
+            if real.is_some() {
+                return real;
             }
+            let message = format!("the linked directory is not on disk: {}", shown(&source));
+            let help = "restore the directory, or remove the link".to_owned();
+            (InstallProblemKind::Missing, message, help)
         }
         Err(fault) => (InstallProblemKind::Row, fault.message, fault.help),
     };
-    let key = found.key(id);
-    if let Some(problem) = found.problem(kind, place(&path, ""), message, help) {
-        problem.key = Some(key);
-        problem.switch = HostSwitch::ManifestName;
-    }
+    let problem = found.draft(kind, place(&path, ""), message, help);
+    found.report(InstallProblem { key: Some(found.key(id)), switch: HostSwitch::ManifestName, ..problem });
     None
 }
 
@@ -161,18 +134,16 @@ fn link_source(found: &Collector<'_>, path: &str) -> Result<Option<String>, Read
     match (text("type"), text("source")) {
         (Some("git" | "local" | "github-release"), _) => Ok(None),
         (Some("link"), Some(source)) => Ok(Some(source.to_owned())),
-        (Some("link"), None) => Err(invalid("expected a string as `source`".to_owned())),
+        (Some("link") | None, _) => Err(invalid("expected strings as `type` and `source`".to_owned())),
         (Some(other), _) => Err(invalid(format!("unknown type `{}`", shown(other)))),
-        (None, _) => Err(invalid("expected a string as `type`".to_owned())),
     }
 }
 
 /// Returns the state of an extension in the working directory. Of its rules, the last one that matches decides.
 fn state_of(found: &mut Collector<'_>, file: &str, root: &JsonNode<'_>, name: &str) -> HostState {
     let Some(directory) = found.machine.directory else { return HostState::On };
-    let Some(rules) = root.get(name).and_then(|extension| extension.get("overrides")) else {
-        return HostState::On;
-    };
+    let rules = root.get(name).and_then(|extension| extension.get("overrides"));
+    let Some(rules) = rules else { return HostState::On };
     let Some(items) = rules.items().filter(|items| items.len() <= RULES) else {
         let pointer = format!("{}/overrides", step("", name));
         found.unreadable(file, &pointer, format!("expected a list of at most {RULES} rules at `{pointer}`"));

@@ -16,6 +16,14 @@ pub struct HostInventory {
     pub problems: Vec<InstallProblem>,
 }
 
+impl HostInventory {
+    /// Creates the inventory of a host that would load nothing.
+    #[must_use]
+    pub fn new(host: HostName, home: impl Into<String>) -> Self {
+        Self { host, home: home.into(), installs: Vec::new(), problems: Vec::new() }
+    }
+}
+
 /// One directory or file that a host would load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,6 +54,17 @@ pub struct Install {
     pub marketplace: Option<String>,
     /// Ids that its marketplace has renamed to this one, and that no record contains any more.
     pub former_ids: Vec<InstalledId>,
+}
+
+impl Install {
+    /// Returns the path under which it is told apart from others: its place, or the path of its key.
+    ///
+    /// The servers of several projects can be in one file. Each project has a key of its own, whose path starts with
+    /// that of the file.
+    #[must_use]
+    pub fn address(&self) -> &PlacePath {
+        self.key.placed().unwrap_or(&self.place)
+    }
 }
 
 /// The kind of an install.

@@ -1,8 +1,4 @@
 #![doc = include_str!("../README.md")]
-#![expect(
-    clippy::single_match_else,
-    reason = "a match shows both outcomes; most have one line and one block"
-)]
 
 mod claude;
 mod codex;

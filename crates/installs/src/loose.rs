@@ -13,14 +13,13 @@ pub(crate) fn add_directory(found: &mut Collector<'_>, path: &str, kind: Install
     if !found.is_directory(path) || !has_file(found, path) {
         return;
     }
-    let Some(real) = found.machine.files.real(path) else { return };
-    let install = found.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
-    found.add(Install { layer, ..install });
+    let Some((directory, name)) = path.rsplit_once('/') else { return };
+    found.add_placed(kind, directory, name, layer);
 }
 
 /// Adds each skill in a directory. Symlinks are followed.
 ///
-/// A skill with a manifest of Claude Code is a plugin there; `disabled` are the names that the settings disable.
+/// With `plugin_state`, a skill with a manifest of Claude Code is a plugin, whose state depends on its name.
 pub(crate) fn add_skills(
     found: &mut Collector<'_>,
     path: &str,
@@ -33,19 +32,16 @@ pub(crate) fn add_skills(
         if skip.contains(&name.as_str()) || name == ".git" {
             continue;
         }
-        let Some(real) = found.machine.files.real(&skill) else { continue };
-        let install =
-            found.install(PluginKey::Placed(real.clone()), InstallKind::Skill, real, place(path, ""));
-        let install = Install { layer, ..install };
         let manifest = join(&skill, ".claude-plugin/plugin.json");
-        match plugin_state {
-            Some(state_of) if found.machine.files.kind(&manifest).is_some() => {
-                let state = manifest_name(found, &manifest).map_or(HostState::On, |name| state_of(&name));
-                let switch = HostSwitch::ManifestName;
-                found.add(Install { kind: InstallKind::Plugin, state, switch, ..install });
-            }
-            _ => found.add(install),
-        }
+        let Some(state_of) = plugin_state.filter(|_| found.machine.files.kind(&manifest).is_some()) else {
+            found.add_placed(InstallKind::Skill, path, &name, layer);
+            continue;
+        };
+        let Some(real) = found.machine.files.real(&skill) else { continue };
+        let state = manifest_name(found, &manifest).map_or(HostState::On, |name| state_of(&name));
+        let key = PluginKey::Placed(real.clone());
+        let install = found.install(key, InstallKind::Plugin, real, place(path, ""));
+        found.add(Install { layer, state, switch: HostSwitch::ManifestName, ..install });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
+use plugward_manifest::json::{self, JsonMember, JsonNode, JsonValue, ParseLimits};
 
 use crate::mask::{hashed, is_secret_name, masked};
 use crate::{InstallKind, InstallPart};
@@ -42,28 +42,16 @@ impl Value {
         }
     }
 
-    /// Appends the value as canonical JSON, without the text of values that look like secrets.
-    fn write(&self, out: &mut String) {
+    /// Returns the value as canonical JSON, without the text of values that look like secrets.
+    fn text(&self) -> String {
+        let joined = |items: Vec<String>| items.join(",");
         match self {
-            Self::Plain(text) => out.push_str(text),
-            Self::Text(text) => write_text(&masked(text), out),
-            Self::List(items) => {
-                out.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    out.push_str(if index > 0 { "," } else { "" });
-                    item.write(out);
-                }
-                out.push(']');
-            }
+            Self::Plain(text) => text.clone(),
+            Self::Text(text) => quoted(&masked(text)),
+            Self::List(items) => format!("[{}]", joined(items.iter().map(Self::text).collect())),
             Self::Map(members) => {
-                out.push('{');
-                for (index, (key, value)) in members.iter().enumerate() {
-                    out.push_str(if index > 0 { "," } else { "" });
-                    write_text(key, out);
-                    out.push(':');
-                    value.write(out);
-                }
-                out.push('}');
+                let members = members.iter().map(|(key, value)| format!("{}:{}", quoted(key), value.text()));
+                format!("{{{}}}", joined(members.collect()))
             }
         }
     }
@@ -113,13 +101,24 @@ impl Parts {
     }
 
     /// Adds a command: a text, a list of arguments, or an object that contains the text as `command`.
+    ///
+    /// It is stored in the structure of hooks, with its name as the event, so that it is judged like the command of a hook.
     pub(crate) fn add_command(&mut self, name: &str, node: &JsonNode<'_>) {
         let node = node.get("command").unwrap_or(node);
-        if node.as_str().is_some_and(|text| !text.is_empty())
-            || node.items().is_some_and(|items| !items.is_empty())
-        {
-            self.commands.insert(name.to_owned(), Value::of(node));
+        let command = match (node.as_str(), node.items()) {
+            (Some(text), _) => text.to_owned(),
+            (None, Some(items)) => {
+                items.iter().filter_map(JsonNode::as_str).map(shell_word).collect::<Vec<_>>().join(" ")
+            }
+            (None, None) => String::new(),
+        };
+        if command.is_empty() {
+            return;
         }
+        let hook = [("command", Value::Text(command)), ("type", Value::Text("command".to_owned()))];
+        let hook = Value::Map(hook.map(|(key, value)| (key.to_owned(), value)).into());
+        let group = Value::Map([("hooks".to_owned(), Value::List(vec![hook]))].into());
+        self.commands.insert(name.to_owned(), Value::List(vec![group]));
     }
 
     /// Adds environment variables, whose values are hashed.
@@ -140,18 +139,27 @@ impl Parts {
             if part.is_empty() { part } else { [(name.to_owned(), Value::Map(part))].into() }
         };
         let parts = [
-            ("commands.json", self.commands),
+            ("commands.json", wrapped("hooks", self.commands)),
             ("env.json", self.env),
             ("hooks.json", wrapped("hooks", self.hooks)),
             ("servers.json", wrapped("mcpServers", self.servers)),
         ];
         let parts = parts.into_iter().filter(|(_, part)| !part.is_empty()).map(|(name, part)| {
-            let mut text = String::new();
-            Value::Map(part).write(&mut text);
+            let text = Value::Map(part).text();
             InstallPart { name, bytes: text.into_bytes() }
         });
         parts.collect()
     }
+}
+
+/// Quotes an argument for a POSIX shell if necessary.
+fn shell_word(word: &str) -> String {
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | '@' | '~');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
@@ -160,24 +168,31 @@ fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
 
 /// Converts one server to the keys of Claude Code.
 fn server(node: &JsonNode<'_>) -> Value {
-    let Value::Map(members) = Value::of(node) else { return Value::of(node) };
-    let has_url = members.contains_key("url");
-    let mut out = BTreeMap::new();
-    for (key, value) in members {
-        let (key, value) = match key.as_str() {
-            "env" | "headers" => (key, value.hash()),
-            "http_headers" => ("headers".to_owned(), value.hash()),
-            "httpUrl" if !has_url => {
-                out.insert("type".to_owned(), Value::Text("http".to_owned()));
-                ("url".to_owned(), value)
-            }
-            "args" => (key, arguments(value)),
-            name if is_secret_name(name) => (key, value.hash()),
-            _ => (key, nested(value)),
-        };
-        out.insert(key, value);
+    let mut value = guarded(Value::of(node));
+    let Value::Map(members) = &mut value else { return value };
+    if let Some(headers) = members.remove("http_headers") {
+        members.insert("headers".to_owned(), headers.hash());
     }
-    Value::Map(out)
+    if let (false, Some(url)) = (members.contains_key("url"), members.remove("httpUrl")) {
+        members.insert("url".to_owned(), url);
+        members.insert("type".to_owned(), Value::Text("http".to_owned()));
+    }
+    value
+}
+
+/// Hashes the secrets of a server and of the objects inside it, such as `oauth`.
+fn guarded(value: Value) -> Value {
+    let Value::Map(members) = value else { return value };
+    let members = members.into_iter().map(|(key, value)| {
+        let value = match key.as_str() {
+            "env" | "headers" => value.hash(),
+            "args" => arguments(value),
+            name if is_secret_name(name) => value.hash(),
+            _ => guarded(value),
+        };
+        (key, value)
+    });
+    Value::Map(members.collect())
 }
 
 /// Hashes an argument that follows an option such as `--token`.
@@ -198,45 +213,22 @@ fn arguments(value: Value) -> Value {
     Value::List(items.collect())
 }
 
-/// Hashes the secrets of an object inside a server, such as `oauth`.
-fn nested(value: Value) -> Value {
-    match value {
-        Value::Map(members) => {
-            let members = members.into_iter().map(|(key, value)| {
-                let secret = is_secret_name(&key);
-                (key, if secret { value.hash() } else { nested(value) })
-            });
-            Value::Map(members.collect())
-        }
-        other => other,
-    }
-}
-
 /// Returns `true` if a number of TOML is also one of JSON.
 fn is_json_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
-        && digits.starts_with(|first: char| first.is_ascii_digit())
-        && digits.matches('-').count() <= usize::from(digits.contains(['e', 'E']))
-        && !(digits.len() > 1
-            && digits.starts_with('0')
-            && !digits.starts_with("0.")
-            && !digits.starts_with("0e"))
+    json::parse(text.as_bytes(), &ParseLimits::standard()).is_ok()
 }
 
-/// Writes a JSON string, in which only the required characters are escaped.
-fn write_text(text: &str, out: &mut String) {
-    out.push('"');
+/// Returns a JSON string, in which only the required characters are escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
     for character in text.chars() {
         match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
+            '"' | '\\' => out.extend(['\\', character]),
             '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
             '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
             _ => out.push(character),
         }
     }
     out.push('"');
+    out
 }

@@ -1,7 +1,7 @@
 //! The bytes of a record, and the syntax in which they are read.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use plugward_manifest::json::{self, JsonNode, JsonValue, ParseLimits};
+use plugward_manifest::json::{self, JsonNode, ParseLimits};
 use plugward_types::escape;
 
 /// The syntax of a file.
@@ -40,10 +40,8 @@ impl SourceFile {
             Syntax::Toml => json::parse_toml(&self.bytes, &LIMITS),
         };
         let root = root.map_err(|errors| escape::line(&errors.to_string()).into_owned())?;
-        match root.value() {
-            JsonValue::Object(_) => Ok(root),
-            _ => Err(format!("expected an object, got {}", root.type_name())),
-        }
+        let is_object = root.members().is_some();
+        if is_object { Ok(root) } else { Err(format!("expected an object, got {}", root.type_name())) }
     }
 }
 

@@ -23,6 +23,21 @@ pub const CODES: &[(&str, &str)] = &[
     ),
     ("discover/unreadable", "fix the permissions of the directory, then check again"),
     (
+        "install/unreadable",
+        "fix or restore the record of the host; until then, plugward does not know what it would load, so nothing of it loads",
+    ),
+    ("install/id", "remove the row from the record, or install the plugin again under a valid name"),
+    ("install/row", "remove the row from the record, or install the plugin again with its host"),
+    ("install/missing", "install the plugin with its host, then check again"),
+    ("install/leftover", "nothing to do; the host deletes versions that no record names"),
+    ("install/not-read", "check the directory of that host yourself; plugward does not read its records yet"),
+    ("install/outside", "check that you installed the plugin from there"),
+    (
+        "install/bookkeeping",
+        "remove the file; Claude Code writes only `.in_use/<pid>` and `.orphaned_at` into a cached plugin",
+    ),
+    ("manifest/other-host", "nothing to do; no host of this plugin reads that manifest"),
+    (
         "market/unreadable",
         "fix the marketplace file; plugins without a readable entry are refused until then",
     ),
@@ -98,6 +113,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_capability::CODES,
         plugward_ledger::CODES,
         plugward_redact::CODES,
+        plugward_registry::CODES,
         plugward_hooks::CODES,
     ]
     .concat();
@@ -114,6 +130,7 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "approval/",
         "check/",
         "discover/",
+        "install/",
         "lock/",
         "manifest/",
         "market/",

@@ -20,6 +20,7 @@ pub use plugward_manifest as manifest;
 pub use plugward_pinstore as pinstore;
 pub use plugward_policy as policy;
 pub use plugward_redact as redact;
+pub use plugward_registry as registry;
 pub use plugward_sandbox_path as sandbox_path;
 pub use plugward_scanner as scanner;
 pub use plugward_state_file as state_file;

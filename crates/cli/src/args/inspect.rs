@@ -23,9 +23,10 @@ pub(crate) enum ReportFormat {
     Sarif,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
     /// Text for a terminal
+    #[default]
     Table,
     /// JSON, report version 2
     Json,
@@ -44,7 +45,7 @@ pub(crate) enum ListFormat {
 }
 
 /// Options for finding and reading plugins.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DiscoveryOptions {
     /// Read only the manifests of one dialect
     #[arg(long, value_name = "DIALECT")]
@@ -74,7 +75,7 @@ pub(crate) struct HostOptions {
     pub(crate) no_project: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct CheckArgs {
     /// Directories that contain plugins, or plugin directories [default: everything that is installed]
@@ -111,6 +112,19 @@ pub(crate) struct CheckArgs {
     /// Exit with 0 if there is no plugin to check
     #[arg(long)]
     pub(crate) allow_empty: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Start nothing if one plugin does not load
+    #[arg(long)]
+    pub(crate) all_or_nothing: bool,
+    /// How to treat new plugins [default: tofu]
+    #[arg(long, value_name = "MODE")]
+    pub(crate) trust: Option<TrustArg>,
+    /// Host and its arguments: claude, codex or gemini
+    #[arg(last = true, required = true, value_name = "HOST")]
+    pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,9 +1,11 @@
 //! The arguments of the command line.
 
 mod change;
+mod commands;
 mod config;
 mod hooks;
 mod inspect;
+mod review;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
@@ -14,12 +16,14 @@ pub(crate) use change::{
     AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
     LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
 };
+pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
 pub(crate) use hooks::{HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
-    HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, ScanArgs, SchemeArg, TrustArg,
+    HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
+pub(crate) use review::ReviewArgs;
 
 /// Checks agent plugins before a host loads them
 #[derive(Debug, Parser)]
@@ -52,6 +56,9 @@ pub(crate) struct Global {
     /// Directory of the ledger, baselines and caches [env: `PLUGWARD_STATE_DIR`]
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) state_dir: Option<Utf8PathBuf>,
+    /// Directory of command plugins [env: `PLUGWARD_DATA_DIR`]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<Utf8PathBuf>,
     /// Setting that overrides all files, such as plugins.approval=required (repeatable)
     #[arg(long, global = true, hide_short_help = true, value_name = "KEY=VALUE")]
     pub(crate) cfg: Vec<String>,
@@ -85,6 +92,10 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  plugward check plugins                  # pin new plugins, refuse changed ones\n  plugward check --trust locked plugins   # in CI: refuse what PLUGINS.lock does not list"
     )]
     Check(CheckArgs),
+    /// Check a host's plugins, switch off what is refused, and start the host
+    #[command(after_help = "Examples:\n  plugward run -- claude                    # instead of: claude\n  \
+                      plugward run --all-or-nothing -- codex    # start nothing if one plugin is refused")]
+    Run(RunArgs),
     /// Scan files or directories against the rules
     #[command(
         after_help = "Examples:\n  plugward scan -v plugins/hookify       # with source lines, reasons and fixes\n  plugward scan --lang js - < hook.mjs   # standard input"
@@ -111,6 +122,11 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  plugward diff hookify                # a pinned plugin\n  plugward diff hookify --in plugins   # one that is not pinned yet"
     )]
     Diff(DiffArgs),
+    /// Review the changed plugins one by one: accept, skip or deny
+    #[command(
+        after_help = "Without a terminal, the plugins are listed and the exit code is 3.\n\nExamples:\n  plugward review                          # everything that is installed\n  plugward review plugins --trust prompt   # also ask about new plugins"
+    )]
+    Review(ReviewArgs),
     /// Pin the reviewed version of a plugin
     #[command(after_help = "Examples:\n  plugward accept hookify --tree pt1:398c…54a4\n  \
                             plugward accept plugins/hookify --tree pt1:398c…54a4")]
@@ -177,6 +193,33 @@ pub(crate) enum Verb {
     Hook {
         #[command(subcommand)]
         verb: HookVerb,
+    },
+    /// Show which file a command plugin is, and start nothing
+    #[command(
+        after_help = "Examples:\n  plugward which serve web           # the file, its origin and its rules\n  \
+                            plugward which serve --format json # for a program"
+    )]
+    Which(WhichArgs),
+    /// Install a command plugin from the registry
+    #[command(after_help = "Examples:\n  plugward install serve\n  plugward install \"serve web\"")]
+    Install(CommandNameArgs),
+    /// List or install updates of command plugins
+    #[command(after_help = "Examples:\n  plugward update                # list them\n  \
+                            plugward update serve --apply  # install one")]
+    Update(UpdateArgs),
+    /// Remove an installed command plugin
+    #[command(after_help = "Examples:\n  plugward remove serve\n  plugward remove \"serve web\"")]
+    Remove(CommandNameArgs),
+    /// Pin the digest of a command plugin in your settings
+    #[command(after_help = "Examples:\n  plugward pin serve\n  plugward pin serve --update sha256:398c…54a4")]
+    Pin(PinArgs),
+    /// Show the registry of command plugins
+    #[command(
+        after_help = "Examples:\n  plugward registry list                 # what can be installed\n  plugward registry list --format json   # for a program"
+    )]
+    Registry {
+        #[command(subcommand)]
+        verb: RegistryVerb,
     },
     /// Show the settings, and the file that decides about each
     #[command(

@@ -30,8 +30,11 @@ pub(crate) fn run(verb: &ConfigVerb, host: &Host, out: &mut Out) -> Result<u8, F
 }
 
 /// Resolves the settings for a directory. A broken file of a repository is an error here.
-fn resolve(project: Option<&Utf8PathBuf>, host: &Host) -> Result<TrustPolicy, Failure> {
-    let settings = Settings::read(host)?;
+pub(crate) fn resolve(
+    project: Option<&Utf8PathBuf>,
+    settings: &Settings,
+    host: &Host,
+) -> Result<TrustPolicy, Failure> {
     let root = host::root(project.map_or(Utf8Path::new("."), |dir| dir))?;
     policy_of(&root, &settings.layers, host.repository_settings).map_err(|faults| {
         let mut faults = faults.iter().map(|fault| diagnostic(fault, None));
@@ -76,7 +79,7 @@ struct ContributionView {
 }
 
 fn show(args: &ConfigShowArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let settings = resolve(args.project.as_ref(), host)?.settings();
+    let settings = resolve(args.project.as_ref(), &Settings::read(host)?, host)?.settings();
     let mask = SecretMask::new()?;
     let text = match args.format {
         SettingsFormat::Toml => settings.iter().map(|one| toml_row(one, &mask)).collect(),
@@ -110,7 +113,7 @@ fn explain(args: &ConfigExplainArgs, host: &Host, out: &mut Out) -> Result<u8, F
     let key: SettingKey = args.key.parse().map_err(|error: KeyError| {
         Failure::usage(format!("`{}` is not a setting: {error}", args.key)).help(error.help())
     })?;
-    let resolved = resolve(args.project.as_ref(), host)?.resolve(&key);
+    let resolved = resolve(args.project.as_ref(), &Settings::read(host)?, host)?.resolve(&key);
     let mask = SecretMask::new()?;
     let text = match args.format {
         ListFormat::Table => table(&resolved, &mask),

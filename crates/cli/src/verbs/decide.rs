@@ -340,14 +340,24 @@ pub(crate) fn undeny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
 pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let mut entry = Revocation::because(&args.reason);
+    let mut file_entry = None;
     if let Ok(tree) = args.what.parse::<TreeDigest>() {
         entry.tree = Some(tree);
-    } else if let Ok(manifest) = args.what.parse::<Digest>() {
-        entry.manifest = Some(manifest);
+    } else if let Ok(digest) = args.what.parse::<Digest>() {
+        entry.manifest = Some(digest);
+        // The digest is that of a manifest or of any file. The conditions of one entry must all match.
+        let file = Revocation { manifest: None, binary: Some(digest), ..entry.clone() };
+        file_entry = Some(file);
     } else {
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
     let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
+    if let Some(file) = file_entry {
+        match store_decision(UserDecision::Revoke(file), &mut store, host)? {
+            ChangeOutcome::Done | ChangeOutcome::Already => {}
+            other => return Err(refused("revoke", &what, &other)),
+        }
+    }
     match store_decision(UserDecision::Revoke(entry), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
             out.result(&format!("Revoked {}.\n", crate::escape::line(&what)))?;

@@ -16,6 +16,7 @@ use plugward_loader::{
 
 use serde_json::Value;
 
+use crate::advice::Commands;
 use crate::args::DiffArgs;
 use crate::diagnostic::Diagnostic;
 use crate::escape::line;
@@ -25,7 +26,7 @@ use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
 use crate::report::tier;
 use crate::stores;
 use crate::text::{command, count, run_text as words, wrapped};
-use crate::verbs::shared::{self, PluginBytes};
+use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 
 /// How long texts are compared. A plugin can contain texts for which a line diff takes hours.
 const TIME: Duration = Duration::from_secs(2);
@@ -34,35 +35,85 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let named =
         shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
     let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
-    let id = named.shown.clone();
-    let Some(mut subject) = named.subject else {
-        let codes: Vec<&str> = named.plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
-        return Err(Failure::refused(format!("{id} cannot be digested, so there is nothing to compare"))
+    let text = Comparison::new(named, &commands, host, out)?.page(&commands, out.width);
+    out.result(&text)?;
+    Ok(0)
+}
+
+/// A plugin as it is on disk, compared with its pin.
+pub(crate) struct Comparison {
+    /// Its name for a terminal.
+    pub(crate) shown: String,
+    pub(crate) plugin: PluginReport,
+    /// The changes, and the digests to confirm when accepting them.
+    pub(crate) found: Diff,
+    /// The pinned version, if the plugin is pinned and its manifest had one.
+    pub(crate) pinned_version: Option<String>,
+    /// The behaviors gained and lost; `None` if those of the pinned version are not known.
+    pub(crate) news: Option<News>,
+    /// Whether the execution surface of the pinned version is known.
+    surface: PinnedSurface,
+    /// Whether a kept text had another digest.
+    damaged: bool,
+}
+
+/// Whether the execution surface of the pinned version is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PinnedSurface {
+    /// Its text was kept, or nothing was pinned.
+    Known,
+    Unknown,
+}
+
+impl Comparison {
+    /// Compares a plugin whose bytes were kept with its pin.
+    pub(crate) fn new(
+        named: SelectedPlugin,
+        commands: &Commands,
+        host: &Host,
+        out: &Out,
+    ) -> Result<Self, Failure> {
+        let SelectedPlugin { shown, plugin, subject } = named;
+        let Some(mut subject) = subject else {
+            let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
+            return Err(Failure::refused(format!(
+                "{shown} cannot be digested, so there is nothing to compare"
+            ))
             .code(codes.first().copied().unwrap_or("tree/problem"))
             .help(commands.explain()));
-    };
-    let Some(material) = subject.material.take() else {
-        return Err(Failure::internal(format!("the contents of {id} were not kept")));
-    };
-    let store = stores::pins(host, CheckMode::LookOnly, out)?;
-    if let Some(failure) = store.failure() {
-        // A plugin whose pin cannot be read must not be shown as never pinned.
-        return Err(shared::store_failure(&failure));
+        };
+        let Some(material) = subject.material.take() else {
+            return Err(Failure::internal(format!("the contents of {shown} were not kept")));
+        };
+        let store = stores::pins(host, CheckMode::LookOnly, out)?;
+        if let Some(failure) = store.failure() {
+            // A plugin whose pin cannot be read must not be shown as never pinned.
+            return Err(shared::store_failure(&failure));
+        }
+        let pinned_version =
+            pin_of(&store, &subject).and_then(Pin::latest).and_then(|one| one.version.clone());
+        let news = news(&store, &subject, &plugin);
+        let Compared { found, surface, damaged } = compare(&store, &subject, &material);
+        Ok(Self { shown, plugin, found, pinned_version, news, surface, damaged })
     }
-    let (found, damaged) = compare(&store, &subject, &material);
-    let plugin = &named.plugin;
-    let mut text = render(&line(&id), &found, plugin, out.width);
-    if let Some(news) = news(&store, &subject, plugin) {
-        // New behaviors come first, because few users read every changed line.
-        let behind = text.find('\n').map_or(text.len(), |end| end + 1);
-        text.insert_str(behind, &paint(REFUSE, &wrapped("", "  ", &news, out.width)));
-    }
-    if damaged {
-        let note =
-            Diagnostic::note_of("a kept text had another digest and was deleted").code("baseline/damaged");
-        text.push_str(&format!("\n{}", note.render(out.width)));
-    }
-    if !found.sections.is_empty() || found.old == OldSide::DigestsOnly {
+
+    /// Returns the whole output of `diff`.
+    pub(crate) fn page(&self, commands: &Commands, width: usize) -> String {
+        let Self { plugin, found, .. } = self;
+        let mut text = headline(&line(&self.shown), found, width);
+        if let Some(news) = self.news.as_ref().and_then(News::sentence) {
+            // New behaviors come first, because few users read every changed line.
+            text.push_str(&paint(REFUSE, &wrapped("", "  ", &news, width)));
+        }
+        text.push_str(&self.changes(width));
+        if self.damaged {
+            let note = Diagnostic::note_of("a kept text had another digest and was deleted")
+                .code("baseline/damaged");
+            text.push_str(&format!("\n{}", note.render(width)));
+        }
+        if found.sections.is_empty() && found.old != OldSide::DigestsOnly {
+            return text;
+        }
         let refusing: Vec<&str> = plugin
             .reasons
             .iter()
@@ -73,52 +124,103 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
             .collect();
         if let Some(first) = refusing.first() {
             let note = format!("Accepting this change will not make the plugin load: {first} refuses it.");
-            text.push_str(&format!("\n{}", wrapped("", "", &note, out.width)));
+            text.push_str(&format!("\n{}", wrapped("", "", &note, width)));
             if *first == "scan/danger" {
                 let suppress = format!("plugward suppress {} RULE --reason TEXT", commands.selector);
                 text.push_str("To accept one finding that you reviewed:\n");
-                text.push_str(&command("  ", &suppress, out.width));
+                text.push_str(&command("  ", &suppress, width));
             }
         } else {
             text.push_str("\nTo trust this version:\n");
             // The digest that was shown comes last, alone on its line.
-            let accept = shared::accept_command(&commands, &found.accept);
-            text.push_str(&command("  ", &accept, out.width));
+            let accept = shared::accept_command(commands, &found.accept);
+            text.push_str(&command("  ", &accept, width));
         }
+        text
     }
-    out.result(&text)?;
-    Ok(0)
+
+    /// Returns the changes, worst first, with the rules that match in each changed file.
+    pub(crate) fn changes(&self, width: usize) -> String {
+        self.found.sections.iter().map(|section| render_section(section, &self.plugin, width)).collect()
+    }
+
+    /// Returns what the plugin starts and the pinned version did not start; `None` if that is not known.
+    pub(crate) fn started(&self) -> Option<Vec<String>> {
+        if self.surface == PinnedSurface::Unknown {
+            return None;
+        }
+        let lines = || self.found.sections.iter().flat_map(|section| &section.lines);
+        let gone: BTreeSet<String> = lines()
+            .filter_map(|change| match change {
+                LineChange::Removed(row) => start_of(row),
+                LineChange::Added(_) => None,
+            })
+            .collect();
+        // A command whose coverage changed is a changed line of the surface, and nothing new is started.
+        let came = lines().filter_map(|change| match change {
+            LineChange::Added(row) => start_of(row).filter(|start| !gone.contains(start)),
+            LineChange::Removed(_) => None,
+        });
+        Some(came.collect())
+    }
 }
 
-/// Returns the behaviors and danger findings that are new since the plugin was pinned, as one sentence.
-fn news(store: &PinStore, subject: &Subject, plugin: &PluginReport) -> Option<String> {
+/// The behaviors of a plugin compared with those of the pinned version.
+pub(crate) struct News {
+    /// The new behaviors, each with its first place.
+    pub(crate) came: Vec<String>,
+    /// The messages of the danger findings, worst first.
+    messages: Vec<String>,
+    /// The behaviors that the plugin does not have any more.
+    pub(crate) gone: Vec<String>,
+}
+
+impl News {
+    /// Returns the behaviors and danger findings that are new since the plugin was pinned, as one sentence.
+    fn sentence(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if !self.came.is_empty() {
+            parts.push(format!("new: {}", self.came.join(", ")));
+        }
+        // Three messages fill the first lines. The sections of the files name all rules.
+        parts.extend(self.messages.iter().take(3).cloned());
+        if !self.gone.is_empty() {
+            parts.push(format!("no longer: {}", self.gone.join(", ")));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// Returns the pin of a plugin, or of the place that it had before.
+fn pin_of<'a>(store: &'a PinStore, subject: &Subject) -> Option<&'a Pin> {
     let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
-    let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?))?;
-    let before = pinned.latest()?.behaviors.as_ref()?;
-    if pinned.latest().is_some_and(|agreed| agreed.facts.tree == subject.facts().tree) {
+    pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?))
+}
+
+/// Returns a behavior with its first place.
+pub(crate) fn behavior_at(one: &BehaviorEvidence) -> String {
+    format!("{} ({}:{})", one.behavior, line(&one.path), one.line)
+}
+
+fn news(store: &PinStore, subject: &Subject, plugin: &PluginReport) -> Option<News> {
+    let agreed = pin_of(store, subject)?.latest()?;
+    let before = agreed.behaviors.as_ref()?;
+    if agreed.facts.tree == subject.facts().tree {
         return None;
     }
     let now = plugin.first_evidence();
-    let place = |one: &BehaviorEvidence| format!("{} ({}:{})", one.behavior, line(&one.path), one.line);
     let came = now.values().filter(|one| !before.contains(&one.behavior));
-    let came: Vec<String> = came.map(|one| place(one)).collect();
     let gone = before.iter().filter(|behavior| !now.contains_key(behavior));
-    let gone: Vec<&str> = gone.map(|behavior| behavior.as_str()).collect();
     let mut worst: Vec<&Finding> =
         plugin.findings.iter().filter(|finding| finding.severity == Severity::Danger).collect();
     worst.sort();
     let mut messages: Vec<String> = worst.iter().map(|finding| lowered(&line(&finding.message))).collect();
     messages.dedup();
-    let mut parts = Vec::new();
-    if !came.is_empty() {
-        parts.push(format!("new: {}", came.join(", ")));
-    }
-    // Three messages fill the first lines. The sections of the files name all rules.
-    parts.extend(messages.into_iter().take(3));
-    if !gone.is_empty() {
-        parts.push(format!("no longer: {}", gone.join(", ")));
-    }
-    (!parts.is_empty()).then(|| parts.join("; "))
+    Some(News {
+        came: came.map(|one| behavior_at(one)).collect(),
+        messages,
+        gone: gone.map(|behavior| behavior.as_str().to_owned()).collect(),
+    })
 }
 
 /// Returns a sentence with a lowercase start, as a part of another one.
@@ -127,11 +229,16 @@ fn lowered(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Compares a plugin with its pin, and returns `true` in the second place if a baseline was damaged.
-fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, bool) {
-    let pin = |key: &PluginKey| store.pins().and_then(|pins| pins.get(key));
-    let pinned = pin(subject.key()).or_else(|| pin(subject.observed.predecessor.as_ref()?));
-    let facts = pinned.and_then(Pin::latest).map(|agreed| &agreed.facts);
+/// The changes, and how much of the pinned version was kept.
+struct Compared {
+    found: Diff,
+    surface: PinnedSurface,
+    damaged: bool,
+}
+
+/// Compares a plugin with its pin.
+fn compare(store: &PinStore, subject: &Subject, material: &Material) -> Compared {
+    let facts = pin_of(store, subject).and_then(Pin::latest).map(|agreed| &agreed.facts);
     let baselines = store.baselines();
     let mut damaged = false;
     let preimage = facts.and_then(|facts| kept(baselines.map(|b| b.tree(&facts.tree)), &mut damaged));
@@ -161,7 +268,10 @@ fn compare(store: &PinStore, subject: &Subject, material: &Material) -> (Diff, b
     };
     #[expect(clippy::disallowed_methods, reason = "bounds the work; the output names what was not compared")]
     let start = Instant::now();
-    (diff(old.as_ref(), &new, material, &|| start.elapsed() > TIME), damaged)
+    let found = diff(old.as_ref(), &new, material, &|| start.elapsed() > TIME);
+    let is_known = facts.is_none() || surface.is_some();
+    let surface = if is_known { PinnedSurface::Known } else { PinnedSurface::Unknown };
+    Compared { found, surface, damaged }
 }
 
 /// Returns the names, versions and authors on both sides, from the manifest and the marketplace entry.
@@ -228,7 +338,8 @@ fn kept<E>(text: Option<Result<StoredText<String>, E>>, damaged: &mut bool) -> O
     text.found()
 }
 
-fn render(id: &str, found: &Diff, plugin: &PluginReport, width: usize) -> String {
+/// Returns the first lines: how much changed.
+fn headline(id: &str, found: &Diff, width: usize) -> String {
     let files = found.sections.iter().map(|section| section.files.len()).sum::<usize>();
     let summary = match found.old {
         OldSide::Nothing => "never pinned: everything is new".to_owned(),
@@ -239,11 +350,7 @@ fn render(id: &str, found: &Diff, plugin: &PluginReport, width: usize) -> String
         OldSide::Listed if files == 0 => "changed since it was pinned".to_owned(),
         OldSide::Listed => format!("{} changed since it was pinned, worst first", count(files, "file")),
     };
-    let mut text = wrapped("", "  ", &format!("{id}: {summary}"), width).replacen(id, &paint(STRONG, id), 1);
-    for section in &found.sections {
-        text.push_str(&render_section(section, plugin, width));
-    }
-    text
+    wrapped("", "  ", &format!("{id}: {summary}"), width).replacen(id, &paint(STRONG, id), 1)
 }
 
 fn render_section(section: &DiffSection, plugin: &PluginReport, width: usize) -> String {
@@ -280,6 +387,22 @@ fn surface_words(row: &str) -> String {
     parts.push(format!("({})", word("coverage")));
     parts.retain(|part| !part.is_empty());
     parts.join(" ")
+}
+
+/// Returns the kind, event, name and command of a JSON line of the surface, or nothing for text that reaches a prompt.
+fn start_of(row: &str) -> Option<String> {
+    let Ok(Value::Object(item)) = serde_json::from_str::<Value>(row) else { return None };
+    let word = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+    let fact = |key: &str| item.get("facts").and_then(|facts| facts.get(key)).and_then(Value::as_str);
+    if word("kind") == "prompt" || word("kind").is_empty() {
+        return None;
+    }
+    let event = fact("event").unwrap_or_default();
+    let name = if word("name") == event { "" } else { word("name") };
+    let argv = item.get("argv").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let argv = argv.collect::<Vec<_>>().join(" ");
+    let parts = [word("kind"), event, name, fact("url").unwrap_or_default(), word("text"), &argv];
+    Some(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
 /// Returns a label if a file became executable or a symlink, or stopped being one.

@@ -12,7 +12,7 @@ use plugward_loader::{
 use crate::args::DiscoveryOptions;
 use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::installed::{self, HostScope, Installed, ProjectScope};
+use crate::installed::{self, HostScope, Installed, PROJECT_DIRECTORIES, ProjectScope};
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::stores;
@@ -60,8 +60,9 @@ fn at_path(
     out: &Out,
 ) -> Result<(PluginKey, Arc<InstallRecords>), Failure> {
     let real = host::real_path(path).ok().and_then(|real| PlacePath::new(real.as_str()).ok());
-    let above = real.as_ref().and_then(PlacePath::parent);
-    let project = above.map_or(ProjectScope::Here, |dir| ProjectScope::Named(dir.as_str().into()));
+    // The servers of one project in a file of several have a path below that file.
+    let real = real.or_else(|| PlacePath::new(path.as_str()).ok());
+    let project = real.as_ref().map_or(ProjectScope::Here, project_with);
     let records = installed::everything(&HostScope { hosts: Vec::new(), project })?.records;
     let known = real.as_ref().and_then(|real| records.at(real)?.keys.first().cloned());
     if let Some(key) = known {
@@ -86,6 +87,27 @@ pub(crate) fn pinned(selector: &str, store: &PinStore) -> Result<PluginKey, Fail
         return known.ok_or_else(|| not_found(selector, &of_pins(Some(pins)), PINS_ONLY));
     }
     one(selector, &of_pins(Some(pins)), PINS_ONLY)
+}
+
+/// Returns the project whose settings include a file or directory such as `site/.claude/settings.json`.
+fn project_with(place: &PlacePath) -> ProjectScope {
+    let mut above = place.parent();
+    let mut project = above.clone();
+    while let Some(dir) = above {
+        if PROJECT_DIRECTORIES.contains(&dir.name()) {
+            project = dir.parent();
+            break;
+        }
+        above = dir.parent();
+    }
+    // What is in the home directory belongs to the user and not to a project.
+    let home = host::home_directory().and_then(|home| host::real_path(&home).ok());
+    match project {
+        Some(dir) if home.as_deref() != Some(Utf8Path::new(dir.as_str())) => {
+            ProjectScope::Named(dir.as_str().into())
+        }
+        Some(_) | None => ProjectScope::Here,
+    }
 }
 
 /// Returns the path of a selector that is one, such as `plugins/a` or `path:/home/me/a`.

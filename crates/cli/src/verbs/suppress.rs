@@ -179,14 +179,14 @@ fn entries<'a>(document: &'a mut DocumentMut, path: &Utf8Path) -> Result<&'a mut
 }
 
 /// The settings file to change.
-struct Target {
+pub(crate) struct Target {
     path: Utf8PathBuf,
     /// Whether the file was named on the command line, so that other machines can use it.
     is_shared: bool,
 }
 
 impl Target {
-    fn of(host: &Host) -> Result<Self, Failure> {
+    pub(crate) fn of(host: &Host) -> Result<Self, Failure> {
         if let Some(path) = &host.policy {
             return Ok(Self { path: path.clone(), is_shared: true });
         }
@@ -226,7 +226,7 @@ impl Target {
         Ok(())
     }
 
-    fn read(&self) -> Result<DocumentMut, Failure> {
+    pub(crate) fn read(&self) -> Result<DocumentMut, Failure> {
         let text = match std::fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             _ => {
@@ -241,7 +241,7 @@ impl Target {
         })
     }
 
-    fn write(&self, document: &DocumentMut) -> Result<(), Failure> {
+    pub(crate) fn write(&self, document: &DocumentMut) -> Result<(), Failure> {
         let text = document.to_string();
         output_file::write(&self.path, text.as_bytes())
             .map_err(|error| Failure::internal(format!("cannot write {}: {error}", self.path)))

@@ -6,7 +6,7 @@ use super::Context;
 use super::markets::Markets;
 use super::plugins::{Covered, missing};
 use crate::collector::{Collector, join, place};
-use crate::{HostState, Install, InstallProblemKind, RecordPlace};
+use crate::{HostState, Install, InstallProblem, InstallProblemKind};
 
 /// Adds the versions that the host adopts at its next start, and a problem for each plugin with others.
 ///
@@ -22,13 +22,20 @@ pub(super) fn add(found: &mut Collector<'_>, context: &Context, markets: &mut Ma
             }
             let id: Option<InstalledId> = format!("{name}@{market}").parse().ok();
             match id.as_ref().and_then(|id| covered.wanted.remove_entry(id)) {
-                Some((id, wanted)) => adopt(found, context, markets, &id, &wanted.record, unnamed),
+                Some((id, wanted)) => {
+                    let marketplace = markets.of(found, &id).directory.clone();
+                    for (version, real) in unnamed {
+                        let install = context.recorded(found, &id, real, wanted.record.clone());
+                        let marketplace = marketplace.clone();
+                        found.add(Install { version: Some(version), marketplace, ..install });
+                    }
+                }
                 None => leftover(found, context, &directory, id.as_ref(), unnamed.len()),
             }
         }
     }
     for (id, wanted) in covered.wanted.into_iter().filter(|(_, wanted)| !wanted.is_reported) {
-        missing(found, context, &id, wanted.record, HostState::On);
+        missing(found, context, &id, wanted.record);
     }
 }
 
@@ -42,21 +49,6 @@ fn unnamed(found: &mut Collector<'_>, directory: &str, covered: &Covered) -> Vec
     real.filter(|(_, real)| !covered.places.contains(real)).collect()
 }
 
-fn adopt(
-    found: &mut Collector<'_>,
-    context: &Context,
-    markets: &mut Markets,
-    id: &InstalledId,
-    record: &RecordPlace,
-    versions: Vec<(String, PlacePath)>,
-) {
-    let marketplace = markets.of(found, id).directory.clone();
-    for (version, real) in versions {
-        let install = context.recorded(found, id, real, record.clone());
-        found.add(Install { version: Some(version), marketplace: marketplace.clone(), ..install });
-    }
-}
-
 fn leftover(
     found: &mut Collector<'_>,
     context: &Context,
@@ -64,14 +56,14 @@ fn leftover(
     id: Option<&InstalledId>,
     count: usize,
 ) {
-    let key = id.map(|id| found.key(id));
     let message = match count {
         1 => "1 older version is still in the cache; running sessions may use it".to_owned(),
         count => format!("{count} older versions are still in the cache; running sessions may use them"),
     };
     let help = "end all sessions, then delete the directories that you do not need";
-    if let Some(problem) = found.problem(InstallProblemKind::Leftover, place(directory, ""), message, help) {
-        problem.key = key;
-        problem.state = id.map_or(HostState::Off, |id| context.settings.state(id));
+    let problem = found.draft(InstallProblemKind::Leftover, place(directory, ""), message, help);
+    match id {
+        Some(id) => context.report(found, id, problem),
+        None => found.report(InstallProblem { state: HostState::Off, ..problem }),
     }
 }

@@ -8,10 +8,11 @@ mod settings;
 
 use plugward_types::{InstalledId, PlacePath, PluginKey};
 
-use crate::collector::{Collector, absolute, join, place};
+use crate::collector::{Collector, absolute, join, path_of, place, shown};
 use crate::loose::{add_directory, add_skills};
 use crate::{
-    HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblemKind, RecordPlace,
+    HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblem, InstallProblemKind,
+    RecordPlace,
 };
 use settings::Settings;
 
@@ -30,10 +31,8 @@ pub(super) struct Roots {
 impl Roots {
     fn of(found: &Collector<'_>) -> Self {
         let machine = found.machine;
-        let default = join(&found.home, "plugins");
-        let variable =
-            machine.environment.get("CLAUDE_CODE_PLUGIN_CACHE_DIR").filter(|value| !value.is_empty());
-        let plugins = variable.map_or(default, |path| absolute(machine, path));
+        let moved = path_of(machine, "CLAUDE_CODE_PLUGIN_CACHE_DIR");
+        let plugins = moved.unwrap_or_else(|| join(&found.home, "plugins"));
         let seeds = path_list(found, "CLAUDE_CODE_PLUGIN_SEED_DIR");
         let all = || core::iter::once(&plugins).chain(&seeds);
         let real = all().filter_map(|root| machine.files.real(root)).collect();
@@ -61,24 +60,22 @@ struct Context {
     is_record_readable: bool,
 }
 
-/// A problem of one row.
-struct RowMessage {
-    record: RecordPlace,
-    message: String,
-}
-
 /// Reads everything that Claude Code would load.
 pub(super) fn read(found: &mut Collector<'_>) {
     let (roots, settings) = (Roots::of(found), settings::read(found));
     let mut context = Context { roots, settings, is_record_readable: true };
-    let mut markets = markets::Markets::read(found, &context.roots);
+    let mut markets = markets::Markets::read(found, &context);
     let records = records::read(found, &context);
     context.is_record_readable = records.is_some();
     let records = records.unwrap_or_default();
     let covered = plugins::add(found, &context, &mut markets, &records);
     cache::add(found, &context, &mut markets, covered);
     add_inline(found);
-    add_synced(found, &context.roots);
+    // The plugins of the user's account have no record.
+    let synced = join(&context.roots.plugins, "synced");
+    for name in found.directories(&synced) {
+        found.add_placed(InstallKind::Plugin, &synced, &name, InstallLayer::User);
+    }
     add_loose(found, &context.settings);
 }
 
@@ -91,25 +88,24 @@ impl Context {
         real: PlacePath,
         record: RecordPlace,
     ) -> Install {
-        let contents = if self.roots.is_version(&real) {
-            InstallContents::CacheDirectory
-        } else {
-            InstallContents::Directory
-        };
+        let is_version = self.roots.is_version(&real);
+        let contents = if is_version { InstallContents::CacheDirectory } else { InstallContents::Directory };
         let is_outside = !self.roots.contain(&real);
         let install = found.install(found.key(id), InstallKind::Plugin, real, record);
-        Install { contents, is_outside, switch: self.settings.switch(id), ..install }
+        let (state, switch) = (self.settings.state(id), self.settings.switch(id));
+        Install { contents, state, switch, is_outside, ..install }
     }
 
-    /// Adds the problem of one row, which has the key of its id.
-    fn row_problem(&self, found: &mut Collector<'_>, id: &InstalledId, state: HostState, row: RowMessage) {
-        let key = found.key(id);
-        let help = "install the plugin again";
-        if let Some(problem) = found.problem(InstallProblemKind::Row, row.record, row.message, help) {
-            problem.key = Some(key);
-            problem.state = state;
-            problem.switch = self.settings.switch(id);
-        }
+    /// Adds the problem that a row of one plugin cannot be used.
+    fn refuse_row(&self, found: &mut Collector<'_>, id: &InstalledId, record: RecordPlace, message: String) {
+        let problem = found.draft(InstallProblemKind::Row, record, message, "install the plugin again");
+        self.report(found, id, problem);
+    }
+
+    /// Adds a problem of one plugin.
+    fn report(&self, found: &mut Collector<'_>, id: &InstalledId, problem: InstallProblem) {
+        let (key, state, switch) = (Some(found.key(id)), self.settings.state(id), self.settings.switch(id));
+        found.report(InstallProblem { key, state, switch, ..problem });
     }
 }
 
@@ -123,40 +119,25 @@ fn path_list(found: &Collector<'_>, variable: &str) -> Vec<String> {
 fn add_inline(found: &mut Collector<'_>) {
     for path in path_list(found, "CLAUDE_CODE_PLUGIN_DIRS") {
         let record = place("$CLAUDE_CODE_PLUGIN_DIRS", "");
-        match found.machine.files.real(&path).filter(|real| found.is_directory(real.as_str())) {
-            Some(real) => {
-                let key = PluginKey::Placed(real.clone());
-                found.add(found.install(key, InstallKind::Plugin, real, record));
-            }
-            None => {
-                let message = format!("no such directory: {}", crate::collector::shown(&path));
-                let help = "correct CLAUDE_CODE_PLUGIN_DIRS";
-                found.problem(InstallProblemKind::Missing, record, message, help);
-            }
-        }
-    }
-}
-
-/// Adds the plugins of the user's account, which have no record.
-fn add_synced(found: &mut Collector<'_>, roots: &Roots) {
-    let synced = join(&roots.plugins, "synced");
-    for name in found.directories(&synced) {
-        let Some(real) = found.machine.files.real(&join(&synced, &name)) else { continue };
+        let Some(real) = found.machine.files.real(&path).filter(|real| found.is_directory(real.as_str()))
+        else {
+            let message = format!("no such directory: {}", shown(&path));
+            let help = "correct CLAUDE_CODE_PLUGIN_DIRS";
+            found.report(found.draft(InstallProblemKind::Missing, record, message, help));
+            continue;
+        };
         let key = PluginKey::Placed(real.clone());
-        found.add(found.install(key, InstallKind::Plugin, real, place(&synced, "")));
+        found.add(found.install(key, InstallKind::Plugin, real, record));
     }
 }
 
 /// Adds skills, agents and commands of the user and the project.
 fn add_loose(found: &mut Collector<'_>, settings: &Settings) {
-    let state = |name: &str| match settings.enabled.get(&format!("{name}@skills-dir")) {
-        Some(setting) if !setting.is_on => HostState::Off,
-        _ => HostState::On,
+    let state = |name: &str| {
+        let setting = format!("{name}@skills-dir").parse().ok().and_then(|id| settings.enabled.get(&id));
+        if setting.is_some_and(|setting| !setting.is_on) { HostState::Off } else { HostState::On }
     };
-    let user = (found.home.clone(), InstallLayer::User);
-    let project =
-        found.project_directories().into_iter().map(|at| (join(&at, ".claude"), InstallLayer::Project));
-    for (at, layer) in core::iter::once(user).chain(project).collect::<Vec<_>>() {
+    for (at, layer) in found.levels(".claude") {
         add_skills(found, &join(&at, "skills"), layer, &[], Some(&state));
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
         add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{InstalledId, PlacePath};
 
+use super::Context;
 use super::markets::{Market, Markets};
 use super::records::{Records, Row};
-use super::{Context, RowMessage};
 use crate::collector::{Collector, join, place, shown};
 use crate::{HostState, Install, InstallProblemKind, RecordPlace};
 
@@ -38,22 +38,21 @@ pub(super) fn add(
 ) -> Covered {
     let recorded: BTreeSet<&InstalledId> = records.iter().map(|(id, _)| id).collect();
     let mut covered = Covered::default();
-    for (id, rows) in records {
-        let market = markets.of(found, id);
+    let rows = records.iter().map(|(id, rows)| {
         let record = rows.first().map_or_else(|| place(&context.roots.plugins, ""), |row| row.record.clone());
-        let former_ids = market.former_ids(id, |old| recorded.contains(old));
-        Plugin { id, rows, market, former_ids, record }.add(found, context, &mut covered);
-    }
-    for setting in context.settings.enabled.values().filter(|setting| setting.is_on) {
+        (id, rows.as_slice(), record)
+    });
+    let enabled = context.settings.enabled.iter().filter(|(id, setting)| {
         // An id without a marketplace cannot be fetched.
-        let market = setting.id.market().filter(|market| !WITHOUT_ROWS.contains(market));
-        if market.is_none() || recorded.contains(&setting.id) {
-            continue;
-        }
-        let market = markets.of(found, &setting.id);
-        let former_ids = market.former_ids(&setting.id, |old| recorded.contains(old));
-        let record = setting.record.clone();
-        Plugin { id: &setting.id, rows: &[], market, former_ids, record }.add(found, context, &mut covered);
+        let can_be_fetched = id.market().is_some_and(|market| !WITHOUT_ROWS.contains(&market));
+        setting.is_on && can_be_fetched && !recorded.contains(id)
+    });
+    let enabled = enabled.map(|(id, setting)| (id, [].as_slice(), setting.record.clone()));
+    for (id, rows, record) in rows.chain(enabled) {
+        let market = markets.of(found, id);
+        let former_ids = market.former_ids(id, &recorded);
+        let is_recorded = recorded.contains(id);
+        Plugin { id, rows, market, former_ids, record, is_recorded }.add(found, context, &mut covered);
     }
     covered
 }
@@ -65,14 +64,7 @@ struct Plugin<'a> {
     market: &'a Market,
     former_ids: Vec<InstalledId>,
     record: RecordPlace,
-}
-
-/// The result of looking for the directory of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RowOutcome {
-    Added,
-    Refused,
-    Missing,
+    is_recorded: bool,
 }
 
 impl Plugin<'_> {
@@ -80,56 +72,45 @@ impl Plugin<'_> {
         for row in self.rows {
             covered.places.extend(found.machine.files.real(&row.path));
         }
-        let state = context.settings.state(self.id);
         if let Some(fault) = self.market.fault(self.id) {
-            let message = RowMessage { record: fault.record.clone(), message: fault.message.clone() };
-            return context.row_problem(found, self.id, state, message);
+            return context.report(found, self.id, fault.clone());
         }
         let in_place =
             self.market.in_place.get(self.id.name()).and_then(|path| found.machine.files.real(path));
         if let Some(real) = in_place {
             let version = self.rows.first().and_then(|row| row.version.clone());
             let install = context.recorded(found, self.id, real, self.record.clone());
-            return self.push(found, Install { state, version, is_outside: false, ..install });
+            return self.push(found, Install { version, is_outside: false, ..install });
         }
-        let outcomes: Vec<RowOutcome> =
-            self.rows.iter().map(|row| self.add_row(found, context, row)).collect();
-        let has_seeds = self.add_seeds(found, context, state);
-        if state == HostState::On
-            && !has_seeds
-            && outcomes.iter().all(|outcome| *outcome == RowOutcome::Missing)
-        {
-            let wanted = Wanted {
-                record: self.record,
-                is_reported: !self.rows.is_empty() || !context.is_record_readable,
-            };
+        let mut has_any = self.add_seeds(found, context);
+        for row in self.rows {
+            has_any |= self.add_row(found, context, row);
+        }
+        if context.settings.state(self.id) == HostState::On && !has_any {
+            let is_reported = self.is_recorded || !context.is_record_readable;
+            let wanted = Wanted { record: self.record, is_reported };
             covered.wanted.insert(self.id.clone(), wanted);
         }
     }
 
-    fn add_row(&self, found: &mut Collector<'_>, context: &Context, row: &Row) -> RowOutcome {
-        let state = context.settings.state(self.id);
-        match found.machine.files.real(&row.path) {
-            Some(real) if found.is_directory(real.as_str()) => {
-                let install = context.recorded(found, self.id, real, row.record.clone());
-                self.push(found, Install { state, version: row.version.clone(), ..install });
-                RowOutcome::Added
-            }
-            Some(_) => {
-                let message = format!("expected a directory, got a file: {}", shown(&row.path));
-                let message = RowMessage { record: row.record.clone(), message };
-                context.row_problem(found, self.id, state, message);
-                RowOutcome::Refused
-            }
-            None => {
-                missing(found, context, self.id, row.record.clone(), state);
-                RowOutcome::Missing
-            }
+    /// Adds the directory of a row, and returns `false` if nothing is there.
+    fn add_row(&self, found: &mut Collector<'_>, context: &Context, row: &Row) -> bool {
+        let Some(real) = found.machine.files.real(&row.path) else {
+            missing(found, context, self.id, row.record.clone());
+            return false;
+        };
+        if found.is_directory(real.as_str()) {
+            let install = context.recorded(found, self.id, real, row.record.clone());
+            self.push(found, Install { version: row.version.clone(), ..install });
+        } else {
+            let message = format!("expected a directory, got a file: {}", shown(&row.path));
+            context.refuse_row(found, self.id, row.record.clone(), message);
         }
+        true
     }
 
     /// Adds the versions in the seeds, which the host runs in place, and returns `true` if there are any.
-    fn add_seeds(&self, found: &mut Collector<'_>, context: &Context, state: HostState) -> bool {
+    fn add_seeds(&self, found: &mut Collector<'_>, context: &Context) -> bool {
         let Some(market) = self.id.market() else { return false };
         let mut has_any = false;
         for seed in &context.roots.seeds {
@@ -137,7 +118,7 @@ impl Plugin<'_> {
             for version in found.directories(&directory) {
                 let Some(real) = found.machine.files.real(&join(&directory, &version)) else { continue };
                 let install = context.recorded(found, self.id, real, place(&directory, ""));
-                self.push(found, Install { state, version: Some(version), ..install });
+                self.push(found, Install { version: Some(version), ..install });
                 has_any = true;
             }
         }
@@ -151,22 +132,12 @@ impl Plugin<'_> {
 }
 
 /// Adds the problem that a recorded or enabled plugin is not on disk.
-pub(super) fn missing(
-    found: &mut Collector<'_>,
-    context: &Context,
-    id: &InstalledId,
-    record: RecordPlace,
-    state: HostState,
-) {
-    let message = match state {
+pub(super) fn missing(found: &mut Collector<'_>, context: &Context, id: &InstalledId, record: RecordPlace) {
+    let message = match context.settings.state(id) {
         HostState::On => "not on disk: Claude Code will fetch it unchecked at the next start",
         HostState::Off => "not on disk",
     };
     let help = "install the plugin, then run: plugward check";
-    let key = found.key(id);
-    if let Some(problem) = found.problem(InstallProblemKind::Missing, record, message, help) {
-        problem.key = Some(key);
-        problem.state = state;
-        problem.switch = context.settings.switch(id);
-    }
+    let problem = found.draft(InstallProblemKind::Missing, record, message, help);
+    context.report(found, id, problem);
 }

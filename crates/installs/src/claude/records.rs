@@ -3,9 +3,9 @@
 use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::InstalledId;
 
-use super::{Context, RowMessage};
+use super::Context;
 use crate::RecordPlace;
-use crate::collector::{Collector, join, place, shown, step};
+use crate::collector::{Collector, absolute, join, place, shown, step};
 use crate::source_file::Syntax;
 
 /// The rows that are read from one record; a machine has a few dozen.
@@ -26,22 +26,18 @@ pub(super) type Records = Vec<(InstalledId, Vec<Row>)>;
 pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Option<Records> {
     let root = context.roots.plugins.as_str();
     let path = join(root, "installed_plugins.json");
-    let count_before = found.problem_count();
     let Some(file) = found.open(&path, Syntax::Json) else {
-        return (found.problem_count() == count_before).then(Vec::new);
+        return found.machine.files.kind(&path).is_none().then(Vec::new);
     };
     let node = found.parse(&file)?;
-    let version = match node.get("version").map(JsonNode::value) {
-        Some(JsonValue::Number(number)) => number.as_integer(),
+    let number = match node.get("version").map(JsonNode::value) {
+        Some(JsonValue::Number(number)) => Some(number),
         _ => None,
     };
-    if !matches!(version, Some(1 | 2)) {
-        let got = match node.get("version").map(JsonNode::value) {
-            Some(JsonValue::Number(number)) => format!("unsupported version {}", shown(number.text())),
-            Some(JsonValue::String(text)) => format!("unsupported version `{}`", shown(text)),
-            Some(_) => "unsupported version".to_owned(),
-            None => "no version".to_owned(),
-        };
+    if !matches!(number.and_then(|number| number.as_integer()), Some(1 | 2)) {
+        let got = number.map_or("no version number".to_owned(), |number| {
+            format!("unsupported version {}", shown(number.text()))
+        });
         found.unreadable(&path, "/version", format!("{got} (expected 1 or 2)"));
         return None;
     }
@@ -50,12 +46,8 @@ pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Option<Recor
     for member in found.members(&path, &node, "plugins") {
         let pointer = step("/plugins", member.key());
         let Some(id) = found.id(member.key(), place(&path, &pointer)) else { continue };
-        let single = core::slice::from_ref(member.node());
         // Version 1 has one object per id.
-        let rows = match member.node().value() {
-            JsonValue::Array(items) => items,
-            _ => single,
-        };
+        let rows = member.node().items().unwrap_or_else(|| core::slice::from_ref(member.node()));
         count = count.saturating_add(rows.len());
         if count > ROWS {
             found.unreadable(&path, "/plugins", format!("more than {ROWS} rows"));
@@ -67,11 +59,7 @@ pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Option<Recor
             let pointer = if is_list { format!("{pointer}/{index}") } else { pointer.clone() };
             match read_row(found, root, row, place(&path, &pointer)) {
                 Ok(row) => good.push(row),
-                Err(message) => {
-                    let state = context.settings.state(&id);
-                    let message = RowMessage { record: place(&path, &pointer), message };
-                    context.row_problem(found, &id, state, message);
-                }
+                Err(message) => context.refuse_row(found, &id, place(&path, &pointer), message),
             }
         }
         records.push((id, good));
@@ -94,11 +82,8 @@ fn read_row(
         None | Some("user" | "project" | "local" | "managed") => {}
         Some(other) => return Err(format!("unknown scope `{}`", shown(other))),
     }
-    let path = match path.starts_with(['/', '~']) {
-        true => crate::collector::absolute(found.machine, path),
-        // Paths of version 1 can be relative to the directory of the record.
-        false => join(root, path),
-    };
+    // Paths of version 1 can be relative to the directory of the record.
+    let path = if path.starts_with(['/', '~']) { absolute(found.machine, path) } else { join(root, path) };
     let version = text(row, "version")?.map(ToOwned::to_owned);
     Ok(Row { path, version, record })
 }

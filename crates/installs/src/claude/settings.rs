@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::{InstalledId, PlacePath, PluginKey};
 
-use crate::collector::{Collector, join, place, step};
+use super::markets::directory_of;
+use crate::collector::{Collector, is_json, join, path_of, place, step};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
 use crate::{HostState, HostSwitch, Install, InstallContents, InstallLayer, RecordPlace};
@@ -28,24 +29,23 @@ const MANAGED: &[&str] = &["/etc/claude-code", "/Library/Application Support/Cla
 /// What the settings decide about plugins.
 #[derive(Default)]
 pub(super) struct Settings {
-    /// The value with the highest precedence, by id.
-    pub(super) enabled: BTreeMap<String, Setting>,
-    /// The directories of the project in which the host can look for its files.
-    pub(super) directories: Vec<String>,
+    /// The value with the highest precedence.
+    pub(super) enabled: BTreeMap<InstalledId, Setting>,
+    /// The directories that the settings add as marketplaces, by name.
+    pub(super) markets: BTreeMap<String, String>,
 }
 
 pub(super) struct Setting {
-    pub(super) id: InstalledId,
     pub(super) is_on: bool,
     /// The administrator enables the plugin, so no other setting disables it.
-    pub(super) is_forced: bool,
+    is_forced: bool,
     pub(super) record: RecordPlace,
 }
 
 impl Settings {
     /// Returns the state of an id. The host does not load a plugin that its settings do not mention.
     pub(super) fn state(&self, id: &InstalledId) -> HostState {
-        match self.enabled.get(id.as_str()) {
+        match self.enabled.get(id) {
             Some(setting) if setting.is_on => HostState::On,
             _ => HostState::Off,
         }
@@ -53,128 +53,126 @@ impl Settings {
 
     /// Returns how an id can be disabled on the command line.
     pub(super) fn switch(&self, id: &InstalledId) -> HostSwitch {
-        match self.enabled.get(id.as_str()) {
+        match self.enabled.get(id) {
             Some(setting) if setting.is_forced => HostSwitch::None,
             _ => HostSwitch::Id(id.as_str().to_owned()),
         }
     }
 
     /// Adds the values of one level, which has a higher precedence than all before it.
-    fn add_level(&mut self, files: Vec<Vec<Setting>>) {
+    fn add_level(&mut self, files: Vec<Vec<(InstalledId, Setting)>>) {
         let count = files.len();
-        let mut level: BTreeMap<String, (Setting, usize)> = BTreeMap::new();
-        for setting in files.into_iter().flatten() {
-            let off = usize::from(!setting.is_on);
-            match level.get_mut(setting.id.as_str()) {
-                Some((first, offs)) => {
-                    *offs = offs.saturating_add(off);
-                    if setting.is_on {
-                        *first = setting;
-                    }
-                }
-                None => {
-                    level.insert(setting.id.as_str().to_owned(), (setting, off));
-                }
-            }
+        let mut level: BTreeMap<InstalledId, Vec<Setting>> = BTreeMap::new();
+        for (id, setting) in files.into_iter().flatten() {
+            level.entry(id).or_default().push(setting);
         }
         // The host reads one directory of a project, which depends on its version. A plugin is off only if it is off
         // in each of them.
-        let sure = level.into_iter().filter(|(_, (setting, offs))| setting.is_on || *offs == count);
-        self.enabled.extend(sure.map(|(id, (setting, _))| (id, setting)));
+        for (id, mut group) in level {
+            let on = group.iter().position(|setting| setting.is_on);
+            if on.is_some() || group.len() == count {
+                self.enabled.insert(id, group.swap_remove(on.unwrap_or(0)));
+            }
+        }
+    }
+
+    /// Reads the settings of the administrator, of which a later file replaces the values of an earlier one.
+    fn read_managed(&mut self, found: &mut Collector<'_>, directory: &str) {
+        let more = join(directory, "managed-settings.d");
+        let mut paths = vec![join(directory, "managed-settings.json")];
+        let names = found.entries(&more).into_iter().map(|entry| entry.name);
+        paths.extend(names.filter(|name| is_json(name)).map(|name| join(&more, &name)));
+        for path in paths {
+            let mut level = self.read_file(found, &path, InstallLayer::User);
+            for (_, setting) in &mut level {
+                setting.is_forced = setting.is_on;
+            }
+            self.add_level(vec![level]);
+        }
+        found.servers_file(&join(directory, "managed-mcp.json"), Syntax::Json, InstallLayer::User);
+    }
+
+    /// Reads one settings file: adds its parts, and returns its values of `enabledPlugins`.
+    fn read_file(
+        &mut self,
+        found: &mut Collector<'_>,
+        path: &str,
+        layer: InstallLayer,
+    ) -> Vec<(InstalledId, Setting)> {
+        let mut settings = Vec::new();
+        found.parts_file(path, Syntax::Json, layer, |found, root, parts| {
+            add_parts(found, path, root, parts);
+            for member in found.members(path, root, "enabledPlugins") {
+                let record = place(path, &step("/enabledPlugins", member.key()));
+                let Some(id) = found.id(member.key(), record.clone()) else { continue };
+                // Anything but `false` can load: what a list of versions does depends on the version of the host.
+                let is_on = !matches!(member.node().value(), JsonValue::Bool(false));
+                settings.push((id, Setting { is_on, is_forced: false, record }));
+            }
+            let base = path.rsplit_once("/.claude/").map_or(path, |(base, _)| base);
+            for member in found.members(path, root, "extraKnownMarketplaces") {
+                let directory = directory_of(found, member.node(), base);
+                self.markets.extend(directory.map(|directory| (member.key().to_owned(), directory)));
+            }
+        });
+        settings
     }
 }
 
 /// Reads all settings files and adds their parts.
 pub(super) fn read(found: &mut Collector<'_>) -> Settings {
-    let mut settings = Settings { directories: found.project_directories(), ..Settings::default() };
+    let mut settings = Settings::default();
     let user = join(&found.home, "settings.json");
-    let level = settings_file(found, &user, InstallLayer::User);
+    let level = settings.read_file(found, &user, InstallLayer::User);
     settings.add_level(vec![level]);
     for name in ["settings.json", "settings.local.json"] {
-        let paths = settings.directories.iter().map(|at| join(at, &format!(".claude/{name}")));
+        let paths = found.project_directories().into_iter().map(|at| join(&at, &format!(".claude/{name}")));
         // In the home directory, the file of the project is that of the user.
-        let paths: Vec<String> = paths.filter(|path| *path != user).collect();
-        let level = paths.iter().map(|path| settings_file(found, path, InstallLayer::Project)).collect();
+        let paths = paths.filter(|path| *path != user);
+        let level = paths.map(|path| settings.read_file(found, &path, InstallLayer::Project)).collect();
         settings.add_level(level);
     }
     for directory in MANAGED {
-        read_managed(found, directory, &mut settings);
+        settings.read_managed(found, directory);
     }
     read_servers(found);
     settings
 }
 
-/// Reads the settings of the administrator, of which a later file replaces the values of an earlier one.
-fn read_managed(found: &mut Collector<'_>, directory: &str, settings: &mut Settings) {
-    let more = join(directory, "managed-settings.d");
-    let mut paths = vec![join(directory, "managed-settings.json")];
-    let names =
-        found.entries(&more).into_iter().map(|entry| entry.name).filter(|name| name.ends_with(".json"));
-    paths.extend(names.map(|name| join(&more, &name)));
-    for path in paths {
-        let mut level = settings_file(found, &path, InstallLayer::User);
-        for setting in &mut level {
-            setting.is_forced = setting.is_on;
-        }
-        settings.add_level(vec![level]);
-    }
-    let servers = join(directory, "managed-mcp.json");
-    servers_file(found, &servers, InstallLayer::User);
-}
-
-/// Reads one settings file: adds its parts, and returns its values of `enabledPlugins`.
-fn settings_file(found: &mut Collector<'_>, path: &str, layer: InstallLayer) -> Vec<Setting> {
-    let Some(file) = found.open(path, Syntax::Json) else { return Vec::new() };
-    let Some(root) = found.parse(&file) else { return Vec::new() };
-    let mut parts = Parts::default();
-    parts.add_hooks(found.members(path, &root, "hooks"), &[]);
-    parts.add_env(found.members(path, &root, "env"));
+/// Adds the hooks, environment and commands of a settings file.
+fn add_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
+    parts.add_hooks(found.members(path, root, "hooks"), &[]);
+    parts.add_env(found.members(path, root, "env"));
     for name in COMMANDS {
-        add_command(found, path, &root, name, &mut parts);
-    }
-    found.add_parts(path, parts, layer);
-    let mut settings = Vec::new();
-    for member in found.members(path, &root, "enabledPlugins") {
-        let record = place(path, &step("/enabledPlugins", member.key()));
-        let Some(id) = found.id(member.key(), record.clone()) else { continue };
-        // Anything but `false` can load: a list of versions does, and an unknown value might.
-        let is_on = !matches!(member.node().value(), JsonValue::Bool(false));
-        settings.push(Setting { id, is_on, is_forced: false, record });
-    }
-    settings
-}
-
-fn add_command(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, name: &str, parts: &mut Parts) {
-    let Some(node) = root.get(name).filter(|node| !node.is_null()) else { return };
-    match node.value() {
-        JsonValue::String(_) | JsonValue::Object(_) => parts.add_command(name, node),
-        _ => found.wrong_type(path, &format!("/{name}"), node, "a command"),
+        let Some(node) = root.get(name).filter(|node| !node.is_null()) else { continue };
+        match node.value() {
+            JsonValue::String(_) | JsonValue::Object(_) => parts.add_command(name, node),
+            _ => found.wrong_type(path, &format!("/{name}"), node, "a command"),
+        }
     }
 }
 
 /// Reads the files of MCP servers.
 fn read_servers(found: &mut Collector<'_>) {
     for directory in found.project_directories() {
-        servers_file(found, &join(&directory, ".mcp.json"), InstallLayer::Project);
+        found.servers_file(&join(&directory, ".mcp.json"), Syntax::Json, InstallLayer::Project);
     }
     // With the default home, the file is next to the home and not in it.
-    let is_moved = found.machine.environment.get("CLAUDE_CONFIG_DIR").is_some_and(|value| !value.is_empty());
-    let base = if is_moved { found.home.clone() } else { found.machine.home.to_owned() };
+    let moved = path_of(found.machine, "CLAUDE_CONFIG_DIR");
+    let base = moved.unwrap_or_else(|| found.machine.home.to_owned());
     let path = join(&base, ".claude.json");
-    let Some(file) = found.open(&path, Syntax::Json) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_servers(found.members(&path, &root, "mcpServers"));
-    found.add_parts(&path, parts, InstallLayer::User);
-    for directory in found.project_directories() {
-        // The object has a member for each project that the user ever opened.
-        let Some(project) = root.get("projects").and_then(|projects| projects.get(&directory)) else {
-            continue;
-        };
-        let mut parts = Parts::default();
-        parts.add_servers(found.members(&path, project, "mcpServers"));
-        add_project_servers(found, &path, &directory, parts.finish());
-    }
+    found.parts_file(&path, Syntax::Json, InstallLayer::User, |found, root, parts| {
+        parts.add_servers(found.members(&path, root, "mcpServers"));
+        for directory in found.project_directories() {
+            // The object has a member for each project that the user ever opened.
+            let Some(project) = root.get("projects").and_then(|projects| projects.get(&directory)) else {
+                continue;
+            };
+            let mut parts = Parts::default();
+            parts.add_servers(found.members(&path, project, "mcpServers"));
+            add_project_servers(found, &path, &directory, parts.finish());
+        }
+    });
 }
 
 /// Adds the servers that the user's file contains for one project.
@@ -193,13 +191,4 @@ fn add_project_servers(found: &mut Collector<'_>, path: &str, project: &str, par
     let record = place(path, &format!("{}/mcpServers", step("/projects", project)));
     let install = found.install(PluginKey::Placed(key), crate::InstallKind::Servers, real, record);
     found.add(Install { contents: InstallContents::Parts(parts), layer: InstallLayer::Project, ..install });
-}
-
-/// Reads a file that only contains MCP servers.
-fn servers_file(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    let Some(file) = found.open(path, Syntax::Json) else { return };
-    let Some(root) = found.parse(&file) else { return };
-    let mut parts = Parts::default();
-    parts.add_servers(found.members(path, &root, "mcpServers"));
-    found.add_parts(path, parts, layer);
 }

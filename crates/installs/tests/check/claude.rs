@@ -130,7 +130,7 @@ fn an_unreadable_record_is_never_an_empty_one() {
         &most,
     ] {
         let found = Home::new().file(RECORD, text).read(KnownHost::Claude);
-        assert!(!kinds(&found).contains(&InstallProblemKind::Unreadable), "{:.60}", text);
+        assert!(!kinds(&found).contains(&InstallProblemKind::Unreadable), "{text:.60}");
     }
 }
 
@@ -424,4 +424,22 @@ fn an_unreadable_record_does_not_hide_what_runs_in_place() {
     assert_eq!(rows(&found), ["claude:a@acme -> /m/plugins/a"]);
     // Nothing is known about `b@acme`, so it is not called missing.
     assert_eq!(kinds(&found), [InstallProblemKind::Unreadable, InstallProblemKind::Leftover]);
+}
+
+#[test]
+fn a_directory_in_the_settings_runs_without_any_record() {
+    let settings = |kind: &str, path: &str| {
+        format!(
+            r#"{{"enabledPlugins":{{"a@acme":true}},"extraKnownMarketplaces":{{"acme":{{"source":{{"source":"{kind}","path":"{path}"}}}}}}}}"#
+        )
+    };
+    let home = Home::new().file("/m/.claude-plugin/marketplace.json", ENTRIES).directory("/m/plugins/a");
+    let found = home.clone().file(SETTINGS, settings("directory", "/m")).read(KnownHost::Claude);
+    assert_eq!((rows(&found), found.problems.len()), (vec!["claude:a@acme -> /m/plugins/a".to_owned()], 0));
+    // A path of a project is relative to it.
+    let home = home.project("/m", "/m");
+    let project = home.clone().file("/m/.claude/settings.json", settings("directory", "./."));
+    assert_eq!(rows(&project.read(KnownHost::Claude)), ["claude:a@acme -> /m/plugins/a"]);
+    let fetched = home.file(SETTINGS, settings("github", "/m")).read(KnownHost::Claude);
+    assert_eq!(kinds(&fetched), [InstallProblemKind::Missing]);
 }

@@ -18,13 +18,16 @@ fn state_with(settings: &[(&str, &str)], directory: &str) -> (HostState, HostSwi
     (install.state, install.switch.clone())
 }
 
+/// Settings files with their values, and the state and switch that follow.
+type Case<'a> = (&'a [(&'a str, &'a str)], HostState, HostSwitch);
+
 #[test]
 fn the_highest_level_decides_whether_a_plugin_is_on() {
     let id = HostSwitch::Id("a@acme".to_owned());
     let (user, project, local) =
         (SETTINGS, "~/site/.claude/settings.json", "~/site/.claude/settings.local.json");
     let managed = "/etc/claude-code/managed-settings.json";
-    let cases: &[(&[(&str, &str)], HostState, HostSwitch)] = &[
+    let cases: &[Case<'_>] = &[
         (&[], HostState::Off, id.clone()),
         (&[(user, "true")], HostState::On, id.clone()),
         (&[(user, "false")], HostState::Off, id.clone()),
@@ -76,7 +79,10 @@ fn a_settings_file_is_reduced_to_what_runs() {
         (InstallKind::Settings, InstallLayer::User, &HostSwitch::None)
     );
     assert_eq!(part_names(install), ["commands.json", "env.json", "hooks.json"]);
-    assert_eq!(part(install, "commands.json"), r#"{"apiKeyHelper":"key.sh","statusLine":"line.sh"}"#);
+    assert_eq!(
+        part(install, "commands.json"),
+        r#"{"hooks":{"apiKeyHelper":[{"hooks":[{"command":"key.sh","type":"command"}]}],"statusLine":[{"hooks":[{"command":"line.sh","type":"command"}]}]}}"#
+    );
     assert_eq!(
         part(install, "hooks.json"),
         r#"{"hooks":{"Stop":[{"hooks":[{"command":"sh a.sh","timeout":5,"type":"command"}],"matcher":"*"}]}}"#
@@ -149,10 +155,10 @@ fn the_servers_of_a_project_have_their_own_key() {
         "projects":{"/home/u/site":{"history":[],"mcpServers":{"p":{"command":"p"}}},"/other":{"mcpServers":{"o":{"command":"o"}}}}}"#;
     let home = Home::new().file("~/.claude.json", text).project(SITE, SITE);
     let found = home.read(KnownHost::Claude);
-    assert_eq!(rows(&found), ["path:~/.claude.json", "path:~/.claude.json~/site -> ~/.claude.json"]);
-    assert_eq!(part(&found.installs[0], "servers.json"), r#"{"mcpServers":{"u":{"command":"u"}}}"#);
-    assert_eq!(part(&found.installs[1], "servers.json"), r#"{"mcpServers":{"p":{"command":"p"}}}"#);
-    assert_eq!(found.installs[1].layer, InstallLayer::Project);
+    assert_eq!(rows(&found), ["path:~/.claude.json~/site -> ~/.claude.json", "path:~/.claude.json"]);
+    assert_eq!(part(&found.installs[1], "servers.json"), r#"{"mcpServers":{"u":{"command":"u"}}}"#);
+    assert_eq!(part(&found.installs[0], "servers.json"), r#"{"mcpServers":{"p":{"command":"p"}}}"#);
+    assert_eq!(found.installs[0].layer, InstallLayer::Project);
     let elsewhere =
         Home::new().file("~/.claude.json", text).project("/none", "/none").read(KnownHost::Claude);
     assert_eq!(rows(&elsewhere), ["path:~/.claude.json"]);

@@ -109,7 +109,7 @@ command = "token.sh"
     assert_eq!(part_names(install), ["commands.json", "env.json", "hooks.json", "servers.json"]);
     assert_eq!(
         part(install, "commands.json"),
-        r#"{"model_providers.m.auth":"token.sh","notify":["python3","n.py"]}"#
+        r#"{"hooks":{"model_providers.m.auth":[{"hooks":[{"command":"token.sh","type":"command"}]}],"notify":[{"hooks":[{"command":"python3 n.py","type":"command"}]}]}}"#
     );
     assert_eq!(
         part(install, "hooks.json"),

@@ -92,7 +92,7 @@ fn unread_hosts_are_reported_if_they_have_plugins() {
     ];
     for (host, home) in there {
         let found = home.read(host);
-        assert_eq!((kinds(&found), found.installs.len()), (vec![InstallProblemKind::NotRead], 0), "{host}");
+        assert_eq!((kinds(&found), found.installs.len()), (vec![InstallProblemKind::NotRead], 0), "{host:?}");
         assert_eq!(found.problems[0].kind.code(), "install/not-read");
     }
     let not = [
@@ -101,7 +101,7 @@ fn unread_hosts_are_reported_if_they_have_plugins() {
         (KnownHost::Kimi, Home::new().directory("~/.kimi-code")),
     ];
     for (host, home) in not {
-        assert!(home.try_read(host).is_none(), "{host}");
+        assert!(home.try_read(host).is_none(), "{host:?}");
     }
 }
 

@@ -127,7 +127,7 @@ fn settings_can_contain_comments() {
     );
     assert_eq!(
         part(install, "commands.json"),
-        r#"{"toolCallCommand":"c.sh","tools.discoveryCommand":"d.sh"}"#
+        r#"{"hooks":{"toolCallCommand":[{"hooks":[{"command":"c.sh","type":"command"}]}],"tools.discoveryCommand":[{"hooks":[{"command":"d.sh","type":"command"}]}]}}"#
     );
     for text in ["{/* }", r#"{"hooks":7}"#, r#"{"tools":{"callCommand":7}}"#, "{\"a\":1,}", "// only"] {
         assert_eq!(

@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::expect_used,
     clippy::panic,
@@ -12,7 +13,10 @@
 mod claude;
 mod claude_settings;
 mod codex;
+mod corpus;
 mod directory_hosts;
 mod gemini;
 mod properties;
+#[path = "../../../../fuzz/installs/properties.rs"]
+mod properties_of_bytes;
 mod support;

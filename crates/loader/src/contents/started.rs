@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use plugward_manifest::{Manifest, SurfaceItem};
-use plugward_tree_lock::Snapshot;
 use plugward_types::PlacePath;
 
 use crate::contents::view::{View, manifests};
@@ -26,21 +25,12 @@ const MOST: usize = 64;
 
 /// Returns the paths that the commands of a settings file name, relative to the place of that file. Whether a file
 /// exists there is not looked up.
-pub(crate) fn files(
-    place: &PluginPlace,
-    views: &[View],
-    snapshot: &Snapshot,
-    root: &Root,
-) -> BTreeSet<String> {
+pub(crate) fn files(place: &PluginPlace, views: &[View], root: &Root) -> BTreeSet<String> {
     let project = project_of(&place.real);
     let homes: Vec<&PlacePath> = root.stops.iter().collect();
-    let mut commands: Vec<String> =
-        manifests(views).flat_map(Manifest::surface).flat_map(SurfaceItem::run).cloned().collect();
-    if let Some(file) = snapshot.get("commands.json") {
-        commands.push(String::from_utf8_lossy(file.bytes()).into_owned());
-    }
+    let commands = manifests(views).flat_map(Manifest::surface).flat_map(SurfaceItem::run);
     let mut found = BTreeSet::new();
-    for word in commands.iter().flat_map(|command| words(command)) {
+    for word in commands.flat_map(|command| words(command)) {
         for at in resolve(&word, &project, &homes) {
             if let Some(name) = relative(&place.real, &at).filter(|_| found.len() < MOST) {
                 found.insert(name);

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use plugward_installs::InstallKind;
 use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
 use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
 use plugward_types::{PlacePath, PluginKey};
 
-use crate::discovery::installed::{InstalledPlace, definition};
+use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL, definition};
 use crate::discovery::markets::{MarketListing, Markets};
 use crate::discovery::roots::{Reach, Root, RootSearch, Upward, ancestors, inside, join};
 use crate::report::{Gate, Skipped};
@@ -133,7 +134,8 @@ pub(crate) fn discover(
     let Walk { mut found, markets, .. } = walk;
     found.notices.extend(markets.notices().cloned());
     let nothing = found.places.is_empty() && found.skipped.is_empty() && found.absent.is_empty();
-    if here == DirectoryClass::Nothing && nothing {
+    // A project need not contain a plugin; it is searched because its user works there.
+    if here == DirectoryClass::Nothing && nothing && root.label != PROJECT_LABEL {
         found.skipped.push(Skipped { path: ".".to_owned(), why: "no manifest".to_owned() });
     }
     found
@@ -176,6 +178,8 @@ impl Walk<'_> {
                 Ok(meta) if meta.kind() == FileKind::File && is_file_pin(pin) => self.absent(place, None),
                 // A file at a pinned place is refused when it is opened as a directory.
                 Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
+                // A path below a file is the key of one of its parts, which only the records know.
+                Err(error) if error.code() == "path/not-a-directory" && is_file_pin(pin) => {}
                 Err(error) if is_absent(&error) => {
                     if pin.state == PinState::Trusted {
                         self.absent(place, None);
@@ -399,6 +403,14 @@ impl Walk<'_> {
         (entry.filter(adds), broken)
     }
 
+    /// Returns `true` for the `.mcp.json` of a plugin that is also a project. The plugin's own manifest reads it.
+    fn is_file_of_a_plugin(&self, one: &InstalledPlace) -> bool {
+        let above = one.place.parent().and_then(|dir| Some(self.root.inside(&dir)?.to_owned()));
+        one.kind == InstallKind::Servers
+            && one.place.name() == ".mcp.json"
+            && above.is_some_and(|dir| self.taken.contains(&dir))
+    }
+
     /// Adds what hosts would load of this root and the search did not find.
     fn recorded(&mut self) {
         let real = self.root.real();
@@ -414,6 +426,9 @@ impl Walk<'_> {
             .cloned()
             .collect();
         for one in mine {
+            if self.is_file_of_a_plugin(&one) {
+                continue;
+            }
             match self.root.inside(&one.place).map(str::to_owned) {
                 Some(dir) => self.take(&dir, &Names::Unknown),
                 None => self.skip(one.place.name(), "outside of the directory that this check can open"),

@@ -29,7 +29,7 @@ pub struct InstallRecords {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstalledPlace {
-    /// The real path.
+    /// The real path; see [`Install::address`].
     pub place: PlacePath,
     /// The keys, sorted. A directory that two records name has two, and both pins must match.
     pub keys: Vec<PluginKey>,
@@ -66,7 +66,7 @@ impl InstallRecords {
             records.unreadable.extend(broken.map(|one| one.host.clone()));
             records.problems.extend(problems);
             for install in installs {
-                match merged.entry(install.place.clone()) {
+                match merged.entry(install.address().clone()) {
                     Entry::Occupied(mut known) => known.get_mut().add(install),
                     Entry::Vacant(free) => drop(free.insert(InstalledPlace::of(install))),
                 }
@@ -116,7 +116,7 @@ impl InstalledPlace {
         };
         let former = former_keys(&install);
         Self {
-            place: install.place,
+            place: install.address().clone(),
             keys: vec![install.key],
             hosts: BTreeSet::from([install.host]),
             kind: install.kind,
@@ -177,7 +177,10 @@ pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry>
         InstallKind::Agents => ("agents", r#","agents":["./"]"#.to_owned()),
         InstallKind::Commands => ("commands", r#","commands":["./"]"#.to_owned()),
         InstallKind::Settings | InstallKind::Servers => {
-            let hooks = if has("hooks.json") { r#","hooks":"./hooks.json""# } else { "" };
+            let files = ["hooks.json", "commands.json"].into_iter().filter(|name| has(name));
+            let files: Vec<String> = files.map(|name| format!(r#""./{name}""#)).collect();
+            let hooks =
+                if files.is_empty() { String::new() } else { format!(r#","hooks":[{}]"#, files.join(",")) };
             let servers = if has("servers.json") { r#","mcpServers":"./servers.json""# } else { "" };
             let name = if installed.kind == InstallKind::Servers { "servers" } else { "settings" };
             (name, format!("{hooks}{servers}"))

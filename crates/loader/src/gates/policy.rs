@@ -18,6 +18,7 @@ use crate::report::Gate;
 use crate::report::text::{chain, plain};
 use crate::run::examined::Examined;
 use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
+use crate::state::pins::PinStore;
 
 /// The revocation lists in the host's settings, with the error of each that cannot be used.
 #[derive(Debug, Default)]
@@ -76,6 +77,35 @@ impl RevocationStore {
             format!("{name}: the stored copies of revocation lists cannot be read: {why}"),
             "fix the state directory, or use another one".to_owned(),
         ));
+    }
+
+    /// Returns the reason if a list, or the user's own pins, revoke a file that has one of these names.
+    #[must_use]
+    pub fn file_reason(&self, pins: &PinStore, names: &[String], digest: &Digest) -> Option<String> {
+        let own = pins.pins().map(|pins| Revocations::of(pins.revoked()));
+        let files = [*digest];
+        // A command plugin has no key, and no entry has the key of the root directory.
+        let key = PluginKey::Placed(plugward_types::PlacePath::new("/").ok()?);
+        let subject = RevocationSubject {
+            key: &key,
+            names,
+            version: None,
+            tree: None,
+            // An entry for the digest of a manifest is about that file as well.
+            manifests: &files,
+            binaries: &files,
+            signers: &[],
+        };
+        self.lists.iter().chain(own.as_ref()).find_map(|list| match list.check(&subject) {
+            RevocationCheck::Revoked(entry) => Some(entry.reason.clone()),
+            RevocationCheck::Clear => None,
+        })
+    }
+
+    /// Returns the first failure to read a list, because of which nothing may be used.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Reason> {
+        self.failures.first()
     }
 
     pub(crate) fn notices(&self) -> Vec<Notice> {

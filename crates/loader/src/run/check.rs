@@ -423,7 +423,10 @@ fn name_apart(all: &mut [Examined], roots: &[Root]) {
         let number = count.entry(one.id.clone()).or_default();
         *number = number.saturating_add(1);
     }
-    for one in all.iter_mut().filter(|one| count.get(&one.id).is_some_and(|number| *number > 1)) {
+    // Several versions of an installed plugin have one id; their paths and versions tell them apart.
+    let is_placed = |one: &&mut Examined| one.key.placed().is_some();
+    let is_shared = |one: &&mut Examined| count.get(&one.id).is_some_and(|number| *number > 1);
+    for one in all.iter_mut().filter(is_placed).filter(is_shared) {
         if let Some(root) = roots.get(one.place.root) {
             one.id = labelled(&one.place, root);
         }

@@ -140,9 +140,11 @@ fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, 
     };
     let (url, sha256) = (text("url"), text("sha256"));
     let (Some(url), Some(sha256)) = (url, sha256) else { return };
-    if !is_hex(&sha256, 64) {
+    // JP compares digests without their case, and some tools print them in upper case.
+    let digits = sha256.to_ascii_lowercase();
+    if !is_hex(&digits, 64) {
         let span = node.get("sha256").unwrap_or(node).span();
-        let message = format!("expected 64 lowercase hex digits, got `{}`", escape(&sha256, 80));
+        let message = format!("expected 64 hex digits, got `{}`", escape(&sha256, 80));
         return reader.error(doc, span, ManifestCode::MarketSha, message);
     }
     let place = doc.place(node.span());
@@ -158,6 +160,6 @@ fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, 
     item.why = escape(&url, 256);
     item.run = vec![url.clone()];
     item.facts.insert("url", SurfaceFact::Text(url));
-    item.facts.insert("sha256", SurfaceFact::Text(sha256));
+    item.facts.insert("sha256", SurfaceFact::Text(digits));
     reader.add(item);
 }

@@ -404,6 +404,10 @@ fn entries_of_a_registry() {
         ]
     );
     assert_eq!(manifest.id("registry").unwrap().to_string(), "jp:serve@registry");
+    // Digests have any case, and one form in the surface.
+    let upper = text.replace("e3b0c44298fc1c", "E3B0C44298FC1C");
+    assert_ne!(upper, text);
+    assert_eq!(read_jp_entry("serve web", upper.as_bytes()).unwrap().surface_text(), manifest.surface_text());
     for (text, expected) in [
         (r#"{"id": "a", "description": "d"}"#, &[][..]),
         (r#"{"id": "a", "description": "d", "type": "command_group", "suggests": ["b"]}"#, &[]),
@@ -419,6 +423,10 @@ fn entries_of_a_registry() {
             &["market/sha"],
         ),
         (r#"{"id": "a", "description": "d", "kind": "command", "type": "wasm"}"#, &["manifest/two-kinds"]),
+        (
+            r#"{"id": "a", "description": "d", "binaries": {"t": {"url": "https://x", "sha256": "G3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855"}}}"#,
+            &["market/sha"],
+        ),
         ("[]", &["manifest/type"]),
     ] {
         assert_eq!(error_codes(&read_jp_entry("a", text.as_bytes())), expected, "{text}");

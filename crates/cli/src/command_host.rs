@@ -1,0 +1,190 @@
+//! What the verbs about command plugins share: settings, directories, the registry and revocations.
+
+use camino::Utf8PathBuf;
+use plugward_loader::policy::{SettingId, SettingKey, TrustPolicy};
+use plugward_loader::registry::{
+    CommandHost, CommandStore, Fetch, KeptRegistries, LoadedRegistry, LocalFetch, RegistryError,
+    RegistryErrorKind, RegistryNote, SearchPath, SourceUrl, host_targets,
+};
+use plugward_loader::{Digest, Stores, ambient_authority};
+
+use crate::diagnostic::Diagnostic;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::stores;
+
+/// How long a change waits for another process, which may be downloading.
+const WAIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// The settings and sources of this machine for command plugins.
+pub(crate) struct CommandSetup {
+    pub(crate) policy: TrustPolicy,
+    stores: Stores,
+    prefix: String,
+    url: Option<SourceUrl>,
+    targets: Vec<String>,
+    pub(crate) path: SearchPath,
+}
+
+impl CommandSetup {
+    /// Reads the settings that the user controls, and the revocations.
+    pub(crate) fn open(host: &Host, out: &Out) -> Result<Self, Failure> {
+        let settings = Settings::read(host)?;
+        let policy = TrustPolicy::new(settings.layers.iter().cloned(), []);
+        Self::with(policy, &settings, host, out)
+    }
+
+    /// Reads the settings for a directory: those of the user, and of the projects around it.
+    pub(crate) fn of_project(project: Option<&Utf8PathBuf>, host: &Host, out: &Out) -> Result<Self, Failure> {
+        let settings = Settings::read(host)?;
+        let policy = crate::verbs::config::resolve(project, &settings, host)?;
+        Self::with(policy, &settings, host, out)
+    }
+
+    fn with(policy: TrustPolicy, settings: &Settings, host: &Host, out: &Out) -> Result<Self, Failure> {
+        let stores = stores::to_look(host, settings, out)?;
+        if let Some(failure) = stores.pins.failure() {
+            return Err(crate::verbs::shared::store_failure(&failure));
+        }
+        if let Some(reason) = stores.revocations.failure() {
+            return Err(Failure::store(reason.message.as_str()).code(&reason.code).help(&reason.help));
+        }
+        let url = policy.registry_url().map(|text| SourceUrl::parse(&text));
+        Ok(Self {
+            url: url.transpose().map_err(|error| failure(&error))?,
+            prefix: policy.command_prefix(),
+            stores,
+            policy,
+            targets: host_targets(),
+            path: SearchPath::new(host::search_path(), ambient_authority()),
+        })
+    }
+
+    /// Calls a function with the decisions of this host.
+    pub(crate) fn with_host<T>(&self, call: impl FnOnce(&CommandHost<'_>) -> T) -> T {
+        let rules = |id: &str| self.policy.command(id);
+        let revoked = |id: &str, digest: &Digest| {
+            let names = [format!("jp:{id}")];
+            self.stores.revocations.file_reason(&self.stores.pins, &names, digest)
+        };
+        call(&CommandHost {
+            prefix: &self.prefix,
+            registry: self.url.as_ref(),
+            targets: &self.targets,
+            path: &self.path,
+            rules: &rules,
+            revoked: &revoked,
+        })
+    }
+
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Returns the configured URL, or fails.
+    pub(crate) fn url(&self) -> Result<&SourceUrl, Failure> {
+        self.url.as_ref().ok_or_else(|| failure(&RegistryErrorKind::NoRegistry.into()))
+    }
+
+    /// Returns the last good copy of the registry, without network.
+    pub(crate) fn kept(&self, host: &Host) -> Result<Option<LoadedRegistry>, Failure> {
+        let Some(url) = &self.url else { return Ok(None) };
+        // A verb that only looks creates no directory.
+        if !host.state_dir()?.is_dir() {
+            return Ok(None);
+        }
+        let dir = host::own_directory(host.state_dir()?)?;
+        KeptRegistries::new(&dir, host::owner(), WAIT).kept(url).map_err(|error| failure(&error))
+    }
+
+    /// Downloads the registry, or uses the last good copy and prints its age.
+    pub(crate) fn fetched(
+        &self,
+        fetch: &dyn Fetch,
+        host: &Host,
+        out: &Out,
+    ) -> Result<LoadedRegistry, Failure> {
+        let (url, now) = (self.url()?, host::now()?);
+        let dir = host::own_directory(host.state_dir()?)?;
+        let loaded = KeptRegistries::new(&dir, host::owner(), WAIT)
+            .refresh(url, fetch, now)
+            .map_err(|error| failure(&error))?;
+        if let Some(fault) = &loaded.fault {
+            let age = now.unix_seconds().saturating_sub(loaded.fetched.unix_seconds());
+            let title =
+                format!("the registry cannot be read, so its copy from {} ago is used", duration(age));
+            out.report(
+                &Diagnostic::warning(title)
+                    .code("registry/kept")
+                    .note("reason", format!("{fault} ({})", fault.code()))
+                    .help(&fault.help()),
+            );
+        }
+        notes(loaded.registry.notes(), out);
+        Ok(loaded)
+    }
+}
+
+/// Returns a number of seconds in its largest unit.
+fn duration(seconds: u64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let (length, unit) = units.into_iter().find(|(length, _)| seconds >= *length).unwrap_or((1, "second"));
+    crate::text::count(usize::try_from(seconds / length).unwrap_or(usize::MAX), unit)
+}
+
+pub(crate) fn notes(notes: &[RegistryNote], out: &Out) {
+    for note in notes {
+        out.report(&Diagnostic::warning(note.to_string()).code(note.code()));
+    }
+}
+
+/// Returns an error of the registry as the failure of a verb.
+pub(crate) fn failure(error: &RegistryError) -> Failure {
+    Failure::exiting(error.exit(), error.to_string()).code(error.code()).help(error.help())
+}
+
+/// Returns the place of the setting that an error is about, as `config.toml:7:1 (user)`.
+pub(crate) fn origin(error: &RegistryError, policy: &TrustPolicy) -> Option<String> {
+    let (id, row) = match error.kind() {
+        RegistryErrorKind::Denied { id } => (id, SettingId::CommandRun),
+        RegistryErrorKind::Checksum { id, .. } => (id, SettingId::CommandChecksum),
+        _ => return None,
+    };
+    let found = policy.resolve(&SettingKey::named(row, id));
+    let place = found.origin?;
+    Some(format!("{}:{}:{} ({})", place.file, place.line, place.column, found.layer.as_str()))
+}
+
+fn store_path(host: &Host) -> Result<Utf8PathBuf, Failure> {
+    Ok(host.data_dir()?.join("plugins/command"))
+}
+
+/// Opens the directory of installed command plugins, and creates it if it does not exist.
+pub(crate) fn store(host: &Host) -> Result<CommandStore, Failure> {
+    let dir = host::own_directory(&store_path(host)?)?;
+    CommandStore::open(&dir, host::owner(), WAIT).map_err(|error| failure(&error))
+}
+
+/// Opens the directory of installed command plugins, or returns `None` if it does not exist.
+pub(crate) fn store_to_look(host: &Host) -> Result<Option<CommandStore>, Failure> {
+    match host.data_dir() {
+        Ok(_) if store_path(host)?.is_dir() => store(host).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the source of downloads.
+pub(crate) fn fetcher() -> Result<Box<dyn Fetch>, Failure> {
+    let local = LocalFetch::new(ambient_authority());
+    #[cfg(feature = "net")]
+    {
+        use plugward_loader::registry::{HttpFetch, HttpTimeouts};
+        let proxy = host::proxy();
+        let fetch = HttpFetch::new(HttpTimeouts::standard(), proxy.as_deref(), local);
+        Ok(Box::new(fetch.map_err(|error| failure(&error))?))
+    }
+    #[cfg(not(feature = "net"))]
+    Ok(Box::new(local))
+}

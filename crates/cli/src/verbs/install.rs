@@ -1,0 +1,113 @@
+//! `plugward install`, `update` and `remove`: changes the installed command plugins.
+
+use plugward_loader::registry::{InstallConsent, Registry, RegistryErrorKind};
+
+use crate::args::{CommandNameArgs, UpdateArgs};
+use crate::command_host::{self, CommandSetup, failure};
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::out::Out;
+use crate::prompt;
+use crate::text::count;
+use crate::verbs::shared::quoted;
+
+pub(crate) fn install(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let setup = CommandSetup::open(host, out)?;
+    let fetch = command_host::fetcher()?;
+    let loaded = setup.fetched(&*fetch, host, out)?;
+    let (store, now) = (command_host::store(host)?, host::now()?);
+    let install = |consent| {
+        setup.with_host(|of| store.install(of, &loaded.registry, &args.name, consent, &*fetch, now))
+    };
+    let installed = match install(InstallConsent::NotAsked) {
+        Err(error) if host.interactive && matches!(error.kind(), RegistryErrorKind::Ask { .. }) => {
+            let explanation = explanation(&loaded.registry, &args.name);
+            if !prompt::confirm(&explanation, "Install it?", host, out)? {
+                return Err(failure(&error));
+            }
+            install(InstallConsent::Given)
+        }
+        other => other,
+    };
+    let installed = installed.map_err(|error| explained(&error, &setup))?;
+    out.result(&format!("Installed {} as {}.\n", line(&installed.name), line(&installed.file)))?;
+    out.result(&format!("  sha256:{}\n", installed.digest.unwrap_or_default()))?;
+    Ok(0)
+}
+
+/// Returns what a user has to know before a third-party plugin is installed.
+fn explanation(registry: &Registry, name: &str) -> String {
+    let Some(entry) = registry.named(name) else { return String::new() };
+    let repository = entry.repository.as_ref().map(|url| format!(" Its repository is {}.", line(url)));
+    format!(
+        "{} is not an official plugin of {}: {}.{}",
+        line(&entry.name),
+        line(registry.url().as_str()),
+        line(&entry.description),
+        repository.unwrap_or_default()
+    )
+}
+
+/// Returns an error as a failure, with the place of the setting that it is about.
+pub(crate) fn explained(error: &plugward_loader::registry::RegistryError, setup: &CommandSetup) -> Failure {
+    let shown = failure(error);
+    match command_host::origin(error, &setup.policy) {
+        Some(origin) => shown.note("set in", origin),
+        None => shown,
+    }
+}
+
+pub(crate) fn update(args: &UpdateArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let setup = CommandSetup::open(host, out)?;
+    let fetch = command_host::fetcher()?;
+    let registry = setup.fetched(&*fetch, host, out)?.registry;
+    let (store, now) = (command_host::store(host)?, host::now()?);
+    let updates = setup
+        .with_host(|of| store.outdated(of, &registry, args.name.as_deref()))
+        .map_err(|error| failure(&error))?;
+    let mut worst = 0;
+    for update in &updates {
+        let name = line(&update.name);
+        if !args.apply {
+            out.result(&format!("{name}\n  from sha256:{}\n  to   {}\n", update.from, update.to))?;
+            continue;
+        }
+        match setup.with_host(|of| store.update(of, &registry, &update.id, &*fetch, now)) {
+            Ok(_) => out.result(&format!("Updated {name} to {}.\n", update.to))?,
+            // One plugin that cannot be updated does not stop the others.
+            Err(error) => {
+                let shown = explained(&error, &setup);
+                worst = worse(worst, shown.exit());
+                out.complain(shown.render(out.width).trim_end());
+            }
+        }
+    }
+    if updates.is_empty() {
+        out.result("Everything is up to date.\n")?;
+    } else if !args.apply {
+        let name = args.name.as_deref().map(|name| format!("{} ", quoted(name))).unwrap_or_default();
+        let text = count(updates.len(), "update");
+        out.result(&format!("{text}. To install: plugward update {name}--apply\n"))?;
+    }
+    Ok(worst)
+}
+
+/// Returns the exit code that comes first in 7, 4, 6, 5, 2, 1, 3.
+fn worse(one: u8, two: u8) -> u8 {
+    let order = [7, 4, 6, 5, 2, 1, 3];
+    order.into_iter().find(|code| *code == one || *code == two).unwrap_or(0)
+}
+
+pub(crate) fn remove(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let setup = CommandSetup::open(host, out)?;
+    let missing = || failure(&RegistryErrorKind::NotInstalled { name: args.name.clone() }.into());
+    let store = command_host::store_to_look(host)?.ok_or_else(missing)?;
+    let removed = setup.with_host(|of| store.remove(of, &args.name)).map_err(|error| failure(&error))?;
+    out.result(&format!(
+        "Removed {} ({}). Its settings are kept.\n",
+        line(&removed.name),
+        line(&removed.file)
+    ))?;
+    Ok(0)
+}

@@ -1,0 +1,258 @@
+//! `plugward run -- HOST ARGS…`: checks what a host would load, switches off what is refused, and becomes the host.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt as _;
+
+use plugward_loader::installs::{
+    HostInventory, HostState, HostSwitch, Install, InstallProblem, InstallProblemKind, KnownHost,
+};
+use plugward_loader::{Decision, PluginKind, PluginReport, Report};
+use serde_json::{Value, json};
+
+use crate::args::{CheckArgs, RunArgs};
+use crate::diagnostic::Diagnostic;
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::{self, Host};
+use crate::installed::{HostScope, ProjectScope};
+use crate::out::Out;
+use crate::settings::Settings;
+use crate::verbs::check::{Judgement, Target, judge};
+use crate::verbs::shared;
+
+pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let (program, rest) = args.command.split_first().ok_or_else(|| Failure::usage("no host was named"))?;
+    let known = known(program)?;
+    let path = host::program(known.as_str())?;
+    let settings = Settings::read(host)?;
+    let target = Target::installed(&HostScope { hosts: Vec::new(), project: ProjectScope::Here })?;
+    let target = only(known, target)?;
+    let check = CheckArgs { trust: args.trust, ..CheckArgs::default() };
+    let Judgement { report, interrupted } = judge(&check, &target, &settings, host, out)?;
+    if interrupted {
+        return Ok(130);
+    }
+    let switches = match Switches::of(known, &target.inventories, &report) {
+        Ok(switches) => switches,
+        Err(Blocked { what, why }) => return Ok(stop(&report, &what, why, out)),
+    };
+    for one in &switches.off {
+        out.report(&warning(one));
+    }
+    if !switches.off.is_empty() && args.all_or_nothing {
+        return Ok(stop(&report, "--all-or-nothing", "a plugin does not load", out));
+    }
+    let arguments = switches.arguments(known, rest);
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(Blocked { what, why }) => return Ok(stop(&report, &what, why, out)),
+    };
+    for warning in host.warnings.take() {
+        out.report(&warning);
+    }
+    Err(start(&path, &arguments))
+}
+
+/// Returns the host with the name of a program.
+fn known(program: &OsStr) -> Result<KnownHost, Failure> {
+    let name = program.to_string_lossy();
+    match name.parse() {
+        Ok(host @ (KnownHost::Claude | KnownHost::Codex | KnownHost::Gemini)) => Ok(host),
+        _ => Err(Failure::usage(format!("cannot start this host: {}", line(&name)))
+            .help("use claude, codex or gemini; other hosts cannot be told which plugins not to load")),
+    }
+}
+
+/// Leaves out what other hosts would load.
+fn only(known: KnownHost, target: Target) -> Result<Target, Failure> {
+    if target.inventories.iter().any(|one| one.host.as_str() == known.as_str()) {
+        return Target::installed(&HostScope { hosts: vec![known], project: ProjectScope::Here });
+    }
+    // A host without a home directory has no plugins yet.
+    Ok(Target { roots: Vec::new(), inventories: Vec::new(), ..target })
+}
+
+/// Why the host is not started.
+struct Blocked {
+    what: String,
+    why: &'static str,
+}
+
+/// What the host is told not to load.
+#[derive(Default)]
+struct Switches {
+    /// The ids of plugins that do not load, or that are not on disk yet.
+    ids: BTreeSet<String>,
+    /// The names of the plugins that load, for a host that can only be told what to load.
+    loads: BTreeSet<String>,
+    /// The plugins that are switched off, as text.
+    off: Vec<SwitchedOff>,
+}
+
+struct SwitchedOff {
+    name: String,
+    why: String,
+}
+
+impl Switches {
+    /// Decides how each plugin that does not load is kept from loading.
+    fn of(known: KnownHost, inventories: &[HostInventory], report: &Report) -> Result<Self, Blocked> {
+        let mut switches = Self::default();
+        let own = inventories.iter().filter(|one| one.host.as_str() == known.as_str());
+        for inventory in own {
+            for problem in &inventory.problems {
+                switches.problem(problem)?;
+            }
+            for install in &inventory.installs {
+                let found = report.plugins.iter().find(|plugin| plugin.place == *install.address());
+                match found {
+                    Some(plugin) => switches.plugin(known, install, plugin)?,
+                    None if install.state == HostState::Off => {}
+                    None => return Err(blocked(install.address().as_str(), "it was not checked")),
+                }
+            }
+        }
+        Ok(switches)
+    }
+
+    fn problem(&mut self, problem: &InstallProblem) -> Result<(), Blocked> {
+        let name = problem.key.as_ref().map_or_else(|| problem.record.file.clone(), ToString::to_string);
+        match (problem.kind, &problem.switch) {
+            (InstallProblemKind::Leftover | InstallProblemKind::NotRead, _) => Ok(()),
+            (InstallProblemKind::Missing, _) if problem.state == HostState::Off => Ok(()),
+            // The host would fetch it at the start, after this check.
+            (InstallProblemKind::Missing, HostSwitch::Id(id)) => {
+                self.ids.insert(id.clone());
+                self.off.push(SwitchedOff { name, why: "not on disk".to_owned() });
+                Ok(())
+            }
+            (InstallProblemKind::Missing, _) => {
+                Err(blocked(&name, "it is not on disk and cannot be switched off"))
+            }
+            (InstallProblemKind::Id | InstallProblemKind::Row, HostSwitch::Id(id)) => {
+                self.ids.insert(id.clone());
+                self.off.push(SwitchedOff { name, why: problem.kind.code().to_owned() });
+                Ok(())
+            }
+            (InstallProblemKind::Unreadable | InstallProblemKind::Id | InstallProblemKind::Row, _) => {
+                Err(blocked(&name, "a record of the host cannot be read"))
+            }
+        }
+    }
+
+    fn plugin(&mut self, known: KnownHost, install: &Install, plugin: &PluginReport) -> Result<(), Blocked> {
+        let name = host::display(&plugin.key);
+        if install.state == HostState::Off {
+            return Ok(());
+        }
+        if plugin.decision == Decision::Load {
+            if known == KnownHost::Gemini
+                && plugin.kind == PluginKind::Plugin
+                && !self.loads.insert(plugin.name.clone())
+            {
+                return Err(blocked(&name, "another extension has the same name"));
+            }
+            return Ok(());
+        }
+        let id = match &install.switch {
+            HostSwitch::Id(id) => id.clone(),
+            HostSwitch::ManifestName if known == KnownHost::Claude => format!("{}@skills-dir", plugin.name),
+            HostSwitch::ManifestName => plugin.name.clone(),
+            HostSwitch::None => return Err(blocked(&name, "it cannot be switched off")),
+        };
+        let why = plugin.reasons.first().map(|reason| reason.code.clone()).unwrap_or_default();
+        self.ids.insert(id);
+        self.off.push(SwitchedOff { name, why });
+        Ok(())
+    }
+
+    /// Returns the arguments of the host with the switches in front.
+    fn arguments(&self, known: KnownHost, rest: &[OsString]) -> Result<Vec<OsString>, Blocked> {
+        let has = |flag: &str| {
+            let with_value = format!("{flag}=");
+            rest.iter().any(|word| word == flag || word.to_string_lossy().starts_with(&with_value))
+        };
+        let mut arguments: Vec<OsString> = Vec::new();
+        if self.ids.is_empty() {
+            return Ok(rest.to_vec());
+        }
+        match known {
+            KnownHost::Claude => {
+                if has("--settings") {
+                    return Err(blocked(
+                        "--settings",
+                        "the host takes this option once, and plugward needs it",
+                    ));
+                }
+                let off: BTreeMap<&String, Value> = self.ids.iter().map(|id| (id, json!(false))).collect();
+                arguments.extend(["--settings".into(), json!({ "enabledPlugins": off }).to_string().into()]);
+            }
+            KnownHost::Codex => {
+                let off: Vec<String> = self
+                    .ids
+                    .iter()
+                    .map(|id| format!("{}={{enabled=false}}", Value::from(id.as_str())))
+                    .collect();
+                arguments.extend(["-c".into(), format!("plugins={{{}}}", off.join(",")).into()]);
+            }
+            _ => {
+                if has("-e") || has("--extensions") {
+                    return Err(blocked(
+                        "-e",
+                        "the arguments choose the extensions, and one of all is refused",
+                    ));
+                }
+                let loads: Vec<&str> = self.loads.iter().map(String::as_str).collect();
+                let names = if loads.is_empty() { vec!["none"] } else { loads };
+                arguments.extend(names.into_iter().flat_map(|name| [OsString::from("-e"), name.into()]));
+            }
+        }
+        arguments.extend(rest.iter().cloned());
+        Ok(arguments)
+    }
+}
+
+fn blocked(what: &str, why: &'static str) -> Blocked {
+    Blocked { what: what.to_owned(), why }
+}
+
+fn warning(one: &SwitchedOff) -> Diagnostic {
+    let SwitchedOff { name, why } = one;
+    Diagnostic::warning(format!("{} does not load in this session: {why}", line(name)))
+        .help(&format!("plugward explain {}", shared::quoted(name)))
+}
+
+/// Reports that nothing was started, and returns the exit code of the check.
+fn stop(report: &Report, what: &str, why: &str, out: &Out) -> u8 {
+    for plugin in report.plugins.iter().filter(|one| one.on && one.decision != Decision::Load) {
+        let name = host::display(&plugin.key);
+        for reason in plugin.reasons.iter().take(1) {
+            let first = reason.message.lines().next().unwrap_or_default();
+            out.report(
+                &Diagnostic::error(format!("{}: {}", line(&name), line(first)))
+                    .code(&reason.code)
+                    .help(&format!("plugward explain {}", shared::quoted(&name))),
+            );
+        }
+    }
+    for notice in report.notices.iter().filter(|notice| notice.code.starts_with("install/")) {
+        out.report(&Diagnostic::note_of(&notice.message).code(&notice.code));
+    }
+    out.report(&Diagnostic::error(format!("the host was not started, because {why}: {}", line(what))));
+    if report.exit == 0 { 4 } else { report.exit }
+}
+
+/// Replaces this program with the host. It returns only if that fails.
+fn start(path: &camino::Utf8Path, arguments: &[OsString]) -> Failure {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the host that the user named, after its plugins were checked"
+    )]
+    let error = std::process::Command::new(path)
+        .args(arguments)
+        // Python would write bytecode into the plugins, which the next check would report as a change.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .exec();
+    Failure::internal(format!("cannot start {path}: {error}"))
+}

@@ -1,0 +1,132 @@
+//! `plugward which NAME [ARGS…]`: shows which file `run NAME` would start, and starts nothing.
+
+use plugward_loader::policy::RunRule;
+use plugward_loader::registry::{
+    CommandSource, FoundCommand, PinnedChecksum, RegistryError, RegistryErrorKind, RunDecision,
+};
+use serde::Serialize;
+
+use crate::args::{ListFormat, WhichArgs};
+use crate::command_host::{self, CommandSetup};
+use crate::diagnostic::Diagnostic;
+use crate::escape::line;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::json;
+use crate::out::{ASK, LOAD, Out, REFUSE, paint};
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    version: u32,
+    name: &'a str,
+    found: &'a str,
+    id: Option<&'a str>,
+    official: Option<bool>,
+    file: Option<&'a str>,
+    checksum: &'a str,
+    run: Option<&'a str>,
+    decision: &'a str,
+    code: Option<&'a str>,
+    args: Vec<&'a str>,
+}
+
+pub(crate) fn run(args: &WhichArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let setup = CommandSetup::of_project(args.project.as_ref(), host, out)?;
+    let registry = setup.kept(host)?;
+    let store = command_host::store_to_look(host)?;
+    let words: Vec<&str> = args.name.split_whitespace().chain(args.args.iter().map(String::as_str)).collect();
+    let registry = registry.as_ref().map(|loaded| &loaded.registry);
+    let found = setup
+        .with_host(|of| of.find(store.as_ref(), registry, &words))
+        .map_err(|error| command_host::failure(&error))?;
+    command_host::notes(&found.notes, out);
+    let shown = shown(&found, &words);
+    match args.format {
+        ListFormat::Json => out.result(&json::render(&shown)?)?,
+        ListFormat::Table => out.result(&text(&found, &shown, host))?,
+    }
+    if let Some(reason) = &found.reason {
+        out.report(&diagnostic(&found, reason, &setup, host));
+    }
+    Ok(found.exit())
+}
+
+fn shown<'a>(found: &'a FoundCommand, words: &[&'a str]) -> Shown<'a> {
+    let used = found.name.split(' ').filter(|word| !word.is_empty()).count();
+    Shown {
+        version: 1,
+        name: &found.name,
+        found: match found.source {
+            CommandSource::Installed => "installed",
+            CommandSource::Registry => "registry",
+            CommandSource::Path => "path",
+            CommandSource::None => "none",
+        },
+        id: found.id.as_deref(),
+        official: found.official,
+        file: found.file.as_deref(),
+        checksum: match found.checksum {
+            PinnedChecksum::None => "none",
+            PinnedChecksum::Same => "same",
+            PinnedChecksum::Differs => "differs",
+        },
+        run: found.run.map(RunRule::as_str),
+        decision: match found.decision {
+            RunDecision::Run => "run",
+            RunDecision::Ask => "ask",
+            RunDecision::Install => "install",
+            RunDecision::Refuse => "refuse",
+        },
+        code: found.reason.as_ref().map(RegistryError::code),
+        args: words.get(used..).unwrap_or_default().to_vec(),
+    }
+}
+
+fn text(found: &FoundCommand, shown: &Shown<'_>, host: &Host) -> String {
+    let (style, verdict) = match found.decision {
+        RunDecision::Run => (LOAD, "may run"),
+        RunDecision::Ask if found.source == CommandSource::Registry => {
+            (ASK, "is not installed, and asks first")
+        }
+        RunDecision::Ask => (ASK, "asks before it runs"),
+        RunDecision::Install => (ASK, "is not installed"),
+        RunDecision::Refuse => (REFUSE, "must not run"),
+    };
+    let mut out = format!("{} {}\n", line(shown.name), paint(style, verdict));
+    let file = shown.file.map(|file| match found.source {
+        CommandSource::Path => format!("{}/{file}", found.directory.as_deref().unwrap_or_default()),
+        _ => host
+            .data_dir()
+            .map_or_else(|_error| file.to_owned(), |dir| dir.join("plugins/command").join(file).to_string()),
+    });
+    let source = found.official.map(|official| match official {
+        true => format!("{}, official", shown.found),
+        false => format!("{}, third party", shown.found),
+    });
+    let rows = [
+        ("file", file),
+        ("from", source),
+        ("digest", found.digest.map(|digest| digest.to_string())),
+        ("checksum", found.digest.and(Some(shown.checksum.to_owned()))),
+        ("run", shown.run.map(str::to_owned)),
+        ("arguments", Some(shown.args.join(" ")).filter(|args| !args.is_empty())),
+    ];
+    for (label, value) in rows {
+        let Some(value) = value else { continue };
+        out.push_str(&format!("  {label:<9} {}\n", line(&value)));
+    }
+    out
+}
+
+fn diagnostic(found: &FoundCommand, reason: &RegistryError, setup: &CommandSetup, host: &Host) -> Diagnostic {
+    let new = if found.decision == RunDecision::Refuse { Diagnostic::error } else { Diagnostic::warning };
+    let mut shown = new(reason.to_string()).code(reason.code());
+    if let Some(origin) = command_host::origin(reason, &setup.policy) {
+        shown = shown.note("set in", origin);
+    }
+    // At a terminal the question itself is the way out.
+    if host.interactive && matches!(reason.kind(), RegistryErrorKind::Ask { .. }) {
+        return shown;
+    }
+    shown.help(&reason.help())
+}
