@@ -268,9 +268,12 @@ fn lists_of_a_repository_switch_plugins_off() {
 #[test]
 fn notes_name_what_has_no_effect() {
     let home = repository();
+    plugin(&home, "r/plugins/b", "b");
     for (text, code) in [
         ("plugins.bundle.zz.run = \"deny\"", Some("policy/unmatched")),
         ("plugins.bundle.a.run = \"unattended\"", None),
+        ("plugins.disabled = [\"b\"]", None),
+        ("plugins.disabled = [\"c\"]", Some("policy/unmatched")),
         ("scan.suppress = []", Some("policy/not-from-repository")),
         ("pins.exclude_vcs = true", Some("policy/held-back")),
         ("pins.exclude_vcs = false", None),

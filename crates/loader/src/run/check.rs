@@ -7,6 +7,7 @@ use plugward_capability::{UseOutcome, Workflow};
 use plugward_ledger::LedgerEvent;
 use plugward_manifest::{Dialect, SurfaceItem};
 use plugward_pinstore::Change;
+use plugward_policy::BundleNames;
 use plugward_types::{PlacePath, PluginKey};
 
 use crate::contents::subject::Subject;
@@ -137,6 +138,8 @@ pub(crate) struct RunResult {
 struct RunNotes {
     skipped: Vec<Skipped>,
     notices: Vec<Notice>,
+    /// The plugins that the settings switch off.
+    off: Vec<BundleNames>,
     seen: SearchExtent,
     store_failed: bool,
 }
@@ -154,7 +157,7 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
     let around = Examiner { roots, rules: &rules, locks: &locks, stores, used: &used, run: &run };
     let mut all = around.examine_all(places, absent, options, host, &mut gathered);
     gathered.notices.extend(used.notices(options));
-    gathered.notices.extend(rules.notices(&all));
+    gathered.notices.extend(rules.notices(&all, &gathered.off));
     around.broken_locks(&all, options, &mut gathered);
     if let Some(failure) = run.unrecorded_race() {
         run.fail(failure);
@@ -246,6 +249,7 @@ impl Examiner<'_> {
                         Some(setting) => {
                             let at = setting.origin.map(|origin| format!(" in {origin}")).unwrap_or_default();
                             let why = format!("switched off by `{}`{at}", setting.key);
+                            gathered.off.push(one.bundle_names());
                             gathered.skipped.push(Skipped { path: one.id, why });
                         }
                     }
@@ -591,7 +595,7 @@ fn finish(
         }
     }
     all.sort_by(|a, b| (&a.id, a.place.root, &a.key).cmp(&(&b.id, b.place.root, &b.key)));
-    let RunNotes { mut skipped, mut notices, seen, store_failed } = gathered;
+    let RunNotes { mut skipped, mut notices, seen, store_failed, off: _ } = gathered;
     let mut plugins: Vec<_> = all.iter().map(Examined::report).collect();
     for plugin in &mut plugins {
         for message in plugin.reasons.iter_mut().map(|reason| &mut reason.message) {

@@ -137,8 +137,9 @@ impl<'a> RuleBook<'a> {
     }
 
     /// Returns the notes about all settings files that were read.
-    pub(crate) fn notices(&self, all: &[Examined]) -> Vec<Notice> {
-        let plugins: Vec<BundleNames> = all.iter().map(Examined::bundle_names).collect();
+    pub(crate) fn notices(&self, all: &[Examined], off: &[BundleNames]) -> Vec<Notice> {
+        let plugins: Vec<BundleNames> =
+            all.iter().map(Examined::bundle_names).chain(off.iter().cloned()).collect();
         let known = self.known.borrow();
         let mut notices: Vec<Notice> =
             known.values().flat_map(|rules| rules.policy.notes()).map(notice).collect();
