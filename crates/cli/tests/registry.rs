@@ -7,6 +7,7 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
+#[expect(dead_code, reason = "these tests run the program with directories of their own")]
 mod home;
 #[path = "home/terminal.rs"]
 mod terminal;
@@ -39,9 +40,10 @@ impl Machine {
     fn new() -> Self {
         let home = Home::new();
         let script = format!("#!/bin/sh\ntouch {}\n", home.path("ran").display());
-        std::fs::set_permissions(home.path("bin"), std::fs::Permissions::from_mode(0o755)).unwrap();
         let machine = Self { digest: sha256(script.as_bytes()), home };
         machine.on_path(&script);
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(machine.home.path("bin"), mode).unwrap();
         machine
     }
 
