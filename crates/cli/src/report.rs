@@ -63,7 +63,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         told.insert((notice.code.as_str(), message));
     }
     for plugin in &plugins {
-        // What its host does not load is no problem of this run. Its row says that it has one.
+        // What its host does not load does not fail this run. Its row says that it has one.
         if plugin.on || view.detail == Detail::Full {
             blocks.extend(problems(plugin, &plugins, view, &mut told));
         }

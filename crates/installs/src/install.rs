@@ -57,7 +57,7 @@ pub struct Install {
 }
 
 impl Install {
-    /// Returns the path under which it is told apart from others: its place, or the path of its key.
+    /// Returns the path that identifies it: its place, or the path of its key.
     ///
     /// The servers of several projects can be in one file. Each project has a key of its own, whose path starts with
     /// that of the file.

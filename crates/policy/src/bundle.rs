@@ -75,7 +75,7 @@ impl BundleNames {
 impl TrustPolicy {
     /// Returns the rule for running a plugin.
     #[must_use]
-    pub fn bundle(&self, names: &BundleNames) -> BundleRule {
+    pub fn bundle_rule(&self, names: &BundleNames) -> BundleRule {
         let merged = self.bundle_merge(names);
         let found = merged.used.and_then(|index| merged.fates.get(index));
         let run = merged.value().and_then(SettingValue::as_text).and_then(RunRule::of);

@@ -165,7 +165,7 @@ proptest! {
         }
         // The answers that hosts use, for plugins with several names.
         for names in plugins() {
-            prop_assert!(with.bundle(&names).run >= without.bundle(&names).run);
+            prop_assert!(with.bundle_rule(&names).run >= without.bundle_rule(&names).run);
             prop_assert!(with.switched_off(&names).is_some() || without.switched_off(&names).is_none());
         }
         prop_assert!(with.trust() >= without.trust() && with.approval() >= without.approval());

@@ -86,6 +86,8 @@ struct Switches {
     ids: BTreeSet<String>,
     /// The names of the plugins that load, for a host that can only be told what to load.
     loads: BTreeSet<String>,
+    /// The names of all plugins that are on, for the same host. A name in it twice would choose both.
+    names: BTreeSet<String>,
     /// The plugins that are switched off, as text.
     off: Vec<SwitchedOff>,
 }
@@ -105,11 +107,11 @@ impl Switches {
                 switches.problem(problem)?;
             }
             for install in &inventory.installs {
-                let found = report.plugins.iter().find(|plugin| plugin.place == *install.address());
+                let found = report.plugins.iter().find(|plugin| plugin.place == install.place);
                 match found {
                     Some(plugin) => switches.plugin(known, install, plugin)?,
                     None if install.state == HostState::Off => {}
-                    None => return Err(blocked(install.address().as_str(), "it was not checked")),
+                    None => return Err(blocked(install.place.as_str(), "it was not checked")),
                 }
             }
         }
@@ -146,12 +148,13 @@ impl Switches {
         if install.state == HostState::Off {
             return Ok(());
         }
+        let is_extension = known == KnownHost::Gemini && plugin.kind == PluginKind::Plugin;
+        if is_extension && !self.names.insert(plugin.name.clone()) {
+            return Err(blocked(&name, "another extension has the same name"));
+        }
         if plugin.decision == Decision::Load {
-            if known == KnownHost::Gemini
-                && plugin.kind == PluginKind::Plugin
-                && !self.loads.insert(plugin.name.clone())
-            {
-                return Err(blocked(&name, "another extension has the same name"));
+            if is_extension {
+                self.loads.insert(plugin.name.clone());
             }
             return Ok(());
         }
@@ -189,6 +192,10 @@ impl Switches {
                 arguments.extend(["--settings".into(), json!({ "enabledPlugins": off }).to_string().into()]);
             }
             KnownHost::Codex => {
+                // The last value of the key counts, so it could enable again what is refused.
+                if configures_plugins(rest) {
+                    return Err(blocked("-c plugins", "the arguments configure plugins, and one is refused"));
+                }
                 let off: Vec<String> = self
                     .ids
                     .iter()
@@ -211,6 +218,23 @@ impl Switches {
         arguments.extend(rest.iter().cloned());
         Ok(arguments)
     }
+}
+
+/// Returns `true` if arguments of Codex set the key `plugins`, or a key below it.
+fn configures_plugins(rest: &[OsString]) -> bool {
+    let is_plugins = |value: &str| {
+        let key = value.trim_start().strip_prefix("plugins").map(str::trim_start);
+        key.is_some_and(|next| next.starts_with(['=', '.']))
+    };
+    let mut is_value = false;
+    rest.iter().any(|word| {
+        let word = word.to_string_lossy();
+        let attached = word.strip_prefix("--config=").or_else(|| word.strip_prefix("-c"));
+        let value = if is_value { Some(&*word) } else { attached };
+        let value = value.map(|value| value.strip_prefix('=').unwrap_or(value));
+        is_value = !is_value && (word == "-c" || word == "--config");
+        value.is_some_and(is_plugins)
+    })
 }
 
 fn blocked(what: &str, why: &'static str) -> Blocked {

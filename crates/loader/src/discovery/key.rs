@@ -61,7 +61,7 @@ impl Identity {
         Self { predecessor: Some((*key).clone()), old_place, ..own }
     }
 
-    /// Returns the keys of a recorded plugin. Its host can move it at any time, so its directory is no part of them.
+    /// Returns the keys of a recorded plugin. Its host can move it at any time, so they do not contain the directory.
     fn recorded(installed: &InstalledPlace, context: &Context<'_>) -> Self {
         let mut keys = installed.keys.iter().cloned();
         let key = keys.next().unwrap_or_else(|| PluginKey::Placed(installed.place.clone()));

@@ -30,7 +30,7 @@ pub(crate) fn broken(one: &mut Examined) {
 
 /// Applies the rule for running a plugin by the names that are known so far.
 pub(crate) fn gate(one: &mut Examined) -> GateStep {
-    let rule = one.rules.policy.bundle(&one.bundle_names());
+    let rule = one.rules.policy.bundle_rule(&one.bundle_names());
     let setting = described(&rule);
     let outcome = one.gate(Gate::Policy);
     match rule.run {
@@ -64,7 +64,7 @@ pub(crate) fn ask(one: &mut Examined, person: &mut dyn Person) {
     if !asks(one) {
         return;
     }
-    let rule = one.rules.policy.bundle(&one.bundle_names());
+    let rule = one.rules.policy.bundle_rule(&one.bundle_names());
     let report = one.report();
     let setting = described(&rule);
     let question = Question::Run { name: &report.id, setting: &setting, plugin: Some(&report) };

@@ -218,7 +218,7 @@ impl Examined {
     }
 
     fn policy_report(&self) -> PolicyReport {
-        let rule = self.rules.policy.bundle(&self.bundle_names());
+        let rule = self.rules.policy.bundle_rule(&self.bundle_names());
         let origin = rule.origin.map(|origin| origin.to_string());
         PolicyReport { run: rule.run.as_str(), layer: rule.layer.as_str(), origin }
     }

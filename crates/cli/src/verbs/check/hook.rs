@@ -11,7 +11,7 @@ use crate::out::Out;
 use crate::settings::Settings;
 use crate::verbs::shared;
 
-/// The time after which the answer is no. A host waits longer than that for its hooks.
+/// The time after which the answer is to block. A host waits longer than that for its hooks.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(15);
 /// The most lines on standard error. A host shows them to the user or the model.
 const LINES: usize = 10;
