@@ -410,6 +410,28 @@ pub(crate) fn named_file(path: &Utf8Path, limit: u64) -> Result<Vec<u8>, Failure
     Ok(bytes)
 }
 
+/// The variable with the process that started a host, by which a wrapper script that starts `plugward run` again is found.
+pub(crate) const STARTED: &str = "PLUGWARD_STARTED_BY";
+
+/// Fails if the host on PATH is a script that starts this program again, which would never end.
+pub(crate) fn refuse_loop(name: &str) -> Result<(), Failure> {
+    // A script that uses `exec` keeps the process id, and one that does not is the parent.
+    let parent = rustix::process::getppid().map(|id| id.as_raw_nonzero().to_string());
+    let own = std::process::id().to_string();
+    match env(STARTED) {
+        Some(by) if by == own || parent.is_some_and(|parent| parent == by) => {
+            Err(Failure::usage(format!("{name} on PATH starts plugward again"))
+                .help(format!("use an alias instead of a script: alias {name}='plugward run -- {name}'")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the project that a host names to its hooks.
+pub(crate) fn session_project() -> Option<Utf8PathBuf> {
+    ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"].into_iter().find_map(env).map(Utf8PathBuf::from)
+}
+
 /// Returns the first program with a name on PATH, other than this program itself.
 pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
@@ -444,6 +466,21 @@ pub(crate) fn search_path() -> Vec<String> {
 #[cfg(feature = "net")]
 pub(crate) fn proxy() -> Option<String> {
     ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].into_iter().find_map(env)
+}
+
+/// Returns the environment variables of hosts that are not UTF-8, and so would be ignored.
+pub(crate) fn unreadable_variables() -> Vec<&'static str> {
+    let names = [
+        "HOME",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_CODE_PLUGIN_CACHE_DIR",
+        "CLAUDE_CODE_PLUGIN_DIRS",
+        "CLAUDE_CODE_PLUGIN_SEED_DIR",
+        "CODEX_HOME",
+        "GEMINI_CLI_HOME",
+        "COPILOT_HOME",
+    ];
+    names.into_iter().filter(|name| env_os(name).is_some_and(|value| value.into_string().is_err())).collect()
 }
 
 /// Returns the environment, without variables that are not UTF-8.

@@ -48,6 +48,17 @@ pub(crate) struct Installed {
 /// # Errors
 /// A named host is not on this machine, or a named project does not exist.
 pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
+    if let Some(name) = host::unreadable_variables().first() {
+        return Err(Failure::store(format!("the value of {name} is not UTF-8")).code("install/unreadable"));
+    }
+    if host::home_directory().is_none() {
+        // Hosts fall back to the home directory in the system's user database, which is not read here.
+        return Err(Failure::store(
+            "HOME is not set to an absolute path, so the records of hosts are not known",
+        )
+        .code("install/unreadable")
+        .help("set HOME to your home directory, or name the directories to check"));
+    }
     let project = project(&scope.project)?;
     let directory = match &scope.project {
         ProjectScope::Here => host::working_directory().cloned(),
@@ -123,7 +134,7 @@ fn project_around(root: &Root) -> Option<PlacePath> {
     };
     let home = host::home_directory();
     // The directories of hosts in the home directory are not those of a project.
-    let is_home = home.as_deref() == Some(Utf8Path::new(real.as_str()));
+    let is_home = home.and_then(|home| MachineFiles::real_of(home.as_str())).as_ref() == Some(&real);
     let is_read = !is_home && PROJECT_DIRECTORIES.iter().any(|name| has(&name));
     project_of(root).or_else(|| is_read.then(|| real.clone()))
 }
@@ -166,5 +177,11 @@ fn read(
     let machine =
         Machine { home: home.as_str(), environment: &environment, project, directory, files: &files };
     let wanted = HOSTS.iter().filter(|host| hosts.is_empty() || hosts.contains(host));
-    wanted.filter_map(|host| read_host(*host, &machine)).collect()
+    let mut found: Vec<HostInventory> = wanted.filter_map(|host| read_host(*host, &machine)).collect();
+    // A record can name the home directory by a symlink, and a jail follows none.
+    for install in found.iter_mut().flat_map(|one| &mut one.installs) {
+        let real = install.marketplace.as_deref().and_then(MachineFiles::real_of);
+        install.marketplace = real.map(|real| real.to_string()).or(install.marketplace.take());
+    }
+    found
 }

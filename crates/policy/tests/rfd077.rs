@@ -266,8 +266,9 @@ fn final_keys_take_their_managed_value() {
             "cli \"required\" final",
         ]
     );
-    let run =
-        |name: &str| policy.bundle_rule(&BundleNames::new(&format!("path:/p/{name}").parse().unwrap(), [])).run;
+    let run = |name: &str| {
+        policy.bundle_rule(&BundleNames::new(&format!("path:/p/{name}").parse().unwrap(), [])).run
+    };
     assert_eq!((run("a"), run("b")), (RunRule::Unattended, RunRule::Deny));
     assert!(policy.notes().iter().all(|note| note.code == "policy/final"));
 }
@@ -276,7 +277,9 @@ fn final_keys_take_their_managed_value() {
 fn selectors_match_from_general_to_exact() {
     let key = "path:/home/u/site/plugins/a";
     let run = |text: &str, stated: &[&str]| {
-        policy(&[(User, text)]).bundle_rule(&BundleNames::new(&key.parse().unwrap(), stated.iter().copied())).run
+        policy(&[(User, text)])
+            .bundle_rule(&BundleNames::new(&key.parse().unwrap(), stated.iter().copied()))
+            .run
     };
     let entry = |selector: &str, word: &str| format!("plugins.bundle.\"{selector}\".run = \"{word}\"\n");
     for (selector, is_matched) in [

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use plugward_loader::installs::{
     HostInventory, HostState, HostSwitch, Install, InstallProblem, InstallProblemKind, KnownHost,
 };
-use plugward_loader::{Decision, PluginKind, PluginReport, Report};
+use plugward_loader::{CalledName, Decision, PlacePath, PluginKind, PluginReport, Report};
 use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, RunArgs};
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let (program, rest) = args.command.split_first().ok_or_else(|| Failure::usage("no host was named"))?;
     let known = known(program)?;
     let path = host::program(known.as_str())?;
+    host::refuse_loop(known.as_str())?;
     let settings = Settings::read(host)?;
     let target = Target::installed(&HostScope { hosts: Vec::new(), project: ProjectScope::Here })?;
     let target = only(known, target)?;
@@ -39,6 +40,12 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     };
     for one in &switches.off {
         out.report(&warning(one));
+    }
+    for option in unchecked(known, rest) {
+        out.report(
+            &Diagnostic::warning(format!("what {option} names is not checked"))
+                .help("check it before: plugward check DIR"),
+        );
     }
     if !switches.off.is_empty() && args.all_or_nothing {
         return Ok(stop(&report, "--all-or-nothing", "a plugin does not load", out));
@@ -86,8 +93,10 @@ struct Switches {
     ids: BTreeSet<String>,
     /// The names of the plugins that load, for a host that can only be told what to load.
     loads: BTreeSet<String>,
-    /// The names of all plugins that are on, for the same host. A name in it twice would choose both.
+    /// The names of all plugins in lower case, for the same host. A name that two have would choose both.
     names: BTreeSet<String>,
+    /// The ids of plugins that do not load, and that the settings disable already.
+    off_ids: BTreeSet<String>,
     /// The plugins that are switched off, as text.
     off: Vec<SwitchedOff>,
 }
@@ -101,8 +110,23 @@ impl Switches {
     /// Decides how each plugin that does not load is kept from loading.
     fn of(known: KnownHost, inventories: &[HostInventory], report: &Report) -> Result<Self, Blocked> {
         let mut switches = Self::default();
-        let own = inventories.iter().filter(|one| one.host.as_str() == known.as_str());
-        for inventory in own {
+        let own = || inventories.iter().filter(|one| one.host.as_str() == known.as_str());
+        let installs: BTreeSet<&PlacePath> =
+            own().flat_map(|one| &one.installs).map(Install::address).collect();
+        let is_problem = |plugin: &PluginReport| {
+            plugin
+                .reasons
+                .iter()
+                .all(|one| matches!(&*one.code, "install/id" | "install/row" | "install/missing"))
+        };
+        let refused = report.plugins.iter().filter(|one| one.on && one.decision != Decision::Load);
+        for plugin in refused {
+            // A pinned file that became a symlink has no install any more, but what it leads to has.
+            if !installs.contains(&plugin.place) && !is_problem(plugin) {
+                return Err(blocked(&host::display(&plugin.key), "it is refused and cannot be switched off"));
+            }
+        }
+        for inventory in own() {
             for problem in &inventory.problems {
                 switches.problem(problem)?;
             }
@@ -122,7 +146,12 @@ impl Switches {
         let name = problem.key.as_ref().map_or_else(|| problem.record.file.clone(), ToString::to_string);
         match (problem.kind, &problem.switch) {
             (InstallProblemKind::Leftover | InstallProblemKind::NotRead, _) => Ok(()),
-            (InstallProblemKind::Missing, _) if problem.state == HostState::Off => Ok(()),
+            (InstallProblemKind::Missing, switch) if problem.state == HostState::Off => {
+                if let HostSwitch::Id(id) = switch {
+                    self.off_ids.insert(id.clone());
+                }
+                Ok(())
+            }
             // The host would fetch it at the start, after this check.
             (InstallProblemKind::Missing, HostSwitch::Id(id)) => {
                 self.ids.insert(id.clone());
@@ -145,25 +174,39 @@ impl Switches {
 
     fn plugin(&mut self, known: KnownHost, install: &Install, plugin: &PluginReport) -> Result<(), Blocked> {
         let name = host::display(&plugin.key);
-        if install.state == HostState::Off {
-            return Ok(());
-        }
+        let is_on = install.state == HostState::On;
+        let loads = plugin.decision == Decision::Load;
         let is_extension = known == KnownHost::Gemini && plugin.kind == PluginKind::Plugin;
-        if is_extension && !self.names.insert(plugin.name.clone()) {
-            return Err(blocked(&name, "another extension has the same name"));
-        }
-        if plugin.decision == Decision::Load {
-            if is_extension {
-                self.loads.insert(plugin.name.clone());
+        if is_extension {
+            match name_for(plugin, "gemini") {
+                // Gemini CLI compares names without case, and a name chooses every extension that has it.
+                Some(own) if own.eq_ignore_ascii_case("none") || !self.names.insert(own.to_lowercase()) => {
+                    return Err(blocked(&name, "another extension has the same name"));
+                }
+                Some(own) if loads && is_on => _ = self.loads.insert(own.to_owned()),
+                // Without a manifest for Gemini CLI, there is nothing to load.
+                None if !loads && is_on => return Err(blocked(&name, "its name is not known")),
+                Some(_) | None => {}
             }
+        }
+        if loads {
             return Ok(());
         }
         let id = match &install.switch {
             HostSwitch::Id(id) => id.clone(),
-            HostSwitch::ManifestName if known == KnownHost::Claude => format!("{}@skills-dir", plugin.name),
-            HostSwitch::ManifestName => plugin.name.clone(),
-            HostSwitch::None => return Err(blocked(&name, "it cannot be switched off")),
+            HostSwitch::ManifestName => match name_for(plugin, known.as_str()) {
+                Some(own) if known == KnownHost::Claude => format!("{own}@skills-dir"),
+                Some(own) => own.to_owned(),
+                // A manifest that plugward refuses can have a name for the host.
+                None => return Err(blocked(&name, "its name is not known, so it cannot be switched off")),
+            },
+            HostSwitch::None if is_on => return Err(blocked(&name, "it cannot be switched off")),
+            HostSwitch::None => return Ok(()),
         };
+        if !is_on {
+            self.off_ids.insert(id);
+            return Ok(());
+        }
         let why = plugin.reasons.first().map(|reason| reason.code.clone()).unwrap_or_default();
         self.ids.insert(id);
         self.off.push(SwitchedOff { name, why });
@@ -176,19 +219,26 @@ impl Switches {
             let with_value = format!("{flag}=");
             rest.iter().any(|word| word == flag || word.to_string_lossy().starts_with(&with_value))
         };
-        let mut arguments: Vec<OsString> = Vec::new();
-        if self.ids.is_empty() {
+        // Another choice of settings files can turn on what is off here.
+        let chooses = has("--setting-sources");
+        let mut ids = self.ids.clone();
+        let takes_settings = known == KnownHost::Claude && has("--settings");
+        if !takes_settings || chooses {
+            ids.extend(self.off_ids.iter().cloned());
+        }
+        if ids.is_empty() || (known == KnownHost::Gemini && self.ids.is_empty()) {
             return Ok(rest.to_vec());
         }
+        let mut arguments: Vec<OsString> = Vec::new();
         match known {
             KnownHost::Claude => {
-                if has("--settings") {
+                if takes_settings {
                     return Err(blocked(
                         "--settings",
                         "the host takes this option once, and plugward needs it",
                     ));
                 }
-                let off: BTreeMap<&String, Value> = self.ids.iter().map(|id| (id, json!(false))).collect();
+                let off: BTreeMap<&String, Value> = ids.iter().map(|id| (id, json!(false))).collect();
                 arguments.extend(["--settings".into(), json!({ "enabledPlugins": off }).to_string().into()]);
             }
             KnownHost::Codex => {
@@ -196,19 +246,13 @@ impl Switches {
                 if configures_plugins(rest) {
                     return Err(blocked("-c plugins", "the arguments configure plugins, and one is refused"));
                 }
-                let off: Vec<String> = self
-                    .ids
-                    .iter()
-                    .map(|id| format!("{}={{enabled=false}}", Value::from(id.as_str())))
-                    .collect();
+                let off: Vec<String> =
+                    ids.iter().map(|id| format!("{}={{enabled=false}}", Value::from(id.as_str()))).collect();
                 arguments.extend(["-c".into(), format!("plugins={{{}}}", off.join(",")).into()]);
             }
             _ => {
-                if has("-e") || has("--extensions") {
-                    return Err(blocked(
-                        "-e",
-                        "the arguments choose the extensions, and one of all is refused",
-                    ));
+                if has("--extensions") || rest.iter().any(|word| is_short_option(word, 'e')) {
+                    return Err(blocked("-e", "the arguments choose extensions, and one is refused"));
                 }
                 let loads: Vec<&str> = self.loads.iter().map(String::as_str).collect();
                 let names = if loads.is_empty() { vec!["none"] } else { loads };
@@ -218,6 +262,20 @@ impl Switches {
         arguments.extend(rest.iter().cloned());
         Ok(arguments)
     }
+}
+
+/// Returns the name in the manifest that a host reads.
+fn name_for<'p>(plugin: &'p PluginReport, dialect: &str) -> Option<&'p str> {
+    plugin.called.iter().find(|called| called.dialect() == dialect).map(CalledName::name)
+}
+
+/// Returns `true` for a word such as `-e` or `-ye`, in which several short options share a dash.
+fn is_short_option(word: &OsStr, option: char) -> bool {
+    let word = word.to_string_lossy();
+    word.strip_prefix('-').is_some_and(|rest| {
+        let letters: Vec<char> = rest.chars().take_while(char::is_ascii_alphabetic).collect();
+        !rest.starts_with('-') && letters.contains(&option)
+    })
 }
 
 /// Returns `true` if arguments of Codex set the key `plugins`, or a key below it.
@@ -235,6 +293,20 @@ fn configures_plugins(rest: &[OsString]) -> bool {
         is_value = !is_value && (word == "-c" || word == "--config");
         value.is_some_and(is_plugins)
     })
+}
+
+/// Returns the options with which the user adds plugins, servers or directories for this session.
+fn unchecked(known: KnownHost, rest: &[OsString]) -> Vec<&'static str> {
+    let options: &[&'static str] = match known {
+        KnownHost::Claude => &["--plugin-dir", "--add-dir", "--mcp-config", "--settings", "--agents"],
+        KnownHost::Gemini => &["--include-directories"],
+        _ => &["--add-dir", "--config", "-c"],
+    };
+    let given = |option: &&&str| {
+        let with_value = format!("{option}=");
+        rest.iter().any(|word| word == **option || word.to_string_lossy().starts_with(&with_value))
+    };
+    options.iter().filter(given).copied().collect()
 }
 
 fn blocked(what: &str, why: &'static str) -> Blocked {
@@ -277,6 +349,7 @@ fn start(path: &camino::Utf8Path, arguments: &[OsString]) -> Failure {
         .args(arguments)
         // Python would write bytecode into the plugins, which the next check would report as a change.
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env(host::STARTED, std::process::id().to_string())
         .exec();
     Failure::internal(format!("cannot start {path}: {error}"))
 }

@@ -175,7 +175,12 @@ impl Walk<'_> {
                 // A settings file that a host reads is judged as what it is.
                 Ok(_) if self.options.installs.at(place).is_some() => {}
                 // Only the parts of settings files are pinned without a name. If no part is left, nothing runs.
-                Ok(meta) if meta.kind() == FileKind::File && is_file_pin(pin) => self.absent(place, None),
+                Ok(meta) if meta.kind() == FileKind::File && is_file_pin(pin) => {
+                    // If only one host is checked, the file can be one that another host reads.
+                    if self.root.search == RootSearch::Below {
+                        self.absent(place, None);
+                    }
+                }
                 // A file at a pinned place is refused when it is opened as a directory.
                 Ok(_) => self.absent(place, self.root.jail.subjail(dir).err()),
                 // A path below a file is the key of one of its parts, which only the records know.

@@ -137,10 +137,6 @@ impl InstalledPlace {
             self.keys.push(install.key);
             self.keys.sort();
         }
-        // A recorded id is the key of a place that is also a loose piece of another host.
-        if self.keys.iter().any(|key| key.placed().is_none()) {
-            self.keys.retain(|key| key.placed().is_none());
-        }
         self.hosts.insert(install.host);
         self.kind = self.kind.min(install.kind);
         self.state = self.state.min(install.state);

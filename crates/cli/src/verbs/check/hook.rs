@@ -7,6 +7,7 @@ use crate::args::CheckArgs;
 use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
+use crate::installed::ProjectScope;
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::verbs::shared;
@@ -55,7 +56,12 @@ fn block(lines: &[String], out: &mut Out) {
 /// Returns one line for each plugin that does not load.
 fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, Failure> {
     let settings = Settings::read(host)?;
-    let target = Target::installed(&shared::scope(&args.hosts)?)?;
+    let mut scope = shared::scope(&args.hosts)?;
+    // The working directory of a session can change, and its project does not.
+    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_project()) {
+        scope.project = ProjectScope::Named(project);
+    }
+    let target = Target::installed(&scope)?;
     // Nobody can answer a question here.
     let Judgement { report, .. } = judge(args, &target, &settings, &host.without_questions(), out)?;
     Ok(lines(&report))
