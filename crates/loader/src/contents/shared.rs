@@ -176,16 +176,83 @@ pub(crate) fn add_started(
     names: &BTreeSet<String>,
     context: &Context<'_>,
 ) -> SharedRoots {
-    let mut reader = Reader { place, context, jail: None, found: shared };
-    let own = inside(&place.dir, &place.reach.top).unwrap_or(".").to_owned();
+    let root = context.root;
+    // A file of the user starts scripts of the user's home directory, which no project contains.
+    let home = root.stops.iter().filter(|home| place.real.relative_to(home).is_some());
+    let home = home.filter_map(|home| root.inside(home)).next().filter(|_| place.reach.project.is_none());
+    let top = home.unwrap_or(&place.reach.top).to_owned();
+    let jail = if top == "." { Ok(root.jail.clone()) } else { root.jail.subjail(top.as_str()) };
+    let Ok(jail) = jail.map(|jail| context.run.watched(&jail, &root.label)) else { return shared };
+    let mut reader = Reader { place, context, jail: Some(jail.clone()), found: shared };
+    let own = inside(&place.dir, &top).unwrap_or(".").to_owned();
     for name in names {
-        let (Some(at), Some(jail)) = (below(&own, name), reader.jail()) else { continue };
-        if jail.metadata(at.as_str()).is_ok_and(|meta| meta.kind() == FileKind::File) {
-            reader.file(&jail, &at, name, name);
+        let Some(at) = below(&own, name) else { continue };
+        // An interpreter tries the extensions of its language, and a directory starts its main file.
+        let tried = STARTED.iter().map(|end| format!("{at}{end}"));
+        for landed in tried.filter_map(|at| landed(&jail, &at)) {
+            if reader.found.started.len() == MOST_STARTED {
+                let message = format!("it starts more than {MOST_STARTED} files");
+                reader.problem(
+                    name,
+                    "tree/limit",
+                    Weight::Integrity,
+                    &message,
+                    "start fewer files".to_owned(),
+                );
+                return reader.found;
+            }
+            reader.file(&jail, &landed, name, name);
             reader.found.started.insert(name.clone());
+            break;
         }
     }
     reader.found
+}
+
+/// What an interpreter adds to a name that it is given.
+const STARTED: [&str; 6] = ["", ".js", ".mjs", ".cjs", "/index.js", "/__main__.py"];
+/// The most files that the commands of one settings file can start.
+const MOST_STARTED: usize = 64;
+/// The most symlinks on the way to one file, as on Linux.
+const MOST_HOPS: usize = 40;
+
+/// Returns the path of the regular file that a path leads to, with symlinks followed inside the jail.
+fn landed(jail: &Jail, path: &str) -> Option<String> {
+    let mut rest: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
+    let mut at: Vec<String> = Vec::new();
+    let mut hops = 0_usize;
+    while let Some(part) = rest.pop() {
+        match part.as_str() {
+            "" | "." => continue,
+            ".." => {
+                at.pop()?;
+                continue;
+            }
+            _ => at.push(part),
+        }
+        let here = at.join("/");
+        match jail.metadata(here.as_str()).ok()?.kind() {
+            FileKind::Symlink => {
+                hops = hops.checked_add(1).filter(|hops| *hops <= MOST_HOPS)?;
+                let target = String::from_utf8(jail.read_link(here.as_str()).ok()?).ok()?;
+                at.pop();
+                let inside = match target.strip_prefix('/') {
+                    // An absolute target counts if it is inside the jail.
+                    Some(_) => {
+                        at.clear();
+                        let top = jail.host_path()?.to_str()?;
+                        target.strip_prefix(top)?.trim_start_matches('/').to_owned()
+                    }
+                    None => target,
+                };
+                rest.extend(inside.split('/').rev().map(str::to_owned));
+            }
+            FileKind::File if rest.is_empty() => return Some(here),
+            FileKind::Directory => {}
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Returns the root of an import: all its `..`, and the first name after them.

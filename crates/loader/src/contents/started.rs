@@ -1,8 +1,9 @@
 //! The files that the commands of a settings file start.
+#![expect(clippy::arithmetic_side_effects, reason = "a count of words cannot fall below those taken")]
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::{Manifest, SurfaceItem};
+use plugward_manifest::Manifest;
 use plugward_types::PlacePath;
 
 use crate::contents::view::{View, manifests};
@@ -11,29 +12,44 @@ use crate::discovery::roots::Root;
 
 /// The directories of hosts in a project. The settings in them are about the directory above.
 const HOST_DIRECTORIES: [&str; 3] = [".claude", ".codex", ".gemini"];
-/// Variables with which a command names its project.
+/// Texts with which a command names its project.
 const PROJECT: [&str; 6] = [
     "$CLAUDE_PROJECT_DIR",
     "${CLAUDE_PROJECT_DIR}",
     "$GEMINI_PROJECT_DIR",
     "${GEMINI_PROJECT_DIR}",
-    "$(git rev-parse --show-toplevel)",
     "$PWD",
+    "${PWD}",
 ];
-/// The most files of one settings file. The limit bounds the work for a crafted one.
-const MOST: usize = 64;
+/// Command substitutions with the same meaning. They contain blanks, so they are replaced before a command is split.
+const TOP_LEVEL: [&str; 2] = ["$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`"];
+/// The most words of one settings file that are looked at. The limit bounds the work for a crafted one.
+const WORDS: usize = 20_000;
 
-/// Returns the paths that the commands of a settings file name, relative to the place of that file. Whether a file
-/// exists there is not looked up.
+/// Returns the paths that the commands of a settings file or a prompt can name, relative to its place. Most of them do not
+/// exist, because any word of a command is taken for a path.
 pub(crate) fn files(place: &PluginPlace, views: &[View], root: &Root) -> BTreeSet<String> {
-    let project = project_of(&place.real);
+    // The record has the path that the host opens. A symlink there can lead to another directory.
+    let opened = place.installed.as_ref().and_then(|one| PlacePath::new(&one.record.file).ok());
+    let project = project_of(opened.as_ref().unwrap_or(&place.real));
     let homes: Vec<&PlacePath> = root.stops.iter().collect();
-    let commands = manifests(views).flat_map(Manifest::surface).flat_map(SurfaceItem::run);
     let mut found = BTreeSet::new();
-    for word in commands.flat_map(|command| words(command)) {
-        for at in resolve(&word, &project, &homes) {
-            if let Some(name) = relative(&place.real, &at).filter(|_| found.len() < MOST) {
-                found.insert(name);
+    let mut left = WORDS;
+    for item in manifests(views).flat_map(Manifest::surface) {
+        let mut bases = vec![project.clone()];
+        bases.extend(item.fact("cwd").into_iter().flat_map(|dir| resolve(dir, &project, &homes)));
+        for command in item.run() {
+            let words: Vec<String> = words(command).take(left).collect();
+            left -= words.len();
+            let after_cd = words.windows(2).filter(|pair| pair.first().is_some_and(|word| word == "cd"));
+            let dirs: Vec<PlacePath> = after_cd
+                .filter_map(<[String]>::last)
+                .flat_map(|dir| resolve(dir, &project, &homes))
+                .collect();
+            let bases = bases.iter().chain(&dirs);
+            for base in bases {
+                let places = words.iter().flat_map(|word| resolve(word, base, &homes));
+                found.extend(places.filter_map(|at| relative(&place.real, &at)));
             }
         }
     }
@@ -43,13 +59,20 @@ pub(crate) fn files(place: &PluginPlace, views: &[View], root: &Root) -> BTreeSe
 /// Splits a command at blanks, quotes and operators. A path with blanks in it is not found.
 fn words(command: &str) -> impl Iterator<Item = String> + '_ {
     let is_end = |c: char| {
-        c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '|' | '&' | '(' | ')' | '<' | '>' | ',' | '=')
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | ';' | '|' | '&' | '(' | ')' | '<' | '>' | ',' | '=' | '`' | '{' | '}')
     };
-    // The command substitution is one of the forms in `PROJECT`, and contains blanks.
-    let joined = command.replace(PROJECT[4], "$PWD");
-    let joined: Vec<String> = joined.replace(['"', '\''], "").split(is_end).map(str::to_owned).collect();
-    let plain = command.split(is_end).map(str::to_owned);
-    plain.chain(joined).filter(|word| word.contains('/') || word.contains('.'))
+    let mut plain = command.to_owned();
+    for text in TOP_LEVEL {
+        plain = plain.replace(text, "$PWD");
+    }
+    for text in PROJECT.into_iter().filter(|text| text.contains('{')) {
+        plain = plain.replace(text, "$PWD");
+    }
+    plain = plain.replace("${HOME}", "$HOME");
+    let joined: Vec<String> = plain.replace(['"', '\''], "").split(is_end).map(str::to_owned).collect();
+    let plain: Vec<String> = plain.split(is_end).map(str::to_owned).collect();
+    plain.into_iter().chain(joined).filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
 /// Returns the directory that relative paths in a settings file start from.
@@ -71,7 +94,7 @@ fn resolve(word: &str, project: &PlacePath, homes: &[&PlacePath]) -> Vec<PlacePa
     if let Some(rest) = PROJECT.iter().find_map(|name| word.strip_prefix(name)) {
         return join(project, rest).into_iter().collect();
     }
-    if let Some(rest) = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|name| word.strip_prefix(name)) {
+    if let Some(rest) = ["~/", "$HOME/"].iter().find_map(|name| word.strip_prefix(name)) {
         return homes.iter().filter_map(|home| join(home, rest)).collect();
     }
     if word.starts_with('/') {
@@ -97,12 +120,15 @@ mod tests {
         PlacePath::new(text).unwrap()
     }
 
+    /// Returns the scripts among the named paths.
     fn named(command: &str) -> Vec<String> {
         let file = place("/home/user/site/.claude/settings.json");
         let home = place("/home/user");
         let project = project_of(&file);
         let found = words(command).flat_map(|word| resolve(&word, &project, &[&home]));
-        let names: BTreeSet<String> = found.filter_map(|at| relative(&file, &at)).collect();
+        let names = found.filter_map(|at| relative(&file, &at));
+        let names: BTreeSet<String> =
+            names.filter(|name| name.ends_with(".sh") || name.ends_with("/tool")).collect();
         names.into_iter().collect()
     }
 

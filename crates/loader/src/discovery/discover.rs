@@ -405,7 +405,10 @@ impl Walk<'_> {
         // An entry that only describes a plugin with a manifest changes with every release of its marketplace, and adds
         // nothing to what runs.
         let adds = |one: &MarketListing| one.entry.has_components() || !one.entry.is_strict();
-        (entry.filter(adds), broken)
+        let entry = entry
+            .filter(adds)
+            .map(|listing| MarketListing { entry: listing.entry.without_metadata(), ..listing });
+        (entry, broken)
     }
 
     /// Returns `true` for the `.mcp.json` of a plugin that is also a project. The plugin's own manifest reads it.

@@ -156,7 +156,7 @@ fn with_subject(
     let known = context.locks.shared_of(&one.place, context);
     let pinned = pin::shared_of(&identity, context);
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
-    if jail.is_none() {
+    if !one.is_plugin() {
         let names = started::files(&one.place, &one.views, context.root);
         let shared = core::mem::take(&mut one.shared);
         one.shared = shared::add_started(shared, &one.place, &names, context);

@@ -133,9 +133,29 @@ fn foreign_host_file(jail: &Jail) -> Option<String> {
         let meta = jail.metadata(path.as_str());
         // A session that ends meanwhile removes its file.
         let is_gone = meta.as_ref().is_err_and(|error| error.class() == ErrorClass::NotFound);
-        let is_small = meta.is_ok_and(|meta| meta.len() <= IN_USE_BYTES && meta.mode() & 0o111 == 0);
-        (!(is_file && (is_small || is_gone))).then(|| unexpected(&path))
+        let is_plain = meta.is_ok_and(|meta| meta.len() <= IN_USE_BYTES && meta.mode() & 0o111 == 0);
+        // A file whose text is something else could be sourced by a script that builds its path.
+        let is_note = || jail.read(path.as_str(), IN_USE_BYTES).map_or(true, |bytes| is_process_note(&bytes));
+        (!(is_file && (is_gone || (is_plain && is_note())))).then(|| unexpected(&path))
     })
+}
+
+/// Returns `true` for `{"pid":7305,"procStart":"369637"}` and its beginnings: a temporary file can be incomplete.
+fn is_process_note(bytes: &[u8]) -> bool {
+    let Ok(mut text) = core::str::from_utf8(bytes.trim_ascii_end()) else { return false };
+    let is_time = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | ':' | '.' | '+' | '-');
+    for (fixed, is_value) in [
+        ("{\"pid\":", (|c: char| c.is_ascii_digit()) as fn(char) -> bool),
+        (",\"procStart\":\"", is_time),
+        ("\"}", |_| false),
+    ] {
+        let Some(rest) = text.strip_prefix(fixed) else {
+            // A record of an older version ends after the process.
+            return fixed.starts_with(text) || text == "}";
+        };
+        text = rest.trim_start_matches(is_value);
+    }
+    text.is_empty()
 }
 
 /// Returns `true` for `<digits>` and `<digits>.tmp.*`.

@@ -5,8 +5,9 @@ mod source;
 
 use std::collections::BTreeMap;
 
+use crate::dialects::claude::COMPONENTS;
 use crate::error::ManifestErrors;
-use crate::json::Position;
+use crate::json::{self, ParseLimits, Position};
 use crate::manifest::Contact;
 use crate::reader::Base;
 use crate::reader::text::ForeignText;
@@ -113,6 +114,19 @@ impl RefusedEntry {
     }
 }
 
+/// The keys of an entry that decide what runs, besides the components.
+const RUNS: &[&str] = &[
+    "dependencies",
+    "headersHelper",
+    "mcp",
+    "mcp_servers",
+    "name",
+    "requirements",
+    "settings",
+    "strict",
+    "userConfig",
+];
+
 /// The entry of one plugin in a marketplace file, which is the second layer of its manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarketplaceEntry {
@@ -170,6 +184,31 @@ impl MarketplaceEntry {
     #[must_use]
     pub fn canonical(&self) -> &str {
         &self.canonical
+    }
+
+    /// Returns the entry with a canonical form that contains only the keys that decide what runs.
+    ///
+    /// A host that keeps a copy of a plugin also keeps a clone of its marketplace, whose descriptions and versions change
+    /// without a change of the copy.
+    #[must_use]
+    pub fn without_metadata(mut self) -> Self {
+        let root = json::parse(self.raw.as_bytes(), &ParseLimits::marketplace());
+        let Some(members) = root.as_ref().ok().and_then(json::JsonNode::members) else { return self };
+        let mut runs: Vec<&json::JsonMember<'_>> = members
+            .iter()
+            .filter(|member| RUNS.contains(&member.key()) || COMPONENTS.contains(&member.key()))
+            .collect();
+        runs.sort_by_key(|member| member.key());
+        let mut text = String::from("{");
+        for (index, member) in runs.into_iter().enumerate() {
+            text.push_str(if index > 0 { "," } else { "" });
+            json::write_text(member.key(), &mut text);
+            text.push(':');
+            json::canonical(member.node(), &mut text);
+        }
+        text.push('}');
+        self.canonical = text;
+        self
     }
 
     pub(crate) fn file(&self) -> &str {
