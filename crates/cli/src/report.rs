@@ -442,7 +442,11 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
 
 /// Returns the block of a notice about the whole run.
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
-    let level = if is_loud(&notice.code) { Level::Error } else { Level::Warning };
+    let level = match notice.code.as_str() {
+        code if is_loud(code) => Level::Error,
+        "install/leftover" | "install/not-read" => Level::Note,
+        _ => Level::Warning,
+    };
     noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)
 }
 

@@ -272,6 +272,18 @@ fn codex_starts_without_the_plugin_that_is_refused() {
     codex.0.write("home/.codex/plugins/cache/acme/review/1.0.0/server.js", "changed\n");
     let words = ["-c", "plugins={\"review@acme\"={enabled=false}}", "exec", "hi"].map(str::to_owned);
     assert_eq!(codex.started(&["codex", "exec", "hi"]), (0, words.to_vec()));
+    // The last value of a key counts, so these would enable it again.
+    let on = "plugins={\"review@acme\"={enabled=true}}";
+    let dotted = "plugins.review@acme.enabled=true";
+    for args in
+        [&["-c", on][..], &["exec", "--config", dotted], &[&format!("-c={on}")], &[&format!("--config={on}")]]
+    {
+        let args = [&["codex"], args].concat();
+        assert_eq!(codex.started(&args), (4, Vec::new()), "{args:?}");
+    }
+    for args in [&["-c", "model=\"x\""][..], &["exec", "plugins=3"]] {
+        assert_eq!(codex.started(&[&["codex"], args].concat()).0, 0, "{args:?}");
+    }
     // The hooks of the user cannot be switched off one by one.
     let hook = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "true" }] }] } });
     codex.0.write("home/.codex/hooks.json", &hook.to_string());
@@ -305,5 +317,12 @@ fn two_extensions_with_one_name_start_nothing() {
     assert_eq!(gemini.started(&["gemini"]), (0, Vec::new()));
     let third = "home/.gemini/extensions/third/gemini-extension.json";
     gemini.0.write(third, "{ \"name\": \"clock\", \"version\": \"1.0.0\" }");
+    assert_eq!(gemini.started(&["gemini"]), (4, Vec::new()));
+    // Nor does one that is refused under the name of one that loads.
+    fs::remove_dir_all(gemini.0.path("home/.gemini/extensions/third")).unwrap();
+    gemini.0.write(
+        "home/.gemini/extensions/second/gemini-extension.json",
+        "{ \"name\": \"clock\", \"version\": \"1.0.1\" }",
+    );
     assert_eq!(gemini.started(&["gemini"]), (4, Vec::new()));
 }

@@ -170,6 +170,10 @@ pub(crate) fn judge(
 /// Returns the error for a check that found nothing.
 fn nothing(args: &CheckArgs, target: &Target) -> Diagnostic {
     if args.dirs.is_empty() {
+        if !target.inventories.is_empty() {
+            return Diagnostic::error("nothing to check: the hosts that were found load nothing that runs")
+                .help("name a directory that contains plugins, or add --allow-empty");
+        }
         let project = if target.project.is_some() { " and no plugin in this project" } else { "" };
         return Diagnostic::error(format!("nothing to check: found no supported host{project}"))
             .help("name a directory that contains plugins, or add --allow-empty");

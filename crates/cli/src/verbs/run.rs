@@ -333,7 +333,7 @@ fn stop(report: &Report, what: &str, why: &str, out: &Out) -> u8 {
         }
     }
     for notice in report.notices.iter().filter(|notice| notice.code.starts_with("install/")) {
-        out.report(&Diagnostic::note_of(&notice.message).code(&notice.code));
+        out.report(&crate::report::notice(notice));
     }
     out.report(&Diagnostic::error(format!("the host was not started, because {why}: {}", line(what))));
     if report.exit == 0 { 4 } else { report.exit }
