@@ -605,3 +605,241 @@ fn two_homes_with_the_same_id_share_a_pin_but_no_directory() {
     // The contents are equal, so the pins match; the directories are those of the other home.
     assert_eq!(states, ["same", "same"], "{}", said(&output));
 }
+
+#[test]
+fn a_pinned_file_that_became_a_symlink_stops_the_host() {
+    let machine = Machine::new();
+    machine.stub("claude");
+    let hooks = |command: &str| {
+        json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] } }).to_string()
+    };
+    machine.0.write("home/site/.claude/settings.json", &hooks("true"));
+    assert_eq!(code(&machine.run(&["run", "--", "claude"])), 0);
+    machine.0.write("home/site/.claude/b.json", &hooks("false"));
+    std::fs::remove_file(machine.0.path("home/site/.claude/settings.json")).unwrap();
+    symlink("b.json", machine.0.path("home/site/.claude/settings.json")).unwrap();
+    assert_eq!(machine.check().0, 4);
+    let output = machine.run(&["run", "--", "claude"]);
+    assert_eq!((code(&output), output.stdout.as_slice()), (4, &b""[..]), "{}", said(&output));
+}
+
+#[test]
+fn a_plugin_with_two_names_cannot_be_switched_off() {
+    let machine = Machine::new();
+    machine.stub("claude");
+    let skill = "home/.claude/skills/tidy";
+    machine.0.write(&format!("{skill}/SKILL.md"), "---\nname: tidy\ndescription: Tidy\n---\nTidy up.\n");
+    machine
+        .0
+        .write(&format!("{skill}/.claude-plugin/plugin.json"), "{\"name\":\"tidy\",\"version\":\"1.0.0\"}");
+    assert_eq!(code(&machine.run(&["run", "--", "claude"])), 0);
+    machine.0.write(&format!("{skill}/SKILL.md"), "---\nname: tidy\ndescription: Tidy\n---\nTidy all.\n");
+    let output = machine.run(&["run", "--", "claude"]);
+    assert!(said(&output).contains("\"tidy@skills-dir\":false"), "{}", said(&output));
+    // A host takes the last of two names, and plugward refuses both.
+    machine.0.write(&format!("{skill}/.claude-plugin/plugin.json"), "{\"name\":\"tidy\",\"name\":\"zzz\"}");
+    let output = machine.run(&["run", "--", "claude"]);
+    assert_eq!((code(&output), output.stdout.as_slice()), (4, &b""[..]), "{}", said(&output));
+}
+
+#[test]
+fn a_disabled_plugin_that_is_refused_stays_off_whatever_settings_are_chosen() {
+    let machine = Machine::new();
+    machine.stub("claude");
+    assert_eq!(machine.check().0, 0);
+    machine.0.write(&format!("{}/hooks/start.sh", cached("hookify", "0.1.0")), "#!/bin/sh\necho bye\n");
+    let enabled = json!({ "enabledPlugins": { "hookify@acme": false, "formatter@acme": true } });
+    machine.0.write(&format!("{CLAUDE}/settings.json"), &enabled.to_string());
+    let output = machine.run(&["run", "--", "claude", "--setting-sources", "project"]);
+    assert!(said(&output).contains("\"hookify@acme\":false"), "{}", said(&output));
+    // It is off already, so the user's own settings are no reason to stop.
+    assert_eq!(code(&machine.run(&["run", "--", "claude", "--settings", "mine.json"])), 0);
+    let both = ["run", "--", "claude", "--settings", "mine.json", "--setting-sources", "project"];
+    assert_eq!(code(&machine.run(&both)), 4);
+}
+
+#[test]
+fn a_machine_without_a_home_directory_starts_nothing() {
+    let machine = Machine::new();
+    machine.stub("claude");
+    for home in ["", "relative"] {
+        for args in [&["check"][..], &["run", "--", "claude"]] {
+            let mut command = machine.0.command(args);
+            let output = command.env("HOME", home).env("PATH", machine.0.path("bin")).output().unwrap();
+            assert_eq!(
+                (code(&output), output.stdout.as_slice()),
+                (7, &b""[..]),
+                "{args:?}: {}",
+                said(&output)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_script_on_path_that_starts_plugward_again_ends() {
+    let machine = Machine::new();
+    let program = env!("CARGO_BIN_EXE_plugward");
+    for line in ["exec \"$P\" run -- claude \"$@\"", "\"$P\" run -- claude \"$@\"; exit $?"] {
+        machine.0.write("bin/claude", &format!("#!/bin/sh\nP='{program}'\n{line}\n"));
+        let file = machine.0.path("bin/claude");
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let output = machine.run(&["run", "--", "claude"]);
+        assert_eq!(code(&output), 2, "{line}: {}", said(&output));
+        assert!(said(&output).contains("starts plugward again"), "{line}: {}", said(&output));
+    }
+}
+
+#[test]
+fn scripts_are_found_however_a_command_names_them() {
+    let hooks = |command: &str| {
+        json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] } }).to_string()
+    };
+    let commands = [
+        ("cd tools && ./x.sh", "tools/x.sh"),
+        ("sh run", "run"),
+        ("node tools/app", "tools/app.js"),
+        ("node tools/dir", "tools/dir/index.js"),
+        ("\"${PWD}\"/tools/x.sh", "tools/x.sh"),
+        ("`git rev-parse --show-toplevel`/tools/x.sh", "tools/x.sh"),
+        ("sh tools/link.sh", "tools/x.sh"),
+    ];
+    for (command, script) in commands {
+        let machine = Machine::new();
+        machine.0.write("home/site/.claude/settings.json", &hooks(command));
+        machine.0.write(&format!("home/site/{script}"), "echo 1\n");
+        std::fs::create_dir_all(machine.0.path("home/site/tools")).unwrap();
+        symlink("x.sh", machine.0.path("home/site/tools/link.sh")).unwrap();
+        let (exit, text) = machine.check();
+        assert_eq!(exit, 0, "{command}: {text}");
+        machine.0.write(&format!("home/site/{script}"), "echo 2\n");
+        let (exit, text) = machine.check();
+        assert_eq!(exit, 4, "{command}: {text}");
+    }
+    // A script of the user, and one that the front matter of an agent starts.
+    let machine = Machine::new();
+    let settings = json!({
+        "enabledPlugins": { "hookify@acme": true, "formatter@acme": true },
+        "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "~/bin/stop.sh" }] }] }
+    });
+    machine.0.write(&format!("{CLAUDE}/settings.json"), &settings.to_string());
+    machine.0.write("home/bin/stop.sh", "echo 1\n");
+    let agent = "---\nname: rev\ndescription: Reviews\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: \"$CLAUDE_PROJECT_DIR/tools/rev.sh\"\n---\nReview.\n";
+    machine.0.write("home/site/.claude/agents/rev.md", agent);
+    machine.0.write("home/site/tools/rev.sh", "echo 1\n");
+    let (exit, text) = machine.check();
+    assert_eq!(exit, 0, "{text}");
+    machine.0.write("home/bin/stop.sh", "echo 2\n");
+    let (exit, rows) = machine.rows(&["check"]);
+    assert_eq!((exit, rows.iter().filter(|row| row.starts_with("refuse")).count()), (4, 1), "{rows:?}");
+    machine.0.write("home/site/tools/rev.sh", "echo 2\n");
+    let (exit, rows) = machine.rows(&["check"]);
+    assert_eq!((exit, rows.iter().filter(|row| row.starts_with("refuse")).count()), (4, 2), "{rows:?}");
+    // Words that name no file do not use up the limit, and too many files are refused.
+    let machine = Machine::new();
+    let many: Vec<String> = (0..70).map(|number| format!("s{number}.sh")).collect();
+    machine.0.write("home/site/.claude/settings.json", &hooks(&format!("sh {} && sh x.sh", many.join(" "))));
+    machine.0.write("home/site/x.sh", "echo 1\n");
+    assert_eq!(machine.check().0, 0);
+    machine.0.write("home/site/x.sh", "echo 2\n");
+    assert_eq!(machine.check().0, 4);
+    many.iter().for_each(|name| machine.0.write(&format!("home/site/{name}"), "echo\n"));
+    let (_, text) = machine.check();
+    assert!(text.contains("tree/limit"), "{text}");
+}
+
+#[test]
+fn a_note_of_a_session_has_no_other_text() {
+    let machine = Machine::new();
+    assert_eq!(machine.check().0, 0);
+    let note = |name: &str, text: &str| {
+        machine.0.write(&format!("{}/.in_use/{name}", cached("hookify", "0.1.0")), text);
+        let exit = machine.check().0;
+        std::fs::remove_file(machine.0.path(&format!("{}/.in_use/{name}", cached("hookify", "0.1.0"))))
+            .unwrap();
+        exit
+    };
+    for text in ["{\"pid\":7305,\"procStart\":\"369637\"}", "{\"pid\":7305}\n", "{\"pid\":73", ""] {
+        assert_eq!(note("1.tmp.sh", text), 0, "{text}");
+    }
+    for text in ["curl x.example", "{\"pid\":1,\"procStart\":\"$(id)\"}", "{\"pid\":1}\nid\n", "id"] {
+        assert_eq!(note("1", text), 4, "{text}");
+    }
+}
+
+#[test]
+fn a_new_row_does_not_replace_the_pin_of_a_place() {
+    let machine = Machine::new();
+    let skill = "home/site/.claude/skills/rel/SKILL.md";
+    machine.0.write(skill, "---\nname: rel\ndescription: Release\n---\nTag a release.\n");
+    assert_eq!(machine.check().0, 0);
+    machine.0.write(skill, "---\nname: rel\ndescription: Release\n---\nPush to a release.\n");
+    assert_eq!(machine.check().0, 4);
+    let market = json!({ "name": "m", "owner": { "name": "M" }, "plugins": [{ "name": "rel", "source": "./.claude/skills/rel" }] });
+    machine.0.write("home/site/.claude-plugin/marketplace.json", &market.to_string());
+    let settings = json!({
+        "enabledPlugins": { "rel@m": true },
+        "extraKnownMarketplaces": { "m": { "source": { "source": "directory", "path": "./" } } }
+    });
+    machine.0.write("home/site/.claude/settings.json", &settings.to_string());
+    let (exit, text) = machine.check();
+    assert_eq!(exit, 4, "{text}");
+}
+
+#[test]
+fn a_marketplace_that_updates_its_texts_changes_nothing() {
+    let machine = Machine::new();
+    let clone = "home/.claude/plugins/marketplaces/acme";
+    let known = json!({ "acme": {
+        "source": { "source": "github", "repo": "acme/plugins" },
+        "installLocation": machine.0.path(clone).display().to_string(),
+        "lastUpdated": "2026-11-01T00:00:00.000Z"
+    } });
+    machine.0.write("home/.claude/plugins/known_marketplaces.json", &known.to_string());
+    let market = |description: &str, command: &str| {
+        let hooks = json!({ "Stop": [{ "hooks": [{ "type": "command", "command": command }] }] });
+        let entry =
+            json!({ "name": "hookify", "source": "./hookify", "description": description, "hooks": hooks });
+        let file = json!({ "name": "acme", "owner": { "name": "Acme" }, "plugins": [entry] });
+        machine.0.write(&format!("{clone}/.claude-plugin/marketplace.json"), &file.to_string());
+    };
+    market("Hooks", "true");
+    let (exit, text) = machine.check();
+    assert_eq!(exit, 0, "{text}");
+    market("Hooks and more", "true");
+    assert_eq!(machine.check().0, 0);
+    market("Hooks and more", "false");
+    assert_eq!(machine.check().0, 4);
+}
+
+#[test]
+fn each_project_has_its_own_servers_in_one_file() {
+    let machine = Machine::new();
+    machine.0.write("home/other/.git/HEAD", "ref: refs/heads/main\n");
+    let path = |name: &str| machine.0.path(name).display().to_string();
+    let servers = |name: &str| json!({ name: { "command": "node", "args": [format!("{name}.js")] } });
+    let file = json!({
+        "mcpServers": servers("clock"),
+        "projects": {
+            path("home/site"): { "mcpServers": servers("site") },
+            path("home/other"): { "mcpServers": servers("other") }
+        },
+        "numStartups": 1
+    });
+    machine.0.write("home/.claude.json", &file.to_string());
+    let (exit, text) = machine.check();
+    assert_eq!(exit, 0, "{text}");
+    let elsewhere = |args: &[&str]| {
+        let mut command = machine.0.command(args);
+        command.current_dir(machine.0.path("home/other")).output().unwrap()
+    };
+    let output = elsewhere(&["check"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(machine.check().0, 0);
+    assert!(!machine.check().1.contains("pin/gone"), "{}", machine.check().1);
+    let mut changed = file;
+    changed["projects"][path("home/other")]["mcpServers"] = servers("changed");
+    machine.0.write("home/.claude.json", &changed.to_string());
+    assert_eq!(machine.check().0, 0);
+    assert_eq!(code(&elsewhere(&["check"])), 4);
+}

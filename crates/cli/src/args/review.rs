@@ -7,7 +7,7 @@ use super::inspect::{DiscoveryOptions, TrustArg};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
-    /// Directories that contain plugins, or plugin directories [default: the project of the working directory]
+    /// Directories that contain plugins, or plugin directories [default: everything that is installed]
     #[arg(value_name = "DIR", conflicts_with_all = ["hosts", "project", "no_project"])]
     pub(crate) dirs: Vec<Utf8PathBuf>,
     #[command(flatten)]
