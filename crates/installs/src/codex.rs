@@ -10,12 +10,14 @@ use crate::loose::{add_directory, add_shared_skills, add_skills};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
 use crate::{
-    EntryKind, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallProblem,
-    InstallProblemKind, RecordPlace,
+    EntryKind, HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblem, InstallProblemKind,
+    RecordPlace,
 };
 
 /// The directory of an administrator's files.
 const SYSTEM: &str = "/etc/codex";
+
+const CONFIG: &str = "config.toml";
 
 /// What the configuration decides about plugins.
 #[derive(Default)]
@@ -38,7 +40,14 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     let home = found.home.clone();
     let system = (SYSTEM.to_owned(), InstallLayer::User);
     for (at, layer) in core::iter::once(system).chain(found.levels(".codex")) {
-        read_config(found, &at, layer, &mut config);
+        read_config(found, &join(&at, CONFIG), layer, &mut config);
+        if at == home {
+            // The command line chooses one of these profiles.
+            let names = found.entries(&at).into_iter().map(|entry| entry.name);
+            for name in names.filter(|name| name.ends_with(".config.toml")).collect::<Vec<_>>() {
+                read_config(found, &join(&at, &name), layer, &mut config);
+            }
+        }
         let hooks = join(&at, "hooks.json");
         found.parts_file(&hooks, Syntax::Json, layer, |found, root, parts| {
             parts.add_hooks(found.members(&hooks, root, "hooks"), &[]);
@@ -57,26 +66,27 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     }
 }
 
-/// Reads `config.toml`. A file of the project can enable and disable plugins too.
-fn read_config(found: &mut Collector<'_>, directory: &str, layer: InstallLayer, config: &mut Config) {
-    let path = join(directory, "config.toml");
-    found.parts_file(&path, Syntax::Toml, layer, |found, root, parts| {
-        read_parts(found, &path, root, parts);
-        config.read(found, &path, layer, root);
+/// Reads `config.toml` or a profile. A file of the project can enable and disable plugins too.
+fn read_config(found: &mut Collector<'_>, path: &str, layer: InstallLayer, config: &mut Config) {
+    found.parts_file(path, Syntax::Toml, layer, |found, root, parts| {
+        read_parts(found, path, root, parts);
+        config.read(found, path, layer, root);
     });
 }
 
 impl Config {
     /// Reads the tables of plugins, marketplaces and trusted projects.
     fn read(&mut self, found: &mut Collector<'_>, path: &str, layer: InstallLayer, root: &JsonNode<'_>) {
-        if layer == InstallLayer::User {
+        // A profile is not always used, so it disables nothing, and trusts no project.
+        let is_profile = !path.ends_with("/config.toml");
+        if layer == InstallLayer::User && !is_profile {
             let is_trusted =
                 |node: &JsonNode<'_>| node.get("trust_level")?.as_str().map(|level| level == "trusted");
             let projects = found.members(path, root, "projects").iter();
             let trusted = projects.filter(|member| is_trusted(member.node()) == Some(true));
             self.trusted.extend(trusted.map(|member| member.key().to_owned()));
         }
-        let is_trusted = layer == InstallLayer::User || self.trusts(found, path);
+        let is_trusted = !is_profile && (layer == InstallLayer::User || self.trusts(found, path));
         for member in found.members(path, root, "plugins") {
             let record = place(path, &step("/plugins", member.key()));
             let Some(id) = found.id(member.key(), record.clone()) else { continue };
@@ -132,8 +142,8 @@ fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts:
         parts.add_env(found.members(path, policy, "set"));
     }
     for member in found.members(path, root, "model_providers") {
-        if let Some(command) = member.node().get("auth").and_then(|auth| auth.get("command")) {
-            parts.add_command(&format!("model_providers.{}.auth", member.key()), command);
+        if let Some(auth) = member.node().get("auth").filter(|auth| auth.get("command").is_some()) {
+            parts.add_command(&format!("model_providers.{}.auth", member.key()), auth);
         }
     }
 }
@@ -160,7 +170,6 @@ fn add_cache(found: &mut Collector<'_>, home: &str, config: &mut Config) {
                 let Some(real) = found.machine.files.real(&join(&directory, &version)) else { continue };
                 let install = found.install(found.key(&id), InstallKind::Plugin, real, place(&directory, ""));
                 found.add(Install {
-                    contents: InstallContents::CacheDirectory,
                     version: Some(version),
                     state,
                     switch: HostSwitch::Id(id.as_str().to_owned()),

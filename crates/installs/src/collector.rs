@@ -22,11 +22,14 @@ pub(crate) struct Collector<'m> {
     // Two records can lead to one directory, and the home can be inside the project.
     // The place comes first, because two places are compared faster than two keys.
     known: BTreeMap<(PlacePath, PluginKey), usize>,
+    // One file can be read in several roles, for example if `.mcp.json` is a symlink to the settings.
+    parts: BTreeMap<PlacePath, Parts>,
 }
 
 impl<'m> Collector<'m> {
     pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String) -> Self {
-        Self { machine, host, home, installs: Vec::new(), problems: Vec::new(), known: BTreeMap::new() }
+        let (installs, problems) = (Vec::new(), Vec::new());
+        Self { machine, host, home, installs, problems, known: BTreeMap::new(), parts: BTreeMap::new() }
     }
 
     /// Returns the inventory, or `None` if the host is not on this machine and the project has nothing of it.
@@ -79,6 +82,12 @@ impl<'m> Collector<'m> {
         if install.switch == HostSwitch::None {
             first.switch = HostSwitch::None;
         }
+        if matches!(
+            (&first.contents, &install.contents),
+            (InstallContents::Parts(_), InstallContents::Parts(_))
+        ) {
+            (first.kind, first.contents) = (install.kind, install.contents);
+        }
     }
 
     /// Returns a problem with the most common values: it concerns no single plugin.
@@ -104,7 +113,7 @@ impl<'m> Collector<'m> {
         self.fault(file, pointer, fault);
     }
 
-    fn fault(&mut self, file: &str, pointer: &str, fault: ReadFault) {
+    pub(crate) fn fault(&mut self, file: &str, pointer: &str, fault: ReadFault) {
         let record = place(file, pointer);
         self.report(self.draft(InstallProblemKind::Unreadable, record, fault.message, fault.help));
     }
@@ -184,14 +193,18 @@ impl<'m> Collector<'m> {
         let Some(root) = self.parse(&file) else { return };
         let mut parts = Parts::default();
         fill(self, &root, &mut parts);
-        let kind = parts.kind();
-        let parts = parts.finish();
         if parts.is_empty() {
             return;
         }
         let Some(real) = self.machine.files.real(path) else {
             return self.unreadable(path, "", "the path is not UTF-8, or the file has just disappeared");
         };
+        let all = self.parts.entry(real.clone()).or_default();
+        if let Err(name) = all.merge(parts) {
+            let message = format!("`{}` means different things in two roles of this file", shown(&name));
+            return self.unreadable(path, "", message);
+        }
+        let (kind, parts) = (all.kind(), all.clone().finish());
         let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
         self.add(Install { contents: InstallContents::Parts(parts), layer, ..install });
     }
@@ -221,6 +234,15 @@ impl<'m> Collector<'m> {
             directories.extend(last);
         }
         directories
+    }
+
+    /// Returns all directories above the working directory, the nearest first, and itself.
+    pub(crate) fn ancestors(&self) -> Vec<String> {
+        let Some(directory) = self.machine.directory.or(self.machine.project) else { return Vec::new() };
+        let directory = directory.as_str().trim_end_matches('/');
+        let above = directory.rmatch_indices('/').filter_map(|(at, _)| directory.get(..at));
+        let above = core::iter::once(directory).chain(above).filter(|path| !path.is_empty());
+        above.map(ToOwned::to_owned).chain(["/".to_owned()]).collect()
     }
 
     /// Returns the host's home and its directories in the project.
@@ -259,6 +281,19 @@ pub(crate) fn absolute(machine: &Machine<'_>, path: &str) -> String {
         (_, Some(directory)) if !path.starts_with('/') => join(directory.as_str(), path),
         _ => path.to_owned(),
     }
+}
+
+/// Returns an absolute path without `.` and `..`, which do not look at symlinks.
+pub(crate) fn clean(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }
 
 /// Returns a text of a record for a message: one line, at most 128 characters.

@@ -101,7 +101,7 @@ pub enum InstallContents {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstallPart {
-    /// `hooks.json`, `servers.json`, `commands.json` or `env.json`.
+    /// `hooks.json`, `servers.json`, `commands.json`, `env.json` or `switches.json`.
     pub name: &'static str,
     /// Canonical JSON.
     pub bytes: Vec<u8>,

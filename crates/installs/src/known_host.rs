@@ -2,8 +2,8 @@
 
 use core::str::FromStr;
 
-use crate::collector::{Collector, join, path_of};
-use crate::{HostInventory, Machine, claude, codex, directory_hosts, gemini};
+use crate::collector::{Collector, join, path_of, shown};
+use crate::{HostInventory, Machine, ReadFault, claude, codex, directory_hosts, gemini};
 
 macro_rules! hosts {
     ($($variant:ident $name:literal $title:literal,)*) => {
@@ -87,8 +87,28 @@ pub fn read_host(host: KnownHost, machine: &Machine<'_>) -> Option<HostInventory
         KnownHost::Kimi => (home("KIMI_CODE_HOME", ".kimi-code"), directory_hosts::report_kimi),
     };
     let mut found = Collector::new(machine, name, home);
+    if let Some((variable, value)) = unclear_home(host, machine) {
+        let message = format!("{variable} is `{}`, expected an absolute path", shown(value));
+        let fault = ReadFault::new(message, "correct or unset the variable");
+        found.fault(&format!("${variable}"), "", fault);
+    }
     read(&mut found);
     let is_unread = matches!(host, KnownHost::Vscode | KnownHost::Opencode | KnownHost::Kimi);
     // A home of an unread host says nothing: such programs are often installed without any plugin.
     found.finish().filter(|inventory| !is_unread || !inventory.problems.is_empty())
+}
+
+/// Returns the variable and value that leave open which home the host uses: it takes `~` literally, and resolves other
+/// paths against its own working directory.
+fn unclear_home<'m>(host: KnownHost, machine: &Machine<'m>) -> Option<(&'static str, &'m str)> {
+    let variable = match host {
+        KnownHost::Claude => "CLAUDE_CONFIG_DIR",
+        KnownHost::Codex => "CODEX_HOME",
+        KnownHost::Gemini => "GEMINI_CLI_HOME",
+        _ => return None,
+    };
+    let value = machine.environment.get(variable)?;
+    // For the others, an empty value is the same as none.
+    let is_unset = value.is_empty() && host != KnownHost::Claude;
+    (!is_unset && !value.starts_with('/')).then_some((variable, value.as_str()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plugward_manifest::json::{self, JsonMember, JsonNode, JsonValue, ParseLimits};
 
-use crate::mask::{hashed, is_secret_name, masked};
+use crate::mask::{hashed, is_opaque, is_secret_name, masked};
 use crate::{InstallKind, InstallPart};
 
 /// A JSON value without positions, with sorted keys.
@@ -18,12 +18,13 @@ pub(crate) enum Value {
 }
 
 /// The parts of one file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Parts {
     hooks: BTreeMap<String, Value>,
     servers: BTreeMap<String, Value>,
     commands: BTreeMap<String, Value>,
     env: BTreeMap<String, Value>,
+    switches: BTreeMap<String, Value>,
 }
 
 impl Value {
@@ -104,13 +105,17 @@ impl Parts {
     ///
     /// It is stored in the structure of hooks, with its name as the event, so that it is judged like the command of a hook.
     pub(crate) fn add_command(&mut self, name: &str, node: &JsonNode<'_>) {
+        let arguments = node.get("args").and_then(JsonNode::items);
         let node = node.get("command").unwrap_or(node);
-        let command = match (node.as_str(), node.items()) {
-            (Some(text), _) => text.to_owned(),
-            (None, Some(items)) => {
-                items.iter().filter_map(JsonNode::as_str).map(shell_word).collect::<Vec<_>>().join(" ")
-            }
-            (None, None) => String::new(),
+        let words = |items: &[JsonNode<'_>]| -> Vec<String> {
+            items.iter().filter_map(JsonNode::as_str).map(shell_word).collect()
+        };
+        let command = match (node.as_str(), node.items(), arguments) {
+            // With arguments, the text is the name of a program.
+            (Some(text), _, Some(items)) => [vec![shell_word(text)], words(items)].concat().join(" "),
+            (Some(text), _, None) => text.to_owned(),
+            (None, Some(items), _) => words(items).join(" "),
+            (None, None, _) => String::new(),
         };
         if command.is_empty() {
             return;
@@ -127,10 +132,44 @@ impl Parts {
         self.env.extend(members.map(|member| (member.key().to_owned(), Value::of(member.node()).hash())));
     }
 
+    /// Adds settings that switch off other hooks or servers, unless they are `false` or `null`.
+    pub(crate) fn add_switches(&mut self, root: &JsonNode<'_>, names: &[&str]) {
+        let members = root.members().unwrap_or_default().iter();
+        let set = members.filter(|member| names.contains(&member.key()));
+        let set =
+            set.filter(|member| !matches!(member.node().value(), JsonValue::Null | JsonValue::Bool(false)));
+        self.switches.extend(set.map(|member| (member.key().to_owned(), Value::of(member.node()))));
+    }
+
+    /// Adds the parts of a file that was also read in another role, or returns the name that has two values.
+    pub(crate) fn merge(&mut self, other: Self) -> Result<(), String> {
+        let pairs = [
+            (&mut self.hooks, other.hooks),
+            (&mut self.servers, other.servers),
+            (&mut self.commands, other.commands),
+            (&mut self.env, other.env),
+            (&mut self.switches, other.switches),
+        ];
+        for (part, other) in pairs {
+            for (name, value) in other {
+                if part.get(&name).is_some_and(|known| *known != value) {
+                    return Err(name);
+                }
+                part.insert(name, value);
+            }
+        }
+        Ok(())
+    }
+
     /// Returns `Servers` if the file only configures MCP servers.
     pub(crate) fn kind(&self) -> InstallKind {
-        let others = [&self.hooks, &self.commands, &self.env];
+        let others = [&self.hooks, &self.commands, &self.env, &self.switches];
         if others.iter().all(|part| part.is_empty()) { InstallKind::Servers } else { InstallKind::Settings }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let all = [&self.hooks, &self.servers, &self.commands, &self.env, &self.switches];
+        all.iter().all(|part| part.is_empty())
     }
 
     /// Returns the parts that are not empty.
@@ -143,6 +182,7 @@ impl Parts {
             ("env.json", self.env),
             ("hooks.json", wrapped("hooks", self.hooks)),
             ("servers.json", wrapped("mcpServers", self.servers)),
+            ("switches.json", self.switches),
         ];
         let parts = parts.into_iter().filter(|(_, part)| !part.is_empty()).map(|(name, part)| {
             let text = Value::Map(part).text();
@@ -170,6 +210,16 @@ fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
 fn server(node: &JsonNode<'_>) -> Value {
     let mut value = guarded(Value::of(node));
     let Value::Map(members) = &mut value else { return value };
+    // Codex stores there what the user has allowed.
+    if let Some(Value::Map(tools)) = members.get_mut("tools") {
+        tools.retain(|_, tool| {
+            let Value::Map(tool) = tool else { return true };
+            tool.remove("approval_mode").is_none() || !tool.is_empty()
+        });
+        if tools.is_empty() {
+            members.remove("tools");
+        }
+    }
     if let Some(headers) = members.remove("http_headers") {
         members.insert("headers".to_owned(), headers.hash());
     }
@@ -187,7 +237,8 @@ fn guarded(value: Value) -> Value {
         let value = match key.as_str() {
             "env" | "headers" => value.hash(),
             "args" => arguments(value),
-            name if is_secret_name(name) => value.hash(),
+            // A list or an object can contain a command.
+            name if is_secret_name(name) && matches!(value, Value::Text(_) | Value::Plain(_)) => value.hash(),
             _ => guarded(value),
         };
         (key, value)
@@ -202,7 +253,7 @@ fn arguments(value: Value) -> Value {
     let items = items.into_iter().map(|item| {
         let hide = core::mem::take(&mut after);
         match &item {
-            Value::Text(text) if hide && !text.starts_with(['-', '$']) => item.hash(),
+            Value::Text(text) if hide && !text.starts_with('-') && is_opaque(text) => item.hash(),
             Value::Text(text) => {
                 after = text.starts_with('-') && is_secret_name(text);
                 item

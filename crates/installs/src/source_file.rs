@@ -27,6 +27,13 @@ const LIMITS: ParseLimits =
 
 impl SourceFile {
     pub(crate) fn new(path: String, mut bytes: Vec<u8>, syntax: Syntax) -> Self {
+        if syntax != Syntax::Toml {
+            // Hosts accept a byte order mark at the start.
+            if bytes.starts_with(b"\xef\xbb\xbf") {
+                blank(&mut bytes, 0, 3);
+            }
+            replace_surrogates(&mut bytes);
+        }
         if syntax == Syntax::JsonWithComments {
             blank_comments(&mut bytes);
         }
@@ -74,6 +81,33 @@ pub(crate) fn blank_comments(bytes: &mut [u8]) {
 fn blank(bytes: &mut [u8], start: usize, length: usize) {
     for byte in bytes.iter_mut().skip(start).take(length).filter(|byte| !matches!(byte, b'\n' | b'\r')) {
         *byte = b' ';
+    }
+}
+
+/// Replaces escaped surrogates without a partner, which JavaScript accepts, by U+FFFD, which it writes for them.
+fn replace_surrogates(bytes: &mut [u8]) {
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+        at += found;
+        at += match (surrogate(bytes, at), surrogate(bytes, at + 6)) {
+            (Some(true), Some(false)) => 12,
+            (Some(_), _) => {
+                bytes.iter_mut().skip(at + 2).zip(*b"fffd").for_each(|(byte, new)| *byte = new);
+                6
+            }
+            (None, _) => 2,
+        };
+    }
+}
+
+/// Returns `true` for the escape of a high surrogate and `false` for that of a low one.
+fn surrogate(bytes: &[u8], at: usize) -> Option<bool> {
+    let [b'\\', b'u', b'd' | b'D', kind, more @ ..] = bytes.get(at..at + 6)? else { return None };
+    match kind.to_ascii_lowercase() {
+        _ if !more.iter().all(u8::is_ascii_hexdigit) => None,
+        b'8'..=b'9' | b'a'..=b'b' => Some(true),
+        b'c'..=b'f' => Some(false),
+        _ => None,
     }
 }
 

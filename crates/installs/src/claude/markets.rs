@@ -7,7 +7,7 @@ use plugward_manifest::{CommandSources, Source, read_marketplace};
 use plugward_types::{InstalledId, escape};
 
 use super::Context;
-use crate::collector::{Collector, absolute, join, place, shown, step};
+use crate::collector::{Collector, absolute, clean, join, place, shown, step};
 use crate::source_file::Syntax;
 use crate::{EntryKind, InstallProblem, InstallProblemKind, RecordPlace};
 
@@ -21,9 +21,13 @@ pub(super) struct Markets {
     read: BTreeMap<String, Market>,
 }
 
-struct KnownMarket {
+/// A marketplace in a record or in the settings.
+#[derive(Clone)]
+pub(super) struct KnownMarket {
     location: String,
     is_in_place: bool,
+    /// `true` if the source is a marketplace file and not a directory.
+    is_file: bool,
 }
 
 /// A marketplace as far as it decides about installed plugins.
@@ -46,9 +50,8 @@ impl Markets {
     pub(super) fn read(found: &mut Collector<'_>, context: &Context) -> Self {
         let mut markets = Self::default();
         // The host creates the row of a directory in the settings at its next start, and runs it in that start.
-        for (name, path) in &context.settings.markets {
-            let known = KnownMarket { location: path.clone(), is_in_place: true };
-            markets.known.insert(name.clone(), Ok(known));
+        for (name, known) in &context.settings.markets {
+            markets.known.insert(name.clone(), Ok(known.clone()));
         }
         for name in ["known_marketplaces_claudeai.json", "known_marketplaces.json"] {
             markets.read_record(found, &join(&context.roots.plugins, name), None);
@@ -64,7 +67,9 @@ impl Markets {
         let Some(root) = found.parse(&file) else { return };
         for member in root.members().unwrap_or_default() {
             let record = place(path, &step("", member.key()));
-            let mut known = known_market(member.node()).map_err(|message| fault(found, record, message));
+            let location = member.node().get("installLocation");
+            let mut known =
+                known_market(member.node(), location).map_err(|message| fault(found, record, message));
             if let (Some(seed), Ok(known)) = (seed, &mut known) {
                 // The paths in a seed are those of the machine on which it was made.
                 known.location = join(seed, &format!("marketplaces/{}", member.key()));
@@ -89,7 +94,7 @@ fn fault(found: &Collector<'_>, record: RecordPlace, message: String) -> Install
     found.draft(InstallProblemKind::Row, record, message, "correct the marketplace, or add it again")
 }
 
-fn known_market(node: &JsonNode<'_>) -> Result<KnownMarket, String> {
+fn known_market(node: &JsonNode<'_>, location: Option<&JsonNode<'_>>) -> Result<KnownMarket, String> {
     let source = node.get("source").ok_or("expected an object with `source`")?;
     let kind =
         source.get("source").and_then(JsonNode::as_str).ok_or("expected a kind as `source` of the source")?;
@@ -97,18 +102,30 @@ fn known_market(node: &JsonNode<'_>) -> Result<KnownMarket, String> {
     if !is_in_place && !COPIED.contains(&kind) {
         return Err(format!("unknown kind of source `{}`", shown(kind)));
     }
-    let location = match node.get("installLocation") {
+    let location = match location {
         Some(location) => location.as_str().ok_or("expected a string as `installLocation`")?,
         None => source.get("path").and_then(JsonNode::as_str).unwrap_or_default(),
     };
-    Ok(KnownMarket { location: location.to_owned(), is_in_place })
+    Ok(KnownMarket { location: location.to_owned(), is_in_place, is_file: kind == "file" })
 }
 
-/// Returns the directory of a marketplace in the settings, if the host uses it in place.
-pub(super) fn directory_of(found: &Collector<'_>, node: &JsonNode<'_>, base: &str) -> Option<String> {
-    let known = known_market(node).ok().filter(|known| known.is_in_place)?;
+/// Returns a marketplace in the settings, if the host uses it in place.
+pub(super) fn market_of(found: &Collector<'_>, node: &JsonNode<'_>, base: &str) -> Option<KnownMarket> {
+    // In settings, the host ignores `installLocation`.
+    let known = known_market(node, None).ok().filter(|known| known.is_in_place)?;
     let is_full = known.location.starts_with(['/', '~']);
-    Some(if is_full { absolute(found.machine, &known.location) } else { join(base, &known.location) })
+    let path = if is_full { absolute(found.machine, &known.location) } else { join(base, &known.location) };
+    Some(KnownMarket { location: clean(&path), ..known })
+}
+
+/// Returns the path of an entry as the host reads it: the plugin root comes only before paths without `./`.
+fn without_root<'p>(raw: &str, path: &'p str, root: &str) -> &'p str {
+    let node = json::parse(raw.as_bytes(), &ParseLimits::marketplace()).ok();
+    let source = node.as_ref().and_then(|node| node.get("source")?.as_str());
+    if root.is_empty() || !source.is_some_and(|source| source.starts_with("./")) {
+        return path;
+    }
+    path.strip_prefix(root).map_or(path, |rest| rest.trim_start_matches('/'))
 }
 
 impl KnownMarket {
@@ -148,14 +165,22 @@ impl Market {
         if !known.is_in_place {
             return Ok(());
         }
+        // The paths of a marketplace file that is the source itself are relative to the directory of that file.
+        let parent = file.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let base = if known.is_file { parent } else { directory.as_str() };
         for entry in read.entries() {
-            if let Source::Local { path } = entry.source() {
-                let at = if path.is_empty() { directory.clone() } else { join(&directory, path) };
-                // Without the directory the host runs the copy in the cache.
-                if found.is_directory(&at) {
-                    self.in_place.insert(entry.name().to_owned(), at);
-                }
+            let Source::Local { path } = entry.source() else { continue };
+            let path = without_root(entry.raw(), path, read.plugin_root());
+            let at = if path.is_empty() { base.to_owned() } else { join(base, path) };
+            if found.is_directory(&at) {
+                self.in_place.insert(entry.name().to_owned(), at);
+                continue;
             }
+            // The host runs nothing then, also if there is a copy in the cache. It can be created at any time.
+            let message = format!("the directory in the marketplace is not on disk: {}", shown(&at));
+            let help = "restore the directory, or uninstall the plugin";
+            let problem = found.draft(InstallProblemKind::Missing, place(file, ""), message, help);
+            self.refused.insert(entry.name().to_owned(), problem);
         }
         // The place of a refused entry is not known, so its plugin cannot be judged. If its source is invalid, only
         // the JSON contains its name.

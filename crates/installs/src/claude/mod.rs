@@ -8,7 +8,7 @@ mod settings;
 
 use plugward_types::{InstalledId, PlacePath, PluginKey};
 
-use crate::collector::{Collector, absolute, join, path_of, place, shown};
+use crate::collector::{Collector, absolute, join, place, shown};
 use crate::loose::{add_directory, add_skills};
 use crate::{
     HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblem, InstallProblemKind,
@@ -29,11 +29,11 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    fn of(found: &Collector<'_>) -> Self {
+    fn of(found: &Collector<'_>, settings: &Settings) -> Self {
         let machine = found.machine;
-        let moved = path_of(machine, "CLAUDE_CODE_PLUGIN_CACHE_DIR");
-        let plugins = moved.unwrap_or_else(|| join(&found.home, "plugins"));
-        let seeds = path_list(found, "CLAUDE_CODE_PLUGIN_SEED_DIR");
+        let moved = settings.variable(found, "CLAUDE_CODE_PLUGIN_CACHE_DIR").filter(|path| !path.is_empty());
+        let plugins = moved.map_or_else(|| join(&found.home, "plugins"), |path| absolute(machine, &path));
+        let seeds = path_list(found, settings, "CLAUDE_CODE_PLUGIN_SEED_DIR");
         let all = || core::iter::once(&plugins).chain(&seeds);
         let real = all().filter_map(|root| machine.files.real(root)).collect();
         let caches = all().filter_map(|root| machine.files.real(&join(root, "cache"))).collect();
@@ -62,7 +62,8 @@ struct Context {
 
 /// Reads everything that Claude Code would load.
 pub(super) fn read(found: &mut Collector<'_>) {
-    let (roots, settings) = (Roots::of(found), settings::read(found));
+    let settings = settings::read(found);
+    let roots = Roots::of(found, &settings);
     let mut context = Context { roots, settings, is_record_readable: true };
     let mut markets = markets::Markets::read(found, &context);
     let records = records::read(found, &context);
@@ -70,7 +71,7 @@ pub(super) fn read(found: &mut Collector<'_>) {
     let records = records.unwrap_or_default();
     let covered = plugins::add(found, &context, &mut markets, &records);
     cache::add(found, &context, &mut markets, covered);
-    add_inline(found);
+    add_inline(found, &context.settings);
     // The plugins of the user's account have no record.
     let synced = join(&context.roots.plugins, "synced");
     for name in found.directories(&synced) {
@@ -110,14 +111,14 @@ impl Context {
 }
 
 /// Returns the directories in an environment variable.
-fn path_list(found: &Collector<'_>, variable: &str) -> Vec<String> {
-    let value = found.machine.environment.get(variable).map_or("", String::as_str);
+fn path_list(found: &Collector<'_>, settings: &Settings, variable: &str) -> Vec<String> {
+    let value = settings.variable(found, variable).unwrap_or_default();
     value.split(':').filter(|path| !path.is_empty()).map(|path| absolute(found.machine, path)).collect()
 }
 
 /// Adds the plugins that an environment variable names. The host reads them in place, and nothing disables them.
-fn add_inline(found: &mut Collector<'_>) {
-    for path in path_list(found, "CLAUDE_CODE_PLUGIN_DIRS") {
+fn add_inline(found: &mut Collector<'_>, settings: &Settings) {
+    for path in path_list(found, settings, "CLAUDE_CODE_PLUGIN_DIRS") {
         let record = place("$CLAUDE_CODE_PLUGIN_DIRS", "");
         let Some(real) = found.machine.files.real(&path).filter(|real| found.is_directory(real.as_str()))
         else {
@@ -137,7 +138,15 @@ fn add_loose(found: &mut Collector<'_>, settings: &Settings) {
         let setting = format!("{name}@skills-dir").parse().ok().and_then(|id| settings.enabled.get(&id));
         if setting.is_some_and(|setting| !setting.is_on) { HostState::Off } else { HostState::On }
     };
-    for (at, layer) in found.levels(".claude") {
+    let mut levels = found.levels(".claude");
+    let is_above = |path: &String| found.machine.files.kind(&join(path, ".git")).is_none();
+    let ancestors = found.ancestors();
+    if ancestors.iter().all(is_above) {
+        // Without a repository, the host also searches the directories up to the home directory.
+        let below = ancestors.into_iter().take_while(|path| path != found.machine.home);
+        levels.extend(below.map(|at| (join(&at, ".claude"), InstallLayer::Project)));
+    }
+    for (at, layer) in levels {
         add_skills(found, &join(&at, "skills"), layer, &[], Some(&state));
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
         add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);

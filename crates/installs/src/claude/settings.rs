@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use plugward_manifest::json::{JsonNode, JsonValue};
+use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
 use plugward_types::{InstalledId, PlacePath, PluginKey};
 
-use super::markets::directory_of;
-use crate::collector::{Collector, is_json, join, path_of, place, step};
+use super::markets::{KnownMarket, market_of};
+use crate::collector::{Collector, clean, is_json, join, path_of, place, step};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
-use crate::{HostState, HostSwitch, Install, InstallContents, InstallLayer, RecordPlace};
+use crate::{EntryKind, HostState, HostSwitch, Install, InstallContents, InstallLayer, RecordPlace};
 
 /// The settings whose value is a command.
 const COMMANDS: &[&str] = &[
@@ -23,6 +23,9 @@ const COMMANDS: &[&str] = &[
     "subagentStatusLine",
 ];
 
+/// The settings that switch off hooks of other files.
+const SWITCHES: &[&str] = &["allowManagedHooksOnly", "disableAllHooks"];
+
 /// The directories of an administrator's settings, on Linux and macOS.
 const MANAGED: &[&str] = &["/etc/claude-code", "/Library/Application Support/ClaudeCode"];
 
@@ -32,7 +35,9 @@ pub(super) struct Settings {
     /// The value with the highest precedence.
     pub(super) enabled: BTreeMap<InstalledId, Setting>,
     /// The directories that the settings add as marketplaces, by name.
-    pub(super) markets: BTreeMap<String, String>,
+    pub(super) markets: BTreeMap<String, KnownMarket>,
+    /// The variables that the user's or administrator's settings set for the host itself.
+    env: BTreeMap<String, String>,
 }
 
 pub(super) struct Setting {
@@ -57,6 +62,11 @@ impl Settings {
             Some(setting) if setting.is_forced => HostSwitch::None,
             _ => HostSwitch::Id(id.as_str().to_owned()),
         }
+    }
+
+    /// Returns an environment variable of the host, which its settings can set.
+    pub(super) fn variable(&self, found: &Collector<'_>, name: &str) -> Option<String> {
+        self.env.get(name).or_else(|| found.machine.environment.get(name)).cloned()
     }
 
     /// Adds the values of one level, which has a higher precedence than all before it.
@@ -111,8 +121,15 @@ impl Settings {
             }
             let base = path.rsplit_once("/.claude/").map_or(path, |(base, _)| base);
             for member in found.members(path, root, "extraKnownMarketplaces") {
-                let directory = directory_of(found, member.node(), base);
-                self.markets.extend(directory.map(|directory| (member.key().to_owned(), directory)));
+                let market = market_of(found, member.node(), base);
+                self.markets.extend(market.map(|market| (member.key().to_owned(), market)));
+            }
+            if layer == InstallLayer::User {
+                let text = |member: &JsonMember<'_>| {
+                    Some((member.key().to_owned(), member.node().as_str()?.to_owned()))
+                };
+                let members = root.get("env").and_then(JsonNode::members).unwrap_or_default();
+                self.env.extend(members.iter().filter_map(text));
             }
         });
         settings
@@ -143,6 +160,7 @@ pub(super) fn read(found: &mut Collector<'_>) -> Settings {
 fn add_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
     parts.add_hooks(found.members(path, root, "hooks"), &[]);
     parts.add_env(found.members(path, root, "env"));
+    parts.add_switches(root, SWITCHES);
     for name in COMMANDS {
         let Some(node) = root.get(name).filter(|node| !node.is_null()) else { continue };
         match node.value() {
@@ -154,7 +172,8 @@ fn add_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts: 
 
 /// Reads the files of MCP servers.
 fn read_servers(found: &mut Collector<'_>) {
-    for directory in found.project_directories() {
+    // The host reads those above the project too, up to the root.
+    for directory in found.ancestors() {
         found.servers_file(&join(&directory, ".mcp.json"), Syntax::Json, InstallLayer::Project);
     }
     // With the default home, the file is next to the home and not in it.
@@ -163,7 +182,9 @@ fn read_servers(found: &mut Collector<'_>) {
     let path = join(&base, ".claude.json");
     found.parts_file(&path, Syntax::Json, InstallLayer::User, |found, root, parts| {
         parts.add_servers(found.members(&path, root, "mcpServers"));
-        for directory in found.project_directories() {
+        let mut directories = found.project_directories();
+        directories.extend(main_checkout(found));
+        for directory in directories {
             // The object has a member for each project that the user ever opened.
             let Some(project) = root.get("projects").and_then(|projects| projects.get(&directory)) else {
                 continue;
@@ -173,6 +194,25 @@ fn read_servers(found: &mut Collector<'_>) {
             add_project_servers(found, &path, &directory, parts.finish());
         }
     });
+}
+
+/// Returns the main checkout if the working directory is in a linked worktree of Git: its servers apply there too.
+fn main_checkout(found: &mut Collector<'_>) -> Option<String> {
+    let mut all = found.ancestors().into_iter();
+    let (root, git) = all.find_map(|at| {
+        let git = join(&at, ".git");
+        found.machine.files.kind(&git).is_some().then_some((at, git))
+    })?;
+    if found.machine.files.kind(&git) != Some(EntryKind::File) {
+        return None;
+    }
+    let read = found.machine.files.read(&git).map_err(|fault| found.unreadable(&git, "", fault.message));
+    let text = String::from_utf8(read.ok()??).ok()?;
+    let target = text.strip_prefix("gitdir:")?.trim();
+    let target = clean(&if target.starts_with('/') { target.to_owned() } else { join(&root, target) });
+    let (common, name) = target.rsplit_once("/worktrees/")?;
+    let main = common.strip_suffix("/.git").unwrap_or(common);
+    Some(main.to_owned()).filter(|main| !name.contains('/') && *main != root)
 }
 
 /// Adds the servers that the user's file contains for one project.

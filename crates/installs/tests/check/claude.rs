@@ -7,7 +7,7 @@ use plugward_installs::{
 use crate::support::{Home, SITE, find, kinds, problems, rows};
 
 const RECORD: &str = "~/.claude/plugins/installed_plugins.json";
-const MARKETS: &str = "~/.claude/plugins/known_marketplaces.json";
+pub(crate) const MARKETS: &str = "~/.claude/plugins/known_marketplaces.json";
 const SETTINGS: &str = "~/.claude/settings.json";
 const ON: &str = r#"{"enabledPlugins":{"a@acme":true}}"#;
 const A1: &str = "~/.claude/plugins/cache/acme/a/1.0.0";
@@ -24,7 +24,7 @@ fn record(id: &str, rows: &[String]) -> String {
 }
 
 /// A home with one plugin.
-fn one() -> Home {
+pub(crate) fn one() -> Home {
     Home::new().file(RECORD, record("a@acme", &[row(A1, "1.0.0")])).directory(A1).file(SETTINGS, ON)
 }
 
@@ -275,25 +275,26 @@ fn a_row_that_leads_to_a_file_is_refused() {
     assert_eq!(problems(&found), ["install/row /plugins/a@acme/0"]);
 }
 
-fn market(source: &str, location: &str) -> String {
+pub(crate) fn market(source: &str, location: &str) -> String {
     format!(
         r#"{{"acme":{{"source":{{"source":"{source}","path":"/m"}},"installLocation":"{location}","lastUpdated":"x"}}}}"#
     )
 }
 
-const ENTRIES: &str = r#"{"name":"acme","owner":{"name":"o"},"plugins":[{"name":"a","source":"./plugins/a"},
+pub(crate) const ENTRIES: &str = r#"{"name":"acme","owner":{"name":"o"},"plugins":[{"name":"a","source":"./plugins/a"},
     {"name":"remote","source":{"source":"github","repo":"o/r"}}],"renames":{"old":"a","older":"a"}}"#;
 
 #[test]
 fn a_directory_marketplace_is_used_in_place() {
     for (source, location) in [
         ("directory", "/m"),
-        ("file", "/m/.claude-plugin/marketplace.json"),
+        ("file", "/m/marketplace.json"),
         ("directory", "/m/.claude-plugin/marketplace.json"),
     ] {
         let home = one()
             .file(MARKETS, market(source, location))
             .file("/m/.claude-plugin/marketplace.json", ENTRIES)
+            .file("/m/marketplace.json", ENTRIES)
             .directory("/m/plugins/a");
         let found = home.read(KnownHost::Claude);
         assert_eq!(rows(&found), ["claude:a@acme -> /m/plugins/a"], "{source} {location}");
@@ -310,13 +311,12 @@ fn a_directory_marketplace_is_used_in_place() {
     let found = home.read(KnownHost::Claude);
     assert_eq!(rows(&found), ["claude:a@acme -> ~/.claude/plugins/cache/acme/a/1.0.0"]);
     assert_eq!(found.installs[0].marketplace.as_deref(), Some("/m"));
-    // An entry whose directory is missing leaves the copy.
+    // An entry whose directory is missing runs nothing, also not the copy.
     let home =
         one().file(MARKETS, market("directory", "/m")).file("/m/.claude-plugin/marketplace.json", ENTRIES);
-    assert_eq!(
-        rows(&home.read(KnownHost::Claude)),
-        ["claude:a@acme -> ~/.claude/plugins/cache/acme/a/1.0.0"]
-    );
+    let found = home.read(KnownHost::Claude);
+    assert_eq!((rows(&found).len(), kinds(&found)), (0, vec![InstallProblemKind::Missing]));
+    assert_eq!(found.problems[0].state, HostState::On);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn every_version_directory_counts() {
     assert!(found.problems.is_empty(), "{:?}", found.problems);
     let install = &found.installs[1];
     assert_eq!((install.version.as_deref(), install.state), (Some("1.10.0"), HostState::On));
-    assert_eq!(install.contents, InstallContents::CacheDirectory);
+    assert_eq!(install.contents, InstallContents::Directory);
     assert_eq!(install.switch, HostSwitch::Id("a@acme".to_owned()));
 }
 
@@ -101,6 +101,12 @@ command = "sh a.sh"
 PATH = "/x"
 [model_providers.m.auth]
 command = "token.sh"
+args = ["-c", "a b"]
+[mcp_servers.s.tools.read]
+approval_mode = "approve"
+[mcp_servers.h.tools.write]
+approval_mode = "approve"
+enabled = false
 "#;
     let found = Home::new().file(CONFIG, text).read(KnownHost::Codex);
     assert!(found.problems.is_empty(), "{:?}", found.problems);
@@ -109,7 +115,7 @@ command = "token.sh"
     assert_eq!(part_names(install), ["commands.json", "env.json", "hooks.json", "servers.json"]);
     assert_eq!(
         part(install, "commands.json"),
-        r#"{"hooks":{"model_providers.m.auth":[{"hooks":[{"command":"token.sh","type":"command"}]}],"notify":[{"hooks":[{"command":"python3 n.py","type":"command"}]}]}}"#
+        r#"{"hooks":{"model_providers.m.auth":[{"hooks":[{"command":"token.sh -c 'a b'","type":"command"}]}],"notify":[{"hooks":[{"command":"python3 n.py","type":"command"}]}]}}"#
     );
     assert_eq!(
         part(install, "hooks.json"),
@@ -123,6 +129,9 @@ command = "token.sh"
     );
     assert!(servers.contains(r#""startup_timeout_sec":"1_0""#), "{servers}");
     serde_json::from_str::<serde_json::Value>(&servers).unwrap();
+    // What the user has allowed is not part of a server, but other settings of a tool are.
+    assert_eq!(servers.matches("tools").count(), 1);
+    assert!(servers.contains(r#""tools":{"write":{"enabled":false}}"#), "{servers}");
     let trusted =
         Home::new().file(CONFIG, "[hooks.state.\"x\"]\ntrusted_hash = \"1\"").read(KnownHost::Codex);
     assert!(trusted.installs.is_empty());
@@ -165,4 +174,36 @@ fn the_marketplace_is_the_clone_or_the_local_source() {
     assert_eq!(market(clone).as_deref(), Some("/home/u/.codex/.tmp/marketplaces/acme"));
     let local = Home::new().file(CONFIG, "[marketplaces.acme]\nsource_type = \"local\"\nsource = \"/m\"");
     assert_eq!(market(local).as_deref(), Some("/m"));
+}
+
+#[test]
+fn profiles_are_settings_that_disable_nothing() {
+    let profile = "[plugins.\"a@acme\"]\nenabled = false\n[mcp_servers.s]\ncommand = \"x\"";
+    let home = Home::new().directory(V1).file("~/.codex/work.config.toml", profile);
+    let home = home.file("~/.codex/config.toml.bak", profile).project(SITE, SITE);
+    let found = home.file("~/site/.codex/work.config.toml", profile).read(KnownHost::Codex);
+    assert_eq!(rows(&found)[0], "path:~/.codex/work.config.toml");
+    assert_eq!((found.installs.len(), found.installs[1].state), (2, HostState::On));
+}
+
+#[test]
+fn an_unclear_home_is_a_problem() {
+    let read = |host, variable: &str, value: &str| {
+        let found = Home::new().directory("~/.claude").variable(variable, value).try_read(host);
+        found.map_or(Vec::new(), |found| kinds(&found))
+    };
+    for (host, variable) in [
+        (KnownHost::Claude, "CLAUDE_CONFIG_DIR"),
+        (KnownHost::Codex, "CODEX_HOME"),
+        (KnownHost::Gemini, "GEMINI_CLI_HOME"),
+    ] {
+        for value in ["~/x", "x", "./x"] {
+            assert_eq!(read(host, variable, value), [InstallProblemKind::Unreadable], "{variable}={value}");
+        }
+        assert!(read(host, variable, "/home/u").is_empty(), "{variable}");
+        // Only Claude Code takes an empty value for a path.
+        assert_eq!(read(host, variable, "").len(), usize::from(host == KnownHost::Claude), "{variable}");
+    }
+    let found = Home::new().variable("CODEX_HOME", "~/x").read(KnownHost::Codex);
+    assert_eq!(found.problems[0].message, "CODEX_HOME is `~/x`, expected an absolute path");
 }

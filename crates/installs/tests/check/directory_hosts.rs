@@ -1,8 +1,8 @@
 //! Hosts whose directories are the record, and hosts that are not read.
 
-use plugward_installs::{HOSTS, InstallLayer, InstallProblemKind, KnownHost};
+use plugward_installs::{HOSTS, InstallKind, InstallLayer, InstallProblemKind, KnownHost};
 
-use crate::support::{Home, SITE, find, kinds, part, rows};
+use crate::support::{Home, SITE, find, kinds, part, part_names, rows};
 
 #[test]
 fn copilot() {
@@ -112,4 +112,15 @@ fn names_of_hosts_are_read_back() {
         assert!(!host.title().is_empty());
     }
     assert_eq!("Claude".parse::<KnownHost>().unwrap_err().to_string(), "unknown host");
+}
+
+#[test]
+fn one_file_in_two_roles_has_the_parts_of_both() {
+    let text = r#"{"mcpServers":{"s":{"command":"x"}},"hooks":{"stop":[{"command":"x.sh"}]}}"#;
+    let home =
+        Home::new().file("~/.cursor/mcp.json", text).link("~/.cursor/hooks.json", "~/.cursor/mcp.json");
+    let found = home.read(KnownHost::Cursor);
+    assert_eq!(rows(&found), ["path:~/.cursor/mcp.json"]);
+    assert_eq!(part_names(&found.installs[0]), ["hooks.json", "servers.json"]);
+    assert_eq!((found.installs[0].kind, found.problems.len()), (InstallKind::Settings, 0));
 }

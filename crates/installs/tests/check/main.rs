@@ -11,11 +11,13 @@
 )]
 
 mod claude;
+mod claude_places;
 mod claude_settings;
 mod codex;
 mod corpus;
 mod directory_hosts;
 mod gemini;
+mod masking;
 mod properties;
 #[path = "../../../../fuzz/installs/properties.rs"]
 mod properties_of_bytes;
