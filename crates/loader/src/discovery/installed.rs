@@ -66,14 +66,30 @@ impl InstallRecords {
             records.unreadable.extend(broken.map(|one| one.host.clone()));
             records.problems.extend(problems);
             for install in installs {
-                match merged.entry(install.address().clone()) {
+                let address = Self::address(&merged, &install);
+                match merged.entry(address) {
                     Entry::Occupied(mut known) => known.get_mut().add(install),
-                    Entry::Vacant(free) => drop(free.insert(InstalledPlace::of(install))),
+                    Entry::Vacant(free) => {
+                        let place = free.key().clone();
+                        free.insert(InstalledPlace::of(install)).move_to(place);
+                    }
                 }
             }
         }
         records.places = merged.into_iter().map(|(place, one)| (place, Arc::new(one))).collect();
         records
+    }
+
+    /// Returns where an install is told apart from others. Two hosts can read different parts of one file, which are then
+    /// judged one by one.
+    fn address(merged: &BTreeMap<PlacePath, InstalledPlace>, install: &Install) -> PlacePath {
+        let address = install.address();
+        let is_parts = |contents: &InstallContents| matches!(contents, InstallContents::Parts(_));
+        let differs = merged.get(address).is_some_and(|known| {
+            known.contents != install.contents && (is_parts(&known.contents) || is_parts(&install.contents))
+        });
+        let apart = differs.then(|| address.join(install.host.as_str()).ok()).flatten();
+        apart.unwrap_or_else(|| address.clone())
     }
 
     /// Returns what is installed at a place.
@@ -129,6 +145,16 @@ impl InstalledPlace {
             marketplace: install.marketplace,
             former_keys: former,
         }
+    }
+
+    /// Sets the place, which is a key if no record has one.
+    fn move_to(&mut self, place: PlacePath) {
+        for key in &mut self.keys {
+            if key.placed().is_some() {
+                *key = PluginKey::Placed(place.clone());
+            }
+        }
+        self.place = place;
     }
 
     fn add(&mut self, install: Install) {

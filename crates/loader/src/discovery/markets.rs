@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::{
-    CommandSources, MARKETPLACE_FILES, Marketplace, MarketplaceEntry, Source, read_marketplace,
+    CommandSources, MARKETPLACE_FILES, Marketplace, MarketplaceEntry, Source, json, read_marketplace,
 };
 
 use crate::discovery::discover::{Names, exists};
@@ -163,13 +163,23 @@ impl DirectoryMarkets {
             };
             self.by_name.entry(entry.name().to_owned()).or_insert_with(|| listing.clone());
             let Source::Local { path } = entry.source() else { continue };
-            // Many marketplaces set a plugin root and repeat it in front of each source.
+            // Hosts put the plugin root before a bare name only, but many marketplaces repeat it in a path.
             let shorter = path.strip_prefix(market.plugin_root()).and_then(|rest| rest.strip_prefix('/'));
+            let is_path = is_path(entry);
+            let is_there = |path: &str| exists(&root.jail, &join(dir, path));
             let place = match shorter {
-                Some(shorter) if !exists(&root.jail, &join(dir, path)) => join(dir, shorter),
+                Some(shorter) if is_path && (is_there(shorter) || !is_there(path)) => join(dir, shorter),
+                Some(shorter) if !is_there(path) => join(dir, shorter),
                 Some(_) | None => join(dir, path),
             };
             self.named.entry(place).or_insert(listing);
         }
     }
+}
+
+/// Returns `true` if the source of an entry is written as a path.
+fn is_path(entry: &MarketplaceEntry) -> bool {
+    let root = json::parse(entry.raw().as_bytes(), &json::ParseLimits::standard());
+    let source = root.as_ref().ok().and_then(|root| root.get("source")?.as_str());
+    source.is_some_and(|source| source.starts_with("./"))
 }
