@@ -1,7 +1,6 @@
 //! Six layers of 200 plugins to one value with all its contributions, next to `config` and `figment`.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot set up must stop")]
-#![expect(missing_docs, reason = "criterion's macros declare functions without documentation")]
 
 use std::hint::black_box;
 use std::sync::Arc;

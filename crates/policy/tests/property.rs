@@ -2,6 +2,13 @@
 //!
 //! The same stacks show that "the strongest layer wins" would not have it.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "helpers of tests stop if they cannot set up"
+)]
+
 use std::sync::Arc;
 
 use plugward_policy::{
@@ -95,8 +102,7 @@ fn layer(kind: LayerKind, picks: &[(usize, usize)]) -> Arc<SettingsLayer> {
                 .lines()
                 .filter(|row| !row.starts_with("scan") && !row.starts_with("hooks"))
                 .filter(|row| !row.starts_with("plugins.shared"))
-                .map(|row| format!("{row}\n"))
-                .collect();
+                .fold(String::new(), |text, row| text + row + "\n");
             SettingsLayer::parse(
                 LayerKind::User,
                 "config.toml",

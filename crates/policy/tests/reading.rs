@@ -1,5 +1,11 @@
 //! Reading settings: every fault with its place, and hostile input.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    reason = "helpers of tests stop if they cannot set up"
+)]
+
 use plugward_policy::{LayerKind, SettingsError, SettingsLayer};
 
 fn read(kind: LayerKind, text: &str) -> Result<SettingsLayer, SettingsError> {
@@ -174,7 +180,8 @@ fn size_depth_and_encoding_are_bounded() {
     let many = read(LayerKind::User, &"x y\n".repeat(250_000)).unwrap_err();
     assert!(many.rest().len() < 100);
     let many =
-        read(LayerKind::User, &(0..60_000).map(|n| format!("k{n} = 1\n")).collect::<String>()).unwrap_err();
+        read(LayerKind::User, &(0..60_000).fold(String::new(), |text, n| text + &format!("k{n} = 1\n")))
+            .unwrap_err();
     assert_eq!(many.rest().len(), 99);
 }
 

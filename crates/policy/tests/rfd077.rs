@@ -1,5 +1,7 @@
 //! RFD-077, point by point, as far as settings decide it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop if they cannot set up")]
+
 use std::sync::Arc;
 
 use plugward_policy::{

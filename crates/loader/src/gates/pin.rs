@@ -540,7 +540,7 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
         match part {
             ChangedPart::Signer => parts.push("another signer".to_owned()),
             ChangedPart::Shared if !one.is_plugin() => {
-                parts.push("a script that it starts differs".to_owned())
+                parts.push("a script that it starts differs".to_owned());
             }
             ChangedPart::Shared => parts.push("a shared directory differs".to_owned()),
             ChangedPart::Entry => parts.push("its marketplace entry differs".to_owned()),

@@ -244,7 +244,7 @@ impl Examiner<'_> {
                     match off {
                         None if is_enabled(&one, options) => all.push(one),
                         None => {
-                            gathered.skipped.push(Skipped { path: one.id, why: "not enabled".to_owned() })
+                            gathered.skipped.push(Skipped { path: one.id, why: "not enabled".to_owned() });
                         }
                         Some(setting) => {
                             let at = setting.origin.map(|origin| format!(" in {origin}")).unwrap_or_default();

@@ -298,7 +298,7 @@ impl<'t> LayerReader<'t> {
                     self.workspaces.push((place, values));
                 }
                 (Ok(_), _) => {
-                    self.wrong(table.span().start, "expected a table", "write a key after the path")
+                    self.wrong(table.span().start, "expected a table", "write a key after the path");
                 }
                 (Err(error), _) => self.wrong(path.span().start, error.to_string(), &error.help()),
             }
