@@ -5,7 +5,10 @@
 //! each and the middle of the ratios.
 
 #![expect(
+    clippy::cast_possible_truncation,
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::items_after_statements,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a benchmark stands for a host, and stops where it cannot go on"

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PinArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let change = pin_change(&found.name, pinned.as_ref(), found.checksum, file, offered, shown);
     match change.map_err(|error| explained(&error, &setup))? {
         PinChange::Unchanged => {
-            out.result(&format!("{} is already pinned to {file}.\n", line(&found.name)))?
+            out.result(&format!("{} is already pinned to {file}.\n", line(&found.name)))?;
         }
         PinChange::Write(digest) => {
             write(&id, digest, host)?;

@@ -99,10 +99,9 @@ fn text(found: &FoundCommand, shown: &Shown<'_>, host: &Host) -> String {
             .data_dir()
             .map_or_else(|_error| file.to_owned(), |dir| dir.join("plugins/command").join(file).to_string()),
     });
-    let source = found.official.map(|official| match official {
-        true => format!("{}, official", shown.found),
-        false => format!("{}, third party", shown.found),
-    });
+    let source = found
+        .official
+        .map(|official| format!("{}, {}", shown.found, if official { "official" } else { "third party" }));
     let rows = [
         ("file", file),
         ("from", source),

@@ -77,9 +77,9 @@ fn a_killed_update_leaves_a_version_that_works() {
         let there = std::fs::read(home.path().join("plugward-hi")).unwrap();
         assert!(there == version(1) || there == version(2), "neither version is complete");
         if there == version(1) {
-            old += 1
+            old += 1;
         } else {
-            new += 1
+            new += 1;
         }
         let store = plugward_registry::CommandStore::open(
             &crate::support::open(home.path()),
@@ -110,7 +110,9 @@ fn two_installations_at_once() {
                 end.last().unwrap()
             })
             .collect();
-        children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
+        for child in &mut children {
+            assert!(child.wait().unwrap().success());
+        }
         ends.sort();
         assert_eq!(ends, ["ok", "registry/already-installed"]);
         assert!(std::fs::read(home.path().join("plugward-hi")).unwrap() == version(1));

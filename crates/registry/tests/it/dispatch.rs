@@ -10,7 +10,7 @@ use crate::support::{Home, Memory, UNSET, digest, pin, put, script, sha1};
 
 /// Returns decision, exit code and code of a search.
 fn brief(found: &FoundCommand) -> (RunDecision, u8, Option<&'static str>) {
-    (found.decision, found.exit(), found.reason.as_ref().map(|reason| reason.code()))
+    (found.decision, found.exit(), found.reason.as_ref().map(plugward_registry::RegistryError::code))
 }
 
 fn code(home: &Home, words: &[&str]) -> Option<&'static str> {

@@ -7,7 +7,9 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    clippy::items_after_statements,
+    clippy::unnecessary_wraps,
     clippy::unwrap_used,
     reason = "a test stands for a host: it has paths and processes, and where it cannot go on it stops"
 )]
