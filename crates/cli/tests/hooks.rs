@@ -461,7 +461,7 @@ fn only_hooks_of_the_user_see_raw_output() {
     assert_eq!(seen(&["--project-hooks", "f.toml"]), (false, "redacted".to_owned()));
     let (exit, text) =
         fire_raw(&home, &["PostToolUse", "--cfg", "hooks.raw=every", "--hooks", "f.toml"], CALL);
-    assert!(exit == 2 && text.contains("`user` or `all`"), "{text}");
+    assert!(exit == 2 && text.contains("expected `all` or `user`"), "{text}");
 }
 
 /// A transform that encodes the third word of the output.
