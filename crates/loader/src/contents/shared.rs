@@ -178,8 +178,8 @@ pub(crate) fn add_started(
 ) -> SharedRoots {
     let root = context.root;
     // A file of the user starts scripts of the user's home directory, which no project contains.
-    let home = root.stops.iter().filter(|home| place.real.relative_to(home).is_some());
-    let home = home.filter_map(|home| root.inside(home)).next().filter(|_| place.reach.project.is_none());
+    let mut homes = root.stops.iter().filter(|home| place.real.relative_to(home).is_some());
+    let home = homes.find_map(|home| root.inside(home)).filter(|_| place.reach.project.is_none());
     let top = home.unwrap_or(&place.reach.top).to_owned();
     let jail = if top == "." { Ok(root.jail.clone()) } else { root.jail.subjail(top.as_str()) };
     let Ok(jail) = jail.map(|jail| context.run.watched(&jail, &root.label)) else { return shared };
@@ -188,23 +188,16 @@ pub(crate) fn add_started(
     for name in names {
         let Some(at) = below(&own, name) else { continue };
         // An interpreter tries the extensions of its language, and a directory starts its main file.
-        let tried = STARTED.iter().map(|end| format!("{at}{end}"));
-        for landed in tried.filter_map(|at| landed(&jail, &at)) {
-            if reader.found.started.len() == MOST_STARTED {
-                let message = format!("it starts more than {MOST_STARTED} files");
-                reader.problem(
-                    name,
-                    "tree/limit",
-                    Weight::Integrity,
-                    &message,
-                    "start fewer files".to_owned(),
-                );
-                return reader.found;
-            }
-            reader.file(&jail, &landed, name, name);
-            reader.found.started.insert(name.clone());
+        let mut tried = STARTED.iter().map(|end| format!("{at}{end}"));
+        let Some(landed) = tried.find_map(|at| landed(&jail, &at)) else { continue };
+        if reader.found.started.len() == MOST_STARTED {
+            let message = format!("it starts more than {MOST_STARTED} files");
+            let help = "start fewer files".to_owned();
+            reader.problem(name, "tree/limit", Weight::Integrity, &message, help);
             break;
         }
+        reader.file(&jail, &landed, name, name);
+        reader.found.started.insert(name.clone());
     }
     reader.found
 }
