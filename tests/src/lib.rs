@@ -607,7 +607,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
         },
         keep: plugward_loader::ByteRetention::Nothing,
         writes: CheckMode::Commit,
-        installs: std::sync::Arc::default(),
+        installs: Arc::default(),
         dialect: run.dialect.as_deref().map(|name| {
             let all = plugward_loader::manifest::Dialect::ALL;
             all.iter().copied().find(|dialect| dialect.as_str() == name).unwrap()
