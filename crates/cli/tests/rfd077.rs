@@ -7,6 +7,7 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
+#[expect(dead_code, reason = "these tests make their own plugins")]
 mod home;
 #[path = "home/terminal.rs"]
 mod terminal;
