@@ -6,8 +6,8 @@ use plugward_loader::pinstore::{
 };
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Answer, Decision, DeclaredModules, Dir, FileRole, Host, NoWatch, Person, PluginKey, PluginReport,
-    Question, Report, ambient_authority,
+    Answer, Decision, DeclaredModules, Dir, FileRole, Host, NoWatch, Person, PluginKey, Question, Report,
+    ambient_authority,
 };
 use plugward_tests::{Bench, Bit, Run, Step, owner};
 

@@ -434,7 +434,8 @@ pub(crate) fn session_project() -> Option<Utf8PathBuf> {
 
 /// Returns the first program with a name on PATH, other than this program itself.
 pub(crate) fn program(name: &str) -> Result<Utf8PathBuf, Failure> {
-    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    #[expect(clippy::disallowed_methods, reason = "compares names; nothing is opened by them")]
+    let own = std::env::current_exe().ok().and_then(|path| std::fs::canonicalize(path).ok());
     let directories = search_path().into_iter().filter(|dir| dir.starts_with('/'));
     let found = directories.map(|dir| Utf8PathBuf::from(dir).join(name)).find(|file| {
         #[cfg(unix)]

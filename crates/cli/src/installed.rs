@@ -67,7 +67,9 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
     };
     let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref());
     if matches!(scope.project, ProjectScope::None) {
-        inventories.iter_mut().for_each(|one| one.installs.retain(|one| one.layer == InstallLayer::User));
+        for inventory in &mut inventories {
+            inventory.installs.retain(|one| one.layer == InstallLayer::User);
+        }
     }
     for wanted in &scope.hosts {
         if !inventories.iter().any(|one| one.host.as_str() == wanted.as_str()) {
@@ -128,14 +130,14 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
 /// Returns the project that is or contains the directory of a root, or the directory itself if a host reads settings there.
 fn project_around(root: &Root) -> Option<PlacePath> {
     let real = root.real();
-    let has = |name: &&str| {
+    let has = |name: &str| {
         let path = Utf8Path::new(real.as_str()).join(name);
         std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
     };
     let home = host::home_directory();
     // The directories of hosts in the home directory are not those of a project.
     let is_home = home.and_then(|home| MachineFiles::real_of(home.as_str())).as_ref() == Some(&real);
-    let is_read = !is_home && PROJECT_DIRECTORIES.iter().any(|name| has(&name));
+    let is_read = !is_home && PROJECT_DIRECTORIES.into_iter().any(has);
     project_of(root).or_else(|| is_read.then(|| real.clone()))
 }
 

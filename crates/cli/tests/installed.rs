@@ -257,7 +257,7 @@ fn a_record_that_cannot_be_read_is_exit_code_7() {
         // The host would load plugins that no record names, so it is not started.
         machine.stub("claude");
         let output = machine.run(&["run", "--", "claude"]);
-        assert_eq!((code(&output), output.stdout.as_slice()), (7, &b""[..]), "{name}: {}", said);
+        assert_eq!((code(&output), output.stdout.as_slice()), (7, &b""[..]), "{name}: {said}");
     }
     machine.0.write(RECORD, &good);
     assert_eq!(machine.check().0, 0);
@@ -743,7 +743,9 @@ fn scripts_are_found_however_a_command_names_them() {
     assert_eq!(machine.check().0, 0);
     machine.0.write("home/site/x.sh", "echo 2\n");
     assert_eq!(machine.check().0, 4);
-    many.iter().for_each(|name| machine.0.write(&format!("home/site/{name}"), "echo\n"));
+    for name in &many {
+        machine.0.write(&format!("home/site/{name}"), "echo\n");
+    }
     let (_, text) = machine.check();
     assert!(text.contains("tree/limit"), "{text}");
 }

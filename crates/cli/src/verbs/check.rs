@@ -31,7 +31,7 @@ use crate::verbs::{select, shared};
 
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     if args.hook {
-        return hook::run(args, host, out);
+        return Ok(hook::run(args, host, out));
     }
     let settings = Settings::read(host)?;
     let target = Target::of(args)?;

@@ -35,12 +35,11 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let (trust, keep) = (Some(Trust::Tofu), ByteRetention::Nothing);
-    let mut report = match &args.dir {
-        Some(dir) => shared::look(&[host::root(dir)?], trust, keep, &args.finding, host, out)?.report,
-        None => {
-            let Installed { roots, records, .. } = installed::everything(&shared::scope(&args.hosts)?)?;
-            shared::look_at(&roots, records, trust, keep, &args.finding, host, out)?.report
-        }
+    let mut report = if let Some(dir) = &args.dir {
+        shared::look(&[host::root(dir)?], trust, keep, &args.finding, host, out)?.report
+    } else {
+        let Installed { roots, records, .. } = installed::everything(&shared::scope(&args.hosts)?)?;
+        shared::look_at(&roots, records, trust, keep, &args.finding, host, out)?.report
     };
     if args.format == ListFormat::Table {
         shared::localize(&mut report.plugins);

@@ -128,7 +128,7 @@ mod tests {
         let found = words(command).flat_map(|word| resolve(&word, &project, &[&home]));
         let names = found.filter_map(|at| relative(&file, &at));
         let names: BTreeSet<String> =
-            names.filter(|name| name.ends_with(".sh") || name.ends_with("/tool")).collect();
+            names.filter(|name| name.contains(".sh") || name.contains("/tool")).collect();
         names.into_iter().collect()
     }
 

@@ -22,7 +22,7 @@ const BLOCK: u8 = 2;
 /// Checks what a host would load. The exit code is 0 if all of it loads, and 2 otherwise, also for failures.
 ///
 /// Nothing is written to standard output, because hosts pass it to the model.
-pub(super) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+pub(super) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> u8 {
     // A check that hangs must block as well. Nothing of this thread has to be kept.
     std::thread::spawn(|| {
         std::thread::sleep(LIMIT);
@@ -30,15 +30,15 @@ pub(super) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         std::process::exit(i32::from(BLOCK));
     });
     match answer(args, host, out) {
-        Ok(lines) if lines.is_empty() => Ok(0),
+        Ok(lines) if lines.is_empty() => 0,
         Ok(lines) => {
             block(&lines, out);
-            Ok(BLOCK)
+            BLOCK
         }
         Err(failure) => {
             let text = failure.render(out.width);
             block(&text.lines().map(str::to_owned).collect::<Vec<_>>(), out);
-            Ok(BLOCK)
+            BLOCK
         }
     }
 }
@@ -46,11 +46,11 @@ pub(super) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
 fn block(lines: &[String], out: &mut Out) {
     let more = lines.len().saturating_sub(LINES);
     let shown = if more > 0 { LINES - 1 } else { lines.len() };
-    let mut text: String = lines.iter().take(shown).map(|line| format!("{line}\n")).collect();
+    let mut text: Vec<String> = lines.iter().take(shown).cloned().collect();
     if more > 0 {
-        text.push_str(&format!("and {} more: plugward check\n", lines.len() - shown));
+        text.push(format!("and {} more: plugward check", lines.len() - shown));
     }
-    out.complain(text.trim_end());
+    out.complain(&text.join("\n"));
 }
 
 /// Returns one line for each plugin that does not load.
