@@ -68,7 +68,7 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         && !OTHERS.iter().any(|end| name.ends_with(end))
 }
 
-/// Returns `true` if a value can be a password or key, and is no path, file name or word of a command.
+/// Returns `true` if a value can be a password or key, and not a path, file name or word of a command.
 pub(crate) fn is_opaque(value: &str) -> bool {
     value.len() >= SHORTEST && value.chars().all(is_plain) && value.chars().any(|c| c.is_ascii_digit())
 }

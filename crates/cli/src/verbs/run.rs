@@ -86,7 +86,7 @@ struct Blocked {
     why: &'static str,
 }
 
-/// What the host is told not to load.
+/// What the host must not load.
 #[derive(Default)]
 struct Switches {
     /// The ids of plugins that do not load, or that are not on disk yet.

@@ -80,7 +80,7 @@ impl InstallRecords {
         records
     }
 
-    /// Returns where an install is told apart from others. Two hosts can read different parts of one file, which are then
+    /// Returns the path that identifies an install. Two hosts can read different parts of one file, which are then
     /// judged one by one.
     fn address(merged: &BTreeMap<PlacePath, InstalledPlace>, install: &Install) -> PlacePath {
         let address = install.address();

@@ -211,7 +211,10 @@ impl RepositoryFiles {
                 Ok(layer) => RepositoryFile::Read(Arc::new(layer)),
                 Err(error) => RepositoryFile::Broken(error.into_faults()),
             },
-            Err(error) if error.class() == ErrorClass::NotFound => RepositoryFile::Absent,
+            // A settings file has a path of its own, and nothing can be inside it.
+            Err(error) if error.class() == ErrorClass::NotFound || error.code() == "path/not-a-directory" => {
+                RepositoryFile::Absent
+            }
             Err(error) => {
                 RepositoryFile::Broken(vec![SettingsFault::of_file(label, error.to_string(), error.help())])
             }
