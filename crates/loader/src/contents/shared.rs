@@ -224,7 +224,12 @@ fn landed(jail: &Jail, path: &str) -> Option<String> {
             _ => at.push(part),
         }
         let here = at.join("/");
-        match jail.metadata(here.as_str()).ok()?.kind() {
+        let kind = match jail.metadata(here.as_str()) {
+            Ok(meta) => meta.kind(),
+            Err(error) if error.code() == "path/symlink" => FileKind::Symlink,
+            Err(_) => return None,
+        };
+        match kind {
             FileKind::Symlink => {
                 hops = hops.checked_add(1).filter(|hops| *hops <= MOST_HOPS)?;
                 let target = String::from_utf8(jail.read_link(here.as_str()).ok()?).ok()?;
