@@ -65,7 +65,14 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
         ("lock/weak-scheme", _) => format!("plugward lock --migrate {}", commands.lock_dir),
-        ("policy/denied", _) if reason.setting.is_some() => reason.help.clone(),
+        ("policy/denied" | "policy/ask", _) if reason.setting.is_some() => {
+            let key = crate::verbs::shared::quoted(&format!("plugins.bundle.\"{}\".run", plugin.key));
+            let once =
+                crate::verbs::shared::quoted(&format!("plugins.bundle.\"{}\".run=unattended", plugin.key));
+            format!(
+                "see which file decided: plugward config explain {key}\nto load it this once: add --cfg {once}"
+            )
+        }
         ("policy/denied", _) => format!("to load it again: plugward undeny {subject}"),
         ("policy/revoked", _) if reason.selector.is_some() => {
             format!("use another version, or undo it: plugward unrevoke {subject}")

@@ -78,6 +78,8 @@ impl Out {
             ColorWhen::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorWhen::Never => anstream::ColorChoice::Never,
         };
+        // Questions are written without an `Out`.
+        choice.write_global();
         let stdout = io::stdout();
         let width = match terminal_size::terminal_size_of(&stdout) {
             // Tables need 40 columns, and lines of more than 120 columns are hard to read.

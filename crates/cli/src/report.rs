@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Decision, Finding, LockState, Notice, PinStatus, PluginReport, Reason, Report, Severity, Weight,
+    Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, Severity,
+    Weight,
 };
 
 use crate::advice::{self, Commands};
@@ -53,27 +54,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         out.push('\n');
         out.push_str(&overview(&rows, view.width));
     }
-    let mut blocks: Vec<Diagnostic> = report.notices.iter().map(notice).collect();
-    // A store that cannot be read explains the reasons below it, so errors come first.
-    blocks.sort_by_key(Diagnostic::level);
-    let mut told = BTreeSet::new();
-    // A store that cannot be read is a notice of the report, and also a reason of each plugin. It is printed once.
-    for notice in &report.notices {
-        let message = notice.message.split_once("\nnext: ").map_or(notice.message.as_str(), |(text, _)| text);
-        told.insert((notice.code.as_str(), message));
-    }
-    for plugin in &plugins {
-        // What its host does not load does not fail this run. Its row says that it has one.
-        if plugin.on || view.detail == Detail::Full {
-            blocks.extend(problems(plugin, &plugins, view, &mut told));
-        }
-        if view.detail == Detail::Full {
-            blocks.extend(plugin.notices.iter().map(|one| of_plugin(plugin, one)));
-            if plugin.decision == Decision::Load {
-                blocks.extend(findings(plugin, view));
-            }
-        }
-    }
+    let blocks = blocks(report, &plugins, view);
     for block in &blocks {
         out.push('\n');
         out.push_str(&block.render(view.width));
@@ -96,21 +77,58 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
     out
 }
 
+/// Returns one block for each problem, those that explain others first.
+fn blocks(report: &Report, plugins: &[&PluginReport], view: &View<'_>) -> Vec<Diagnostic> {
+    let mut blocks: Vec<Diagnostic> = report.notices.iter().map(notice).collect();
+    // A store that cannot be read explains the reasons below it, so errors come first.
+    blocks.sort_by_key(Diagnostic::level);
+    let mut told = BTreeSet::new();
+    // A store that cannot be read is a notice of the report, and also a reason of each plugin. It is printed once.
+    for notice in &report.notices {
+        let message = notice.message.split_once("\nnext: ").map_or(notice.message.as_str(), |(text, _)| text);
+        told.insert((notice.code.as_str(), message));
+    }
+    for plugin in plugins {
+        // What its host does not load does not fail this run. Its row says that it has one.
+        if plugin.on || view.detail == Detail::Full {
+            blocks.extend(problems(plugin, plugins, view, &mut told));
+        }
+        if view.detail == Detail::Full {
+            blocks.extend(plugin.notices.iter().map(|one| of_plugin(plugin, one)));
+            if plugin.decision == Decision::Load {
+                blocks.extend(findings(plugin, view));
+            }
+        }
+    }
+    blocks
+}
+
+/// Returns one block for each reason that a plugin does not load, for a verb that prints no report.
+pub(crate) fn refusals(report: &Report, view: &View<'_>) -> Vec<Diagnostic> {
+    let mut shown = report.clone();
+    crate::verbs::shared::localize(&mut shown.plugins);
+    let plugins: Vec<&PluginReport> = shown.plugins.iter().collect();
+    blocks(&shown, &plugins, view)
+}
+
 /// Returns the verdict in one line.
 fn headline(report: &Report) -> String {
     let sum = &report.summary;
     let all = report.plugins.iter().filter(|plugin| plugin.on).count();
     let new = report.plugins.iter().filter(|plugin| plugin.pin.state == PinStatus::Enrolled).count();
+    // Skills, settings and servers are judged like plugins, but are not called so.
+    let is_plugins = report.plugins.iter().all(|plugin| plugin.kind == PluginKind::Plugin);
+    let noun = if is_plugins { "plugin" } else { "item" };
     let mut out = match (sum.refuse, sum.ask) {
         (0, 0) if all == 0 => "No plugins.".to_owned(),
-        (0, 0) => format!("{} {}", count(all, "plugin"), if all == 1 { "loads" } else { "load" }),
-        (refused, 0) => format!("{refused} of {} refused. {}", count(all, "plugin"), loads(sum.load)),
+        (0, 0) => format!("{} {}", count(all, noun), if all == 1 { "loads" } else { "load" }),
+        (refused, 0) => format!("{refused} of {} refused. {}", count(all, noun), loads(sum.load)),
         (0, asked) => {
-            format!("{asked} of {} {} a decision. {}", count(all, "plugin"), needs(asked), loads(sum.load))
+            format!("{asked} of {} {} a decision. {}", count(all, noun), needs(asked), loads(sum.load))
         }
         (refused, asked) => format!(
             "{refused} of {} refused, {asked} {} a decision. {}",
-            count(all, "plugin"),
+            count(all, noun),
             needs(asked),
             loads(sum.load)
         ),

@@ -62,6 +62,9 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
             };
             out.result(&html::render(&report, &commands))?;
         }
+        // The error says it all.
+        CheckFormat::Table
+            if report.plugins.is_empty() && report.notices.is_empty() && args.dirs.is_empty() => {}
         CheckFormat::Table => {
             shared::localize(&mut report.plugins);
             let detail = if out.loudness > 0 { Detail::Full } else { Detail::Brief };

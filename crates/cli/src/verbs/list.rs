@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ListArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
             let rows = count(rows.len(), "plugin");
             out.result(&match &args.dir {
                 Some(dir) => format!("{rows} in {}\n", line(dir.as_str())),
-                None => format!("{rows} installed\n"),
+                None => format!("{} installed\n", rows.replace("plugin", "item")),
             })?;
         }
     }

@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::{HostScope, ProjectScope};
 use crate::out::Out;
+use crate::report::{Detail, View};
 use crate::settings::Settings;
 use crate::verbs::check::{Judgement, Target, judge};
 use crate::verbs::shared;
@@ -33,6 +34,10 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let Judgement { report, interrupted } = judge(&check, &target, &settings, host, out)?;
     if interrupted {
         return Ok(130);
+    }
+    let is_refused = report.plugins.iter().any(|one| one.on && one.decision != Decision::Load);
+    if args.all_or_nothing && is_refused {
+        return Ok(stop(&report, "--all-or-nothing", "a plugin does not load", out));
     }
     let switches = match Switches::of(known, &target.inventories, &report) {
         Ok(switches) => switches,
@@ -85,6 +90,9 @@ struct Blocked {
     what: String,
     why: &'static str,
 }
+
+/// Why a plugin is switched off that its host would fetch at the start.
+const NOT_ON_DISK: &str = "not on disk";
 
 /// What the host must not load.
 #[derive(Default)]
@@ -155,7 +163,7 @@ impl Switches {
             // The host would fetch it at the start, after this check.
             (InstallProblemKind::Missing, HostSwitch::Id(id)) => {
                 self.ids.insert(id.clone());
-                self.off.push(SwitchedOff { name, why: "not on disk".to_owned() });
+                self.off.push(SwitchedOff { name, why: NOT_ON_DISK.to_owned() });
                 Ok(())
             }
             (InstallProblemKind::Missing, _) => {
@@ -315,25 +323,20 @@ fn blocked(what: &str, why: &'static str) -> Blocked {
 
 fn warning(one: &SwitchedOff) -> Diagnostic {
     let SwitchedOff { name, why } = one;
-    Diagnostic::warning(format!("{} does not load in this session: {why}", line(name)))
-        .help(&format!("plugward explain {}", shared::quoted(name)))
+    let warning = Diagnostic::warning(format!("{} does not load in this session: {why}", line(name)));
+    // There is nothing to explain about a plugin that is not on disk.
+    if why == NOT_ON_DISK {
+        return warning.help("install the plugin without plugward, then run: plugward check");
+    }
+    warning.help(&format!("plugward explain {}", shared::quoted(name)))
 }
 
 /// Reports that nothing was started, and returns the exit code of the check.
 fn stop(report: &Report, what: &str, why: &str, out: &Out) -> u8 {
-    for plugin in report.plugins.iter().filter(|one| one.on && one.decision != Decision::Load) {
-        let name = host::display(&plugin.key);
-        for reason in plugin.reasons.iter().take(1) {
-            let first = reason.message.lines().next().unwrap_or_default();
-            out.report(
-                &Diagnostic::error(format!("{}: {}", line(&name), line(first)))
-                    .code(&reason.code)
-                    .help(&format!("plugward explain {}", shared::quoted(&name))),
-            );
-        }
-    }
-    for notice in report.notices.iter().filter(|notice| notice.code.starts_with("install/")) {
-        out.report(&crate::report::notice(notice));
+    let commands = |plugin: &PluginReport| shared::commands(plugin, "", None);
+    let view = View { width: out.width, detail: Detail::Brief, commands: &commands };
+    for block in crate::report::refusals(report, &view) {
+        out.report(&block);
     }
     out.report(&Diagnostic::error(format!("the host was not started, because {why}: {}", line(what))));
     if report.exit == 0 { 4 } else { report.exit }

@@ -39,7 +39,9 @@ pub(crate) fn gate(one: &mut Examined) -> GateStep {
         RunRule::Ask => {
             let help = "check where a person can answer, or set `run` for its key in your own settings";
             let message = format!("needs your consent: {setting}");
-            outcome.add(ASK, Weight::Undecided, message, help);
+            let mut reason = Reason::new(ASK, Gate::Policy, Weight::Undecided, message, help);
+            reason.setting = Some(rule.setting.to_string());
+            outcome.reasons.push(reason);
         }
         RunRule::Deny => {
             let help = match rule.layer {
