@@ -87,10 +87,14 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
             roots.push(Root { search: RootSearch::Recorded, ..root });
         }
     }
-    if let Some(project) = &project {
-        let root = host::root_at(project, PROJECT_LABEL.to_owned(), None)?;
+    // Without a project, a host takes the settings of the directory that it is started in.
+    let is_ours = |one: &HostInventory| one.installs.iter().any(|one| one.layer == InstallLayer::Project);
+    let place = project.clone().or_else(|| directory.clone().filter(|_| inventories.iter().any(is_ours)));
+    if let Some(place) = &place {
+        let root = host::root_at(place, PROJECT_LABEL.to_owned(), None)?;
         // A single host does not load what is for others, so only its own rows of the project count.
-        let search = if scope.hosts.is_empty() { RootSearch::Below } else { RootSearch::Recorded };
+        let is_searched = scope.hosts.is_empty() && project.is_some();
+        let search = if is_searched { RootSearch::Below } else { RootSearch::Recorded };
         roots.push(Root { search, ..root });
     }
     let records = Arc::new(InstallRecords::new(inventories.iter().cloned()));

@@ -845,3 +845,54 @@ fn each_project_has_its_own_servers_in_one_file() {
     assert_eq!(machine.check().0, 0);
     assert_eq!(code(&elsewhere(&["check"])), 4);
 }
+
+#[test]
+fn servers_of_a_directory_without_a_project_are_judged() {
+    let machine = Machine::new();
+    machine.stub("claude");
+    std::fs::create_dir_all(machine.0.path("home/plain")).unwrap();
+    let servers = |name: &str| {
+        let server = json!({ "x": { "command": "node", "args": [name] } });
+        let dir = machine.0.path("home/plain").display().to_string();
+        let file = json!({ "projects": { dir: { "mcpServers": server } } });
+        machine.0.write("home/.claude.json", &file.to_string());
+    };
+    let run = |args: &[&str]| {
+        let mut command = machine.0.command(args);
+        command.current_dir(machine.0.path("home/plain")).env("PATH", machine.0.path("bin")).output().unwrap()
+    };
+    servers("a.js");
+    assert_eq!(code(&run(&["check"])), 0);
+    let output = run(&["run", "--", "claude"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    servers("b.js");
+    assert_eq!(code(&run(&["check"])), 4);
+    assert_eq!(code(&run(&["run", "--", "claude"])), 4);
+}
+
+#[test]
+fn a_plugin_that_the_settings_leave_out_is_switched_off() {
+    let machine = Machine::new();
+    machine.stub("claude");
+    machine.0.write("config/config.toml", "plugins.disabled = [\"claude:hookify@acme\"]\n");
+    let output = machine.run(&["run", "--", "claude"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("{\"enabledPlugins\":{\"hookify@acme\":false}}"), "{}", said(&output));
+}
+
+#[test]
+fn another_directory_of_a_session_is_the_project_that_is_checked() {
+    let machine = Machine::new();
+    machine.stub("codex");
+    machine.0.write("home/.codex/config.toml", "model = \"x\"\n");
+    machine.0.write("home/other/.git/HEAD", "ref: refs/heads/main\n");
+    machine.0.write("home/other/.codex/config.toml", "[mcp_servers.e]\ncommand = \"one\"\n");
+    let dir = machine.0.path("home/other").display().to_string();
+    let started = |args: &[&str]| code(&machine.run(&[&["run", "--", "codex", "exec"], args].concat()));
+    assert_eq!(started(&["-C", &dir]), 0);
+    machine.0.write("home/other/.codex/config.toml", "[mcp_servers.e]\ncommand = \"two\"\n");
+    assert_eq!(started(&["-C", &dir]), 4);
+    assert_eq!(started(&[&format!("-C{dir}")]), 4);
+    assert_eq!(started(&[&format!("--cd={dir}"), "hi"]), 4);
+    assert_eq!(started(&["hi"]), 0);
+}

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 
+use camino::Utf8PathBuf;
 use plugward_loader::installs::{
     HostInventory, HostState, HostSwitch, Install, InstallProblem, InstallProblemKind, KnownHost,
 };
@@ -28,8 +29,12 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let path = host::program(known.as_str())?;
     host::refuse_loop(known.as_str())?;
     let settings = Settings::read(host)?;
-    let target = Target::installed(&HostScope { hosts: Vec::new(), project: ProjectScope::Here })?;
-    let target = only(known, target)?;
+    let project = match directory(known, rest) {
+        Some(dir) => ProjectScope::Named(dir),
+        None => ProjectScope::Here,
+    };
+    let target = Target::installed(&HostScope { hosts: Vec::new(), project: project.clone() })?;
+    let target = only(known, project, target)?;
     let check = CheckArgs { trust: args.trust, ..CheckArgs::default() };
     let Judgement { report, interrupted } = judge(&check, &target, &settings, host, out)?;
     if interrupted {
@@ -76,10 +81,25 @@ fn known(program: &OsStr) -> Result<KnownHost, Failure> {
     }
 }
 
+/// Returns the directory that the arguments name as the project of a session.
+fn directory(known: KnownHost, rest: &[OsString]) -> Option<Utf8PathBuf> {
+    let words: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let attached = |word: &String| {
+        let value =
+            word.strip_prefix("--cd=").or_else(|| word.strip_prefix("-C").filter(|dir| !dir.is_empty()));
+        value.map(|dir| Utf8PathBuf::from(dir.strip_prefix('=').unwrap_or(dir)))
+    };
+    let named =
+        words.windows(2).filter(|pair| pair.first().is_some_and(|word| word == "-C" || word == "--cd"));
+    let named = named.filter_map(<[String]>::last).map(Utf8PathBuf::from);
+    // The last of several counts.
+    named.chain(words.iter().filter_map(attached)).last().filter(|_| known == KnownHost::Codex)
+}
+
 /// Leaves out what other hosts would load.
-fn only(known: KnownHost, target: Target) -> Result<Target, Failure> {
+fn only(known: KnownHost, project: ProjectScope, target: Target) -> Result<Target, Failure> {
     if target.inventories.iter().any(|one| one.host.as_str() == known.as_str()) {
-        return Target::installed(&HostScope { hosts: vec![known], project: ProjectScope::Here });
+        return Target::installed(&HostScope { hosts: vec![known], project });
     }
     // A host without a home directory has no plugins yet.
     Ok(Target { roots: Vec::new(), inventories: Vec::new(), ..target })
@@ -139,11 +159,23 @@ impl Switches {
                 switches.problem(problem)?;
             }
             for install in &inventory.installs {
-                let found = report.plugins.iter().find(|plugin| plugin.place == install.place);
+                let found = report.plugins.iter().find(|plugin| plugin.place == *install.address());
                 match found {
                     Some(plugin) => switches.plugin(known, install, plugin)?,
                     None if install.state == HostState::Off => {}
-                    None => return Err(blocked(install.place.as_str(), "it was not checked")),
+                    // The settings leave it out, so it was not checked.
+                    None => match &install.switch {
+                        HostSwitch::Id(id) => {
+                            let name = host::display(&install.key);
+                            switches.ids.insert(id.clone());
+                            switches
+                                .off
+                                .push(SwitchedOff { name, why: "left out by your settings".to_owned() });
+                        }
+                        HostSwitch::ManifestName | HostSwitch::None => {
+                            return Err(blocked(install.address().as_str(), "it was not checked"));
+                        }
+                    },
                 }
             }
         }
@@ -259,7 +291,7 @@ impl Switches {
                 arguments.extend(["-c".into(), format!("plugins={{{}}}", off.join(",")).into()]);
             }
             _ => {
-                if has("--extensions") || rest.iter().any(|word| is_short_option(word, 'e')) {
+                if has("--extensions") || has("--e") || rest.iter().any(|word| is_short_option(word, 'e')) {
                     return Err(blocked("-e", "the arguments choose extensions, and one is refused"));
                 }
                 let loads: Vec<&str> = self.loads.iter().map(String::as_str).collect();
