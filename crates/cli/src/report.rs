@@ -427,9 +427,11 @@ pub(crate) fn directory(plugin: &PluginReport) -> &str {
 
 /// Returns the path of a plugin's file relative to the working directory.
 fn path_of(plugin: &PluginReport, path: &str) -> String {
-    match directory(plugin) {
-        "." => path.to_owned(),
-        directory => format!("{directory}/{path}"),
+    match (directory(plugin), path) {
+        (".", path) => path.to_owned(),
+        // A settings file is a file itself.
+        (directory, ".") => directory.to_owned(),
+        (directory, path) => format!("{directory}/{path}"),
     }
 }
 

@@ -12,7 +12,7 @@ use plugward_scanner::{
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
 
-use super::{Context, passed, pin};
+use super::{Context, passed, pin, settings_findings};
 use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
@@ -84,7 +84,12 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     let strict = one.dialects.contains(&Dialect::Hyperagent);
     let own = if strict { Profile::StrictPlugin } else { Profile::General };
     match scan(snapshot, &one.shared, &one.views, options.profile.unwrap_or(own), options) {
-        Ok(scanned) => decide(&mut result, one, &scanned, context),
+        Ok(mut scanned) => {
+            if let Some(own) = scanned.parts.first_mut() {
+                own.report.add_findings(settings_findings::of(one));
+            }
+            decide(&mut result, one, &scanned, context);
+        }
         Err(message) => {
             let help = "fix the cause; a plugin that cannot be scanned does not load";
             result.outcome.add("scan/error", Weight::CouldNotTell, message, help);
