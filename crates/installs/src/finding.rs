@@ -38,7 +38,8 @@ pub enum FindingScope {
     FirstCheck,
 }
 
-/// The codes of findings that no rule of the scanner has, with the risk and the fix. `env/hijack` is one of the scanner.
+/// The codes of findings that no rule of the scanner has, with the risk and the fix. The scanner has rules
+/// for `env/hijack` and `env/search-path`.
 pub const SETTINGS_RULES: &[(&str, &str)] = &[
     (
         "env/certificate",
@@ -55,10 +56,6 @@ pub const SETTINGS_RULES: &[(&str, &str)] = &[
     (
         "env/registry",
         "The registry decides which code your package managers install. Set it in your own settings if you trust it.",
-    ),
-    (
-        "env/search-path",
-        "A file of the project runs in place of a program of the same name. Name such programs by their path.",
     ),
     (
         "settings/permissions",

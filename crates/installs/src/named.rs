@@ -1,5 +1,7 @@
 //! What hosts read and plugward does not judge: it is named once, so that silence is not mistaken for approval.
 
+use std::collections::BTreeSet;
+
 use crate::InstallProblemKind;
 use crate::collector::{Collector, absolute, clean, join, place, shown};
 use crate::source_file::Syntax;
@@ -10,7 +12,7 @@ const MOST: usize = 8;
 /// Adds one problem with the places of a host that exist and are not judged.
 pub(crate) fn report(found: &mut Collector<'_>) {
     let row = found.row;
-    let mut places: Vec<String> = Vec::new();
+    let mut places: BTreeSet<String> = BTreeSet::new();
     for named in &row.named {
         places
             .extend(paths(found, named).into_iter().filter(|path| found.machine.files.kind(path).is_some()));
@@ -18,20 +20,22 @@ pub(crate) fn report(found: &mut Collector<'_>) {
     for text in &row.imports {
         for path in paths(found, text) {
             if has_imports(found, &path) {
-                places.push(format!("what {path} imports"));
+                places.insert(format!("what {path} imports"));
             }
         }
     }
-    let is_new = |at: &usize| {
-        places.get(..*at).is_some_and(|before| !places.get(*at).is_some_and(|one| before.contains(one)))
-    };
-    let places: Vec<&str> =
-        (0..places.len()).filter(is_new).filter_map(|at| places.get(at)).map(String::as_str).collect();
     let Some(first) = places.first() else { return };
     let more = places.len().saturating_sub(MOST);
-    // A report contains no absolute path of the home directory.
-    let home = format!("{}/", found.machine.home.trim_end_matches('/'));
-    let list: Vec<String> = places.iter().take(MOST).map(|path| shown(&path.replace(&home, "~/"))).collect();
+    // A report contains no absolute path of the project or the home directory.
+    let inside =
+        |path: &str, directory: &str| path.replace(&format!("{}/", directory.trim_end_matches('/')), "");
+    let project = found.project_directories().into_iter().next();
+    let tidy = |path: &String| {
+        let own = project.as_ref().map_or_else(|| path.clone(), |project| inside(path, project));
+        let home = format!("{}/", found.machine.home.trim_end_matches('/'));
+        shown(&own.replace(&home, "~/"))
+    };
+    let list: Vec<String> = places.iter().take(MOST).map(tidy).collect();
     let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
     let message = format!("not judged: {}{rest}", list.join(", "));
     let record = place(first, "");

@@ -17,6 +17,7 @@ mod codex;
 mod corpus;
 mod directory_hosts;
 mod gemini;
+mod judged;
 mod masking;
 mod properties;
 #[path = "../../../../fuzz/installs/properties.rs"]

@@ -12,7 +12,8 @@ use plugward_scanner::{
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
 
-use super::{Context, passed, pin, settings_findings};
+use super::settings_findings::{self, SETTINGS_FILE};
+use super::{Context, passed, pin};
 use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
@@ -201,10 +202,10 @@ fn ask(result: &mut ScanResult, one: &Examined, first: &Finding, count: usize, c
         return;
     }
     let noun = if count == 1 { "finding" } else { "findings" };
-    let message = format!(
-        "{count} suspicious {noun}, first {} at {}:{}:{}",
-        first.rule, first.path, first.line, first.column
-    );
+    // A settings file is a file itself.
+    let path = if first.path == SETTINGS_FILE { one.place.real.name() } else { first.path.as_str() };
+    let message =
+        format!("{count} suspicious {noun}, first {} at {path}:{}:{}", first.rule, first.line, first.column);
     let help = "review the findings, then accept this version if you trust it";
     let mut reason = Reason::new(SUSPICIOUS, Gate::Scan, Weight::Undecided, message, help);
     reason.accept = one.subject.as_ref().map(|subject| ReviewedDigests::wanted(subject.facts(), None));

@@ -6,8 +6,8 @@ use plugward_types::{FileRole, Finding, Severity};
 use crate::report::PinStatus;
 use crate::run::examined::Examined;
 
-/// The path of a settings file relative to itself.
-const ITSELF: &str = ".";
+/// The path of a settings file relative to itself, in findings.
+pub const SETTINGS_FILE: &str = ".";
 
 /// Returns the findings of a settings file.
 pub(crate) fn of(one: &Examined) -> Vec<Finding> {
@@ -22,7 +22,7 @@ fn finding(found: &SettingsFinding, is_new: bool) -> Option<Finding> {
         rule: found.code.parse().ok()?,
         severity: if asks { found.severity } else { Severity::Info },
         role: FileRole::Executed,
-        path: ITSELF.to_owned(),
+        path: SETTINGS_FILE.to_owned(),
         line: found.line,
         column: found.column,
         span: found.span,
