@@ -42,8 +42,9 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     let home = found.home.clone();
     let system = (SYSTEM.to_owned(), InstallLayer::User);
     for (at, layer) in core::iter::once(system).chain(found.levels(".codex")) {
-        for name in [CONFIG, "managed_config.toml"] {
-            read_config(found, &join(&at, name), layer, &mut config);
+        read_config(found, &join(&at, CONFIG), layer, &mut config);
+        if layer == InstallLayer::User {
+            read_config(found, &join(&at, "managed_config.toml"), layer, &mut config);
         }
         if at == home {
             found.environment_file(&join(&at, ".env"), layer);

@@ -54,6 +54,9 @@ pub struct HostRow {
     /// Settings with the address of a model.
     #[serde(default)]
     pub endpoint_settings: Vec<String>,
+    /// The hosts of the addresses that are used without these settings.
+    #[serde(default)]
+    pub endpoint_hosts: Vec<String>,
     /// The version that was run.
     #[serde(default)]
     pub seen: String,

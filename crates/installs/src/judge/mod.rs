@@ -1,7 +1,6 @@
 //! Judges what settings do: variables that run code, addresses that redirect the host, and permissions.
 
 pub(crate) mod dotenv;
-mod effects;
 pub(crate) mod permissions;
 pub(crate) mod rules;
 pub(crate) mod variables;

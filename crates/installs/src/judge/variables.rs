@@ -1,6 +1,6 @@
 //! Variables that load code, and addresses that redirect the host.
 
-use plugward_commands::{PathText, VariableEffect};
+use plugward_commands::{CommandContext, CommandLimits, PathText, VariableEffect, read_variable};
 use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
 use plugward_types::Address;
 
@@ -24,15 +24,8 @@ pub(crate) const CERTIFICATE: &str = "env/certificate";
 /// Directories of a project that its own tools fill. What can write them runs in the builds of the project anyway.
 const TOOL_DIRECTORIES: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
-/// Texts with which a value names the project, where its host expands variables.
-const PROJECT: [&str; 6] = [
-    "$CLAUDE_PROJECT_DIR",
-    "${CLAUDE_PROJECT_DIR}",
-    "$GEMINI_PROJECT_DIR",
-    "${GEMINI_PROJECT_DIR}",
-    "$PWD",
-    "${PWD}",
-];
+/// Variables with the directory of the project, which some hosts expand in values.
+const PROJECT: [&str; 3] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "PWD"];
 
 /// The hosts of the public registries, which are the defaults.
 const PUBLIC_REGISTRIES: [&str; 4] =
@@ -77,24 +70,35 @@ impl Judge {
         value: &str,
         reach: VariableReach,
     ) -> bool {
-        if value.trim().is_empty() {
+        // A host that expands variables passes on the value that the user has set.
+        let is_itself = value.strip_prefix('$').is_some_and(|rest| {
+            let inner = rest.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            inner.unwrap_or(rest) == setting.name
+        });
+        if value.trim().is_empty() || is_itself {
             return false;
         }
         if reach == VariableReach::Host && self.host.endpoints.iter().any(|name| name == setting.name) {
             return self.endpoint(parts, setting, value);
         }
-        let effect = super::effects::effect_of(setting.name, value);
+        let context = CommandContext {
+            variables: &|name| PROJECT.contains(&name).then(|| self.base.clone()),
+            directory: PathText::new(&self.base),
+            limits: CommandLimits::STANDARD,
+        };
+        // A value that cannot be read to its end can do anything.
+        let effect = read_variable(setting.name, value, &context)
+            .map_or(VariableEffect::Hijack, |reading| reading.effect);
         let name = shown(setting.name);
         match effect {
             VariableEffect::Nothing => false,
             VariableEffect::AddsFiles => true,
             VariableEffect::SearchPath => self.search_path(parts, setting, value),
             VariableEffect::Registry => {
-                let Some(host) = far_host(value).filter(|host| !PUBLIC_REGISTRIES.contains(&host.as_str()))
-                else {
+                let Some(place) = value.split_whitespace().find_map(|word| self.registry(word)) else {
                     return false;
                 };
-                self.add(parts, REGISTRY, setting, format!("Sets {name}, which takes packages from {host}"));
+                self.add(parts, REGISTRY, setting, format!("Sets {name}, which takes packages from {place}"));
                 true
             }
             VariableEffect::Proxy => {
@@ -108,13 +112,18 @@ impl Judge {
                 true
             }
             VariableEffect::Certificate => {
-                let Some(path) = self.inside(value) else { return false };
-                self.add(
-                    parts,
-                    CERTIFICATE,
-                    setting,
-                    format!("Sets {name}, which trusts certificates in {path}"),
-                );
+                let what = match (setting.name, value.trim()) {
+                    ("NODE_TLS_REJECT_UNAUTHORIZED", "0") => "accepts any certificate".to_owned(),
+                    ("NODE_TLS_REJECT_UNAUTHORIZED", _) | ("GIT_SSL_NO_VERIFY", "0" | "false") => {
+                        return false;
+                    }
+                    ("GIT_SSL_NO_VERIFY", _) => "accepts any certificate".to_owned(),
+                    (_, path) => match self.inside(path) {
+                        Some(path) => format!("trusts certificates in {path}"),
+                        None => return false,
+                    },
+                };
+                self.add(parts, CERTIFICATE, setting, format!("Sets {name}, which {what}"));
                 true
             }
             _ => {
@@ -126,7 +135,9 @@ impl Judge {
 
     /// Judges the address of a model, and returns `true` if it is said to be elsewhere.
     pub(crate) fn endpoint(&self, parts: &mut Parts, setting: NamedSetting<'_>, value: &str) -> bool {
-        let Some(host) = far_host(value) else { return false };
+        let is_default =
+            |host: &String| value.starts_with("https://") && self.host.endpoint_hosts.contains(host);
+        let Some(host) = far_host(value).filter(|host| !is_default(host)) else { return false };
         let message =
             format!("Sets {}, which redirects the requests of the model to {host}", shown(setting.name));
         self.add(parts, ENDPOINT, setting, message);
@@ -158,6 +169,17 @@ impl Judge {
         }
     }
 
+    /// Returns the host or file from which a word of a registry setting takes packages, unless it is a default one.
+    fn registry(&self, word: &str) -> Option<String> {
+        // An index can have a name: `name=https://host`.
+        let word =
+            word.split_once('=').filter(|(name, _)| !name.contains(':')).map_or(word, |(_, rest)| rest);
+        match Address::parse(word) {
+            Address::Other => self.inside(word),
+            _ => far_host(word).filter(|host| !PUBLIC_REGISTRIES.contains(&host.as_str())),
+        }
+    }
+
     fn search_path(&self, parts: &mut Parts, setting: NamedSetting<'_>, value: &str) -> bool {
         let own = value.split(':').filter_map(|entry| self.inside(entry));
         let ends = |path: &str, tool: &str| {
@@ -173,8 +195,15 @@ impl Judge {
 
     /// Returns a path relative to the project, if it leads into it.
     fn inside(&self, path: &str) -> Option<String> {
-        let named = PROJECT.iter().find_map(|name| path.strip_prefix(name));
-        let path = match named {
+        let name_of = |path: &str| {
+            let name = path.strip_prefix('$')?;
+            let end = name.find('/').unwrap_or(name.len());
+            let (name, rest) = name.split_at_checked(end)?;
+            let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+            PROJECT.contains(&name).then(|| rest.to_owned())
+        };
+        let named = name_of(path);
+        let path = match &named {
             Some(rest) => rest.trim_start_matches('/'),
             // A home directory, or another variable.
             None if path.starts_with(['~', '$']) => return None,
@@ -194,7 +223,8 @@ fn far_host(value: &str) -> Option<String> {
     // A proxy can be written without a scheme.
     let address =
         if address == Address::Other { Address::parse(&format!("http://{value}")) } else { address };
-    if address.is_loopback() || address.is_private() {
+    // Not all parsers read an unusual address alike, so its host is not known.
+    if address.is_well_formed() && (address.is_loopback() || address.is_private()) {
         return None;
     }
     Some(address.host_text().map_or_else(|| "an unknown host".to_owned(), shown))

@@ -52,6 +52,9 @@ fn variables_that_run_code_are_suspicious_in_shared_files() {
         ("https_proxy", "a.example:8080", "env/proxy"),
         ("npm_config_registry", "https://a.example/npm", "env/registry"),
         ("PIP_INDEX_URL", "https://a.example/simple", "env/registry"),
+        ("UV_INDEX", "https://pypi.org/simple own=https://a.example", "env/registry"),
+        ("NPM_CONFIG_USERCONFIG", "tools/npmrc", "env/registry"),
+        ("NODE_TLS_REJECT_UNAUTHORIZED", "0", "env/certificate"),
         ("NODE_EXTRA_CA_CERTS", "certs/ca.pem", "env/certificate"),
     ];
     for (name, value, code) in cases {
@@ -85,6 +88,11 @@ fn ordinary_variables_are_quiet() {
         ("NO_PROXY", "a.example"),
         ("npm_config_registry", "https://registry.npmjs.org/"),
         ("NODE_EXTRA_CA_CERTS", "/etc/ssl/certs/ca.pem"),
+        ("NODE_TLS_REJECT_UNAUTHORIZED", "1"),
+        ("NPM_CONFIG_USERCONFIG", "/home/u/.npmrc"),
+        ("UV_INDEX", "https://pypi.org/simple own=http://10.1.2.3/"),
+        ("HTTPS_PROXY", "${HTTPS_PROXY}"),
+        ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
         ("GIT_AUTHOR_NAME", "x"),
     ];
     for (name, value) in cases {

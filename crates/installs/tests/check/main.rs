@@ -23,3 +23,4 @@ mod properties;
 #[path = "../../../../fuzz/installs/properties.rs"]
 mod properties_of_bytes;
 mod support;
+mod table;
