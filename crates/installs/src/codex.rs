@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::InstalledId;
 
-use crate::collector::{Collector, clean, join, place, step};
+use crate::collector::{Collector, clean, has_extension, join, place, step};
 use crate::judge::variables::VariableReach;
 use crate::judge::{FileOwner, permissions, rules};
 use crate::loose::{add_directory, add_shared_skills, add_skills};
@@ -103,7 +103,7 @@ fn read_role(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
 
 /// Reads the files of agents.
 fn read_agents(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
-    for entry in found.entries(path).into_iter().filter(|entry| entry.name.ends_with(".toml")) {
+    for entry in found.entries(path).into_iter().filter(|entry| has_extension(&entry.name, "toml")) {
         read_role(found, &join(path, &entry.name), layer);
     }
 }
@@ -113,7 +113,7 @@ fn read_rules(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
     if found.judge(path, layer).owner == FileOwner::User {
         return;
     }
-    for entry in found.entries(path).into_iter().filter(|entry| entry.name.ends_with(".rules")) {
+    for entry in found.entries(path).into_iter().filter(|entry| has_extension(&entry.name, "rules")) {
         let path = join(path, &entry.name);
         found.text_file(&path, layer, rules::LIMIT, |found, text, parts| {
             if let Err(error) = rules::judge(text, parts) {

@@ -368,9 +368,14 @@ pub(crate) fn join(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
 }
 
-/// Returns `true` for the name of a JSON file. Case counts, as it does for the hosts.
+/// Returns `true` for the name of a JSON file.
 pub(crate) fn is_json(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json")
+    has_extension(name, "json")
+}
+
+/// Returns `true` if the name of a file has an extension. Case counts, as it does for the hosts.
+pub(crate) fn has_extension(name: &str, wanted: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension == wanted)
 }
 
 /// Resolves a path against the working directory, or the home directory if it starts with `~`.

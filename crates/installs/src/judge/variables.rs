@@ -148,15 +148,15 @@ impl Judge {
     pub(crate) fn endpoint_settings(&self, parts: &mut Parts, root: &JsonNode<'_>) {
         for pointer in &self.host.endpoint_settings {
             let steps: Vec<&str> = pointer.split('/').skip(1).collect();
-            self.endpoint_at(parts, root, &steps, String::new());
+            self.endpoint_at(parts, root, &steps, "");
         }
     }
 
-    fn endpoint_at(&self, parts: &mut Parts, node: &JsonNode<'_>, steps: &[&str], name: String) {
+    fn endpoint_at(&self, parts: &mut Parts, node: &JsonNode<'_>, steps: &[&str], before: &str) {
         let Some((first, rest)) = steps.split_first() else { return };
         let members = node.members().unwrap_or_default().iter();
         for member in members.filter(|member| *first == "*" || *first == member.key()) {
-            let name = format!("{name}.{}", member.key()).trim_start_matches('.').to_owned();
+            let name = format!("{before}.{}", member.key()).trim_start_matches('.').to_owned();
             let setting = NamedSetting { name: &name, span: member.key_span() };
             match member.node().as_str() {
                 Some(value) if rest.is_empty() => {
@@ -164,7 +164,7 @@ impl Judge {
                         parts.add_permission(&name, Value::Text(value.to_owned()));
                     }
                 }
-                _ => self.endpoint_at(parts, member.node(), rest, name),
+                _ => self.endpoint_at(parts, member.node(), rest, &name),
             }
         }
     }

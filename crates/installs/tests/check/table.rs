@@ -110,13 +110,15 @@ fn adapters_read_only_places_of_the_table() {
     }
 }
 
-/// Returns `true` if a path is in a place, or a directory that is listed to find it.
+/// Returns `true` if a path is in a place, or a directory that contains it.
 fn is_in(path: &str, place: &str) -> bool {
     match place.split_once('*') {
         Some((before, after)) => {
             path.starts_with(before) && path.ends_with(after) || path == before.trim_end_matches('/')
         }
-        None => path == place || path.starts_with(&format!("{place}/")),
+        None => {
+            path == place || path.starts_with(&format!("{place}/")) || place.starts_with(&format!("{path}/"))
+        }
     }
 }
 
