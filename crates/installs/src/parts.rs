@@ -84,18 +84,15 @@ impl Value {
 
     /// Returns the value as canonical JSON, without the text of values that look like secrets unless it is unmasked.
     fn text(&self, rendering: Rendering) -> String {
-        let joined = |items: Vec<String>| items.join(",");
-        let text_of = |value: &Self| value.text(rendering);
         match self {
             Self::Plain(text) => text.clone(),
             Self::Text(text) if rendering == Rendering::Unmasked => quoted(text),
             Self::Text(text) => quoted(&masked(text)),
-            Self::List(items) => format!("[{}]", joined(items.iter().map(text_of).collect())),
-            Self::Map(members) => {
-                let members =
-                    members.iter().map(|(key, value)| format!("{}:{}", quoted(key), text_of(value)));
-                format!("{{{}}}", joined(members.collect()))
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(|item| item.text(rendering)).collect();
+                format!("[{}]", items.join(","))
             }
+            Self::Map(members) => object(members, rendering),
         }
     }
 
@@ -257,17 +254,21 @@ impl Parts {
     }
 
     fn rendered(&self, rendering: Rendering) -> Vec<InstallPart> {
-        let masked = self.files(rendering);
-        let unmasked = self.files(Rendering::Unmasked);
-        let permissions = |name: &str| name == "permissions.json" && rendering == Rendering::Version3;
-        let pairs = masked.into_iter().zip(unmasked);
-        let pairs = pairs.filter(|((name, part), _)| !part.is_empty() && !permissions(name));
-        let parts = pairs.map(|((name, part), (_, unmasked))| InstallPart {
+        // A pin of version 3 has no permissions, and nothing is looked up in its parts.
+        let is_now = rendering == Rendering::Current;
+        let plain = if is_now { self.files(Rendering::Unmasked).into() } else { Vec::new() };
+        let unmasked = |name: &str| {
+            let part = plain.iter().find(|(known, _)| *known == name);
+            part.map(|(_, part)| object(part, Rendering::Unmasked).into_bytes()).unwrap_or_default()
+        };
+        let parts = self.files(rendering).into_iter();
+        let parts = parts.filter(|(name, part)| !part.is_empty() && (is_now || *name != PERMISSIONS));
+        let part = |(name, part)| InstallPart {
             name,
-            bytes: Value::Map(part).text(rendering).into_bytes(),
-            unmasked: Value::Map(unmasked).text(Rendering::Unmasked).into_bytes(),
-        });
-        parts.collect()
+            bytes: object(&part, rendering).into_bytes(),
+            unmasked: unmasked(name),
+        };
+        parts.map(part).collect()
     }
 
     /// Returns the contents of each part by its name, sorted.
@@ -281,15 +282,25 @@ impl Parts {
             ("commands.json", wrapped("hooks", self.commands.clone())),
             ("env.json", variables(self.env.clone(), rendering)),
             ("hooks.json", wrapped("hooks", self.hooks.clone())),
-            ("permissions.json", self.permissions.clone()),
+            (PERMISSIONS, self.permissions.clone()),
             ("servers.json", wrapped("mcpServers", servers.collect())),
             ("switches.json", self.switches.clone()),
         ]
     }
 }
 
+/// The part with the settings that loosen or redirect the host.
+const PERMISSIONS: &str = "permissions.json";
+
 /// What is written in place of the value of a secret.
 const SECRET: &str = "secret";
+
+/// Returns an object as canonical JSON.
+fn object(members: &BTreeMap<String, Value>, rendering: Rendering) -> String {
+    let member = |(key, value): (&String, &Value)| format!("{}:{}", quoted(key), value.text(rendering));
+    let members: Vec<String> = members.iter().map(member).collect();
+    format!("{{{}}}", members.join(","))
+}
 
 /// Quotes an argument for a POSIX shell if necessary.
 fn shell_word(word: &str) -> String {
