@@ -258,17 +258,12 @@ impl<'m> Collector<'m> {
             let message = format!("`{}` means different things in two roles of this file", shown(&name));
             return self.unreadable(path, "", message);
         }
-        let all = all.clone();
-        let install = self.install(PluginKey::Placed(real.clone()), all.kind(), real, place(path, ""));
-        self.add(Install {
-            contents: InstallContents::Parts(all.finish()),
-            layer,
-            directory: self.base(path, layer),
-            environment: all.environment(),
-            findings: file.findings(&all.findings),
-            loosens: all.loosens.into_iter().collect(),
-            ..install
-        });
+        let (kind, contents) = (all.kind(), InstallContents::Parts(all.finish()));
+        let (environment, findings) = (all.environment(), file.findings(&all.findings));
+        let loosens = all.loosens.iter().cloned().collect();
+        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
+        let directory = self.base(path, layer);
+        self.add(Install { contents, layer, directory, environment, findings, loosens, ..install });
     }
 
     /// Returns what judges the settings of a file.

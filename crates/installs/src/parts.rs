@@ -253,44 +253,46 @@ impl Parts {
         }
     }
 
+    /// Returns the parts one after the other, because the file of a repository can be large.
     fn rendered(&self, rendering: Rendering) -> Vec<InstallPart> {
-        // A pin of version 3 has no permissions, and nothing is looked up in its parts.
         let is_now = rendering == Rendering::Current;
-        let plain = if is_now { self.files(Rendering::Unmasked).into() } else { Vec::new() };
-        let unmasked = |name: &str| {
-            let part = plain.iter().find(|(known, _)| *known == name);
-            part.map(|(_, part)| object(part, Rendering::Unmasked).into_bytes()).unwrap_or_default()
+        let text = |name: &str, rendering| {
+            let part = self.part(name, rendering);
+            (!part.is_empty()).then(|| object(&part, rendering).into_bytes())
         };
-        let parts = self.files(rendering).into_iter();
-        let parts = parts.filter(|(name, part)| !part.is_empty() && (is_now || *name != PERMISSIONS));
-        let part = |(name, part)| InstallPart {
-            name,
-            bytes: object(&part, rendering).into_bytes(),
-            unmasked: unmasked(name),
+        // A pin of version 3 has no permissions, and nothing is looked up in its parts.
+        let names = PARTS.iter().filter(|name| is_now || **name != PERMISSIONS);
+        let part = |name: &&'static str| {
+            let bytes = text(name, rendering)?;
+            let unmasked = if is_now { text(name, Rendering::Unmasked)? } else { Vec::new() };
+            Some(InstallPart { name, bytes, unmasked })
         };
-        parts.map(part).collect()
+        names.filter_map(part).collect()
     }
 
-    /// Returns the contents of each part by its name, sorted.
-    fn files(&self, rendering: Rendering) -> [(&'static str, BTreeMap<String, Value>); 6] {
+    /// Returns the contents of a part.
+    fn part(&self, name: &str, rendering: Rendering) -> BTreeMap<String, Value> {
         let wrapped = |name: &str, part: BTreeMap<String, Value>| {
             if part.is_empty() { part } else { [(name.to_owned(), Value::Map(part))].into() }
         };
-        let servers =
-            self.servers.iter().map(|(name, value)| (name.clone(), server(value.clone(), rendering)));
-        [
-            ("commands.json", wrapped("hooks", self.commands.clone())),
-            ("env.json", variables(self.env.clone(), rendering)),
-            ("hooks.json", wrapped("hooks", self.hooks.clone())),
-            (PERMISSIONS, self.permissions.clone()),
-            ("servers.json", wrapped("mcpServers", servers.collect())),
-            ("switches.json", self.switches.clone()),
-        ]
+        let server = |(name, value): (&String, &Value)| (name.clone(), server(value.clone(), rendering));
+        match name {
+            "commands.json" => wrapped("hooks", self.commands.clone()),
+            "env.json" => variables(self.env.clone(), rendering),
+            "hooks.json" => wrapped("hooks", self.hooks.clone()),
+            PERMISSIONS => self.permissions.clone(),
+            "servers.json" => wrapped("mcpServers", self.servers.iter().map(server).collect()),
+            _ => self.switches.clone(),
+        }
     }
 }
 
 /// The part with the settings that loosen or redirect the host.
 const PERMISSIONS: &str = "permissions.json";
+
+/// The names of the parts, sorted.
+const PARTS: [&str; 6] =
+    ["commands.json", "env.json", "hooks.json", PERMISSIONS, "servers.json", "switches.json"];
 
 /// What is written in place of the value of a secret.
 const SECRET: &str = "secret";
