@@ -11,6 +11,7 @@ pub(crate) struct Table {
     pub(crate) builtins: Vec<String>,
     data: Vec<String>,
     filters: Vec<String>,
+    pub(crate) environment_printers: Vec<String>,
     pub(crate) downloaders: Vec<String>,
     project_tools: Vec<String>,
     pub(crate) package_runners: Vec<String>,
