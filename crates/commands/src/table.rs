@@ -89,6 +89,7 @@ pub(crate) struct Interpreter {
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the columns of a table")]
 pub(crate) struct Wrapper {
     names: Vec<String>,
     #[serde(default)]

@@ -17,7 +17,7 @@ pub(crate) struct Call {
 
 impl Reader<'_> {
     /// Reads a call of a program, builtin or function, and returns its output.
-    pub(crate) fn start(&mut self, words: &[CommandWord], call: Call) -> Read<Values> {
+    pub(crate) fn start(&mut self, words: &[CommandWord], call: &Call) -> Read<Values> {
         self.budget.enter()?;
         let search = (self.place.search.clone(), self.place.search_open.clone());
         for (name, value) in &call.environment {
@@ -25,7 +25,7 @@ impl Reader<'_> {
                 self.search_path(value);
             }
         }
-        let output = self.started(words, &call)?;
+        let output = self.started(words, call)?;
         if call.environment.iter().any(|(name, _)| name.shown() == "PATH") {
             (self.place.search, self.place.search_open) = search;
         }
@@ -192,7 +192,7 @@ impl Reader<'_> {
             wrapper.is_some_and(|one| one.elsewhere) || matches!(base, "docker" | "podman" | "nerdctl");
         self.elsewhere = self.elsewhere.saturating_add(usize::from(elsewhere));
         let input = call.input.clone().filter(|_| !appends);
-        self.start(&inner, Call { environment, input })?;
+        self.start(&inner, &Call { environment, input })?;
         self.place = place;
         Ok(())
     }
