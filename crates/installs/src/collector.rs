@@ -37,9 +37,14 @@ impl<'m> Collector<'m> {
 
     /// Returns the inventory, or `None` if the host is not on this machine and the project has nothing of it.
     pub(crate) fn finish(self) -> Option<HostInventory> {
-        let is_here = self.is_directory(&self.home) || !self.installs.is_empty() || !self.problems.is_empty();
+        let is_here = self.is_here();
         let Self { host, home, installs, problems, .. } = self;
         is_here.then_some(HostInventory { host, home, installs, problems })
+    }
+
+    /// Returns `true` if the host is on this machine, or the project has something of it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_directory(&self.home) || !self.installs.is_empty() || !self.problems.is_empty()
     }
 
     /// Returns the key of an id in this host's records.
