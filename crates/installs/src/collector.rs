@@ -239,7 +239,7 @@ impl<'m> Collector<'m> {
     }
 
     /// Adds the parts of a file, if there are any.
-    fn add_parts(&mut self, file: &SourceFile, layer: InstallLayer, parts: Parts) {
+    pub(crate) fn add_parts(&mut self, file: &SourceFile, layer: InstallLayer, parts: Parts) {
         let path = file.path.as_str();
         if parts.is_empty() {
             if !parts.loosens.is_empty() {

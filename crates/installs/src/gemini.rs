@@ -8,9 +8,10 @@
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{InstalledId, PlacePath};
 
-use crate::collector::{Collector, absolute, join, path_of, place, shown, step};
+use crate::collector::{Collector, absolute, has_extension, join, path_of, place, shown, step};
 use crate::judge::permissions;
 use crate::loose::{add_directory, add_shared_skills, add_skills, manifest_name};
+use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
 use crate::{
     HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblem, InstallProblemKind, ReadFault,
@@ -38,6 +39,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("", "toolDiscoveryCommand"),
 ];
 
+/// The directories in which commands are looked for.
+const COMMAND_DIRECTORIES: usize = 256;
+
 /// The rules that are read for one extension.
 const RULES: usize = 50_000;
 
@@ -54,11 +58,65 @@ pub(crate) fn read(found: &mut Collector<'_>) {
         read_settings(found, &join(&at, "settings.json"), layer);
         add_skills(found, &join(&at, "skills"), layer, &[], None);
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
-        add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);
+        let commands = join(&at, "commands");
+        add_directory(found, &commands, InstallKind::Commands, layer);
+        add_shell_commands(found, commands, layer);
     }
     add_shared_skills(found);
     read_environment(found);
     add_extensions(found);
+}
+
+/// Adds the shell commands in the prompts of commands, each file as a row of its own. The directory is one of its own too.
+fn add_shell_commands(found: &mut Collector<'_>, path: String, layer: InstallLayer) {
+    let mut waiting = vec![path];
+    let mut count = 0_usize;
+    while let Some(directory) = waiting.pop() {
+        count += 1;
+        if count > COMMAND_DIRECTORIES {
+            let message = format!("contains more than {COMMAND_DIRECTORIES} directories of commands");
+            return found.unreadable(&directory, "", message);
+        }
+        waiting.extend(found.directories(&directory).into_iter().map(|name| join(&directory, &name)));
+        for entry in found.entries(&directory) {
+            let path = join(&directory, &entry.name);
+            if !has_extension(&entry.name, "toml") || found.is_directory(&path) {
+                continue;
+            }
+            let Some(file) = found.open(&path, Syntax::Toml) else { continue };
+            let root = file.parse().ok();
+            // The host leaves out a file that it cannot parse. Its parser can be another one, so all of the text counts.
+            let prompt = match &root {
+                Some(root) => root.get("prompt").and_then(JsonNode::as_str).unwrap_or_default(),
+                None => file.text().unwrap_or_default(),
+            };
+            let mut parts = Parts::default();
+            for (at, command) in shell_commands(prompt).into_iter().enumerate() {
+                parts.add_command_text(&format!("prompt.{}", at + 1), command);
+            }
+            found.add_parts(&file, layer, parts);
+        }
+    }
+}
+
+/// Returns the commands that the host runs while it fills in a prompt: `!{COMMAND}`, with balanced braces inside.
+fn shell_commands(prompt: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, mark) in prompt.match_indices("!{") {
+        let rest = prompt.get(at + mark.len()..).unwrap_or_default();
+        let mut depth = 1_usize;
+        let end = rest.bytes().position(|byte| {
+            depth = match byte {
+                b'{' => depth + 1,
+                b'}' => depth - 1,
+                _ => depth,
+            };
+            depth == 0
+        });
+        // The host refuses a prompt whose braces do not match.
+        found.extend(end.and_then(|end| rest.get(..end)));
+    }
+    found
 }
 
 /// Reads the file of environment variables that the host loads: the nearest one, else that of the user.

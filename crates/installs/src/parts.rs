@@ -156,10 +156,16 @@ impl Parts {
             (None, Some(items), _) => words(items).join(" "),
             (None, None, _) => String::new(),
         };
+        self.add_command_text(name, &command);
+    }
+
+    /// Adds a command as a shell reads it, unless it is empty.
+    pub(crate) fn add_command_text(&mut self, name: &str, command: &str) {
         if command.is_empty() {
             return;
         }
-        let hook = [("command", Value::Text(command)), ("type", Value::Text("command".to_owned()))];
+        let hook =
+            [("command", Value::Text(command.to_owned())), ("type", Value::Text("command".to_owned()))];
         let hook = Value::Map(hook.map(|(key, value)| (key.to_owned(), value)).into());
         let group = Value::Map([("hooks".to_owned(), Value::List(vec![hook]))].into());
         self.commands.insert(name.to_owned(), Value::List(vec![group]));
