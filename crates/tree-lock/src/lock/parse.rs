@@ -115,7 +115,7 @@ impl Reader<'_> {
                 ("version", _) => {}
                 ("plugin", Version::One) => self.plugins_by_id(value, &mut file)?,
                 ("plugin", Version::Two | Version::Three) => {
-                    self.plugins_by_path(value, version, &mut file)?
+                    self.plugins_by_path(value, version, &mut file)?;
                 }
                 _ => return Err(self.error(key, "only the keys `version` and `plugin`")),
             }
