@@ -202,6 +202,19 @@ pub(crate) fn add_started(
     reader.found
 }
 
+/// Digests exactly the files and directories that a pin of version 3 lists for a settings file.
+pub(crate) fn listed<'n>(
+    place: &PluginPlace,
+    names: impl Iterator<Item = &'n String>,
+    context: &Context<'_>,
+) -> BTreeMap<String, TreeDigest> {
+    let names: BTreeSet<String> = names.cloned().collect();
+    let found = add_started(read(place, &[], names.iter(), context), place, &names, context);
+    let mut trees = found.trees;
+    trees.retain(|name, _| names.contains(name));
+    trees
+}
+
 /// What an interpreter adds to a name that it is given.
 const STARTED: [&str; 6] = ["", ".js", ".mjs", ".cjs", "/index.js", "/__main__.py"];
 /// The most files that the commands of one settings file can start.

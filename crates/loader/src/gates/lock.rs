@@ -223,6 +223,8 @@ pub(crate) struct LockResult {
     pub(crate) report: LockReport,
     pub(crate) says: LockMatch,
     pub(crate) outcome: GateOutcome,
+    /// The unresolved commands that the lockfile lists, if it counts as an agreement to them.
+    pub(crate) unresolved: BTreeSet<Digest>,
 }
 
 /// Compares one plugin with the lockfile of its place, and runs the host's verifiers.
@@ -245,6 +247,7 @@ pub(crate) fn gate(
             report: LockReport::state(LockState::Absent),
             says: LockMatch::Nothing,
             outcome: passed(Gate::Lock),
+            unresolved: BTreeSet::new(),
         },
     };
     match at.as_ref().map(|at| &*at.lock) {
@@ -266,6 +269,14 @@ pub(crate) fn gate(
             if gate.result.says == LockMatch::Matched && accepted {
                 gate.result.says = LockMatch::Accepted;
             }
+            let agrees = match gate.result.says {
+                LockMatch::Accepted => true,
+                // A lockfile of a repository grants nothing, unless the caller has chosen it as the anchor.
+                LockMatch::Matched => context.options.trust == Trust::Locked,
+                LockMatch::Nothing => false,
+            };
+            let entry = file.get(&gate.path).filter(|_| agrees);
+            gate.result.unresolved = entry.map(|entry| entry.unresolved.clone()).unwrap_or_default();
         }
         Some(DirectoryLock::Json(file)) => {
             gate.json(file, one.name());
@@ -305,6 +316,9 @@ impl LockGate<'_> {
             manifest: &facts.manifest,
             entry: facts.entry.as_ref(),
             shared: &facts.shared,
+            closure: facts.closure.as_ref(),
+            // The surface gate decides about them, since a pin can list them too.
+            unresolved: const { &BTreeSet::new() },
         })
     }
 
@@ -486,6 +500,10 @@ fn text(check: &LockCheck) -> String {
             let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
             format!("{NAME} lists another tree\nexpected {}\nactual {actual}", expected.join(" or "))
         }
+        LockCheck::Mismatch(LockDifference::Closure { expected, actual }) => {
+            pair("other files outside the plugin", expected.as_ref(), actual.as_ref())
+        }
+        LockCheck::Mismatch(LockDifference::Unresolved { .. }) => check.to_string(),
         LockCheck::Mismatch(LockDifference::Shared { name, expected, actual }) => {
             pair(&format!("another tree for {name}"), expected.as_ref(), actual.as_ref())
         }

@@ -9,7 +9,7 @@ pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod scan;
 pub(crate) mod settings;
-mod surface;
+pub(crate) mod surface;
 pub(crate) mod tree;
 pub(crate) mod verifiers;
 
@@ -23,7 +23,7 @@ use plugward_types::{Behavior, PluginKey};
 
 use crate::contents::material::Material;
 use crate::contents::view::View;
-use crate::contents::{shared, started};
+use crate::contents::{shared, started, trees};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::key::Identity;
 use crate::discovery::roots::{Root, directory_id};
@@ -158,7 +158,8 @@ fn with_subject(
     context: &Context<'_>,
 ) {
     let known = context.locks.shared_of(&one.place, context);
-    let pinned = pin::shared_of(&identity, context);
+    // The files that settings start are not shared ones, and an old pin that lists them is compared by itself.
+    let pinned = if one.is_plugin() { pin::shared_of(&identity, context) } else { Vec::new() };
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
     if !one.is_plugin() {
         let names = started::files(&one.place, one.lookup_views(), context.root);
@@ -176,6 +177,7 @@ fn with_subject(
         let outcome = policy::gate(one, &subject, &snapshot, context);
         one.settle(Gate::Policy, outcome);
         let says = locked.says;
+        subject.listed_unresolved = locked.unresolved;
         one.lock = locked.report;
         one.settle(Gate::Lock, locked.outcome);
         let (pin, outcome) = pin::gate(one, &subject, &snapshot, says, context);
@@ -241,6 +243,12 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
             one.shared = shared.digests_only();
             if let Some(subject) = &mut one.subject {
                 subject.material = Some(Material::new(snapshot, shared, &one.views, &subject.observed.facts));
+            }
+        }
+        ByteRetention::Digests => {
+            one.shared.drop_bytes();
+            if let Some(subject) = &mut one.subject {
+                subject.files = trees::files(&snapshot, &subject.observed.facts.exclude);
             }
         }
         ByteRetention::Nothing | ByteRetention::Of(_) => one.shared.drop_bytes(),

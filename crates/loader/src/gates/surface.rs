@@ -14,6 +14,8 @@ use crate::run::examined::Examined;
 use crate::run::options::CheckOptions;
 use crate::run::outcome::{GateOutcome, Weight};
 
+/// The code for commands whose text does not determine what runs.
+pub(crate) const UNRESOLVED: &str = "surface/unresolved";
 /// The code for a declared program that does not exist in the plugin.
 const MISSING: &str = "surface/missing-program";
 /// Texts by which a script refers to its own directory or to that of its plugin.

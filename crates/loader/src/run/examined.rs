@@ -16,7 +16,9 @@ use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
 use crate::gates::pin::PinOutcome;
+use crate::gates::scan::SUSPICIOUS;
 use crate::gates::settings::ASK;
+use crate::gates::surface::UNRESOLVED;
 use crate::report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
     PinStatus, PluginKind, PluginReport, PolicyReport, SuppressedReport, SurfaceReport,
@@ -131,10 +133,9 @@ impl Examined {
         self.reasons().next().is_none()
     }
 
-    /// Returns `true` if a person can accept all reasons: suspicious findings, and `run = "ask"`.
+    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands, and `run = "ask"`.
     pub(crate) fn is_askable(&self) -> bool {
-        let can_accept =
-            |reason: &Reason| reason.code == crate::gates::scan::SUSPICIOUS || reason.code == ASK;
+        let can_accept = |reason: &Reason| [SUSPICIOUS, UNRESOLVED, ASK].contains(&reason.code.as_str());
         !self.is_run_declined && self.reasons().all(can_accept)
     }
 
