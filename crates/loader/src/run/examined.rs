@@ -10,6 +10,7 @@ use plugward_policy::BundleNames;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
+use crate::contents::closure_facts::ClosureFacts;
 use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
@@ -48,6 +49,8 @@ pub(crate) struct Examined {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) shared: SharedRoots,
+    /// What it runs outside its directory, and what its text leaves open.
+    pub(crate) closure: ClosureFacts,
     /// What a pin or lock entry would cover; `None` if the manifest or the tree was refused.
     pub(crate) subject: Option<Subject>,
     gates: BTreeMap<Gate, GateOutcome>,
@@ -82,6 +85,7 @@ impl Examined {
             files: 0,
             bytes: 0,
             shared: SharedRoots::default(),
+            closure: ClosureFacts::default(),
             subject: None,
             gates: BTreeMap::new(),
             lock: LockReport::state(LockState::Absent),
