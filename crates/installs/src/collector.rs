@@ -66,6 +66,10 @@ impl<'m> Collector<'m> {
             is_outside: false,
             marketplace: None,
             former_ids: Vec::new(),
+            directory: None,
+            environment: Vec::new(),
+            findings: Vec::new(),
+            loosens: Vec::new(),
         }
     }
 
@@ -87,6 +91,8 @@ impl<'m> Collector<'m> {
             (InstallContents::Parts(_), InstallContents::Parts(_))
         ) {
             (first.kind, first.contents) = (install.kind, install.contents);
+            (first.environment, first.findings) = (install.environment, install.findings);
+            first.loosens = install.loosens;
         }
     }
 
@@ -204,9 +210,26 @@ impl<'m> Collector<'m> {
             let message = format!("`{}` means different things in two roles of this file", shown(&name));
             return self.unreadable(path, "", message);
         }
-        let (kind, parts) = (all.kind(), all.clone().finish());
-        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
-        self.add(Install { contents: InstallContents::Parts(parts), layer, ..install });
+        let all = all.clone();
+        let install = self.install(PluginKey::Placed(real.clone()), all.kind(), real, place(path, ""));
+        self.add(Install {
+            contents: InstallContents::Parts(all.finish()),
+            layer,
+            directory: self.base(path, layer),
+            environment: all.environment(),
+            findings: file.findings(&all.findings),
+            loosens: all.loosens.into_iter().collect(),
+            ..install
+        });
+    }
+
+    /// Returns the directory in which relative paths of a file's commands start: that of the project, or the user's home.
+    pub(crate) fn base(&self, path: &str, layer: InstallLayer) -> Option<PlacePath> {
+        let directory = match layer {
+            InstallLayer::User => self.machine.home,
+            InstallLayer::Project => base_of(path),
+        };
+        PlacePath::new(directory).ok()
     }
 
     /// Reads a file of MCP servers.
@@ -251,6 +274,26 @@ impl<'m> Collector<'m> {
             self.project_directories().into_iter().map(|at| (join(&at, name), InstallLayer::Project));
         core::iter::once((self.home.clone(), InstallLayer::User)).chain(projects).collect()
     }
+}
+
+/// The directories of hosts in a project. The files in them are about the directory above.
+const HOST_DIRECTORIES: [&str; 9] = [
+    "/.claude/",
+    "/.codex/",
+    "/.gemini/",
+    "/.github/",
+    "/.cursor/",
+    "/.vscode/",
+    "/.grok/",
+    "/.gnoma/",
+    "/.kimi-code/",
+];
+
+/// Returns the directory that a file of a project is about.
+pub(crate) fn base_of(path: &str) -> &str {
+    let own = HOST_DIRECTORIES.iter().filter_map(|name| path.rfind(name)).max();
+    let end = own.or_else(|| path.rfind('/')).filter(|end| *end > 0);
+    end.and_then(|end| path.get(..end)).unwrap_or("/")
 }
 
 /// Returns the path in an environment variable that is set and not empty.

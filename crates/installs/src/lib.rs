@@ -4,6 +4,7 @@ mod claude;
 mod codex;
 mod collector;
 mod directory_hosts;
+mod finding;
 mod gemini;
 mod install;
 mod known_host;
@@ -13,9 +14,10 @@ mod mask;
 mod parts;
 mod source_file;
 
+pub use finding::{FindingScope, SettingsFinding};
 pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,
-    InstallProblem, InstallProblemKind, RecordPlace,
+    InstallProblem, InstallProblemKind, RecordPlace, SettingsParts,
 };
 pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};

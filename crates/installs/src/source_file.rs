@@ -1,8 +1,14 @@
 //! The bytes of a record, and the syntax in which they are read.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+use std::collections::BTreeSet;
+
 use plugward_manifest::json::{self, JsonNode, ParseLimits};
-use plugward_types::escape;
+use plugward_types::{Digest, LineColumn, LineEnds, LineIndex, escape};
+use sha2::{Digest as _, Sha256};
+
+use crate::SettingsFinding;
+use crate::parts::FoundSetting;
 
 /// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +44,33 @@ impl SourceFile {
             blank_comments(&mut bytes);
         }
         Self { path, bytes, syntax }
+    }
+
+    /// Returns findings with their lines. Most files have none, so lines are counted only if they are needed.
+    pub(crate) fn findings(&self, found: &BTreeSet<FoundSetting>) -> Vec<SettingsFinding> {
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let ends = if self.syntax == Syntax::Toml { LineEnds::Lf } else { LineEnds::Text };
+        let lines = LineIndex::new(&self.bytes, ends);
+        let digest = Digest::from_bytes(Sha256::digest(&self.bytes).into());
+        let place = |one: &FoundSetting| {
+            let LineColumn { line, column } = lines.line_column(one.span.start);
+            let FoundSetting { span, code, severity, scope, name, message } = one.clone();
+            SettingsFinding {
+                code,
+                severity,
+                scope,
+                file: self.path.clone(),
+                line,
+                column,
+                span,
+                name,
+                message,
+                digest,
+            }
+        };
+        found.iter().map(place).collect()
     }
 
     /// Parses the file, which must contain one object or table; the error is a message with its place.

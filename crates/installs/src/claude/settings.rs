@@ -9,7 +9,9 @@ use super::markets::{KnownMarket, market_of};
 use crate::collector::{Collector, clean, is_json, join, path_of, place, step};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
-use crate::{EntryKind, HostState, HostSwitch, Install, InstallContents, InstallLayer, RecordPlace};
+use crate::{
+    EntryKind, HostState, HostSwitch, Install, InstallContents, InstallLayer, RecordPlace, SettingsParts,
+};
 
 /// The settings whose value is a command.
 const COMMANDS: &[&str] = &[
@@ -191,7 +193,9 @@ fn read_servers(found: &mut Collector<'_>) {
             };
             let mut parts = Parts::default();
             parts.add_servers(found.members(&path, project, "mcpServers"));
-            add_project_servers(found, &path, &directory, parts.finish());
+            if !parts.is_empty() {
+                add_project_servers(found, &path, &directory, parts.finish());
+            }
         }
     });
 }
@@ -219,10 +223,7 @@ fn main_checkout(found: &mut Collector<'_>) -> Option<String> {
 ///
 /// They have a key of their own, the path of the file followed by that of the project. With the key of the file, its
 /// contents would differ in each project, and each change of the directory would be a change of the file.
-fn add_project_servers(found: &mut Collector<'_>, path: &str, project: &str, parts: Vec<crate::InstallPart>) {
-    if parts.is_empty() {
-        return;
-    }
+fn add_project_servers(found: &mut Collector<'_>, path: &str, project: &str, parts: SettingsParts) {
     let real = found.machine.files.real(path);
     let key = real.as_ref().and_then(|real| PlacePath::new(&format!("{real}{project}")).ok());
     let (Some(real), Some(key)) = (real, key) else {
@@ -230,5 +231,7 @@ fn add_project_servers(found: &mut Collector<'_>, path: &str, project: &str, par
     };
     let record = place(path, &format!("{}/mcpServers", step("/projects", project)));
     let install = found.install(PluginKey::Placed(key), crate::InstallKind::Servers, real, record);
-    found.add(Install { contents: InstallContents::Parts(parts), layer: InstallLayer::Project, ..install });
+    let directory = PlacePath::new(project).ok();
+    let contents = InstallContents::Parts(parts);
+    found.add(Install { contents, layer: InstallLayer::Project, directory, ..install });
 }

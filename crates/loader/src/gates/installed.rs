@@ -1,6 +1,6 @@
 //! What a host's records say about a plugin: the first gate, and the contents of a settings file.
 
-use plugward_installs::InstallContents;
+use plugward_installs::{InstallContents, InstallPart};
 use plugward_tree_lock::Snapshot;
 
 use super::Context;
@@ -34,11 +34,23 @@ pub(crate) fn gate(one: &mut Examined, context: &Context<'_>) {
 }
 
 /// Returns the parts of a settings file as a tree, or `None` for a directory.
-pub(crate) fn parts(place: &PluginPlace) -> Option<Snapshot> {
+pub(crate) fn parts(place: &PluginPlace) -> Option<PartTrees> {
+    let tree = |parts: &[InstallPart], bytes: fn(&InstallPart) -> &Vec<u8>| {
+        Snapshot::of_files(parts.iter().map(|part| (part.name, bytes(part).clone())))
+    };
     match &place.installed.as_ref()?.contents {
-        InstallContents::Parts(parts) => {
-            Some(Snapshot::of_files(parts.iter().map(|part| (part.name, part.bytes.clone()))))
-        }
+        InstallContents::Parts(parts) => Some(PartTrees {
+            masked: tree(&parts.current, |part| &part.bytes),
+            unmasked: tree(&parts.current, |part| &part.unmasked),
+        }),
         InstallContents::Directory | InstallContents::CacheDirectory => None,
     }
+}
+
+/// The parts of a settings file as trees.
+pub(crate) struct PartTrees {
+    /// What is digested, scanned, stored and shown.
+    pub(crate) masked: Snapshot,
+    /// The same with secrets, to look up the files that commands start. It is never stored or shown.
+    pub(crate) unmasked: Snapshot,
 }

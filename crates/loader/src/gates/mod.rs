@@ -36,6 +36,7 @@ use crate::run::outcome::GateOutcome;
 use crate::run::rules::PluginRules;
 use crate::state::stores::Stores;
 
+use installed::PartTrees;
 use lock::LockFiles;
 use scan::UsedSuppressions;
 use settings::GateStep;
@@ -118,7 +119,8 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
 }
 
 /// Runs the gates for the parts of a settings file. The caller has read the file, so nothing is opened here.
-fn examine_parts(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
+fn examine_parts(one: &mut Examined, parts: PartTrees, context: &Context<'_>) {
+    let PartTrees { masked: snapshot, unmasked } = parts;
     let identity = Identity::of(&one.place, None, context);
     one.key = identity.key.clone();
     if settings::gate(one) == GateStep::Stop {
@@ -130,6 +132,8 @@ fn examine_parts(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) 
     let (views, outcome) = manifest::gate(&one.place, &snapshot, context.options);
     take_views(one, views);
     one.settle(Gate::Manifest, outcome);
+    let (unmasked, _same_outcome) = manifest::gate(&one.place, &unmasked, context.options);
+    one.unmasked_views = Some(unmasked);
     with_subject(one, identity, None, snapshot, context);
 }
 
@@ -157,7 +161,7 @@ fn with_subject(
     let pinned = pin::shared_of(&identity, context);
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
     if !one.is_plugin() {
-        let names = started::files(&one.place, &one.views, context.root);
+        let names = started::files(&one.place, one.lookup_views(), context.root);
         let shared = core::mem::take(&mut one.shared);
         one.shared = shared::add_started(shared, &one.place, &names, context);
     }

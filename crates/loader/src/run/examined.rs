@@ -42,6 +42,8 @@ pub(crate) struct Examined {
     /// The dialects of the directory, including those whose manifests are refused.
     pub(crate) dialects: Vec<Dialect>,
     pub(crate) views: Vec<View>,
+    /// The views of a settings file with its secrets. Use them to look up files only; never store or show them.
+    pub(crate) unmasked_views: Option<Vec<View>>,
     pub(crate) manifests: BTreeMap<&'static str, Digest>,
     pub(crate) snapshot: Option<Snapshot>,
     /// The digest under the excludes of the pin, else under those of this run.
@@ -79,6 +81,7 @@ impl Examined {
             called: BTreeSet::new(),
             dialects: Vec::new(),
             views: Vec::new(),
+            unmasked_views: None,
             manifests: BTreeMap::new(),
             snapshot: None,
             tree: None,
@@ -97,6 +100,11 @@ impl Examined {
             capabilities: Vec::new(),
             exceptions: Vec::new(),
         }
+    }
+
+    /// Returns the views whose commands are looked up. They can contain secrets.
+    pub(crate) fn lookup_views(&self) -> &[View] {
+        self.unmasked_views.as_deref().unwrap_or(&self.views)
     }
 
     /// Returns the outcome of a gate for changes.
