@@ -9,6 +9,7 @@ use plugward_tree_lock::{
 };
 use plugward_types::{Digest, TreeDigest};
 
+use crate::contents::closure::place::{Landing, Places, normalized};
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::roots::inside;
@@ -159,6 +160,38 @@ pub(crate) fn read<'a>(
     reader.found
 }
 
+/// Returns the digests of single files by their names relative to a settings file, such as `../hooks/run.sh`.
+///
+/// Pins of version 3 list the files that commands start in this way. A name without a file is left out.
+pub(crate) fn listed<'a>(
+    place: &PluginPlace,
+    names: impl Iterator<Item = &'a String>,
+    context: &Context<'_>,
+) -> BTreeMap<String, TreeDigest> {
+    let root = context.root;
+    let places = Places::new(&root.jail, &root.top, None);
+    let digest = |name: &String| {
+        // An interpreter tries the extensions of its language, and a directory starts its main file.
+        let from = normalized(&format!("{}/{name}", place.real));
+        let mut tried = STARTED.iter().map(|end| places.land(&format!("{from}{end}")));
+        let landed = tried.find(|landed| matches!(landed.landing, Landing::File { .. }))?;
+        let bytes = places.read(&landed.path, context.options.tree.file_bytes).ok()?;
+        let own_name = landed.path.rsplit('/').next()?;
+        let list =
+            TreeList::parse(&single(&crate::contents::hash::sha256(&bytes), bytes.len(), own_name)).ok()?;
+        Some((name.clone(), *list.digest()))
+    };
+    names.filter_map(digest).collect()
+}
+
+/// What an interpreter adds to a name that it is given.
+const STARTED: [&str; 6] = ["", ".js", ".mjs", ".cjs", "/index.js", "/__main__.py"];
+
+/// Returns the list of a tree that contains only one file.
+fn single(digest: &Digest, bytes: usize, name: &str) -> String {
+    format!("plugtree-v1\n{} {} {bytes} {name}\n", EntryKind::File.letter(), digest.hex())
+}
+
 /// Returns the root of an import: all its `..`, and the first name after them.
 fn root_of(target: &str) -> Option<String> {
     let parts: Vec<&str> = target.split('/').collect();
@@ -303,12 +336,7 @@ impl Reader<'_> {
         };
         let digest = crate::contents::hash::sha256(&bytes);
         let own_name = at.rsplit('/').next().unwrap_or(at);
-        let preimage = format!(
-            "plugtree-v1\n{} {} {} {own_name}\n",
-            EntryKind::File.letter(),
-            digest.hex(),
-            bytes.len()
-        );
+        let preimage = single(&digest, bytes.len(), own_name);
         match TreeList::parse(&preimage) {
             Ok(list) => {
                 self.found.trees.insert(name.to_owned(), *list.digest());

@@ -1,7 +1,7 @@
 //! The closure of a row: the files outside its own tree that its commands can run, with what these import and start.
 
 mod follow;
-mod place;
+pub(crate) mod place;
 mod recipes;
 mod scope;
 

@@ -21,7 +21,7 @@ const SYSTEM: [&str; 9] = ["/bin", "/etc", "/lib", "/lib64", "/nix", "/sbin", "/
 
 /// The object that a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Landing {
+pub(crate) enum Landing {
     File {
         is_executable: bool,
         len: u64,
@@ -38,20 +38,20 @@ pub(super) enum Landing {
 
 /// A path without symlinks, and what was seen on the way.
 #[derive(Debug, Clone)]
-pub(super) struct Landed {
+pub(crate) struct Landed {
     /// The absolute path, as far as it could be resolved.
-    pub(super) path: String,
-    pub(super) landing: Landing,
+    pub(crate) path: String,
+    pub(crate) landing: Landing,
     /// The symlinks on the way, with their targets.
-    pub(super) links: Vec<(String, String)>,
+    pub(crate) links: Vec<(String, String)>,
     /// Whether only root can change what the path leads to.
-    pub(super) is_roots: bool,
+    pub(crate) is_roots: bool,
     /// The first directory on the way that another user can change, with the cause.
-    pub(super) exposed: Option<(String, &'static str)>,
+    pub(crate) exposed: Option<(String, &'static str)>,
 }
 
 /// The files of the machine, as far as a jail reaches.
-pub(super) struct Places<'a> {
+pub(crate) struct Places<'a> {
     jail: &'a Jail,
     top: &'a PlacePath,
     /// The users whose directories are trusted besides root.
@@ -60,12 +60,12 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(jail: &'a Jail, top: &'a PlacePath, user: Option<u32>) -> Self {
+    pub(crate) fn new(jail: &'a Jail, top: &'a PlacePath, user: Option<u32>) -> Self {
         Self { jail, top, owners: user.into_iter().collect(), seen: RefCell::default() }
     }
 
     /// Trusts the owner of a directory, such as the top of a project.
-    pub(super) fn trust_owner_of(&mut self, directory: &str) {
+    pub(crate) fn trust_owner_of(&mut self, directory: &str) {
         if let Ok(meta) = self.metadata(directory) {
             self.owners.push(meta.uid());
         }
@@ -96,7 +96,7 @@ impl<'a> Places<'a> {
     }
 
     /// Follows an absolute path.
-    pub(super) fn land(&self, path: &str) -> Landed {
+    pub(crate) fn land(&self, path: &str) -> Landed {
         let mut rest: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
         let mut at: Vec<String> = Vec::new();
         let mut landed = Landed {
@@ -161,20 +161,20 @@ impl<'a> Places<'a> {
         landed
     }
 
-    pub(super) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String> {
+    pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String> {
         let relative = self.relative(path).ok_or("it is outside of what can be opened")?;
         self.jail.read(relative, limit).map_err(|error| error.to_string())
     }
 
     /// Returns the names in a directory, sorted; `None` if there are too many, or it cannot be listed.
-    pub(super) fn names(&self, path: &str) -> Option<Vec<String>> {
+    pub(crate) fn names(&self, path: &str) -> Option<Vec<String>> {
         let listing = self.jail.list(self.relative(path)?, NAMES).ok()?;
         let names = listing.entries().iter().filter_map(|entry| entry.name_str().map(str::to_owned));
         (!listing.is_truncated()).then(|| names.collect())
     }
 
     /// Returns `true` if only the system's own programs can change what a path leads to.
-    pub(super) fn is_system(&self, landed: &Landed) -> bool {
+    pub(crate) fn is_system(&self, landed: &Landed) -> bool {
         let is_root = self.owners.contains(&0);
         let system = SYSTEM.iter().any(|top| inside(&landed.path, top).is_some());
         landed.is_roots && (!is_root || system)
@@ -198,13 +198,13 @@ impl Landed {
 }
 
 /// Returns the part of an absolute path inside a directory; empty for the directory itself.
-pub(super) fn inside<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+pub(crate) fn inside<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
 }
 
 /// Returns the directory of an absolute path.
-pub(super) fn directory(path: &str) -> &str {
+pub(crate) fn directory(path: &str) -> &str {
     match path.rsplit_once('/') {
         Some(("", _)) | None => "/",
         Some((directory, _)) => directory,
@@ -212,7 +212,7 @@ pub(super) fn directory(path: &str) -> &str {
 }
 
 /// Removes `.`, and each `..` with the component before it.
-pub(super) fn normalized(path: &str) -> String {
+pub(crate) fn normalized(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
