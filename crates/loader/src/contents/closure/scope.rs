@@ -64,6 +64,8 @@ pub(super) struct Scope<'a> {
     pub(super) own: Option<String>,
     /// The directory to which the names in the list are relative.
     base: String,
+    /// The project in which its commands start.
+    project: String,
     home: Option<String>,
     /// The directories whose files belong to the closure.
     reach: Vec<String>,
@@ -90,11 +92,14 @@ impl<'a> Scope<'a> {
         let base = if owner == RowOwner::User { home.clone().unwrap_or(base) } else { base };
         let top =
             context.root.top.join(&place.reach.top).map_or_else(|_| base.clone(), |top| top.to_string());
+        let project = match installed {
+            Some(one) if one.label == PROJECT_LABEL && parts => Some(base.clone()),
+            Some(one) if one.label == PROJECT_LABEL => project_around(&real).map(str::to_owned),
+            _ => None,
+        };
         let reach = match owner {
-            RowOwner::Plugin => vec![top],
-            RowOwner::Project => {
-                [Some(base.clone()), Some(top), home.clone()].into_iter().flatten().collect()
-            }
+            RowOwner::Plugin => project.iter().cloned().chain([top]).collect(),
+            RowOwner::Project => [base.clone(), top].into_iter().chain(home.clone()).collect(),
             RowOwner::User => vec![base.clone()],
         };
         let mut hosts: Vec<String> = machine.host_directories.iter().map(ToString::to_string).collect();
@@ -108,15 +113,25 @@ impl<'a> Scope<'a> {
         let is_copied = is_plugin && hosts.iter().any(copied);
         let usage = if is_copied { PluginUse::Copied } else { PluginUse::InPlace };
         let own = (!parts).then_some(real);
-        let mut scope =
-            Self { owner, own, base, home, reach, hosts, usage, machine, variables: BTreeMap::new() };
+        let mut scope = Self {
+            owner,
+            own,
+            base,
+            project: project.unwrap_or_else(|| PROJECT.to_owned()),
+            home,
+            reach,
+            hosts,
+            usage,
+            machine,
+            variables: BTreeMap::new(),
+        };
         scope.set_variables(installed.map(|one| one.environment.as_slice()).unwrap_or_default());
         scope
     }
 
     /// Sets the variables that hosts set, and those of the settings.
     fn set_variables(&mut self, environment: &[(String, String)]) {
-        let project = self.project().to_owned();
+        let project = self.project.clone();
         let file = format!("{project}/file");
         let own = self.own.clone().unwrap_or_else(|| self.base.clone());
         let fixed = [
@@ -139,16 +154,11 @@ impl<'a> Scope<'a> {
         self.variables.extend(roots.map(|name| ((*name).to_owned(), own.clone())));
     }
 
-    /// Returns the project in which the commands of the row start.
-    fn project(&self) -> &str {
-        if self.owner == RowOwner::Project { &self.base } else { PROJECT }
-    }
-
     /// Returns the directory in which the commands of a dialect start.
     pub(super) fn start(&self, dialect: Dialect) -> &str {
         match (&self.own, dialect.relative_base()) {
             (Some(own), RelativeBase::Root) => own,
-            _ => self.project(),
+            _ => &self.project,
         }
     }
 
@@ -245,6 +255,12 @@ impl<'a> Scope<'a> {
             self.reach.iter().any(|top| inside(path, top).is_some() && inside(&self.base, top).is_some());
         if near { relative(&self.base, path) } else { path.to_owned() }
     }
+}
+
+/// Returns the project with the directory of a host that contains a path.
+fn project_around(path: &str) -> Option<&str> {
+    let inner = HOST_DIRECTORIES.iter().filter_map(|name| path.find(&format!("/{name}/"))).min()?;
+    path.get(..inner)
 }
 
 /// Returns the directory that a settings file is about.
