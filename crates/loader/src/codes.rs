@@ -57,6 +57,20 @@ pub const CODES: &[(&str, &str)] = &[
         "do not exclude a directory whose files the plugin runs or reads: neither pin nor scan covers it",
     ),
     (
+        "surface/outside",
+        "remove the plugin: hosts copy its directory only, so that a path to another plugin or marketplace works for an attack alone",
+    ),
+    (
+        "surface/unresolved",
+        "review the commands and what they run, then accept this version; or name a file in the command instead of computing it",
+    ),
+    (
+        "surface/too-large",
+        "start fewer or smaller files: everything that a command runs is read, digested and scanned",
+    ),
+    ("surface/too-complex", "move the command into a script file, or split it"),
+    ("surface/unreadable", "fix the permissions of the script, or remove the command that runs it"),
+    (
         "tree/root-link",
         "pass the directory that the symlink leads to; a plugin's own directory must not be a symlink",
     ),

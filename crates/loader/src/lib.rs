@@ -49,6 +49,7 @@ pub use report::{
     SurfaceReport, Tool,
 };
 pub use run::check::{LookReport, check, load, look};
+pub use run::options::MachineFacts;
 pub use run::options::{
     Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
     NoWatch, Person, Question, RepositorySettings, ScanAsk, Trust, Watch,

@@ -21,6 +21,7 @@ use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
 use crate::installed::{self, HostScope, ProjectScope};
+use crate::machine;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -106,6 +107,7 @@ pub(crate) fn options(
     options.shared.clone_from(&settings.shared);
     options.verifiers = settings.verifiers.clone();
     options.host_version.clone_from(&finding.host_version);
+    options.machine = machine::facts();
     Ok(options)
 }
 

@@ -13,6 +13,7 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
 
 use super::{Context, passed, pin};
+use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
@@ -83,7 +84,8 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     // relax that.
     let strict = one.dialects.contains(&Dialect::Hyperagent);
     let own = if strict { Profile::StrictPlugin } else { Profile::General };
-    match scan(snapshot, &one.shared, &one.views, options.profile.unwrap_or(own), options) {
+    let profile = options.profile.unwrap_or(own);
+    match scan(snapshot, &one.shared, &one.closure_files, &one.views, profile, options) {
         Ok(scanned) => decide(&mut result, one, &scanned, context),
         Err(message) => {
             let help = "fix the cause; a plugin that cannot be scanned does not load";
@@ -96,6 +98,7 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
 fn scan(
     snapshot: &Snapshot,
     shared: &SharedRoots,
+    closure: &Closure,
     views: &[View],
     profile: Profile,
     options: &CheckOptions,
@@ -123,13 +126,20 @@ fn scan(
             Content::File { bytes, digest, .. } => {
                 let (directory, path) = name.rsplit_once('/').unwrap_or(("..", name));
                 let content = Bytes::Bytes { bytes, digest: *digest };
-                let is_started = shared.is_started(name);
-                let role =
-                    if is_started { RoleHint::NONE.used_as(FileRole::Executed) } else { RoleHint::NONE };
-                let file = Entry { path, content, role };
+                let file = Entry { path, content, role: RoleHint::NONE };
                 parts.push(look(format!("{directory}/"), &[file])?);
             }
         }
+    }
+    let role = RoleHint::NONE.used_as(FileRole::Executed);
+    let started = closure.files().map(|(path, bytes, digest)| Entry {
+        path,
+        content: Bytes::Bytes { bytes, digest },
+        role,
+    });
+    let started: Vec<Entry<'_>> = started.collect();
+    if !started.is_empty() {
+        parts.push(look(String::new(), &started)?);
     }
     Ok(Scanned { parts })
 }

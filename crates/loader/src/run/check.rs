@@ -454,6 +454,7 @@ fn fit(one: &mut Examined, room: &mut u64) {
     }
     one.snapshot = None;
     one.shared.drop_bytes();
+    one.closure_files.drop_bytes();
 }
 
 /// The result of the steps after the gates.

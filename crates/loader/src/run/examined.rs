@@ -10,6 +10,7 @@ use plugward_policy::BundleNames;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
+use crate::contents::closure::Closure;
 use crate::contents::closure_facts::ClosureFacts;
 use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
@@ -55,6 +56,8 @@ pub(crate) struct Examined {
     pub(crate) shared: SharedRoots,
     /// What it runs outside its directory, and what its text leaves open.
     pub(crate) closure: ClosureFacts,
+    /// The files of the closure.
+    pub(crate) closure_files: Closure,
     /// What a pin or lock entry would cover; `None` if the manifest or the tree was refused.
     pub(crate) subject: Option<Subject>,
     gates: BTreeMap<Gate, GateOutcome>,
@@ -91,6 +94,7 @@ impl Examined {
             bytes: 0,
             shared: SharedRoots::default(),
             closure: ClosureFacts::default(),
+            closure_files: Closure::default(),
             subject: None,
             gates: BTreeMap::new(),
             lock: LockReport::state(LockState::Absent),

@@ -161,6 +161,24 @@ pub struct CheckOptions {
     pub now: Timestamp,
     /// The user that is stored in pins.
     pub by: String,
+    /// What the caller knows about the machine.
+    pub machine: MachineFacts,
+}
+
+/// What the caller of a check knows about the machine. Files that commands name are judged by their place.
+///
+/// The default is a machine of which nothing is known: no path is a program of the user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a new fact must stop every host from building")]
+pub struct MachineFacts {
+    /// The real path of the user's home directory.
+    pub home: Option<PlacePath>,
+    /// The id of the user.
+    pub user: Option<u32>,
+    /// The directories in which the user's shell looks for programs.
+    pub program_directories: Vec<PlacePath>,
+    /// The directories in which hosts keep plugins, besides those with a standard name in the home directory.
+    pub host_directories: Vec<PlacePath>,
 }
 
 impl CheckOptions {
@@ -201,6 +219,7 @@ impl CheckOptions {
             host_version: None,
             now,
             by: by.into(),
+            machine: MachineFacts::default(),
         }
     }
 
