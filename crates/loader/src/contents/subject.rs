@@ -83,6 +83,9 @@ impl Subject {
         entry.launchers.clone_from(&self.launchers);
         entry.closure = facts.closure;
         entry.unresolved.clone_from(&facts.unresolved);
+        let is_listed = |name: &String| path != "." || !name.starts_with("PLUGINS.lock");
+        let files = self.files.iter().filter(|(name, _)| is_listed(name));
+        entry.files = files.map(|(name, digest)| (name.clone(), *digest)).collect();
         entry
     }
 }

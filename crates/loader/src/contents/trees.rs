@@ -1,6 +1,6 @@
 //! Digests of one snapshot under other excludes than those it was read with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_tree_lock::{Excludes, ListCheck, Snapshot, TreeList};
 use plugward_types::{Digest, TreeDigest};
@@ -47,8 +47,12 @@ pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
 }
 
 /// Returns the SHA-256 of each file, or of a symlink's target, without the excluded names.
-pub(crate) fn files(snapshot: &Snapshot, exclude: &[String]) -> BTreeMap<String, Digest> {
-    let is_excluded = |path: &str| exclude.iter().any(|name| path.split('/').next() == Some(name));
+pub(crate) fn files<'e>(
+    snapshot: &Snapshot,
+    exclude: impl Iterator<Item = &'e str>,
+) -> BTreeMap<String, Digest> {
+    let exclude: BTreeSet<&str> = exclude.collect();
+    let is_excluded = |path: &str| path.split('/').next().is_some_and(|top| exclude.contains(top));
     let entries = snapshot.entries().filter(|entry| !is_excluded(entry.path()));
     entries.map(|entry| (entry.path().to_owned(), *entry.digest())).collect()
 }

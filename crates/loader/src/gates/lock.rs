@@ -26,6 +26,8 @@ use crate::run::outcome::{GateOutcome, Notice, Weight};
 pub(crate) const NAME: &str = "PLUGINS.lock";
 /// The name of its signature.
 const SIGNATURE: &str = "PLUGINS.lock.minisig";
+/// The most differing files that a message names.
+const FILES_SHOWN: usize = 5;
 /// Bytes of a signature that are read; a real one has about 300.
 const SIGNATURE_BYTES: u64 = 4096;
 
@@ -330,6 +332,11 @@ impl LockGate<'_> {
     ) -> LockMatch {
         let check = self.check(file, &self.path, tree);
         let says = self.decide(&check, context);
+        if let (LockCheck::Mismatch(LockDifference::Tree { .. }), Some(reason)) =
+            (&check, self.result.outcome.reasons.last_mut())
+        {
+            reason.message.push_str(&differing(file, &self.path, self.snapshot));
+        }
         self.explain(file);
         says
     }
@@ -471,6 +478,27 @@ impl LockGate<'_> {
         };
         verifiers::ask(&mut self.result, verifiers, &asked);
     }
+}
+
+/// Returns a line with the files that differ from those of an entry, if it lists files.
+fn differing(file: &LockFile, path: &str, snapshot: &Snapshot) -> String {
+    let Some(entry) = file.get(path).filter(|entry| !entry.files.is_empty()) else { return String::new() };
+    let found = crate::contents::trees::files(snapshot, entry.exclude.iter());
+    let names: BTreeSet<&String> = entry.files.keys().chain(found.keys()).collect();
+    let differ: Vec<&str> = names
+        .into_iter()
+        .filter(|name| entry.files.get(*name) != found.get(*name))
+        .map(String::as_str)
+        .collect();
+    if differ.is_empty() {
+        return "\nonly kinds or execute bits of files differ".to_owned();
+    }
+    let shown = differ.iter().take(FILES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let more = match differ.len().saturating_sub(FILES_SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("\ndiffering files: {shown}{more}")
 }
 
 const fn state(check: &LockCheck) -> LockState {

@@ -256,7 +256,8 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
             one.shared.drop_bytes();
             one.closure_files.drop_bytes();
             if let (Some(subject), ByteRetention::Digests) = (&mut one.subject, &context.options.keep) {
-                subject.files = trees::files(&snapshot, &subject.observed.facts.exclude);
+                subject.files =
+                    trees::files(&snapshot, subject.observed.facts.exclude.iter().map(String::as_str));
             }
         }
         ByteRetention::Loads { .. } => one.snapshot = Some(snapshot),

@@ -11,7 +11,7 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
 use crate::contents::closure::Closure;
-use crate::contents::closure_facts::ClosureFacts;
+use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand};
 use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
@@ -221,6 +221,9 @@ impl Examined {
             lock: self.lock.clone(),
             approval: self.approval.clone(),
             shared: self.shared.digests().into_iter().map(|(name, tree)| (name, tree.to_string())).collect(),
+            closure: self.closure.digest.map(|tree| tree.to_string()),
+            outside: self.closure_files.paths(),
+            unresolved: self.closure.unresolved.iter().map(UnresolvedCommand::report).collect(),
             findings,
             suppressed,
             behaviors: self.behaviors.clone(),
