@@ -126,6 +126,12 @@ pub(crate) struct LockArgs {
     /// Replace the older JSON lockfile
     #[arg(long, conflicts_with_all = ["check", "accept"])]
     pub(crate) migrate: bool,
+    /// Agree to the commands whose text does not determine what runs, without a question
+    #[arg(long, conflicts_with_all = ["check", "accept"])]
+    pub(crate) unresolved: bool,
+    /// List the digest of each file, so that a review shows which of them changed
+    #[arg(long, conflicts_with_all = ["check", "accept"])]
+    pub(crate) files: bool,
     #[command(flatten)]
     pub(crate) finding: DiscoveryOptions,
 }

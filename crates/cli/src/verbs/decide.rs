@@ -4,8 +4,8 @@ use plugward_loader::pinstore::{
     ApproveOutcome, ChangeOutcome, DigestMismatch, Pins, ReviewedDigests, Revocation,
 };
 use plugward_loader::{
-    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest,
-    Trust, UserDecision, Weight, approve_static, decide, record_start_over,
+    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust,
+    UserDecision, Weight, approve_static, decide, record_start_over,
 };
 
 use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
@@ -214,11 +214,11 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         ))
         .code("approval/risk")
         .help(format!("see the findings: plugward explain {selector}"))),
-        ApproveOutcome::NotAudited if reviewed.tree == tree => Err(Failure::refused(format!(
-            "a digest outside the directory of {shown} was not named"
-        ))
-        .code("approval/not-audited")
-        .help(format!("review it again: plugward approve {selector} --static"))),
+        ApproveOutcome::NotAudited if reviewed.tree == tree => {
+            Err(Failure::refused(format!("a digest outside the directory of {shown} was not named"))
+                .code("approval/not-audited")
+                .help(format!("review it again: plugward approve {selector} --static")))
+        }
         ApproveOutcome::NotAudited => {
             Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()))
         }
