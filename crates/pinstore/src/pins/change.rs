@@ -265,16 +265,18 @@ impl Batch<'_> {
 
     /// Adds to a state what version 3 of the file did not cover. The state keeps its origin unless the user was asked.
     fn read_again(&mut self, observed: &ObservedPlugin, new: AgreedState) -> ChangeOutcome {
-        let found = self.model.pins.get_mut(&observed.key).and_then(|pin| {
-            let index = position(pin, observed)?;
-            pin.agreed.get_mut(index)
-        });
-        let Some(state) = found else { return ChangeOutcome::Absent };
+        let Some(pin) = self.model.pins.get_mut(&observed.key) else { return ChangeOutcome::Absent };
+        let index = position(pin, observed);
+        let Some(state) = index.and_then(|index| pin.agreed.get_mut(index)) else {
+            return ChangeOutcome::Absent;
+        };
         let old = state.clone();
         *state = match new.via {
             PinOrigin::Prompt => new,
             _ => AgreedState { via: old.via, at: old.at, by: old.by, superseded: old.superseded, ..new },
         };
+        pin.directory = directory_of(observed).or(pin.directory);
+        pin.called.extend(observed.called.iter().cloned());
         ChangeOutcome::Done
     }
 
