@@ -193,3 +193,34 @@ fn task_head(line: &str) -> Option<Head> {
         command: command.trim().to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<String> {
+        blocks(text, name, head).into_iter().map(|recipe| recipe.commands.trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_rule_has_its_lines_and_no_others() {
+        let text = "X := 1\n.PHONY: all\nall: lint\n\t@echo $(X) $$HOME\n\n# Lints.\nlint fast: pre ; sh own.sh\n\tsh x.sh\n";
+        assert_eq!(commands(text, "lint", make_head), ["sh own.sh\nsh x.sh"]);
+        assert_eq!(commands(text, "", make_head), ["echo ${X} $HOME"]);
+        assert_eq!(commands(text, "missing", make_head), [] as [&str; 0]);
+        assert_eq!(blocks(text, "fast", make_head).first().unwrap().needs, ["pre"]);
+        let text = "x := \"1\"\n\nlint arg='1': (pre 'a')\n  @sh {{arg}}\n\nother:\n  sh y.sh\n";
+        assert_eq!(commands(text, "lint", just_head), ["sh ${arg}"]);
+        let text = "version: '3'\ntasks:\n  lint:\n    cmds:\n      - sh x.sh\n  other:\n    cmds:\n      - sh y.sh\n";
+        assert!(commands(text, "lint", task_head).concat().contains("sh x.sh"));
+        assert!(!commands(text, "lint", task_head).concat().contains("sh y.sh"));
+    }
+
+    #[test]
+    fn a_script_runs_with_those_around_it() {
+        let text = br#"{"scripts":{"lint":"b","prelint":"a","postlint":"c","other":"d"}}"#;
+        let names: Vec<String> =
+            scripts(text, "scripts", "lint").into_iter().map(|one| one.commands).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+    }
+}
