@@ -30,6 +30,7 @@ pub use plugward_types::{
     PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
 };
 
+pub use contents::closure_facts::closure_paths;
 pub use contents::hash::sha256;
 pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use contents::seal::{SealError, SealedCopy};
@@ -46,7 +47,7 @@ pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
     PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,
-    SurfaceReport, Tool,
+    SurfaceReport, Tool, UnresolvedReport,
 };
 pub use run::check::{LookReport, check, load, look};
 pub use run::options::MachineFacts;

@@ -147,7 +147,7 @@ pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> 
 /// Appends reviewed digests to a command.
 pub(crate) fn with_digests(command: &str, digests: &ReviewedDigests) -> String {
     let mut line = command.to_owned();
-    digests.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
+    digests.outside.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
     digests.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
     line.push_str(&format!(" --tree {}", digests.tree));
     line

@@ -100,12 +100,13 @@ impl Material {
         self.closure.preimage()
     }
 
-    /// Returns a file's bytes or a symlink's target. A shared file has its path from the plugin.
+    /// Returns a file's bytes or a symlink's target. A shared file has its path from the plugin, and a file of the closure
+    /// that of [`closure_paths`](crate::closure_paths).
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
         match self.snapshot.get(path) {
             Some(entry) => Some(entry.bytes()),
-            None => self.contents.bytes(path),
+            None => self.contents.bytes(path).or_else(|| self.closure.bytes_of(path)),
         }
     }
 
@@ -211,8 +212,9 @@ fn top_level(text: &[u8], limits: &ParseLimits) -> BTreeMap<String, String> {
 impl Classify for Material {
     fn file(&self, path: &str, kind: TreeEntryKind) -> ChangeClass {
         let ending = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
-        // Files outside the plugin are there to be imported.
-        if kind == TreeEntryKind::Executable || self.run.contains(path) || path.starts_with("../") {
+        // Files outside the plugin are there to be imported or run.
+        let is_outside = ["../", "./", "~/", "/"].iter().any(|start| path.starts_with(start));
+        if kind == TreeEntryKind::Executable || self.run.contains(path) || is_outside {
             return ChangeClass::Code;
         }
         if self.prompts.contains(path) {

@@ -160,9 +160,8 @@ pub(crate) fn read<'a>(
     reader.found
 }
 
-/// Returns the digests of single files by their names relative to a settings file, such as `../hooks/run.sh`.
-///
-/// Pins of version 3 list the files that commands start in this way. A name without a file is left out.
+/// Digests exactly the files and directories that a pin of version 3 lists for a settings file, by their names relative to
+/// it, such as `../hooks/run.sh`. A name without a file is left out.
 pub(crate) fn listed<'a>(
     place: &PluginPlace,
     names: impl Iterator<Item = &'a String>,
@@ -181,7 +180,12 @@ pub(crate) fn listed<'a>(
             TreeList::parse(&single(&crate::contents::hash::sha256(&bytes), bytes.len(), own_name)).ok()?;
         Some((name.clone(), *list.digest()))
     };
-    names.filter_map(digest).collect()
+    let names: BTreeSet<String> = names.cloned().collect();
+    // The setting for shared directories also applied to settings files.
+    let mut trees = read(place, &[], names.iter(), context).trees;
+    trees.retain(|name, _| names.contains(name));
+    trees.extend(names.iter().filter_map(digest));
+    trees
 }
 
 /// What an interpreter adds to a name that it is given.

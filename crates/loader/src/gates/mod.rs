@@ -23,7 +23,7 @@ use plugward_types::{Behavior, PluginKey};
 
 use crate::contents::material::{self, Material};
 use crate::contents::view::View;
-use crate::contents::{closure, shared};
+use crate::contents::{closure, shared, trees};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::key::Identity;
 use crate::discovery::roots::{Root, directory_id};
@@ -158,7 +158,8 @@ fn with_subject(
     context: &Context<'_>,
 ) {
     let known = context.locks.shared_of(&one.place, context);
-    let pinned = pin::shared_of(&identity, context);
+    // The files that settings start are not shared ones, and an old pin that lists them is compared by itself.
+    let pinned = if one.is_plugin() { pin::shared_of(&identity, context) } else { Vec::new() };
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
     let found = closure::collect(one, &snapshot, context);
     one.closure = found.facts;
@@ -175,6 +176,7 @@ fn with_subject(
         let outcome = policy::gate(one, &subject, &snapshot, context);
         one.settle(Gate::Policy, outcome);
         let says = locked.says;
+        subject.listed_unresolved = locked.unresolved;
         one.lock = locked.report;
         one.settle(Gate::Lock, locked.outcome);
         let (pin, outcome) = pin::gate(one, &subject, &snapshot, says, context);
@@ -250,9 +252,13 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
                     Some(Material::new(snapshot, shared, closure, &one.views, &subject.observed.facts));
             }
         }
-        ByteRetention::Nothing | ByteRetention::Of(_) => {
+        ByteRetention::Nothing | ByteRetention::Of(_) | ByteRetention::Digests => {
             one.shared.drop_bytes();
             one.closure_files.drop_bytes();
+            if let (Some(subject), ByteRetention::Digests) = (&mut one.subject, &context.options.keep) {
+                subject.files =
+                    trees::files(&snapshot, subject.observed.facts.exclude.iter().map(String::as_str));
+            }
         }
         ByteRetention::Loads { .. } => one.snapshot = Some(snapshot),
     }

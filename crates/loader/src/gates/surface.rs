@@ -75,8 +75,9 @@ pub(crate) fn gate(
 /// Asks a person about commands whose text does not determine what runs, unless one agreed to them already.
 fn unresolved(outcome: &mut GateOutcome, one: &Examined, context: &Context<'_>) {
     let Some(subject) = &one.subject else { return };
-    let agreed = pin::is_agreed_by_person(one, subject, context);
-    let open: Vec<&UnresolvedCommand> = one.closure.unresolved.iter().filter(|_| !agreed).collect();
+    let agreed = pin::agreed_unresolved(one, subject, context);
+    let is_open = |command: &&UnresolvedCommand| !agreed.contains(&command.digest);
+    let open: Vec<&UnresolvedCommand> = one.closure.unresolved.iter().filter(is_open).collect();
     if open.is_empty() {
         return;
     }

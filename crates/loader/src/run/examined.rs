@@ -11,7 +11,7 @@ use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
 use crate::contents::closure::Closure;
-use crate::contents::closure_facts::ClosureFacts;
+use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand};
 use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
@@ -137,7 +137,7 @@ impl Examined {
         self.reasons().next().is_none()
     }
 
-    /// Returns `true` if a person can accept all reasons: suspicious findings, and `run = "ask"`.
+    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands, and `run = "ask"`.
     pub(crate) fn is_askable(&self) -> bool {
         let can_accept = |reason: &Reason| [SUSPICIOUS, UNRESOLVED, ASK].contains(&reason.code.as_str());
         !self.is_run_declined && self.reasons().all(can_accept)
@@ -221,6 +221,9 @@ impl Examined {
             lock: self.lock.clone(),
             approval: self.approval.clone(),
             shared: self.shared.digests().into_iter().map(|(name, tree)| (name, tree.to_string())).collect(),
+            closure: self.closure.digest.map(|tree| tree.to_string()),
+            outside: self.closure_files.paths(),
+            unresolved: self.closure.unresolved.iter().map(UnresolvedCommand::report).collect(),
             findings,
             suppressed,
             behaviors: self.behaviors.clone(),

@@ -40,12 +40,14 @@ pub enum CheckMode {
 
 /// Which bytes are kept after a plugin's gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, or what loads")]
+#[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, digests, or what loads")]
 pub enum ByteRetention {
     /// Each plugin's bytes are dropped when its gates are done.
     Nothing,
     /// The bytes of the plugin with this key stay in its subject, for a diff.
     Of(PluginKey),
+    /// The digest of each file stays in its plugin's subject, for a lockfile.
+    Digests,
     /// The bytes of every plugin that loads are handed to the host.
     Loads {
         /// The largest total size; plugins that exceed it are refused with `tree/limit`.

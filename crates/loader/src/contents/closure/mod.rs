@@ -15,7 +15,7 @@ use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind
 use plugward_tree_lock::{EntryKind, Snapshot, TreeList};
 use plugward_types::{Digest, TreeDigest};
 
-use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand};
+use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand, closure_paths};
 use crate::contents::hash::sha256;
 use crate::contents::view::manifests;
 use crate::gates::Context;
@@ -83,6 +83,21 @@ impl Closure {
             fits
         };
         entries.into_iter().filter(fits).map(|entry| entry.bytes.as_slice()).collect()
+    }
+
+    /// Returns the contents of a file by its path for a person, as [`closure_paths`] has it.
+    pub(crate) fn bytes_of(&self, path: &str) -> Option<&[u8]> {
+        let shown = path.strip_prefix("./").unwrap_or(path);
+        self.entries.values().find(|entry| entry.shown == shown).map(|entry| entry.bytes.as_slice())
+    }
+
+    /// Returns the paths of the files for a person.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let list = closure_paths(self.preimage().unwrap_or_default());
+        let path = |row: &str| {
+            row.splitn(4, ' ').nth(3).map(|path| path.strip_prefix("./").unwrap_or(path).to_owned())
+        };
+        list.lines().filter_map(path).collect()
     }
 
     /// Drops the bytes and keeps the digests.
