@@ -50,3 +50,59 @@ impl CommandError {
         "move the command into a script file, or split it"
     }
 }
+
+/// What is left of the limits during one reading.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limits: CommandLimits,
+    depth: usize,
+    words: usize,
+    programs: usize,
+}
+
+impl Budget {
+    pub(crate) const fn new(limits: CommandLimits) -> Self {
+        Self { limits, depth: 0, words: 0, programs: 0 }
+    }
+
+    /// Checks the length of a text.
+    pub(crate) const fn text(&self, bytes: usize) -> Result<(), CommandError> {
+        if bytes > self.limits.text {
+            Err(CommandError::new("bytes of text", self.limits.text))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Enters a nested list of commands.
+    pub(crate) const fn enter(&mut self) -> Result<(), CommandError> {
+        self.depth = self.depth.saturating_add(1);
+        if self.depth > self.limits.depth {
+            Err(CommandError::new("nested commands", self.limits.depth))
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(crate) const fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    pub(crate) const fn word(&mut self) -> Result<(), CommandError> {
+        self.words = self.words.saturating_add(1);
+        if self.words > self.limits.words {
+            Err(CommandError::new("words", self.limits.words))
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(crate) const fn program(&mut self) -> Result<(), CommandError> {
+        self.programs = self.programs.saturating_add(1);
+        if self.programs > self.limits.programs {
+            Err(CommandError::new("programs", self.limits.programs))
+        } else {
+            Ok(())
+        }
+    }
+}

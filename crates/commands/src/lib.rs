@@ -5,6 +5,9 @@ mod inner;
 mod line;
 mod package;
 mod path;
+mod read;
+mod syntax;
+mod table;
 mod variables;
 mod word;
 
@@ -44,28 +47,46 @@ impl core::fmt::Debug for CommandContext<'_> {
 ///
 /// # Errors
 /// Returns [`CommandError`] if a limit is reached.
-pub fn read_command(_text: &str, _context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
-    Ok(CommandLine::default())
+pub fn read_command(text: &str, context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
+    let mut reader = read::Reader::new(context);
+    reader.text(text)?;
+    Ok(reader.finish())
 }
 
 /// Reads a shell script. Every branch counts as run, and so does every function.
 ///
 /// # Errors
 /// Returns [`CommandError`] if a limit is reached.
-pub fn read_script(_text: &str, _context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
-    Ok(CommandLine::default())
+pub fn read_script(text: &str, context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
+    let mut reader = read::Reader::new(context);
+    reader.text(text)?;
+    reader.functions()?;
+    Ok(reader.finish())
 }
 
 /// Reads an argument list, which a host starts without a shell. Variables such as `${NAME}` are expanded.
 ///
 /// # Errors
 /// Returns [`CommandError`] if a limit is reached.
-pub fn read_argv(_words: &[&str], _context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
-    Ok(CommandLine::default())
+pub fn read_argv(words: &[&str], context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
+    let mut reader = read::Reader::new(context);
+    reader.argv(words)?;
+    Ok(reader.finish())
 }
 
 /// Returns the endings that an interpreter tries for a file, such as `.js` and `/index.js` for `node`.
 #[must_use]
-pub fn extensions(_interpreter: &str) -> &'static [String] {
-    &[]
+pub fn extensions(interpreter: &str) -> &'static [String] {
+    table::interpreter(table::base_name(interpreter)).map_or(&[], |one| &one.extensions)
+}
+
+/// Returns `true` if a program downloads text, so that its output is code from elsewhere.
+#[must_use]
+pub fn is_downloader(program: &str) -> bool {
+    table::has(&table::table().downloaders, table::base_name(program))
+}
+
+/// Returns the names of the known builtins, interpreters or package runners.
+pub fn program_names(role: ProgramRole) -> impl Iterator<Item = &'static str> {
+    table::names(role)
 }

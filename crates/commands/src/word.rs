@@ -1,5 +1,7 @@
 //! Words of a command after expansion, as far as their values are known.
 
+use crate::PathText;
+
 /// A piece of the value of a word.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -12,8 +14,30 @@ pub enum WordPart {
     Variable(String),
     /// The output of a command; the text is the command as written.
     Output(String),
+    /// The contents of a file.
+    Contents(PathText),
     /// A value that only exists at run time, such as a line of the input; the text says which.
     Dynamic(String),
+}
+
+impl WordPart {
+    /// Returns the part as written.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Text(text) | Self::Output(text) | Self::Dynamic(text) => text.clone(),
+            Self::Variable(name) => format!("${{{name}}}"),
+            Self::Contents(path) => crate::read::outside(path).to_string(),
+            Self::Glob(wildcard) => wildcard.to_string(),
+        }
+    }
+}
+
+/// The first of the private characters that stand for unknown parts in a nested text.
+pub(crate) const OPAQUE: u32 = 0xF_0000;
+
+/// Returns the number of the unknown part that a private character stands for.
+pub(crate) fn opaque_index(c: char) -> Option<usize> {
+    u32::from(c).checked_sub(OPAQUE).and_then(|index| usize::try_from(index).ok())
 }
 
 /// One value that a word can have.
@@ -44,6 +68,31 @@ impl CommandWord {
     pub(crate) fn dynamic(shown: impl Into<String>) -> Self {
         let shown = shown.into();
         Self { values: vec![vec![WordPart::Dynamic(shown.clone())]], shown }
+    }
+
+    /// Replaces the marks of the reader: the private start directory, and characters that stand for unknown parts.
+    pub(crate) fn replace_private(&mut self, start: &str, opaque: &[WordPart]) {
+        let clean = |text: &mut String| {
+            if text.contains(start) {
+                *text = text.replace(start, ".");
+            }
+            if text.contains(|c: char| u32::from(c) >= OPAQUE) {
+                let part = |c: char| opaque_index(c).and_then(|index| opaque.get(index));
+                *text =
+                    text.chars().map(|c| part(c).map_or_else(|| c.to_string(), WordPart::shown)).collect();
+            }
+        };
+        clean(&mut self.shown);
+        for part in self.values.iter_mut().flatten() {
+            match part {
+                WordPart::Text(text)
+                | WordPart::Variable(text)
+                | WordPart::Output(text)
+                | WordPart::Dynamic(text) => clean(text),
+                WordPart::Contents(path) => *path = crate::read::outside(path),
+                WordPart::Glob(_) => {}
+            }
+        }
     }
 
     /// Returns the word without its quotes, with variables as `${NAME}` and substitutions as `$(…)`.

@@ -56,8 +56,9 @@ impl FileLanguage {
     /// Returns the language of a file by its first line or its name.
     fn of_file(path: &str, bytes: &[u8]) -> Option<Self> {
         if let Some(line) = shebang(bytes) {
-            let programs = line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
-            if let Some(known) = programs.filter_map(Self::of_program).next() {
+            let mut programs =
+                line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+            if let Some(known) = programs.find_map(Self::of_program) {
                 return Some(known);
             }
         }
@@ -174,7 +175,7 @@ impl Collector<'_> {
         for import in found {
             match import.target {
                 ImportTarget::Module(name) if language == Language::Python => {
-                    self.python_module(&name, directory(path), start)
+                    self.python_module(&name, directory(path), start);
                 }
                 ImportTarget::Module(name) => self.script_module(&name, directory(path), start),
                 ImportTarget::File(name) => self.imported_file(&name, language, path, start),

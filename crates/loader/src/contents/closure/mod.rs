@@ -591,7 +591,7 @@ fn listed(shown: &str) -> String {
             name.push('/');
         }
         match part {
-            "" | "." => name.push_str("%"),
+            "" => name.push('%'),
             ".." => name.push_str("%2E%2E"),
             part => {
                 for character in part.chars() {
@@ -642,6 +642,34 @@ fn glob(pattern: &[u8], name: &[u8]) -> bool {
                 star = Some((before, from));
             }
             (None, _) => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_list_are_valid_and_different() {
+        let names =
+            [".claude/a.sh", "../a.sh", "%2E%2E/a.sh", "~/a.sh", "a\nb.sh", "a%0Ab.sh", "a\\b", "/srv/a.sh"];
+        let all: BTreeSet<String> = names.iter().map(|name| listed(name)).collect();
+        assert_eq!(all.len(), names.len());
+        let text: String = all.iter().map(|name| format!("f {} 0 {name}\n", sha256(b"").hex())).collect();
+        assert!(TreeList::parse(&format!("plugtree-v1\n{text}")).is_ok(), "{text}");
+    }
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        for (pattern, name) in
+            [("*.sh", "a.sh"), ("a?c", "abc"), ("[ab].sh", "b.sh"), ("*", "a"), ("a*b*c", "axbxc")]
+        {
+            assert!(glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
+        for (pattern, name) in [("*.sh", "a.py"), ("*.sh", ".a.sh"), ("a?c", "ac"), ("a*b", "axc"), ("", "a")]
+        {
+            assert!(!glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
         }
     }
 }

@@ -50,13 +50,20 @@ pub(crate) struct Landed {
     pub(crate) exposed: Option<(String, &'static str)>,
 }
 
+/// Why there is no metadata for a path.
+#[derive(Debug, Clone)]
+enum Obstacle {
+    Symlink,
+    Other(Landing),
+}
+
 /// The files of the machine, as far as a jail reaches.
 pub(crate) struct Places<'a> {
     jail: &'a Jail,
     top: &'a PlacePath,
     /// The users whose directories are trusted besides root.
     owners: Vec<u32>,
-    seen: RefCell<BTreeMap<String, Result<Metadata, (Landing, bool)>>>,
+    seen: RefCell<BTreeMap<String, Result<Metadata, Obstacle>>>,
 }
 
 impl<'a> Places<'a> {
@@ -77,18 +84,18 @@ impl<'a> Places<'a> {
         Some(if rest.is_empty() { "." } else { rest })
     }
 
-    /// Returns the metadata of one object. A symlink is an error with the mark `true`.
-    fn metadata(&self, path: &str) -> Result<Metadata, (Landing, bool)> {
+    /// Returns the metadata of one object.
+    fn metadata(&self, path: &str) -> Result<Metadata, Obstacle> {
         if let Some(known) = self.seen.borrow().get(path) {
             return known.clone();
         }
         let found = match self.relative(path) {
-            None => Err((Landing::Elsewhere, false)),
+            None => Err(Obstacle::Other(Landing::Elsewhere)),
             Some(relative) => self.jail.metadata(relative).map_err(|error| match error.code() {
-                "path/symlink" => (Landing::Elsewhere, true),
-                "path/not-a-directory" => (Landing::Absent, false),
-                _ if error.class() == ErrorClass::NotFound => (Landing::Absent, false),
-                _ => (Landing::Unreadable(error.to_string()), false),
+                "path/symlink" => Obstacle::Symlink,
+                "path/not-a-directory" => Obstacle::Other(Landing::Absent),
+                _ if error.class() == ErrorClass::NotFound => Obstacle::Other(Landing::Absent),
+                _ => Obstacle::Other(Landing::Unreadable(error.to_string())),
             }),
         };
         self.seen.borrow_mut().insert(path.to_owned(), found.clone());
@@ -136,7 +143,7 @@ impl<'a> Places<'a> {
                         break;
                     }
                 }
-                Err((_, true)) if landed.links.len() < MOST_HOPS => {
+                Err(Obstacle::Symlink) if landed.links.len() < MOST_HOPS => {
                     let target = self.relative(&here).and_then(|path| self.jail.read_link(path).ok());
                     let Some(target) = target.and_then(|bytes| String::from_utf8(bytes).ok()) else {
                         landed.landing = Landing::Elsewhere;
@@ -150,7 +157,11 @@ impl<'a> Places<'a> {
                     landed.links.push((here, target));
                     landed.landing = Landing::Directory;
                 }
-                Err((landing, _)) => {
+                Err(Obstacle::Symlink) => {
+                    landed.landing = Landing::Elsewhere;
+                    break;
+                }
+                Err(Obstacle::Other(landing)) => {
                     landed.landing = landing;
                     break;
                 }

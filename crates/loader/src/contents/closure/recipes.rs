@@ -37,8 +37,8 @@ impl Collector<'_> {
         };
         let text = String::from_utf8_lossy(&bytes);
         let found = match tool {
-            RecipeTool::Make => blocks(&text, name, make_head),
-            RecipeTool::Just => blocks(&text, name, just_head),
+            RecipeTool::Make => blocks(&expanded(&text, "$(", ")"), name, make_head),
+            RecipeTool::Just => blocks(&expanded(&text, "{{", "}}"), name, just_head),
             RecipeTool::Task => blocks(&text, name, task_head),
             RecipeTool::Deno => scripts(&bytes, "tasks", name),
             _ => scripts(&bytes, "scripts", name),
@@ -141,15 +141,43 @@ fn blocks(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<Recipe>
     found
 }
 
+/// Replaces variables by the values that the file assigns to them, so that the list of the closure contains these. Others
+/// become variables of a shell.
+fn expanded(text: &str, open: &str, close: &str) -> String {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_letter);
+    let assignment = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        let name = name.trim_start_matches("export ").trim_end_matches([':', '?', '+', ' ']).to_owned();
+        is_name(&name).then(|| (name, value.trim().trim_matches(['"', '\'']).to_owned()))
+    };
+    let values: BTreeMap<String, String> = text.lines().filter_map(assignment).collect();
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(open) {
+        out.push_str(before);
+        let name = after.split_once(close).map(|(name, rest)| (name.trim(), rest));
+        rest = match name.filter(|(name, _)| is_name(name)) {
+            // A doubled dollar sign is one for the shell.
+            Some((name, rest)) if !before.ends_with('$') => {
+                out.push_str(&values.get(name).cloned().unwrap_or_else(|| format!("${{{name}}}")));
+                rest
+            }
+            _ => {
+                out.push_str(open);
+                after
+            }
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Returns the command in a line of a recipe, as the shell reads it.
 fn command(line: &str) -> String {
     let line = line.trim_start().trim_start_matches("- ").trim_start_matches("cmd:").trim_start();
     let line = line.trim_start_matches(['@', '-', '+']);
-    line.replace("$$", "\u{1}")
-        .replace("$(", "${")
-        .replace("{{", "${")
-        .replace("}}", "}")
-        .replace('\u{1}', "$")
+    line.replace("$$", "$").replace("{{", "${").replace("}}", "}")
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -192,4 +220,35 @@ fn task_head(line: &str) -> Option<Head> {
         needs: Vec::new(),
         command: command.trim().to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<String> {
+        blocks(text, name, head).into_iter().map(|recipe| recipe.commands.trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_rule_has_its_lines_and_no_others() {
+        let text = "X := 1\n.PHONY: all\nall: lint\n\t@echo $(X) $$HOME\n\n# Lints.\nlint fast: pre ; sh own.sh\n\tsh x.sh\n";
+        assert_eq!(commands(text, "lint", make_head), ["sh own.sh\nsh x.sh"]);
+        assert_eq!(commands(&expanded(text, "$(", ")"), "", make_head), ["echo 1 $HOME"]);
+        assert_eq!(commands(text, "missing", make_head), [] as [&str; 0]);
+        assert_eq!(blocks(text, "fast", make_head).first().unwrap().needs, ["pre"]);
+        let text = "x := \"1\"\n\nlint arg='1': (pre 'a')\n  @sh {{arg}}\n\nother:\n  sh y.sh\n";
+        assert_eq!(commands(text, "lint", just_head), ["sh ${arg}"]);
+        let text = "version: '3'\ntasks:\n  lint:\n    cmds:\n      - sh x.sh\n  other:\n    cmds:\n      - sh y.sh\n";
+        assert!(commands(text, "lint", task_head).concat().contains("sh x.sh"));
+        assert!(!commands(text, "lint", task_head).concat().contains("sh y.sh"));
+    }
+
+    #[test]
+    fn a_script_runs_with_those_around_it() {
+        let text = br#"{"scripts":{"lint":"b","prelint":"a","postlint":"c","other":"d"}}"#;
+        let names: Vec<String> =
+            scripts(text, "scripts", "lint").into_iter().map(|one| one.commands).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+    }
 }
