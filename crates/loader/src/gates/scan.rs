@@ -10,7 +10,7 @@ use plugward_scanner::{
     ScanReport, Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
+use plugward_types::{BehaviorEvidence, Finding, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
@@ -137,13 +137,7 @@ fn scan(
             }
         }
     }
-    let role = RoleHint::NONE.used_as(FileRole::Executed);
-    let started = closure.files().map(|(path, bytes, digest)| Entry {
-        path,
-        content: Bytes::Bytes { bytes, digest },
-        role,
-    });
-    let started: Vec<Entry<'_>> = started.collect();
+    let started = closure.scanned();
     if !started.is_empty() {
         parts.push(look(String::new(), &started)?);
     }
