@@ -60,7 +60,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("review the change: {diff}")
         }
         ("pin/new", Weight::Undecided) => format!("review it: {diff}"),
-        ("scan/suspicious", _) => format!("review it: {review}"),
+        ("scan/suspicious" | "surface/unresolved", _) => format!("review it: {review}"),
         ("pin/new" | "lock/unlisted" | "lock/missing", _) => format!("review it, then add it: {lock}"),
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
@@ -122,6 +122,7 @@ pub(crate) fn words(reason: &Reason) -> String {
             // "2 danger findings, first sh/… at …": a row only has room for the count.
             first.split(',').next().unwrap_or(first).to_owned()
         }
+        ("surface/unresolved", _) => "its text does not determine what runs".to_owned(),
         ("manifest/syntax", _) => "invalid manifest".to_owned(),
         (code, _) if code.starts_with("manifest/") => format!("invalid manifest ({code})"),
         (code, _) if first.chars().count() > 48 => code.to_owned(),

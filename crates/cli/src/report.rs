@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, Severity,
-    Weight,
+    Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, SETTINGS_FILE,
+    Severity, UnresolvedReport, Weight,
 };
 
 use crate::advice::{self, Commands};
@@ -248,6 +248,9 @@ fn news(plugin: &PluginReport) -> Vec<String> {
         PinStatus::Enrolled => words.push("pinned on first use".to_owned()),
         PinStatus::Unavailable => words.push("loads without a pin".to_owned()),
         PinStatus::Moved => words.push("moved, matches its pin".to_owned()),
+        PinStatus::Migrated if plugin.closure.is_some() && plugin.trust != "locked" => {
+            words.push("matches its old pin; the files outside are now pinned, too".to_owned());
+        }
         PinStatus::Migrated => words.push("matches its old pin".to_owned()),
         PinStatus::Older => words.push("matches an older pin".to_owned()),
         _ => {}
@@ -426,10 +429,11 @@ pub(crate) fn directory(plugin: &PluginReport) -> &str {
 }
 
 /// Returns the path of a plugin's file relative to the working directory.
-fn path_of(plugin: &PluginReport, path: &str) -> String {
-    match directory(plugin) {
-        "." => path.to_owned(),
-        directory => format!("{directory}/{path}"),
+pub(crate) fn path_of(plugin: &PluginReport, path: &str) -> String {
+    match (directory(plugin), path) {
+        (".", path) => path.to_owned(),
+        (directory, SETTINGS_FILE) => directory.to_owned(),
+        (directory, path) => format!("{directory}/{path}"),
     }
 }
 
@@ -462,7 +466,7 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
     let level = match notice.code.as_str() {
         code if is_loud(code) => Level::Error,
-        "install/leftover" | "install/not-read" => Level::Note,
+        "install/leftover" | "install/not-read" | "install/not-judged" | "install/loosens" => Level::Note,
         _ => Level::Warning,
     };
     noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)
@@ -537,6 +541,26 @@ pub(crate) fn behaviors(plugin: &PluginReport, width: usize) -> String {
         out.push_str(&wrapped("    ", "                  ", &text, width));
     }
     out
+}
+
+/// Returns the files outside a plugin that can run, and the commands whose text does not determine what runs.
+pub(crate) fn outside(plugin: &PluginReport, width: usize) -> String {
+    let mut out = String::new();
+    if !plugin.outside.is_empty() {
+        out.push_str("  runs files outside the plugin:\n");
+    }
+    for path in &plugin.outside {
+        out.push_str(&wrapped("    ", "      ", &line(path), width));
+    }
+    for one in &plugin.unresolved {
+        out.push_str(&wrapped("  ", "    ", &unresolved(one), width));
+    }
+    out
+}
+
+/// Returns an unresolved command as a sentence.
+pub(crate) fn unresolved(one: &UnresolvedReport) -> String {
+    format!("the text does not determine what runs: {} at {}:{}", line(&one.word), line(&one.path), one.line)
 }
 
 /// Returns a sentence as a fragment: lowercase start and no final period.

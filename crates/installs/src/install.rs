@@ -2,6 +2,8 @@
 
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey};
 
+use crate::SettingsFinding;
+
 /// What one host on this machine would load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,6 +56,14 @@ pub struct Install {
     pub marketplace: Option<String>,
     /// Ids that its marketplace has renamed to this one, and that no record contains any more.
     pub former_ids: Vec<InstalledId>,
+    /// The directory in which relative paths of its commands start, for a file of settings or servers.
+    pub directory: Option<PlacePath>,
+    /// The variables that the file sets for the commands of its host, with their values. Never print a value.
+    pub environment: Vec<(String, String)>,
+    /// What its settings do that a person has to know about.
+    pub findings: Vec<SettingsFinding>,
+    /// The names of settings that loosen the host, and that are not part of the contents, sorted.
+    pub loosens: Vec<String>,
 }
 
 impl Install {
@@ -94,17 +104,29 @@ pub enum InstallContents {
     /// The whole directory of a host's cache, without the files that the host writes into it.
     CacheDirectory,
     /// Parts of a file, as canonical JSON in a form that all hosts share.
-    Parts(Vec<InstallPart>),
+    Parts(SettingsParts),
+}
+
+/// The parts of a settings file, in two renderings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "one list for each rendering that a pin can contain")]
+pub struct SettingsParts {
+    /// The parts that a pin contains now; none if the settings only loosen the host.
+    pub current: Vec<InstallPart>,
+    /// The parts that a pin of version 3 contains.
+    pub version_3: Vec<InstallPart>,
 }
 
 /// One part of a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstallPart {
-    /// `hooks.json`, `servers.json`, `commands.json`, `env.json` or `switches.json`.
+    /// The name of the part, such as `hooks.json`.
     pub name: &'static str,
-    /// Canonical JSON.
+    /// Canonical JSON in which secrets are replaced by their hashes. It can be stored and shown.
     pub bytes: Vec<u8>,
+    /// The same without replacements, to look up what the commands start. Never store or print it.
+    pub unmasked: Vec<u8>,
 }
 
 /// Whether a host would load an install.
@@ -187,6 +209,10 @@ pub enum InstallProblemKind {
     Leftover,
     /// `install/not-read`: a known place of plugins that is not read yet.
     NotRead,
+    /// `install/not-judged`: places that exist and are only named.
+    NotJudged,
+    /// `install/loosens`: the user's settings let the host run commands without asking.
+    Loosens,
 }
 
 impl RecordPlace {
@@ -208,6 +234,8 @@ impl InstallProblemKind {
             Self::Missing => "install/missing",
             Self::Leftover => "install/leftover",
             Self::NotRead => "install/not-read",
+            Self::NotJudged => "install/not-judged",
+            Self::Loosens => "install/loosens",
         }
     }
 }

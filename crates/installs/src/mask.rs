@@ -68,9 +68,20 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         && !OTHERS.iter().any(|end| name.ends_with(end))
 }
 
+/// Returns `true` if the name of a header suggests that its value is a secret.
+pub(crate) fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    is_secret_name(&name) || name.ends_with("authorization") || name.ends_with("-key") || name == "cookie"
+}
+
 /// Returns `true` if a value can be a password or key, and not a path, file name or word of a command.
 pub(crate) fn is_opaque(value: &str) -> bool {
     value.len() >= SHORTEST && value.chars().all(is_plain) && value.chars().any(|c| c.is_ascii_digit())
+}
+
+/// Returns `true` if a value is a key that a user can replace by another one, and that runs nothing wherever it is used.
+pub(crate) fn is_replaceable(value: &str) -> bool {
+    is_opaque(value) || is_key(value)
 }
 
 /// Returns a text in which values that look like secrets are replaced by their hashes.

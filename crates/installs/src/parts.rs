@@ -1,11 +1,14 @@
 //! The parts of a settings file that can run something, in a form that all hosts share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::json::{self, JsonMember, JsonNode, JsonValue, ParseLimits};
+use plugward_types::{Severity, Span};
 
-use crate::mask::{hashed, is_opaque, is_secret_name, masked};
-use crate::{InstallKind, InstallPart};
+use crate::collector::shown;
+use crate::judge::NamedSetting;
+use crate::mask::{hashed, is_opaque, is_replaceable, is_secret_header, is_secret_name, masked};
+use crate::{FindingScope, InstallKind, InstallPart, SettingsParts};
 
 /// A JSON value without positions, with sorted keys.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +20,7 @@ pub(crate) enum Value {
     Map(BTreeMap<String, Value>),
 }
 
-/// The parts of one file.
+/// The parts of one file, without any replacement.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Parts {
     hooks: BTreeMap<String, Value>,
@@ -25,6 +28,42 @@ pub(crate) struct Parts {
     commands: BTreeMap<String, Value>,
     env: BTreeMap<String, Value>,
     switches: BTreeMap<String, Value>,
+    /// Settings that loosen the host, in files that a repository can contain.
+    permissions: BTreeMap<String, Value>,
+    /// The names of settings that loosen the host, in the other files.
+    pub(crate) loosens: BTreeSet<String>,
+    pub(crate) findings: BTreeSet<FoundSetting>,
+}
+
+/// A finding whose place is still an offset.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FoundSetting {
+    pub(crate) span: Span,
+    pub(crate) code: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) scope: FindingScope,
+    pub(crate) name: String,
+    pub(crate) message: String,
+}
+
+/// How the values of variables and secrets are rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rendering {
+    /// As hashes. The value of a secret, which a user replaces now and then, is left out.
+    Current,
+    /// As hashes, without the parts that version 3 of the pins does not know.
+    Version3,
+    /// As written.
+    Unmasked,
+}
+
+impl FoundSetting {
+    /// Creates a note.
+    pub(crate) fn note(code: &'static str, setting: NamedSetting<'_>, message: String) -> Self {
+        let NamedSetting { name, span } = setting;
+        let (severity, scope) = (Severity::Info, FindingScope::Contents);
+        Self { span, code, severity, scope, name: shown(name), message }
+    }
 }
 
 impl Value {
@@ -43,15 +82,18 @@ impl Value {
         }
     }
 
-    /// Returns the value as canonical JSON, without the text of values that look like secrets.
-    fn text(&self) -> String {
+    /// Returns the value as canonical JSON, without the text of values that look like secrets unless it is unmasked.
+    fn text(&self, rendering: Rendering) -> String {
         let joined = |items: Vec<String>| items.join(",");
+        let text_of = |value: &Self| value.text(rendering);
         match self {
             Self::Plain(text) => text.clone(),
+            Self::Text(text) if rendering == Rendering::Unmasked => quoted(text),
             Self::Text(text) => quoted(&masked(text)),
-            Self::List(items) => format!("[{}]", joined(items.iter().map(Self::text).collect())),
+            Self::List(items) => format!("[{}]", joined(items.iter().map(text_of).collect())),
             Self::Map(members) => {
-                let members = members.iter().map(|(key, value)| format!("{}:{}", quoted(key), value.text()));
+                let members =
+                    members.iter().map(|(key, value)| format!("{}:{}", quoted(key), text_of(value)));
                 format!("{{{}}}", joined(members.collect()))
             }
         }
@@ -96,9 +138,9 @@ impl Parts {
         }
     }
 
-    /// Adds MCP servers. The values of their environment and headers are hashed.
+    /// Adds MCP servers.
     pub(crate) fn add_servers(&mut self, members: &[JsonMember<'_>]) {
-        self.servers.extend(members.iter().map(|member| (member.key().to_owned(), server(member.node()))));
+        self.servers.extend(members.iter().map(|member| (member.key().to_owned(), Value::of(member.node()))));
     }
 
     /// Adds a command: a text, a list of arguments, or an object that contains the text as `command`.
@@ -126,10 +168,35 @@ impl Parts {
         self.commands.insert(name.to_owned(), Value::List(vec![group]));
     }
 
-    /// Adds environment variables, whose values are hashed.
+    /// Adds environment variables.
     pub(crate) fn add_env(&mut self, members: &[JsonMember<'_>]) {
         let members = members.iter().filter(|member| !member.node().is_null());
-        self.env.extend(members.map(|member| (member.key().to_owned(), Value::of(member.node()).hash())));
+        self.env.extend(members.map(|member| (member.key().to_owned(), Value::of(member.node()))));
+    }
+
+    /// Adds one environment variable.
+    pub(crate) fn add_variable(&mut self, name: &str, value: &str) {
+        self.env.insert(name.to_owned(), Value::Text(value.to_owned()));
+    }
+
+    /// Adds a setting that loosens or redirects the host.
+    pub(crate) fn add_permission(&mut self, name: &str, value: Value) {
+        self.permissions.insert(name.to_owned(), value);
+    }
+
+    /// Adds the rules of a file that allows commands.
+    pub(crate) fn add_rules(&mut self, rules: Vec<String>) {
+        let rules = rules.into_iter().map(Value::Text).collect();
+        self.permissions.insert("rules".to_owned(), Value::List(rules));
+    }
+
+    /// Returns the environment variables with their values as the host sets them.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| match value {
+            Value::Plain(text) | Value::Text(text) => Some(text.clone()),
+            Value::List(_) | Value::Map(_) => None,
+        };
+        self.env.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
     }
 
     /// Adds settings that switch off other hooks or servers, unless they are `false` or `null`.
@@ -149,7 +216,10 @@ impl Parts {
             (&mut self.commands, other.commands),
             (&mut self.env, other.env),
             (&mut self.switches, other.switches),
+            (&mut self.permissions, other.permissions),
         ];
+        self.loosens.extend(other.loosens);
+        self.findings.extend(other.findings);
         for (part, other) in pairs {
             for (name, value) in other {
                 if part.get(&name).is_some_and(|known| *known != value) {
@@ -163,34 +233,63 @@ impl Parts {
 
     /// Returns `Servers` if the file only configures MCP servers.
     pub(crate) fn kind(&self) -> InstallKind {
-        let others = [&self.hooks, &self.commands, &self.env, &self.switches];
-        if others.iter().all(|part| part.is_empty()) { InstallKind::Servers } else { InstallKind::Settings }
+        let others = [&self.hooks, &self.commands, &self.env, &self.switches, &self.permissions];
+        if !self.servers.is_empty() && others.iter().all(|part| part.is_empty()) {
+            InstallKind::Servers
+        } else {
+            InstallKind::Settings
+        }
     }
 
+    /// Returns `true` if nothing in the file can run, loosen the host or ask.
     pub(crate) fn is_empty(&self) -> bool {
-        let all = [&self.hooks, &self.servers, &self.commands, &self.env, &self.switches];
-        all.iter().all(|part| part.is_empty())
+        let asks = self.findings.iter().any(|finding| finding.severity > Severity::Info);
+        let all = [&self.hooks, &self.servers, &self.commands, &self.env, &self.switches, &self.permissions];
+        !asks && all.iter().all(|part| part.is_empty())
     }
 
-    /// Returns the parts that are not empty.
-    pub(crate) fn finish(self) -> Vec<InstallPart> {
-        let wrapped = |name: &str, part: BTreeMap<String, Value>| {
-            if part.is_empty() { part } else { [(name.to_owned(), Value::Map(part))].into() }
-        };
-        let parts = [
-            ("commands.json", wrapped("hooks", self.commands)),
-            ("env.json", self.env),
-            ("hooks.json", wrapped("hooks", self.hooks)),
-            ("servers.json", wrapped("mcpServers", self.servers)),
-            ("switches.json", self.switches),
-        ];
-        let parts = parts.into_iter().filter(|(_, part)| !part.is_empty()).map(|(name, part)| {
-            let text = Value::Map(part).text();
-            InstallPart { name, bytes: text.into_bytes() }
+    /// Returns the parts that are not empty, in both renderings.
+    pub(crate) fn finish(&self) -> SettingsParts {
+        SettingsParts {
+            current: self.rendered(Rendering::Current),
+            version_3: self.rendered(Rendering::Version3),
+        }
+    }
+
+    fn rendered(&self, rendering: Rendering) -> Vec<InstallPart> {
+        let masked = self.files(rendering);
+        let unmasked = self.files(Rendering::Unmasked);
+        let permissions = |name: &str| name == "permissions.json" && rendering == Rendering::Version3;
+        let pairs = masked.into_iter().zip(unmasked);
+        let pairs = pairs.filter(|((name, part), _)| !part.is_empty() && !permissions(name));
+        let parts = pairs.map(|((name, part), (_, unmasked))| InstallPart {
+            name,
+            bytes: Value::Map(part).text(rendering).into_bytes(),
+            unmasked: Value::Map(unmasked).text(Rendering::Unmasked).into_bytes(),
         });
         parts.collect()
     }
+
+    /// Returns the contents of each part by its name, sorted.
+    fn files(&self, rendering: Rendering) -> [(&'static str, BTreeMap<String, Value>); 6] {
+        let wrapped = |name: &str, part: BTreeMap<String, Value>| {
+            if part.is_empty() { part } else { [(name.to_owned(), Value::Map(part))].into() }
+        };
+        let servers =
+            self.servers.iter().map(|(name, value)| (name.clone(), server(value.clone(), rendering)));
+        [
+            ("commands.json", wrapped("hooks", self.commands.clone())),
+            ("env.json", variables(self.env.clone(), rendering)),
+            ("hooks.json", wrapped("hooks", self.hooks.clone())),
+            ("permissions.json", self.permissions.clone()),
+            ("servers.json", wrapped("mcpServers", servers.collect())),
+            ("switches.json", self.switches.clone()),
+        ]
+    }
 }
+
+/// What is written in place of the value of a secret.
+const SECRET: &str = "secret";
 
 /// Quotes an argument for a POSIX shell if necessary.
 fn shell_word(word: &str) -> String {
@@ -206,9 +305,23 @@ fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
     members.iter().map(|member| (member.key().to_owned(), Value::of(member.node()))).collect()
 }
 
-/// Converts one server to the keys of Claude Code.
-fn server(node: &JsonNode<'_>) -> Value {
-    let mut value = guarded(Value::of(node));
+/// Renders one server with the keys of Claude Code.
+fn server(value: Value, rendering: Rendering) -> Value {
+    if rendering != Rendering::Version3 {
+        return guarded(renamed(value), rendering);
+    }
+    let mut value = guarded(value, rendering);
+    // These headers had another key when secrets were hashed, so some of them were hashed twice.
+    if let Value::Map(members) = &mut value
+        && let Some(headers) = members.remove("http_headers")
+    {
+        members.insert("http_headers".to_owned(), headers.hash());
+    }
+    renamed(value)
+}
+
+/// Converts a server to the keys of Claude Code, without what its host stores there.
+fn renamed(mut value: Value) -> Value {
     let Value::Map(members) = &mut value else { return value };
     // Codex stores there what the user has allowed.
     if let Some(Value::Map(tools)) = members.get_mut("tools") {
@@ -221,7 +334,7 @@ fn server(node: &JsonNode<'_>) -> Value {
         }
     }
     if let Some(headers) = members.remove("http_headers") {
-        members.insert("headers".to_owned(), headers.hash());
+        members.insert("headers".to_owned(), headers);
     }
     if let (false, Some(url)) = (members.contains_key("url"), members.remove("httpUrl")) {
         members.insert("url".to_owned(), url);
@@ -231,19 +344,58 @@ fn server(node: &JsonNode<'_>) -> Value {
 }
 
 /// Hashes the secrets of a server and of the objects inside it, such as `oauth`.
-fn guarded(value: Value) -> Value {
+fn guarded(value: Value, rendering: Rendering) -> Value {
+    if rendering == Rendering::Unmasked {
+        return value;
+    }
     let Value::Map(members) = value else { return value };
     let members = members.into_iter().map(|(key, value)| {
-        let value = match key.as_str() {
-            "env" | "headers" => value.hash(),
-            "args" => arguments(value),
+        let value = match (key.as_str(), value) {
+            ("env", Value::Map(members)) => Value::Map(variables(members, rendering)),
+            ("headers", Value::Map(members)) => Value::Map(headers(members, rendering)),
+            ("env" | "headers", value) => value.hash(),
+            ("args", value) => arguments(value),
             // A list or an object can contain a command.
-            name if is_secret_name(name) && matches!(value, Value::Text(_) | Value::Plain(_)) => value.hash(),
-            _ => guarded(value),
+            (name, value @ (Value::Text(_) | Value::Plain(_))) if is_secret_name(name) => {
+                secret(value, rendering)
+            }
+            (_, value) => guarded(value, rendering),
         };
         (key, value)
     });
     Value::Map(members.collect())
+}
+
+/// Replaces the values of headers. No value of a header can run.
+fn headers(members: BTreeMap<String, Value>, rendering: Rendering) -> BTreeMap<String, Value> {
+    let members = members.into_iter().map(|(name, value)| {
+        let is_replaced = rendering == Rendering::Current && is_secret_header(&name);
+        let value = if is_replaced { Value::Text(SECRET.to_owned()) } else { value.hash() };
+        (name, value)
+    });
+    members.collect()
+}
+
+/// Replaces the values of variables.
+fn variables(members: BTreeMap<String, Value>, rendering: Rendering) -> BTreeMap<String, Value> {
+    if rendering == Rendering::Unmasked {
+        return members;
+    }
+    let members = members.into_iter().map(|(name, value)| {
+        let value = if is_secret_name(&name) { secret(value, rendering) } else { value.hash() };
+        (name, value)
+    });
+    members.collect()
+}
+
+/// Replaces the value of a secret. A new key is not a change, unless the value can name a program or a file.
+fn secret(value: Value, rendering: Rendering) -> Value {
+    match &value {
+        Value::Text(text) if rendering == Rendering::Current && is_replaceable(text) => {
+            Value::Text(SECRET.to_owned())
+        }
+        _ => value.hash(),
+    }
 }
 
 /// Hashes an argument that follows an option such as `--token`.

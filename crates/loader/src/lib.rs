@@ -30,6 +30,7 @@ pub use plugward_types::{
     PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
 };
 
+pub use contents::closure_facts::closure_paths;
 pub use contents::hash::sha256;
 pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use contents::seal::{SealError, SealedCopy};
@@ -40,15 +41,17 @@ pub use discovery::survey::{SurveyedPlugin, survey};
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
+pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
     PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,
-    SurfaceReport, Tool,
+    SurfaceReport, Tool, UnresolvedReport,
 };
 pub use run::check::{LookReport, check, load, look};
+pub use run::options::MachineFacts;
 pub use run::options::{
     Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
     NoWatch, Person, Question, RepositorySettings, ScanAsk, Trust, Watch,

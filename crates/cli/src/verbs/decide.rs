@@ -4,8 +4,8 @@ use plugward_loader::pinstore::{
     ApproveOutcome, ChangeOutcome, DigestMismatch, Pins, ReviewedDigests, Revocation,
 };
 use plugward_loader::{
-    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest,
-    Trust, UserDecision, Weight, approve_static, decide, record_start_over,
+    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust,
+    UserDecision, Weight, approve_static, decide, record_start_over,
 };
 
 use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
@@ -48,7 +48,9 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             .help(format!("restore it, or delete its pin: plugward forget {selector}")));
     }
     // A refusal by another gate stays. Accepting the bytes answers only the questions about them.
-    let answered = |code: &str| matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious");
+    let answered = |code: &str| {
+        matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious" | "surface/unresolved")
+    };
     let others: Vec<&str> = plugin
         .reasons
         .iter()
@@ -125,7 +127,7 @@ fn reviewed(tree: &str, with: &[String]) -> Result<ReviewedDigests, Failure> {
     let mut shown = ReviewedDigests::of_tree(tree.parse().map_err(|_error| wrong("--tree", tree))?);
     for text in with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
-            shown.shared.insert(tree);
+            shown.outside.insert(tree);
         } else {
             let entry = text.parse().map_err(|_error| wrong("--with", text))?;
             if shown.entry.replace(entry).is_some_and(|first| first != entry) {
@@ -212,11 +214,11 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         ))
         .code("approval/risk")
         .help(format!("see the findings: plugward explain {selector}"))),
-        ApproveOutcome::NotAudited if reviewed.tree == tree => Err(Failure::refused(format!(
-            "a shared directory or the marketplace entry of {shown} was not named"
-        ))
-        .code("approval/not-audited")
-        .help(format!("review it again: plugward approve {selector} --static"))),
+        ApproveOutcome::NotAudited if reviewed.tree == tree => {
+            Err(Failure::refused(format!("a digest outside the directory of {shown} was not named"))
+                .code("approval/not-audited")
+                .help(format!("review it again: plugward approve {selector} --static")))
+        }
         ApproveOutcome::NotAudited => {
             Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()))
         }
@@ -230,15 +232,6 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let Some(name) = &args.id else { return forget_all(args, &mut store, host, out) };
-    if let Some(id) = pending(&store, name) {
-        return match store_decision(UserDecision::ForgetPending { id: id.clone() }, &mut store, host)? {
-            ChangeOutcome::Done => {
-                out.result(&format!("Deleted the pin of {id}, which an older format recorded.\n"))?;
-                Ok(0)
-            }
-            other => Err(refused("forget", id.as_str(), &other)),
-        };
-    }
     let key = select::pinned(name, &store)?;
     let shown = host::display(&key);
     match store_decision(UserDecision::Forget { key }, &mut store, host)? {
@@ -254,7 +247,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
 fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let lost = match store.pins() {
         Some(pins) => {
-            let pinned = pins.iter().count() + pins.pending().count() + pins.manifest_only().count();
+            let pinned = pins.iter().count() + pins.manifest_only().count();
             format!(
                 "This deletes {} and all accepted lockfiles. Denials and revocations stay.",
                 count(pinned, "pin")
@@ -286,12 +279,6 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
     Ok(0)
 }
 
-/// Returns the id of a pin of the older format for which no plugin was found yet.
-fn pending(store: &PinStore, name: &str) -> Option<PluginId> {
-    let id: PluginId = name.parse().ok()?;
-    store.pins()?.pending().any(|(known, _)| *known == id).then_some(id)
-}
-
 fn start_over(host: &Host) -> Result<(), Failure> {
     let dir = host::own_directory(host.config_dir()?).map_err(Failure::of_store)?;
     let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::store(error.to_string()))?;
@@ -320,13 +307,9 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 
 pub(crate) fn undeny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let (shown, decision) = if let Some(id) = pending(&store, &args.id) {
-        (id.to_string(), UserDecision::UndenyPending { id })
-    } else {
-        let key = select::pinned(&args.id, &store)?;
-        (host::display(&key), UserDecision::Undeny { key })
-    };
-    let text = match store_decision(decision, &mut store, host)? {
+    let key = select::pinned(&args.id, &store)?;
+    let shown = host::display(&key);
+    let text = match store_decision(UserDecision::Undeny { key }, &mut store, host)? {
         ChangeOutcome::Done => {
             format!("{} is no longer denied. Nothing new is pinned.", crate::escape::line(&shown))
         }

@@ -4,8 +4,8 @@ use plugward_loader::manifest::Coverage;
 use plugward_loader::pinstore::ReviewedDigests;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, Severity,
-    SurfaceReport, Weight,
+    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, SETTINGS_FILE,
+    Severity, SurfaceReport, Weight,
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
-use crate::report::{Detail, View, approval, directory, lowered, problem, size, tier};
+use crate::report::{Detail, View, approval, directory, lowered, outside, problem, size, tier};
 use crate::text::{command, count, row, run_text, wrapped};
 use crate::verbs::shared::{self, PluginBytes};
 
@@ -54,10 +54,9 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
 /// Returns `true` if the plugin loads once its bytes are accepted.
 fn waits_for_accept(plugin: &PluginReport) -> bool {
     plugin.decision == Decision::Ask
-        && plugin
-            .reasons
-            .iter()
-            .all(|reason| matches!(reason.code.as_str(), "pin/new" | "scan/suspicious" | "policy/namesake"))
+        && plugin.reasons.iter().map(|reason| reason.code.as_str()).all(|code| {
+            matches!(code, "pin/new" | "scan/suspicious" | "surface/unresolved" | "policy/namesake")
+        })
 }
 
 fn render(plugin: &PluginReport, view: &View<'_>) -> String {
@@ -207,7 +206,7 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
         let hidden = if how.is_empty() { String::new() } else { format!(" (hidden: {})", how.join(", ")) };
         out.push_str(&format!(
             "{}:{}:{}  {}  {}{hidden}\n",
-            line(&finding.path),
+            line(if finding.path == SETTINGS_FILE { plugin.path.as_str() } else { finding.path.as_str() }),
             finding.line,
             finding.column,
             paint(style, tier(finding.severity)),
@@ -253,6 +252,7 @@ fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
         out.push_str(&wrapped("", "  ", &item_text(item), view.width));
         out.push_str(&wrapped("    ", "    ", &paint(FAINT, covered(item)), view.width));
     }
+    out.push_str(&outside(plugin, view.width));
     out
 }
 

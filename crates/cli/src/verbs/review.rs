@@ -317,7 +317,7 @@ fn review(
     match answer {
         Answer::Accept => {
             let digests = screen.reviewed();
-            let with = digests.shared.iter().map(ToString::to_string);
+            let with = digests.outside.iter().map(ToString::to_string);
             let with = with.chain(digests.entry.iter().map(ToString::to_string)).collect();
             let (tree, finding) = (digests.tree.to_string(), args.finding.clone());
             decide::accept(&AcceptArgs { id, tree, with, dirs: Vec::new(), finding }, host, out)?;

@@ -21,6 +21,7 @@ use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
 use crate::installed::{self, HostScope, ProjectScope};
+use crate::machine;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -106,6 +107,7 @@ pub(crate) fn options(
     options.shared.clone_from(&settings.shared);
     options.verifiers = settings.verifiers.clone();
     options.host_version.clone_from(&finding.host_version);
+    options.machine = machine::facts();
     Ok(options)
 }
 
@@ -145,7 +147,7 @@ pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> 
 /// Appends reviewed digests to a command.
 pub(crate) fn with_digests(command: &str, digests: &ReviewedDigests) -> String {
     let mut line = command.to_owned();
-    digests.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
+    digests.outside.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
     digests.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
     line.push_str(&format!(" --tree {}", digests.tree));
     line

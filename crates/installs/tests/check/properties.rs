@@ -29,8 +29,8 @@ fn check(found: &HostInventory) {
     for install in &found.installs {
         assert_eq!(install.key.to_string().parse::<PluginKey>().as_ref(), Ok(&install.key));
         if let InstallContents::Parts(parts) = &install.contents {
-            assert!(!parts.is_empty());
-            for part in parts {
+            assert!(!parts.current.is_empty());
+            for part in &parts.current {
                 // `serde_json` sorts keys, so canonical text is its own form without numbers.
                 let value: serde_json::Value = serde_json::from_slice(&part.bytes).expect("parts are JSON");
                 assert!(value.is_object());

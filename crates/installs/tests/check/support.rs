@@ -198,12 +198,15 @@ pub(crate) fn find<'i>(inventory: &'i HostInventory, key: &str) -> &'i Install {
 /// Returns the text of one part of a settings file.
 pub(crate) fn part(install: &Install, name: &str) -> String {
     let InstallContents::Parts(parts) = &install.contents else { panic!("{install:?} has no parts") };
-    let part =
-        parts.iter().find(|part| part.name == name).unwrap_or_else(|| panic!("no {name} in {parts:?}"));
+    let part = parts
+        .current
+        .iter()
+        .find(|part| part.name == name)
+        .unwrap_or_else(|| panic!("no {name} in {parts:?}"));
     String::from_utf8(part.bytes.clone()).unwrap()
 }
 
 pub(crate) fn part_names(install: &Install) -> Vec<&'static str> {
     let InstallContents::Parts(parts) = &install.contents else { panic!("{install:?} has no parts") };
-    parts.iter().map(|part| part.name).collect()
+    parts.current.iter().map(|part| part.name).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plugward_installs::{
     HostInventory, HostState, Install, InstallContents, InstallKind, InstallLayer, InstallProblem,
-    InstallProblemKind, RecordPlace,
+    InstallProblemKind, RecordPlace, SettingsFinding,
 };
 use plugward_manifest::{CommandSources, MarketplaceEntry, read_marketplace};
 use plugward_types::{HostName, PlacePath, PluginKey};
@@ -53,6 +53,14 @@ pub struct InstalledPlace {
     pub marketplace: Option<String>,
     /// The keys that it had before its marketplace renamed it.
     pub former_keys: Vec<PluginKey>,
+    /// The directory in which relative paths of its commands start; see [`Install::directory`].
+    pub directory: Option<PlacePath>,
+    /// The variables that the file sets; see [`Install::environment`].
+    pub environment: Vec<(String, String)>,
+    /// What its settings do that a person has to know about.
+    pub findings: Vec<SettingsFinding>,
+    /// The names of settings that loosen the host; see [`Install::loosens`].
+    pub loosens: Vec<String>,
 }
 
 impl InstallRecords {
@@ -144,6 +152,10 @@ impl InstalledPlace {
             is_outside: install.is_outside,
             marketplace: install.marketplace,
             former_keys: former,
+            directory: install.directory,
+            environment: install.environment,
+            findings: install.findings,
+            loosens: install.loosens,
         }
     }
 
@@ -173,7 +185,17 @@ impl InstalledPlace {
         self.is_outside |= install.is_outside;
         self.marketplace = self.marketplace.take().or(install.marketplace);
         self.former_keys.extend(former);
+        self.directory = self.directory.take().or(install.directory);
+        merge(&mut self.environment, install.environment);
+        merge(&mut self.findings, install.findings);
+        merge(&mut self.loosens, install.loosens);
     }
+}
+
+/// Adds the items that are not in a list yet.
+fn merge<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    let new: Vec<T> = more.into_iter().filter(|item| !list.contains(item)).collect();
+    list.extend(new);
 }
 
 fn former_keys(install: &Install) -> Vec<PluginKey> {
@@ -188,11 +210,16 @@ fn former_keys(install: &Install) -> Vec<PluginKey> {
 /// Claude marketplace defines a plugin that has no manifest.
 pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry> {
     let parts: Vec<&str> = match &installed.contents {
-        InstallContents::Parts(parts) => parts.iter().map(|part| part.name).collect(),
+        InstallContents::Parts(parts) => parts.current.iter().map(|part| part.name).collect(),
         InstallContents::Directory | InstallContents::CacheDirectory => Vec::new(),
     };
+    defined(installed.kind, &parts)
+}
+
+/// As [`definition`], for the names of the parts.
+pub(crate) fn defined(kind: InstallKind, parts: &[&str]) -> Option<MarketplaceEntry> {
     let has = |name: &str| parts.contains(&name);
-    let (name, components) = match installed.kind {
+    let (name, components) = match kind {
         InstallKind::Plugin => return None,
         // SKILL.md at the top is a standard file.
         InstallKind::Skill => ("skill", String::new()),
@@ -204,7 +231,7 @@ pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry>
             let hooks =
                 if files.is_empty() { String::new() } else { format!(r#","hooks":[{}]"#, files.join(",")) };
             let servers = if has("servers.json") { r#","mcpServers":"./servers.json""# } else { "" };
-            let name = if installed.kind == InstallKind::Servers { "servers" } else { "settings" };
+            let name = if kind == InstallKind::Servers { "servers" } else { "settings" };
             (name, format!("{hooks}{servers}"))
         }
     };
@@ -242,6 +269,10 @@ mod tests {
                 is_outside: false,
                 marketplace: None,
                 former_keys: Vec::new(),
+                directory: None,
+                environment: Vec::new(),
+                findings: Vec::new(),
+                loosens: Vec::new(),
             };
             assert!(!definition(&one).unwrap().is_strict(), "{kind:?}");
         }

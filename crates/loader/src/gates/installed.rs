@@ -1,10 +1,11 @@
 //! What a host's records say about a plugin: the first gate, and the contents of a settings file.
 
-use plugward_installs::InstallContents;
+use plugward_installs::{InstallContents, InstallPart};
 use plugward_tree_lock::Snapshot;
 
 use super::Context;
 use crate::discovery::discover::PluginPlace;
+use crate::discovery::installed::defined;
 use crate::report::Gate;
 use crate::report::text::plain;
 use crate::run::examined::Examined;
@@ -34,11 +35,33 @@ pub(crate) fn gate(one: &mut Examined, context: &Context<'_>) {
 }
 
 /// Returns the parts of a settings file as a tree, or `None` for a directory.
-pub(crate) fn parts(place: &PluginPlace) -> Option<Snapshot> {
+pub(crate) fn parts(place: &PluginPlace) -> Option<PartTrees> {
+    let tree = |parts: &[InstallPart], bytes: fn(&InstallPart) -> &Vec<u8>| {
+        Snapshot::of_files(parts.iter().map(|part| (part.name, bytes(part).clone())))
+    };
     match &place.installed.as_ref()?.contents {
-        InstallContents::Parts(parts) => {
-            Some(Snapshot::of_files(parts.iter().map(|part| (part.name, part.bytes.clone()))))
-        }
+        InstallContents::Parts(parts) => Some(PartTrees {
+            masked: tree(&parts.current, |part| &part.bytes),
+            unmasked: tree(&parts.current, |part| &part.unmasked),
+        }),
         InstallContents::Directory | InstallContents::CacheDirectory => None,
     }
+}
+
+/// Returns the parts of a settings file as version 3 of the pins file rendered them, with the text of their definition.
+pub(crate) fn version_3(place: &PluginPlace) -> Option<(Snapshot, Option<String>)> {
+    let installed = place.installed.as_ref()?;
+    let InstallContents::Parts(parts) = &installed.contents else { return None };
+    let files = parts.version_3.iter().map(|part| (part.name, part.bytes.clone()));
+    let names: Vec<&str> = parts.version_3.iter().map(|part| part.name).collect();
+    let entry = defined(installed.kind, &names).map(|entry| entry.canonical().to_owned());
+    Some((Snapshot::of_files(files), entry))
+}
+
+/// The parts of a settings file as trees.
+pub(crate) struct PartTrees {
+    /// What is digested, scanned, stored and shown.
+    pub(crate) masked: Snapshot,
+    /// The same with secrets, to look up the files that commands start. It is never stored or shown.
+    pub(crate) unmasked: Snapshot,
 }

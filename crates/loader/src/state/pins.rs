@@ -139,7 +139,7 @@ impl PinStore {
         let mut in_use = UsedDigests::default();
         for facts in pins.iter().flat_map(|(_, pin)| &pin.agreed).map(|agreed| &agreed.facts) {
             in_use.trees.insert(facts.tree);
-            in_use.trees.extend(facts.shared.values().copied());
+            in_use.trees.extend(facts.shared.values().chain(&facts.closure).copied());
             in_use.surfaces.extend(facts.surface);
             in_use.objects.extend(facts.entry);
         }

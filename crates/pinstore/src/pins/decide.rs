@@ -46,7 +46,8 @@ pub enum SameContentsPin {
 pub enum PinDecision {
     /// The plugin passes.
     Load,
-    /// The plugin passes, and its pin moves to the new key. [`TrustMode::Locked`] does not write the move.
+    /// The plugin passes, and its pin moves to the new key or is written in the current format. [`TrustMode::Locked`]
+    /// writes neither.
     Carry,
     /// The plugin passes once it is enrolled, with the notice `pin/new`.
     Enroll(PinOrigin),
@@ -68,6 +69,12 @@ pub fn decide(
 ) -> PinDecision {
     match check {
         PinCheck::Same { .. } => PinDecision::Load,
+        // What the old pin did not cover is new.
+        PinCheck::Migrated { added, .. }
+            if !added.is_empty() && trust == TrustMode::Prompt && lock != LockMatch::Accepted =>
+        {
+            PinDecision::Ask
+        }
         PinCheck::Moved { .. } | PinCheck::Migrated { .. } => PinDecision::Carry,
         PinCheck::Changed(changed) => PinDecision::Refuse(PinDifference::code(changed)),
         PinCheck::Denied { .. } => PinDecision::Refuse("policy/denied"),

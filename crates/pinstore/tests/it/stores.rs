@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use plugward_pinstore::{
-    Change, ChangeOutcome, LockMatch, PinCheck, PinDecision, PinOrigin, Pins, STORE_ERROR_EXIT,
+    AgreedAge, Change, ChangeOutcome, LockMatch, PinCheck, PinDecision, PinOrigin, Pins, STORE_ERROR_EXIT,
     SameContentsPin, StoreCheck, StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, Terminal,
     TrustMode, WriteOutcome, decide,
 };
@@ -322,7 +322,7 @@ fn decisions_are_the_table() {
         ..observed("path:/plugins/new", &facts(1))
     });
     assert_eq!(moved, PinCheck::Moved { from: key(A) });
-    let migrated = PinCheck::Migrated { ids: vec!["claude:a@team".parse().unwrap()] };
+    let migrated = PinCheck::Migrated { age: AgreedAge::Latest, added: Vec::new() };
     for trust in [TrustMode::Tofu, TrustMode::Prompt, TrustMode::Locked] {
         for lock in LOCKS {
             for elsewhere in ELSEWHERE {

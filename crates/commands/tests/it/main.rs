@@ -1,0 +1,4 @@
+//! Tests of the reader at the edge of the crate.
+
+mod commands;
+mod support;
