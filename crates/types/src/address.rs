@@ -32,7 +32,7 @@ use crate::hex;
 pub enum Address {
     /// A URL with a known host, or of a kind that has no host (`mailto:`, `file:///`).
     Url(AddressParts),
-    /// A URL whose host is unknown: it has characters other than ASCII or forbidden ones, or the port is invalid.
+    /// A URL whose host is unknown: it has variables, characters other than ASCII or forbidden ones, or an invalid port.
     Foreign(AddressParts),
     /// A text without a scheme, such as a path or `owner/repo`.
     Other,
@@ -218,7 +218,7 @@ impl AddressParts {
             Some(_) => None,
         };
         let (Some(known), Some(port)) = (known, port) else {
-            self.host = Some(host.to_lowercase());
+            self.host = Some(host.to_owned());
             return Address::Foreign(self);
         };
         self.is_well_formed &= known.starts_with('[') || known.eq_ignore_ascii_case(host);
@@ -234,7 +234,8 @@ impl AddressParts {
             return Some(format!("[{}]", v6.strip_suffix(']')?.parse::<Ipv6Addr>().ok()?));
         }
         let decoded = if self.is_special() { decode(text)? } else { Cow::Borrowed(text) };
-        let is_forbidden = |byte: u8| !byte.is_ascii_graphic() || b"#/:<>?@[\\]^|%".contains(&byte);
+        // The standard allows `$` and braces, but hosts replace variables before they connect.
+        let is_forbidden = |byte: u8| !byte.is_ascii_graphic() || b"#/:<>?@[\\]^|%${}".contains(&byte);
         if decoded.is_empty() || decoded.bytes().any(is_forbidden) {
             return None;
         }
