@@ -81,6 +81,7 @@ impl Address {
             && rest.starts_with("//")
             && (slashes == 2 || !needs_host)
             && !user.contains('@')
+            && !authority.starts_with('@')
             && !path.starts_with('\\');
         parts.with_host(host, port)
     }

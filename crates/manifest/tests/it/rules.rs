@@ -309,6 +309,32 @@ fn an_invalid_entry_does_not_affect_the_others() {
     assert_eq!((market.entries().len(), market.refused().len()), (1, 300));
 }
 
+/// A host reads these URLs alike, so each of them hands a user name and password to every user.
+#[test]
+fn credentials_are_found_in_every_form_of_a_url() {
+    let code = |url: &str| {
+        let text = format!(
+            r#"{{"name": "m", "owner": "o", "plugins": [{{"name": "a", "source": {{"source": "url", "url": "{url}"}}}}]}}"#
+        );
+        let (market, _) = read_marketplace("m.json", text.as_bytes(), CommandSources::Refused).unwrap();
+        market.refused().first().map(|refused| refused.errors().first().code())
+    };
+    for url in [
+        "https://me:word@h.example/r",
+        "https:me:word@h.example/r",
+        r"https:\\\\me@h.example/r",
+        "HTTPS:/me:word@hö.example",
+        "ssh://me:word@h.example/r",
+    ] {
+        assert_eq!(code(url), Some("market/credentials"), "{url}");
+    }
+    for url in
+        ["https://h.example/a@b", r"https://h.example\\@b", "ssh://git@h.example/r", "git@h.example:o/r"]
+    {
+        assert_eq!(code(url), None, "{url}");
+    }
+}
+
 #[test]
 fn hostile_plugins_end_and_stay_small() {
     let claude = |text: String| {
