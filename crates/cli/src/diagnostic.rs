@@ -328,7 +328,13 @@ mod tests {
     #[test]
     fn a_source_line_shows_no_hidden_characters_and_keeps_its_columns() {
         let location = Location::path("a.toml").at(1, 5).source("x\u{9b}2\u{2800}=\u{3000}é", 4..5, "here");
-        insta::assert_snapshot!(plain(&Diagnostic::error("e").at(location)), @"");
+        insta::assert_snapshot!(plain(&Diagnostic::error("e").at(location)), @r"
+        error: e
+         --> a.toml:1:5
+          |
+        1 | x�2�=　é
+          |     ^ here
+        ");
     }
 
     #[test]
