@@ -1,0 +1,460 @@
+//! The wrapper rule: which arguments of a program are a command of their own.
+#![expect(clippy::arithmetic_side_effects, reason = "indices of words in memory cannot overflow")]
+
+use crate::error::Budget;
+use crate::syntax::{Command, CommandKind, Link, Piece, parse};
+use crate::table::{Interpreter, Known, Wrapper, base_name, find, has, interpreter, role, table};
+use crate::{CommandLimits, ProgramRole};
+
+/// The commands in the arguments of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InnerCommand {
+    /// The kind of the program itself.
+    pub role: ProgramRole,
+    /// The commands, in the order of the words.
+    pub parts: Vec<InnerPart>,
+}
+
+/// A command in the arguments of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InnerPart {
+    /// The words from `from` up to `to` are a program and its arguments.
+    Words {
+        /// The index of the program.
+        from: usize,
+        /// The index after the last argument.
+        to: usize,
+    },
+    /// A text for a shell, in the word at the index from the byte `offset`.
+    Text {
+        /// The index of the word.
+        word: usize,
+        /// The first byte of the text in the word, as in `--exec=TEXT`.
+        offset: usize,
+    },
+}
+
+/// Finds the commands in the arguments of a program, of which the first word is the name.
+///
+/// A word is `None` if its value is not known. The own code and script of an interpreter are not parts.
+///
+/// # Examples
+/// ```
+/// use plugward_commands::{InnerPart, inner_command};
+///
+/// let words = ["xvfb-run", "-a", "bash", "-c", "id"].map(|word| Some(word.as_bytes()));
+/// assert_eq!(inner_command(&words).parts, [InnerPart::Words { from: 2, to: 5 }]);
+/// let words = ["git", "commit", "-m", "sh x"].map(|word| Some(word.as_bytes()));
+/// assert_eq!(inner_command(&words).parts, []);
+/// ```
+#[must_use]
+pub fn inner_command(words: &[Option<&[u8]>]) -> InnerCommand {
+    let words: Vec<Option<&str>> =
+        words.iter().map(|word| word.and_then(|bytes| core::str::from_utf8(bytes).ok())).collect();
+    inner(&words)
+}
+
+type Words<'w> = [Option<&'w str>];
+
+pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
+    let name = words.first().copied().flatten().unwrap_or_default();
+    let base = base_name(name);
+    let parts = match find(base) {
+        _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
+        _ if base == "git" => git(words),
+        Some(Known::Wrapper(one)) => one.parts(words),
+        Some(Known::Interpreter(_) | Known::Role(ProgramRole::Data | ProgramRole::Builtin)) => Vec::new(),
+        _ => match exec_index(base, words) {
+            Some(at) if at < words.len() => vec![InnerPart::Words { from: at, to: words.len() }],
+            _ => by_form(words, 1),
+        },
+    };
+    let role = match base {
+        "git" => ProgramRole::Data,
+        "find" | "gfind" | "fd" | "fdfind" => ProgramRole::Wrapper,
+        _ => role(base),
+    };
+    InnerCommand { role, parts }
+}
+
+fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
+    words.get(at).copied().flatten().unwrap_or_default()
+}
+
+/// Returns the index of the first word from `at` that is not an option.
+pub(crate) fn operand(words: &Words<'_>, mut at: usize, values: &[String]) -> usize {
+    while at < words.len() {
+        let word = text(words, at);
+        if word == "--" {
+            return at + 1;
+        }
+        if !word.starts_with('-') || word == "-" {
+            break;
+        }
+        at += if has(values, word) { 2 } else { 1 };
+    }
+    at.min(words.len())
+}
+
+/// Returns the index of the program that a package manager or container runtime starts in its environment.
+pub(crate) fn exec_index(base: &str, words: &Words<'_>) -> Option<usize> {
+    let options = &table().options;
+    match base {
+        "uv" => {
+            let verb = operand(words, 1, &options.uv);
+            (text(words, verb) == "run").then(|| operand(words, verb + 1, &options.uv))
+        }
+        "npm" | "pnpm" | "yarn" => {
+            let verb = operand(words, 1, &options.node);
+            let runs = text(words, verb) == "exec" || (base == "npm" && text(words, verb) == "x");
+            (runs && !has_call(words)).then(|| operand(words, verb + 1, &options.node))
+        }
+        "docker" | "podman" | "nerdctl" => {
+            let mut verb = operand(words, 1, &options.container_globals);
+            if matches!(text(words, verb), "container" | "compose") {
+                verb = operand(words, verb + 1, &options.container_globals);
+            }
+            let runs = matches!(text(words, verb), "run" | "create" | "exec");
+            let image = operand(words, verb + 1, &options.container);
+            // The words after an image are arguments of its own program, unless they are an interpreter.
+            let next = image + 1;
+            (runs && interpreter(base_name(text(words, next))).is_some()).then_some(next)
+        }
+        _ => None,
+    }
+}
+
+/// Returns `true` for `npm exec -c TEXT`.
+fn has_call(words: &Words<'_>) -> bool {
+    words.iter().flatten().any(|word| matches!(*word, "-c" | "--call") || word.starts_with("--call="))
+}
+
+/// Finds the commands after `-exec` of `find` and `--exec` of `fd`.
+fn executed(words: &Words<'_>) -> Vec<InnerPart> {
+    let starts = |word: &str| {
+        matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch")
+    };
+    let mut parts = Vec::new();
+    let mut at = 1;
+    while at < words.len() {
+        if starts(text(words, at)) {
+            let from = at + 1;
+            let end = words.iter().skip(from).position(|word| matches!(word, Some(";" | "+" | "\\;")));
+            let to = end.map_or(words.len(), |end| from + end);
+            if from < to {
+                parts.push(InnerPart::Words { from, to });
+            }
+            at = to;
+        }
+        at += 1;
+    }
+    parts
+}
+
+/// Finds the commands in options and subcommands of git. Everything else is data, such as commit messages.
+fn git(words: &Words<'_>) -> Vec<InnerPart> {
+    const KEYS: [&str; 14] = [
+        "core.pager",
+        "core.editor",
+        "core.sshcommand",
+        "core.fsmonitor",
+        "core.askpass",
+        "core.gitproxy",
+        "diff.external",
+        "sequence.editor",
+        "credential.helper",
+        "gpg.program",
+        "gpg.ssh.program",
+        "init.templatedir",
+        "interactive.difffilter",
+        "uploadpack.packobjectshook",
+    ];
+    let mut parts = Vec::new();
+    let mut at = 1;
+    while at < words.len() {
+        let word = text(words, at);
+        match word {
+            "-c" | "--config-env" => {
+                at += 1;
+                let setting = text(words, at);
+                if let Some((key, value)) = setting.split_once('=') {
+                    let key = key.to_ascii_lowercase();
+                    let runs = KEYS.contains(&key.as_str())
+                        || [
+                            ".textconv",
+                            ".command",
+                            ".clean",
+                            ".smudge",
+                            ".process",
+                            ".driver",
+                            ".cmd",
+                            ".path",
+                        ]
+                        .iter()
+                        .any(|end| key.ends_with(end));
+                    let offset = setting.len() - value.len();
+                    if value.starts_with('!') {
+                        parts.push(InnerPart::Text { word: at, offset: offset + 1 });
+                    } else if runs || key.starts_with("pager.") {
+                        parts.push(InnerPart::Text { word: at, offset });
+                    }
+                }
+            }
+            "-C" | "--git-dir" | "--work-tree" | "--namespace" => at += 1,
+            _ if word.starts_with('-') => {}
+            "rebase" => {
+                for next in at + 1..words.len() {
+                    if matches!(text(words, next), "-x" | "--exec") && next + 1 < words.len() {
+                        parts.push(InnerPart::Text { word: next + 1, offset: 0 });
+                    } else if text(words, next).starts_with("--exec=") {
+                        parts.push(InnerPart::Text { word: next, offset: 7 });
+                    }
+                }
+                return parts;
+            }
+            "bisect" | "submodule" | "for-each-repo" => {
+                let verb = words.iter().position(|word| matches!(word, Some("run" | "foreach")));
+                let mut from = verb.map_or(words.len(), |verb| verb + 1);
+                while text(words, from).starts_with('-') {
+                    from += 1;
+                }
+                if from < words.len() {
+                    parts.push(words_or_text(words, from, words.len()));
+                }
+                return parts;
+            }
+            _ => return parts,
+        }
+        at += 1;
+    }
+    parts
+}
+
+/// Returns one word with blanks as a text, and anything else as words.
+fn words_or_text(words: &Words<'_>, from: usize, to: usize) -> InnerPart {
+    if has_blank(text(words, from)) {
+        InnerPart::Text { word: from, offset: 0 }
+    } else {
+        InnerPart::Words { from, to }
+    }
+}
+
+fn has_blank(word: &str) -> bool {
+    word.trim().contains([' ', '\t', '\n', ';', '|', '&'])
+}
+
+impl Wrapper {
+    /// Finds the command behind a known wrapper.
+    fn parts(&self, words: &Words<'_>) -> Vec<InnerPart> {
+        let mut at = 1;
+        let mut operands = self.operands;
+        let mut verb = self.verbs.is_empty();
+        let mut parts = Vec::new();
+        while at < words.len() {
+            let word = text(words, at);
+            if word == "--" {
+                at += 1 + operands * usize::from(operands > 0 && self.text.is_empty());
+                break;
+            }
+            if has(&self.asks, word) {
+                return Vec::new();
+            }
+            let inline = word.split_once('=').map_or(word, |(name, _)| name);
+            let cluster = word.starts_with('-') && !word.starts_with("--") && word.len() > 2;
+            let ends = |option: &String| {
+                option.len() == 2 && option.get(1..).is_some_and(|letter| word.ends_with(letter))
+            };
+            if has(&self.text, word) || (cluster && self.text.iter().any(ends)) {
+                at += 1;
+                if at < words.len() {
+                    // `nix develop -c sh x` has words, `su -c "sh x"` a text.
+                    let part = words_or_text(words, at, words.len());
+                    if matches!(part, InnerPart::Words { .. }) {
+                        return vec![part];
+                    }
+                    parts.push(part);
+                }
+            } else if has(&self.text, inline) && inline.len() < word.len() {
+                parts.push(InnerPart::Text { word: at, offset: inline.len() + 1 });
+            } else if word.len() > 1 && word.starts_with(['-', '+']) {
+                let valued = has(&self.values, word) || has(&self.chdir, word);
+                at += if has(&self.pairs, word) { 2 } else { usize::from(valued) };
+            } else if self.assigns && is_assignment(word) {
+            } else if !verb {
+                if !has(&self.verbs, word) {
+                    return by_form(words, 1);
+                }
+                verb = true;
+            } else if operands > 0 {
+                operands -= 1;
+            } else {
+                break;
+            }
+            at += 1;
+        }
+        if parts.is_empty() || self.every {
+            self.program(words, at, &mut parts);
+        }
+        parts
+    }
+
+    /// Adds the command that starts at the index.
+    fn program(&self, words: &Words<'_>, at: usize, parts: &mut Vec<InnerPart>) {
+        let separator = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(":::"));
+        let to = words.iter().skip(at).position(separator).map_or(words.len(), |length| at + length);
+        if at >= words.len() {
+            return;
+        }
+        if self.every && has_blank(text(words, at)) {
+            let all = (at..to).filter(|at| has_blank(text(words, *at)));
+            parts.extend(all.map(|word| InnerPart::Text { word, offset: 0 }));
+        } else if self.shell {
+            parts.push(words_or_text(words, at, to));
+        } else {
+            parts.push(InnerPart::Words { from: at, to });
+        }
+        // `parallel ::: a b` runs its arguments.
+        if self.appends {
+            let more = (to + 1..words.len()).filter(|at| has_blank(text(words, *at)));
+            parts.extend(more.map(|word| InnerPart::Text { word, offset: 0 }));
+        }
+    }
+}
+
+/// Returns `true` for `NAME=…`.
+pub(crate) fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+/// Finds commands in the arguments of any program by their form.
+fn by_form(words: &Words<'_>, from: usize) -> Vec<InnerPart> {
+    let mut parts = Vec::new();
+    let mut at = from;
+    while at < words.len() {
+        let word = text(words, at);
+        let next = text(words, at + 1);
+        let bang = next.len() - next.trim_start_matches([':', '!']).len();
+        let inline = word
+            .split_once('=')
+            .filter(|(name, _)| name.starts_with("--") && has(&table().code_options, name));
+        if word == "--" && at + 1 < words.len() && !next.starts_with('-') {
+            parts.push(words_or_text(words, at + 1, words.len()));
+            return parts;
+        }
+        if let Some(called) = interpreter(base_name(word))
+            && called.is_called(words, at + 1)
+        {
+            parts.push(InnerPart::Words { from: at, to: words.len() });
+            return parts;
+        }
+        if let Some((name, value)) = inline {
+            let offset = name.len() + 1 + make_rule(value);
+            parts.push(InnerPart::Text { word: at, offset });
+        } else if has(&table().code_options, word) && (has_blank(next) || bang > 0) {
+            let offset = if bang > 0 { bang } else { make_rule(next) };
+            parts.push(InnerPart::Text { word: at + 1, offset });
+            at += 1;
+        } else if has(&table().code_options, word) && next.contains('/') {
+            parts.push(InnerPart::Words { from: at + 1, to: words.len() });
+            return parts;
+        } else if word.starts_with("+!") || word.starts_with("+:!") {
+            parts.push(InnerPart::Text { word: at, offset: word.find('!').map_or(0, |bang| bang + 1) });
+        } else if is_pipeline(word) {
+            parts.push(InnerPart::Text { word: at, offset: 0 });
+        }
+        at += 1;
+    }
+    parts
+}
+
+/// Returns the length of the target in `make --eval 'a:;COMMAND'`.
+fn make_rule(text: &str) -> usize {
+    let target =
+        text.find(':').filter(|at| text.get(..*at).is_some_and(|name| !name.contains([' ', '/', '"', '\''])));
+    target.and_then(|at| text.get(at + 1..)?.starts_with([';', '\n']).then_some(at + 2)).unwrap_or(0)
+}
+
+impl Interpreter {
+    /// Returns `true` if the words after an interpreter's name call it with code or a script.
+    fn is_called(&self, words: &Words<'_>, from: usize) -> bool {
+        let mut at = from;
+        while at < words.len() {
+            let Some(word) = words.get(at).copied().flatten() else { return true };
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            let option = if self.ignores_case { name.to_ascii_lowercase() } else { name.to_owned() };
+            let is_option = word.starts_with('-') || (self.ignores_case && word.starts_with('/'));
+            let runs = [&self.code, &self.modules, &self.files, &self.loads]
+                .into_iter()
+                .any(|list| has(list, &option));
+            if runs || self.code_at(word).is_some() {
+                return true;
+            }
+            if !is_option && !matches!(word, "run" | "eval") {
+                let extension = word.rsplit_once('.').is_some_and(|(stem, end)| {
+                    !stem.is_empty()
+                        && (1..5).contains(&end.len())
+                        && end.bytes().all(|byte| byte.is_ascii_alphabetic())
+                });
+                return word.contains('/') || extension;
+            }
+            if word == "eval" {
+                return true;
+            }
+            at += if has(&self.values, word) { 2 } else { 1 };
+        }
+        false
+    }
+
+    /// Returns the offset of attached code, or the word's length, if a cluster of short options takes code.
+    pub(crate) fn code_at(&self, word: &str) -> Option<usize> {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        let cut = self
+            .values
+            .iter()
+            .chain(&self.loads)
+            .chain(&self.search)
+            .any(|value| value.len() == 2 && word.starts_with(value));
+        let at = letters.find(|letter| self.letters.contains(letter)).filter(|_| !cut)?;
+        let plain = letters.get(..at)?.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        // In `python -mcode`, the letter belongs to the value.
+        let module = self.modules.iter().any(|option| word.starts_with(option.as_str()) && at > 0);
+        (plain && !module).then_some(if self.attached { at + 2 } else { word.len() })
+    }
+}
+
+/// Returns `true` for one word that is a complete command of which the last program is an interpreter.
+fn is_pipeline(word: &str) -> bool {
+    if !has_blank(word) {
+        return false;
+    }
+    let mut budget = Budget::new(CommandLimits::STANDARD);
+    let Ok(parsed) = parse(word, &mut budget) else { return false };
+    let last = parsed.script.items.last().and_then(|item| Some((item, item.pipeline.last()?)));
+    let Some((item, Command { kind: CommandKind::Simple { words, .. }, .. })) = last else { return false };
+    if parsed.problem.is_some() {
+        return false;
+    }
+    let literals: Vec<Option<String>> = words
+        .iter()
+        .map(|word| {
+            word.pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text { text, .. } => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect()
+        })
+        .collect();
+    let words: Vec<Option<&str>> = literals.iter().map(Option::as_deref).collect();
+    let called = interpreter(base_name(text(&words, 0)));
+    // `sort | python` is a command. `python is required` is a sentence.
+    called.is_some_and(|called| {
+        (item.pipeline.len() > 1 && item.link == Link::Then && words.len() < 4) || called.is_called(&words, 1)
+    })
+}

@@ -1,0 +1,264 @@
+//! Interpreters: the files, texts and modules that they run.
+
+use super::programs::Call;
+use super::{Read, Reader, Values};
+use crate::table::{Interpreter, Operand, has};
+use crate::word::{Parts, WordPart};
+use crate::{
+    CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, StartTarget,
+};
+
+impl Reader<'_> {
+    /// Reads a call of an interpreter.
+    pub(super) fn interpret(
+        &mut self,
+        at: usize,
+        one: &Interpreter,
+        base: &str,
+        words: &[CommandWord],
+        call: &Call,
+    ) -> Read<()> {
+        let arguments = words.get(1..).unwrap_or_default();
+        if matches!(base, "bun" | "deno") && self.runtime(at, base, words)? {
+            return Ok(());
+        }
+        let mut rest = arguments;
+        let mut has_code = false;
+        let mut prints = false;
+        while let Some((first, after)) = rest.split_first() {
+            let text = first.literal().unwrap_or_else(|| first.shown().to_owned());
+            if text == "--" {
+                rest = after;
+                break;
+            }
+            let option = if one.ignores_case { text.to_ascii_lowercase() } else { text.clone() };
+            let sign = option.starts_with('-')
+                || option.starts_with('+')
+                || (one.ignores_case && option.starts_with('/'));
+            if !sign || text == "-" {
+                break;
+            }
+            rest = after;
+            let name = option.split_once('=').map_or(option.as_str(), |(name, _)| name);
+            let inline = option.len() > name.len();
+            prints |= matches!(
+                name,
+                "--version" | "--help" | "-v" | "-V" | "-h" | "-version" | "--v8-options" | "-help"
+            );
+            if has(&one.checks, &text) {
+                return Ok(());
+            }
+            let letter = one.code_at(&text).filter(|_| !has(&one.code, name));
+            if has(&one.code, name) || letter.is_some() {
+                let offset = match letter {
+                    Some(offset) if offset < text.len() => Some(offset),
+                    Some(_) => None,
+                    None => inline.then(|| name.len().saturating_add(1)),
+                };
+                rest = self.code_option(at, one, first, offset, after)?;
+                has_code = true;
+                if one.language == CodeLanguage::Shell || one.takes_rest {
+                    return Ok(());
+                }
+                continue;
+            }
+            let cluster = text.trim_start_matches('-');
+            let shell = one.language == CodeLanguage::Shell && !text.starts_with("--");
+            if has(&one.stdin, &text)
+                || (!one.stdin.is_empty() && shell && cluster.contains('s') && text.starts_with('-'))
+            {
+                return self.from_input(at, one, words, call);
+            }
+            let lists = [&one.modules, &one.files, &one.loads, &one.search];
+            let short = |option: &&String| {
+                one.attached && option.len() == 2 && text.len() > 2 && text.starts_with(option.as_str())
+            };
+            let listed = lists.into_iter().find_map(|list| {
+                list.iter().find(|option| *option == name || short(option)).map(|option| (list, option.len()))
+            });
+            if let Some((list, length)) = listed {
+                let value = if inline {
+                    cut(first, name.len().saturating_add(1))
+                } else if text.len() > length && text.get(..length) != Some(name) {
+                    cut(first, length)
+                } else {
+                    let Some((value, after)) = after.split_first() else { break };
+                    rest = after;
+                    value.clone()
+                };
+                if core::ptr::eq(list, &raw const one.modules) {
+                    self.module(at, &value);
+                    return Ok(());
+                }
+                if core::ptr::eq(list, &raw const one.files) {
+                    self.script_file(at, &value);
+                    return Ok(());
+                }
+                self.loaded(at, one, &value, core::ptr::eq(list, &raw const one.search));
+                continue;
+            }
+            if name == "--run" && inline || name == "--test" {
+                has_code = true;
+            }
+            let takes = has(&one.values, &text) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
+            if takes && !inline {
+                rest = rest.get(1..).unwrap_or_default();
+            }
+        }
+        let verb = rest.first().and_then(CommandWord::literal).is_some_and(|word| has(&one.verbs, &word));
+        match rest.get(usize::from(verb)) {
+            Some(_) if has_code && one.language != CodeLanguage::JavaScript => Ok(()),
+            Some(word) if word.literal().is_none_or(|text| text != "-") => {
+                self.operand(at, one, word, rest, call)
+            }
+            _ if has_code || prints => Ok(()),
+            _ => self.from_input(at, one, words, call),
+        }
+    }
+
+    /// Reads the first operand of an interpreter.
+    fn operand(
+        &mut self,
+        at: usize,
+        one: &Interpreter,
+        word: &CommandWord,
+        rest: &[CommandWord],
+        call: &Call,
+    ) -> Read<()> {
+        let loads_program = self.line.programs.get(at).is_some_and(|program| !program.starts.is_empty());
+        match one.operand {
+            Operand::Data => return Ok(()),
+            Operand::Code if loads_program => return Ok(()),
+            Operand::Code => {
+                let values = word.values().map(<[WordPart]>::to_vec).collect();
+                return self.code(at, one.language, word, &values, Some(rest));
+            }
+            Operand::File => {}
+        }
+        let processed = word
+            .values()
+            .any(|parts| matches!(parts, [WordPart::Output(source)] if self.processes.contains_key(source)));
+        if processed {
+            let values = self.contents(word);
+            return self.code(at, one.language, word, &values, None);
+        }
+        match word.literal().as_deref() {
+            Some("/dev/stdin" | "/dev/fd/0") => self.from_input(at, one, core::slice::from_ref(word), call),
+            Some(url)
+                if url.contains("://") && !url.starts_with("file:")
+                    || word.shown().starts_with("npm:")
+                    || word.shown().starts_with("jsr:") =>
+            {
+                let reference = PackageReference { registry: PackageRegistry::Deno, reference: word.clone() };
+                self.target(at, StartTarget::Package(reference));
+                Ok(())
+            }
+            Some(text) if text.starts_with("data:") => {
+                self.target(at, StartTarget::Code { language: one.language, text: word.clone() });
+                Ok(())
+            }
+            _ => {
+                self.script_file(at, word);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads the value of an option that takes code, and returns the words after it.
+    fn code_option<'w>(
+        &mut self,
+        at: usize,
+        one: &Interpreter,
+        option: &CommandWord,
+        offset: Option<usize>,
+        after: &'w [CommandWord],
+    ) -> Read<&'w [CommandWord]> {
+        if one.takes_rest {
+            let shown: Vec<&str> = after.iter().map(CommandWord::shown).collect();
+            let values: Vec<Parts> =
+                after.iter().filter_map(|word| word.values().next()).map(<[WordPart]>::to_vec).collect();
+            let joined = super::expand::joined(&values);
+            self.code(
+                at,
+                one.language,
+                &CommandWord::new(shown.join(" "), vec![joined.clone()]),
+                &vec![joined],
+                None,
+            )?;
+            return Ok(&[]);
+        }
+        let own = offset.map(|offset| cut(option, offset));
+        // Shells accept further options between `-c` and the text.
+        let is_option = |word: &&CommandWord| {
+            one.language == CodeLanguage::Shell
+                && word.shown().starts_with(['-', '+'])
+                && word.shown().len() > 1
+        };
+        let skipped = if own.is_some() { 0 } else { after.iter().take_while(is_option).count() };
+        let after = after.get(skipped..).unwrap_or_default();
+        let (word, after) = match own {
+            Some(word) => (word, after),
+            None => match after.split_first() {
+                Some((word, after)) => (word.clone(), after),
+                None => return Ok(after),
+            },
+        };
+        let values: Values = word.values().map(<[WordPart]>::to_vec).collect();
+        self.code(at, one.language, &word, &values, Some(after))?;
+        Ok(after)
+    }
+
+    /// Records a file or module that runs before the program.
+    fn loaded(&mut self, at: usize, one: &Interpreter, word: &CommandWord, is_directory: bool) {
+        let Some(text) = word.literal() else { return self.file(at, word) };
+        if is_directory {
+            self.paths(at, &format!("{text}/*"), StartTarget::Pattern);
+        } else if text.starts_with("data:") {
+            self.target(at, StartTarget::Code { language: one.language, text: word.clone() });
+        } else if one.language == CodeLanguage::Shell
+            || one.operand != Operand::File
+            || text.starts_with(['.', '/'])
+            || text.starts_with("file:")
+        {
+            self.file(at, word);
+        } else {
+            self.module(at, word);
+        }
+    }
+
+    fn module(&mut self, at: usize, word: &CommandWord) {
+        word.values()
+            .filter(|parts| crate::word::literal(parts).is_none())
+            .for_each(|parts| self.open(word, parts));
+        self.target(at, StartTarget::Module(word.clone()));
+    }
+
+    /// Reads the standard input of an interpreter, which is its program.
+    fn from_input(&mut self, at: usize, one: &Interpreter, words: &[CommandWord], call: &Call) -> Read<()> {
+        let Some(name) = words.first() else { return Ok(()) };
+        match &call.input {
+            Some(values) => {
+                let shown = values.iter().flatten().map(WordPart::shown);
+                let word = CommandWord::new(shown.collect::<String>(), values.clone());
+                self.code(at, one.language, &word, values, None)
+            }
+            None if one.operand == Operand::Data => Ok(()),
+            None => {
+                self.line.open_words.push(OpenWord { word: name.clone(), kind: OpenWordKind::Dynamic });
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns a word without the first bytes.
+pub(super) fn cut(word: &CommandWord, offset: usize) -> CommandWord {
+    let cut = |parts: &[WordPart]| {
+        let mut parts = parts.to_vec();
+        if let Some(WordPart::Text(text)) = parts.first_mut() {
+            *text = text.get(offset..).unwrap_or_default().to_owned();
+        }
+        parts
+    };
+    CommandWord::new(word.shown().get(offset..).unwrap_or_default(), word.values().map(cut).collect())
+}

@@ -1,0 +1,233 @@
+//! Environment variables that load code or redirect a host, as set in settings files, `.env` files and commands.
+
+use crate::read::{Read, Reader};
+use crate::table::{ValueForm, Variable, table};
+use crate::word::{WordPart, literal};
+use crate::{CodeLanguage, CommandContext, CommandError, CommandWord, OpenWord, ProgramRole, StartTarget};
+
+/// The effect of setting an environment variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum VariableEffect {
+    /// Nothing that plugward judges.
+    Nothing,
+    /// Adds files that interpreters can import.
+    AddsFiles,
+    /// Runs a program or file, or changes which one runs.
+    Hijack,
+    /// Changes where programs are found.
+    SearchPath,
+    /// Changes where packages are downloaded from.
+    Registry,
+    /// Changes the path of network connections.
+    Proxy,
+    /// Changes which certificates are trusted.
+    Certificate,
+}
+
+/// The effect of a variable with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VariableReading {
+    /// The effect.
+    pub effect: VariableEffect,
+    /// The files and texts that the value names. A directory of a search path is the [`StartTarget::Pattern`] of its files.
+    pub starts: Vec<StartTarget>,
+    /// The words of the value that decide what runs without a known value.
+    pub open_words: Vec<OpenWord>,
+}
+
+/// Reads an environment variable that a settings file sets. Variables in the value, such as `${NAME}`, are expanded.
+///
+/// # Errors
+/// Returns [`CommandError`] if a command in the value exceeds a limit.
+///
+/// # Examples
+/// ```
+/// use plugward_commands::{CommandContext, CommandLimits, PathText, VariableEffect, read_variable};
+///
+/// let context = CommandContext { variables: &|_| None, directory: PathText::start(), limits: CommandLimits::STANDARD };
+/// assert_eq!(read_variable("NODE_OPTIONS", "--require ./x.js", &context)?.effect, VariableEffect::Hijack);
+/// assert_eq!(read_variable("NODE_OPTIONS", "--max-old-space-size=4096", &context)?.effect, VariableEffect::Nothing);
+/// # Ok::<(), plugward_commands::CommandError>(())
+/// ```
+pub fn read_variable(
+    name: &str,
+    value: &str,
+    context: &CommandContext<'_>,
+) -> Result<VariableReading, CommandError> {
+    let mut reader = Reader::new(context);
+    let word = reader.argument(value)?;
+    let at = reader.pseudo_program(name)?;
+    let effect = reader.loader_variable(at, name, &word)?;
+    let line = reader.finish();
+    let starts = line.programs.into_iter().flat_map(|program| program.starts).collect();
+    Ok(VariableReading { effect, starts, open_words: line.open_words })
+}
+
+fn find(name: &str) -> Option<&'static Variable> {
+    table().variables.iter().find(|one| one.names.iter().any(|known| known == name))
+}
+
+/// Returns `true` if a variable can load code into a program of a command.
+pub(crate) fn is_loader(name: &str) -> bool {
+    let effect = find(name).map(|one| one.effect);
+    name.starts_with("GIT_CONFIG")
+        || matches!(effect, Some(VariableEffect::Hijack | VariableEffect::AddsFiles))
+}
+
+impl Reader<'_> {
+    /// Records a program that stands for the readers of a variable.
+    fn pseudo_program(&mut self, name: &str) -> Read<usize> {
+        self.emit(&CommandWord::known(name), &[], ProgramRole::Other)
+    }
+
+    /// Records what a variable with a value starts, and returns its effect.
+    pub(crate) fn loader_variable(
+        &mut self,
+        at: usize,
+        name: &str,
+        value: &CommandWord,
+    ) -> Read<VariableEffect> {
+        let (effect, form) = match find(name) {
+            Some(one) => (one.effect, one.value),
+            None if name.starts_with("GIT_CONFIG_VALUE") => (VariableEffect::Hijack, ValueForm::Command),
+            None if matches!(name, "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM") => {
+                (VariableEffect::Hijack, ValueForm::Path)
+            }
+            None if name.starts_with("GIT_CONFIG") => return Ok(VariableEffect::Hijack),
+            None => return Ok(VariableEffect::Nothing),
+        };
+        let text = value.literal();
+        Ok(match form {
+            _ if text.as_deref() == Some("") => VariableEffect::Nothing,
+            ValueForm::Address => effect,
+            ValueForm::PathWithSlash if text.as_deref().is_some_and(|text| !text.contains('/')) => {
+                VariableEffect::Nothing
+            }
+            ValueForm::Path | ValueForm::PathWithSlash => self.path_value(at, name, effect, value),
+            ValueForm::Program if text.as_deref().is_some_and(is_bare) => VariableEffect::Nothing,
+            ValueForm::Command | ValueForm::Program => {
+                let values = value.values().map(<[WordPart]>::to_vec).collect();
+                self.code(at, CodeLanguage::Shell, value, &values, None)?;
+                effect
+            }
+            ValueForm::Options => self.option_value(at, value),
+        })
+    }
+
+    /// Records the files and directories in the value of a variable.
+    fn path_value(
+        &mut self,
+        at: usize,
+        name: &str,
+        effect: VariableEffect,
+        value: &CommandWord,
+    ) -> VariableEffect {
+        if matches!(name, "PERL5OPT" | "RUBYOPT" | "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS") {
+            for word in value.literal().unwrap_or_default().split_whitespace() {
+                let path = word.rsplit([':', '=']).next().unwrap_or_default();
+                let path = path.strip_prefix("-r").or_else(|| path.strip_prefix("-I")).unwrap_or(path);
+                if path.contains('/') || path.contains('.') {
+                    self.file(at, &CommandWord::known(path));
+                }
+            }
+            return effect;
+        }
+        let lists = matches!(effect, VariableEffect::AddsFiles | VariableEffect::SearchPath)
+            || matches!(name, "PERL5LIB" | "RUBYLIB");
+        if !lists {
+            let directory =
+                matches!(name, "ZDOTDIR" | "PYTHONHOME" | "GIT_EXEC_PATH" | "GIT_TEMPLATE_DIR" | "GIT_DIR");
+            let word = if directory { self.directory_pattern(value) } else { value.clone() };
+            if effect == VariableEffect::Hijack {
+                self.file(at, &word);
+            }
+            return effect;
+        }
+        let saved = (core::mem::take(&mut self.place.search), self.place.search_open.take());
+        self.search_path(value);
+        let entries = core::mem::replace(&mut self.place.search, saved.0);
+        let open = core::mem::replace(&mut self.place.search_open, saved.1);
+        if let Some(word) = &open {
+            word.values().for_each(|parts| self.open(word, parts));
+        }
+        // Package managers and virtual environments put their own directories in front.
+        let is_tool = |path: &str| {
+            path.ends_with("node_modules/.bin")
+                || path.contains("/.venv/")
+                || path.ends_with("venv/bin")
+                || path.contains("/venv/")
+        };
+        let own: Vec<_> = entries
+            .into_iter()
+            .filter(|one| effect != VariableEffect::SearchPath || !is_tool(one.as_str()))
+            .collect();
+        for directory in &own {
+            self.target(at, StartTarget::Pattern(super::read::outside(&directory.join("*"))));
+        }
+        if own.is_empty() && open.is_none() { VariableEffect::Nothing } else { effect }
+    }
+
+    fn directory_pattern(&self, value: &CommandWord) -> CommandWord {
+        let pattern = |parts: &[WordPart]| {
+            let mut parts = parts.to_vec();
+            crate::word::push(&mut parts, WordPart::Text("/".to_owned()));
+            parts.push(WordPart::Glob('*'));
+            parts
+        };
+        CommandWord::new(value.shown(), value.values().map(pattern).collect())
+    }
+
+    /// Records the files that the options of a JavaScript runtime load.
+    fn option_value(&mut self, at: usize, value: &CommandWord) -> VariableEffect {
+        const LOADS: [&str; 8] = [
+            "-r",
+            "--require",
+            "--import",
+            "--loader",
+            "--experimental-loader",
+            "--preload",
+            "--env-file",
+            "--env-file-if-exists",
+        ];
+        let mut effect = VariableEffect::Nothing;
+        for parts in value.values() {
+            let Some(text) = literal(parts) else {
+                self.open(value, parts);
+                effect = VariableEffect::Hijack;
+                continue;
+            };
+            let mut words = text.split_whitespace();
+            while let Some(word) = words.next() {
+                let (name, inline) =
+                    word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+                if name.starts_with("--inspect") {
+                    effect = VariableEffect::Hijack;
+                }
+                if LOADS.contains(&name) {
+                    effect = VariableEffect::Hijack;
+                    let Some(target) = inline.or_else(|| words.next()) else { continue };
+                    let target = target.trim_matches(['"', '\'']);
+                    let word = CommandWord::known(target);
+                    let is_file = target.starts_with(['.', '/'])
+                        || target.starts_with("file:")
+                        || name.starts_with("--env");
+                    if is_file { self.file(at, &word) } else { self.target(at, StartTarget::Module(word)) }
+                }
+            }
+        }
+        effect
+    }
+}
+
+/// Returns `true` for the bare name of a program with options, such as `code --wait`.
+fn is_bare(value: &str) -> bool {
+    let plain = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'+'))
+    };
+    let mut words = value.split(' ');
+    words.next().is_some_and(|name| plain(name) && !name.is_empty())
+        && words.all(|word| word.starts_with('-') && plain(word))
+}
