@@ -9,7 +9,6 @@ mod advice;
 mod args;
 mod command_host;
 mod diagnostic;
-mod escape;
 mod failure;
 mod field_labels;
 mod host;

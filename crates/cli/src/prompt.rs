@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use plugward_loader::{Answer, Person, PinStatus, PluginReport, Question, Severity};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, Out, STRONG, paint};
@@ -15,6 +14,7 @@ use crate::progress::Progress;
 use crate::report::{behaviors, outside, place_of, size, unresolved};
 use crate::text::{count, wrapped};
 use crate::verbs::explain::{covered, item_text};
+use plugward_loader::escape::line;
 
 /// The most findings that a question shows. With more, the question would scroll its own text off the screen.
 const FINDINGS: usize = 5;

@@ -10,10 +10,10 @@ use plugward_loader::{
 
 use crate::advice::{self, Commands};
 use crate::diagnostic::{Diagnostic, Level, Location};
-use crate::escape::line;
 use crate::out::{ASK, LOAD, REFUSE, STRONG, paint};
 use crate::table::grid;
 use crate::text::{command, count, wrapped};
+use plugward_loader::escape::line;
 
 /// The most findings of one plugin that the report shows; the others are counted. More would push the other problems off
 /// the screen, and `explain` shows all.

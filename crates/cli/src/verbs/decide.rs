@@ -78,7 +78,12 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
                     "old texts for diffs could not be removed: {error}"
                 )));
             }
-            out.result(&wrapped("", "  ", &format!("Pinned {} at", crate::escape::line(&shown)), out.width))?;
+            out.result(&wrapped(
+                "",
+                "  ",
+                &format!("Pinned {} at", plugward_loader::escape::line(&shown)),
+                out.width,
+            ))?;
             out.result(&format!("  {tree}\n"))?;
             if !others.is_empty() {
                 out.report(
@@ -92,7 +97,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             Ok(0)
         }
         ChangeOutcome::Already => {
-            let text = format!("{} is already pinned at", crate::escape::line(&shown));
+            let text = format!("{} is already pinned at", plugward_loader::escape::line(&shown));
             out.result(&format!("{text}\n  {tree}\n"))?;
             Ok(0)
         }
@@ -169,7 +174,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         let risk = plugward_loader::static_risk(&plugin.findings);
         let mut text = format!(
             "{}: {}, static risk {}\n  {tree}\n\nAfter you have read them (plugward explain {selector}):\n",
-            crate::escape::line(&shown),
+            plugward_loader::escape::line(&shown),
             count(plugin.findings.len(), "finding"),
             risk.as_str()
         );
@@ -203,7 +208,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         ApproveOutcome::Stored => {
             out.result(&format!(
                 "Approved {} after the static scan at\n  {tree}\n",
-                crate::escape::line(&shown)
+                plugward_loader::escape::line(&shown)
             ))?;
             Ok(0)
         }
@@ -236,7 +241,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
     let shown = host::display(&key);
     match store_decision(UserDecision::Forget { key }, &mut store, host)? {
         ChangeOutcome::Done => {
-            let text = format!("Deleted the pin of {}.", crate::escape::line(&shown));
+            let text = format!("Deleted the pin of {}.", plugward_loader::escape::line(&shown));
             out.result(&wrapped("", "", &format!("{text} The next check treats it as new."), out.width))?;
             Ok(0)
         }
@@ -293,7 +298,7 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     let shown = host::display(&denied.key);
     match store_decision(UserDecision::Deny(denied), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
-            out.result(&format!("Denied {}.\n", crate::escape::line(&shown)))?;
+            out.result(&format!("Denied {}.\n", plugward_loader::escape::line(&shown)))?;
             out.result(&command(
                 "To undo: ",
                 &format!("plugward undeny {}", shared::quoted(&shown)),
@@ -311,9 +316,9 @@ pub(crate) fn undeny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     let shown = host::display(&key);
     let text = match store_decision(UserDecision::Undeny { key }, &mut store, host)? {
         ChangeOutcome::Done => {
-            format!("{} is no longer denied. Nothing new is pinned.", crate::escape::line(&shown))
+            format!("{} is no longer denied. Nothing new is pinned.", plugward_loader::escape::line(&shown))
         }
-        ChangeOutcome::Already => format!("{} is not denied.", crate::escape::line(&shown)),
+        ChangeOutcome::Already => format!("{} is not denied.", plugward_loader::escape::line(&shown)),
         other => return Err(refused("undeny", &shown, &other)),
     };
     out.result(&wrapped("", "", &text, out.width))?;
@@ -343,7 +348,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     }
     match store_decision(UserDecision::Revoke(entry), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
-            out.result(&format!("Revoked {}.\n", crate::escape::line(&what)))?;
+            out.result(&format!("Revoked {}.\n", plugward_loader::escape::line(&what)))?;
             let undo = format!("plugward unrevoke {}", shared::quoted(&what));
             out.result(&command("To undo: ", &undo, out.width))?;
             Ok(0)
@@ -375,7 +380,7 @@ pub(crate) fn unrevoke(args: &UnrevokeArgs, host: &Host, out: &mut Out) -> Resul
     }
     match store_decision(UserDecision::Unrevoke { what: what.clone() }, &mut store, host)? {
         ChangeOutcome::Done => {
-            let text = format!("{} is no longer revoked by you.", crate::escape::line(&what));
+            let text = format!("{} is no longer revoked by you.", plugward_loader::escape::line(&what));
             out.result(&wrapped("", "", &text, out.width))?;
             Ok(0)
         }

@@ -19,7 +19,6 @@ use serde_json::Value;
 use crate::advice::Commands;
 use crate::args::DiffArgs;
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
@@ -27,6 +26,7 @@ use crate::report::{self, tier};
 use crate::stores;
 use crate::text::{command, count, run_text as words, wrapped};
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
+use plugward_loader::escape::line;
 
 /// How long texts are compared. A plugin can contain texts for which a line diff takes hours.
 const TIME: Duration = Duration::from_secs(2);

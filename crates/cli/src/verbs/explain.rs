@@ -10,7 +10,6 @@ use plugward_loader::{
 
 use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{ExplainArgs, ListFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
@@ -18,6 +17,7 @@ use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
 use crate::report::{Detail, View, approval, directory, lowered, outside, problem, size, tier};
 use crate::text::{command, count, row, run_text, wrapped};
 use crate::verbs::shared::{self, PluginBytes};
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);

@@ -1,7 +1,6 @@
 //! `plugward info ID`: shows what a plugin is and can do.
 
 use crate::args::{ExplainArgs, ListFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
@@ -10,6 +9,7 @@ use crate::report::{approval, behaviors, outside};
 use crate::text::{bytes, row, wrapped};
 use crate::verbs::explain::{covered, item_text};
 use crate::verbs::shared::{self, PluginBytes};
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);

@@ -13,7 +13,6 @@ use plugward_loader::{
 
 use crate::args::LockArgs;
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{LOAD, Out, REFUSE, paint};
@@ -23,6 +22,7 @@ use crate::stores;
 use crate::text::{count, wrapped};
 use crate::verbs::decide::store_decision;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 const NAME: &str = "PLUGINS.lock";
 

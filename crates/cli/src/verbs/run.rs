@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::{HostScope, ProjectScope};
@@ -22,6 +21,7 @@ use crate::report::{Detail, View};
 use crate::settings::Settings;
 use crate::verbs::check::{Judgement, Target, judge};
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let (program, rest) = args.command.split_first().ok_or_else(|| Failure::usage("no host was named"))?;

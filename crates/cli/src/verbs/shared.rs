@@ -17,7 +17,6 @@ use plugward_loader::{
 use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{DiscoveryOptions, HostOptions, TrustArg};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
 use crate::installed::{self, HostScope, ProjectScope};
@@ -27,6 +26,7 @@ use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::select;
+use plugward_loader::escape::line;
 
 pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     match arg {
@@ -185,7 +185,7 @@ pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8Pat
 
 /// Quotes a word for a POSIX shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {
-    if word.chars().any(crate::escape::is_unprintable) {
+    if word.chars().any(plugward_loader::escape::is_hidden) {
         // Such a word cannot be typed. It is escaped, because it must not reach a terminal as it is.
         return format!("'{}'", line(word).replace('\'', "'\\''"));
     }

@@ -43,6 +43,19 @@ impl Expansion {
         }
     }
 
+    fn add_fields(&mut self, fields: &[Parts], splits: bool) {
+        for (at, field) in fields.iter().enumerate() {
+            if at > 0 {
+                self.split();
+            }
+            if splits {
+                self.add_split(field);
+            } else {
+                self.add(field);
+            }
+        }
+    }
+
     fn end(mut self) -> Vec<Parts> {
         self.split();
         self.fields
@@ -59,14 +72,13 @@ impl Reader<'_> {
                 let unknown = vec![WordPart::Dynamic(shown(word))];
                 return Ok(vec![vec![unknown]]);
             }
+            if let [only] = values.as_slice() {
+                all.iter_mut().for_each(|one| one.add_fields(only, splits));
+                continue;
+            }
             let with = |before: &Expansion, fields: &Vec<Parts>| {
                 let mut one = before.clone();
-                for (at, field) in fields.iter().enumerate() {
-                    if at > 0 {
-                        one.split();
-                    }
-                    if splits { one.add_split(field) } else { one.add(field) }
-                }
+                one.add_fields(fields, splits);
                 one
             };
             all =
@@ -85,6 +97,11 @@ impl Reader<'_> {
             let (values, _) = self.piece(piece, index == 0)?;
             if all.len().saturating_mul(values.len()) > VALUES {
                 return Ok(vec![vec![WordPart::Dynamic(shown(word))]]);
+            }
+            if let [only] = values.as_slice() {
+                let more = joined(only);
+                all.iter_mut().for_each(|one| more.iter().for_each(|part| push(one, part.clone())));
+                continue;
             }
             all = all
                 .iter()

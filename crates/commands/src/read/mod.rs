@@ -30,14 +30,18 @@ const PASSES: usize = 4;
 /// Values of one word or output. More of them count as one unknown value.
 const VALUES: usize = 64;
 
+/// Bytes of all values of one variable. A larger value counts as unknown.
+const VALUE_BYTES: usize = 1 << 15;
+
 pub(crate) type Read<T> = Result<T, CommandError>;
 /// The values that a text can have.
 pub(crate) type Values = Vec<Parts>;
 
 /// A function of the text.
-#[derive(Clone)]
+#[derive(Default)]
 struct Function {
-    body: Rc<Command>,
+    /// Several after branches that define it differently.
+    bodies: Vec<Rc<Command>>,
     called: bool,
 }
 
@@ -197,7 +201,8 @@ impl<'c> Reader<'c> {
                     let saved = self.branch(|reader| reader.pipeline(&item.pipeline, input))?;
                     output.extend(saved.output);
                     self.merge(vec![saved.values], false);
-                    self.place = after.or(saved.place);
+                    let leaves = item.pipeline.last().is_some_and(exits);
+                    self.place = if leaves { after } else { after.or(saved.place) };
                 }
             }
             let values = self.end_branch();
@@ -244,7 +249,16 @@ impl<'c> Reader<'c> {
             CommandKind::Branches { branches, complete } => self.branches(branches, *complete, input),
             CommandKind::Loop { variable, body } => self.looped(variable.as_ref(), body, input),
             CommandKind::Function { name, body } => {
-                self.functions.insert(name.clone(), Function { body: Rc::clone(body), called: false });
+                let in_branch = !self.logs.is_empty();
+                let function = self.functions.entry(name.clone()).or_default();
+                if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+                    if !in_branch {
+                        function.bodies.clear();
+                    }
+                    function.bodies.push(Rc::clone(body));
+                    function.called = false;
+                    self.version = self.version.saturating_add(1);
+                }
                 Ok(vec![Vec::new()])
             }
             CommandKind::Data(words) => {
@@ -473,7 +487,11 @@ impl<'c> Reader<'c> {
                 alternatives = joined;
             }
         }
-        if alternatives.len() > VALUES {
+        // A value that doubles with each assignment counts as unknown.
+        let size =
+            |part: &WordPart| if let WordPart::Text(text) = part { text.len().saturating_add(1) } else { 64 };
+        let bytes: usize = alternatives.iter().flatten().flatten().map(size).sum();
+        if alternatives.len() > VALUES || bytes > VALUE_BYTES {
             alternatives = vec![vec![vec![WordPart::Dynamic(one.name.clone())]]];
         }
         Ok(Rc::new(alternatives))

@@ -10,6 +10,12 @@ use crate::{CommandWord, PathText};
 /// The values that a variable can have, each as its fields.
 pub(crate) type Value = Rc<Vec<Vec<Parts>>>;
 
+/// Directories that a shell can be in. More of them count as an unknown one.
+const DIRECTORIES: usize = 8;
+
+/// Bytes of a directory's path. A longer one counts as unknown.
+const PATH: usize = 1024;
+
 /// The directories of a shell.
 #[derive(Clone, Default)]
 pub(crate) struct Place {
@@ -51,10 +57,19 @@ impl Place {
         }
         self.open = self.open.take().or(other.open);
         self.search_open = self.search_open.take().or(other.search_open);
-        if self.directories.len() > VALUES {
+        self.limit();
+    }
+
+    /// Makes the directory unknown if it has many values or a path that no system opens.
+    pub(super) fn limit(&mut self) {
+        if self.directories.len() > DIRECTORIES
+            || self.directories.iter().any(|one| one.as_str().len() > PATH)
+        {
             self.open = Some(CommandWord::dynamic("cd"));
-            self.directories.truncate(VALUES);
+            self.directories.retain(|one| one.as_str().len() <= PATH);
+            self.directories.truncate(DIRECTORIES);
         }
+        self.previous.truncate(DIRECTORIES);
     }
 
     pub(super) fn or(mut self, other: Self) -> Self {

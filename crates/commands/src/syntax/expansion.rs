@@ -138,10 +138,12 @@ impl Parser<'_, '_> {
     pub(super) fn arithmetic(&mut self) -> Result<Word, CommandError> {
         let mut word = Word::default();
         let mut open = 0_usize;
+        self.budget.enter()?;
         while let Some(next) = self.peek() {
             match next {
                 '(' => open += 1,
                 ')' if open == 0 => {
+                    self.budget.leave();
                     self.skip(1);
                     if !self.eat(")") {
                         self.fail();
@@ -161,6 +163,7 @@ impl Parser<'_, '_> {
             }
             self.skip(next.len_utf8());
         }
+        self.budget.leave();
         self.fail();
         Ok(word)
     }

@@ -184,6 +184,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         let mut commands = Vec::new();
         loop {
             self.lines()?;
+            let start = self.at;
             while self.keyword().is_some_and(|word| matches!(word, "!" | "time" | "coproc")) {
                 let word = self.keyword().map_or(0, str::len);
                 self.skip(word);
@@ -195,7 +196,7 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             let before = self.at;
             commands.push(self.command()?);
-            if self.at == before {
+            if self.at == before && start == before {
                 // Nothing was read: an operator without a command before it.
                 self.fail();
                 if self.rest().starts_with('|') || self.rest().starts_with('(') {
@@ -295,7 +296,9 @@ impl<'t, 'b> Parser<'t, 'b> {
 
     fn function(&mut self, name: String) -> Parse<Command> {
         self.lines()?;
+        self.budget.enter()?;
         let body = Rc::new(self.command()?);
+        self.budget.leave();
         Ok(Command { kind: CommandKind::Function { name, body }, redirections: Vec::new() })
     }
 

@@ -39,6 +39,9 @@ impl Parser<'_, '_> {
         if !word.pieces.iter().any(has_braces) {
             return Ok(vec![word]);
         }
+        if source.matches('{').count() > 64 {
+            return Err(CommandError::new("braces in one word", 64));
+        }
         let Some(sources) = expand_braces(source) else { return Ok(vec![word]) };
         if sources.len() > BRACES {
             return Err(CommandError::new("words of one pair of braces", BRACES));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
+use plugward_types::{Address, Digest, PluginId, SurfaceDigest, TreeDigest};
 
 use crate::tree::exclude::Excludes;
 use crate::tree::name;
@@ -169,7 +169,7 @@ impl LockSource {
         if self.url.as_ref().is_some_and(|url| is_absolute(url)) {
             return Some("no absolute path, which is valid on one machine only");
         }
-        if self.url.as_ref().is_some_and(|url| has_credentials(url)) {
+        if self.url.as_ref().is_some_and(|url| Address::parse(url).has_credentials()) {
             return Some("an address without credentials");
         }
         if self.path.as_ref().is_some_and(|path| path != "." && !is_below(path)) {
@@ -205,16 +205,4 @@ fn is_absolute(url: &str) -> bool {
         && matches!(bytes.get(2), Some(b'/' | b'\\'));
     let file = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     drive || file || url.starts_with(['/', '\\', '~'])
-}
-
-/// Returns `true` if an address contains a user's secret. `ssh://git@…` and `git@host:…` name an account only.
-fn has_credentials(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return false;
-    };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let Some((user, _)) = authority.rsplit_once('@') else {
-        return false;
-    };
-    user.contains(':') || !scheme.rsplit('+').next().is_some_and(|last| last.eq_ignore_ascii_case("ssh"))
 }

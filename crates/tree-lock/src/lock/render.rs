@@ -116,7 +116,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if escape::is_hidden_in_name(c) => out.extend(format!("\\U{:08X}", u32::from(c)).chars()),
+            c if escape::is_hidden(c) => out.extend(format!("\\U{:08X}", u32::from(c)).chars()),
             c => out.push(c),
         }
     }

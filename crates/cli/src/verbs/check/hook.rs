@@ -4,13 +4,13 @@ use plugward_loader::{Decision, Report};
 
 use super::{Judgement, Target, judge};
 use crate::args::CheckArgs;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::ProjectScope;
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 /// The time after which the answer is to block. A host waits longer than that for its hooks.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(15);

@@ -6,13 +6,13 @@ use plugward_loader::pinstore::{OldSide, ReviewedDigests};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::advice::Commands;
-use crate::escape::line;
 use crate::out::{REFUSE, STRONG, paint};
 use crate::prompt::{Prompt, worst_findings};
 use crate::report::{size, unresolved};
 use crate::text::{command, wrapped};
 use crate::verbs::diff::{Comparison, behavior_at};
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 /// The height if the terminal does not state one.
 const HEIGHT: usize = 24;
