@@ -58,7 +58,7 @@ pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
 pub use state::decide::{
-    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
+    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored, static_risk,
 };
 pub use state::pins::{PinStore, StoreFailure};
 pub use state::scan_records::{ScanCacheUse, ScanPack, ScanRecords};

@@ -147,6 +147,7 @@ pub(crate) fn judge(
         }
     }
     shared::refuse_own_policy(&target.roots, &options, host, out)?;
+    stores::start_over_if_lost(host, trust, out)?;
     let mut stores = stores::to_write(host, settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
     let mut no_person = NoPerson;

@@ -516,6 +516,7 @@ fn settle(
         })
         .collect();
     run.write(&exceptions);
+    run.write(pins.stored().as_slice());
     let which = if none_loads(all) { TakeBack::All } else { TakeBack::OfRefused };
     mint::take_back(&mut granted, all, run, which);
     refuse_unrecorded(all, run);
