@@ -427,9 +427,9 @@ pub(crate) fn refuse_loop(name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Returns the project that a host names to its hooks.
-pub(crate) fn session_project() -> Option<Utf8PathBuf> {
-    ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"].into_iter().find_map(env).map(Utf8PathBuf::from)
+/// Returns the projects that hosts name to their hooks.
+pub(crate) fn session_projects() -> Vec<Utf8PathBuf> {
+    ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"].into_iter().filter_map(env).map(Utf8PathBuf::from).collect()
 }
 
 /// Returns the first program with a name on PATH, other than this program itself.

@@ -12,6 +12,7 @@ mod machine;
 mod mask;
 mod parts;
 mod source_file;
+mod trust_roots;
 
 pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,
@@ -19,3 +20,4 @@ pub use install::{
 };
 pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
+pub use trust_roots::{TRUST_ROOT_FILES, TrustRoot, trust_roots};

@@ -57,6 +57,7 @@ pub use run::outcome::{Notice, Reason, ReasonPlace, Weight};
 pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
+pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
 pub use state::decide::{
     DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored, static_risk,
 };

@@ -10,6 +10,7 @@ use crate::host::{self, Host};
 use crate::installed::ProjectScope;
 use crate::out::Out;
 use crate::settings::Settings;
+use crate::trust_roots;
 use crate::verbs::shared;
 
 /// The time after which the answer is to block. A host waits longer than that for its hooks.
@@ -55,10 +56,14 @@ fn block(lines: &[String], out: &mut Out) {
 
 /// Returns one line for each plugin that does not load.
 fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, Failure> {
+    let moved = trust_roots::find(args.hosts.project.as_deref())?;
+    if !moved.projects.is_empty() {
+        return Ok(moved.lines());
+    }
     let settings = Settings::read(host)?;
     let mut scope = shared::scope(&args.hosts)?;
     // The working directory of a session can change, and its project does not.
-    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_project()) {
+    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_projects().into_iter().next()) {
         scope.project = ProjectScope::Named(project);
     }
     let target = Target::installed(&scope)?;
