@@ -229,6 +229,11 @@ pub(crate) fn moment() -> std::time::Instant {
     std::time::Instant::now()
 }
 
+/// Returns the nanoseconds since 1970, to compare with the times of files.
+pub(crate) fn nanoseconds() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or_default()
+}
+
 /// Returns the current day, for entries that expire.
 pub(crate) fn today() -> Option<Date> {
     jiff::Timestamp::now().to_string().get(..10)?.parse().ok()

@@ -19,6 +19,7 @@ mod json;
 mod machine;
 mod out;
 mod output_file;
+mod places;
 mod progress;
 mod prompt;
 mod report;

@@ -129,7 +129,11 @@ pub(crate) fn start_over_if_lost(host: &Host, trust: Trust, out: &Out) -> Result
     let store = pins(host, CheckMode::LookOnly, out)?;
     let Some(lost) = store.failure().filter(|failure| failure.code() == "pin/lost") else { return Ok(()) };
     let message = lost.message();
-    let explanation = format!("{}{}.", message.get(..1).unwrap_or_default().to_uppercase(), message.get(1..).unwrap_or_default());
+    let explanation = format!(
+        "{}{}.",
+        message.get(..1).unwrap_or_default().to_uppercase(),
+        message.get(1..).unwrap_or_default()
+    );
     if confirm(&explanation, "Start over?", host, out)? {
         start_over(host, &store)?;
     }
@@ -138,9 +142,8 @@ pub(crate) fn start_over_if_lost(host: &Host, trust: Trust, out: &Out) -> Result
 
 /// Replaces pins that cannot be used by an empty store.
 pub(crate) fn start_over(host: &Host, store: &PinStore) -> Result<(), Failure> {
-    let not_recorded = |error: DecisionError| {
-        Failure::store(error.to_string()).code(error.code()).help(error.help())
-    };
+    let not_recorded =
+        |error: DecisionError| Failure::store(error.to_string()).code(error.code()).help(error.help());
     let record = record(host, None)?;
     // The ledger gets its record first, so that a deleted store always leaves a trace.
     record_start_over(store, &record).map_err(not_recorded)?;

@@ -101,8 +101,9 @@ const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 /// Fails if a project decides where the stores are, unless the verb opens none.
 pub(crate) fn refuse(verb: &Verb) -> Result<(), Failure> {
     let named = match verb {
-        // `check` renders a report.
+        // `check` renders a report, and `run` knows the project of the session.
         Verb::Check(_)
+        | Verb::Run(_)
         | Verb::Redact(_)
         | Verb::Digest(_)
         | Verb::Config { .. }
@@ -113,6 +114,11 @@ pub(crate) fn refuse(verb: &Verb) -> Result<(), Failure> {
         Verb::Review(args) => args.hosts.project.as_deref(),
         _ => None,
     };
+    refuse_in(named)
+}
+
+/// Fails if one of the projects that [`find`] searches decides where the stores are.
+pub(crate) fn refuse_in(named: Option<&Utf8Path>) -> Result<(), Failure> {
     let found = find(named)?;
     let Some((file, root)) = found.projects.first().and_then(|file| Some((file, file.roots.first()?))) else {
         return Ok(());

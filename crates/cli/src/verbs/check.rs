@@ -21,6 +21,7 @@ use crate::html;
 use crate::installed::{self, HostScope, Installed};
 use crate::json;
 use crate::out::Out;
+use crate::places::PlacesUse;
 use crate::progress::Progress;
 use crate::prompt::Prompt;
 use crate::report::{self, Detail, View};
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         return Ok(exit);
     }
     let settings = Settings::read(host)?;
-    let target = Target::of(args)?;
+    let target = Target::of(args, host)?;
     let Judgement { mut report, interrupted } = judge(args, &target, &settings, host, out)?;
     report.notices.extend(roots.notices());
     let unknown = unknown_names(args, &report, out);
@@ -66,7 +67,12 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
 }
 
 /// Prints a report in the requested format.
-fn render(args: &CheckArgs, mut report: Report, target: Option<&Target>, out: &mut Out) -> Result<(), Failure> {
+fn render(
+    args: &CheckArgs,
+    mut report: Report,
+    target: Option<&Target>,
+    out: &mut Out,
+) -> Result<(), Failure> {
     let typed = shared::as_typed(&args.finding);
     let commands = |plugin: &PluginReport| {
         shared::commands(plugin, &typed, args.dirs.get(plugin.root).map(camino::Utf8PathBuf::as_path))
@@ -111,9 +117,10 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns the named directories, or else everything that is installed.
-    fn of(args: &CheckArgs) -> Result<Self, Failure> {
+    fn of(args: &CheckArgs, host: &Host) -> Result<Self, Failure> {
         if args.dirs.is_empty() {
-            return Self::installed(&shared::scope(&args.hosts)?);
+            let places = PlacesUse::Store(host.state_dir()?.to_owned());
+            return Self::installed(&HostScope { places, ..shared::scope(&args.hosts)? });
         }
         let roots = shared::roots(&args.dirs)?;
         let records = installed::inside(&roots);

@@ -1,8 +1,6 @@
 //! The verbs that record a user's decision: accept, approve, forget, deny, undeny, revoke, unrevoke.
 
-use plugward_loader::pinstore::{
-    ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation,
-};
+use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
 use plugward_loader::{
     CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest,
     Trust, UserDecision, Weight, approve_static, decide,

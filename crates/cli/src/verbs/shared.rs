@@ -222,7 +222,7 @@ pub(crate) fn scope(options: &HostOptions) -> Result<HostScope, Failure> {
         Some(dir) => ProjectScope::Named(dir.clone()),
         None => ProjectScope::Here,
     };
-    Ok(HostScope { hosts, project })
+    Ok(HostScope { hosts, project, ..HostScope::default() })
 }
 
 /// Checks directories without writing anything.

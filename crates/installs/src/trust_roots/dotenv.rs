@@ -23,9 +23,10 @@ pub(super) fn assignments(bytes: &[u8]) -> Vec<TrustRoot> {
         };
         // A carriage return alone ends a line as well.
         let read = rest.get(..length).unwrap_or(rest);
-        let ends = read.iter().enumerate().filter(|(at, byte)| {
-            **byte == b'\n' || **byte == b'\r' && rest.get(at + 1) != Some(&b'\n')
-        });
+        let ends = read
+            .iter()
+            .enumerate()
+            .filter(|(at, byte)| **byte == b'\n' || **byte == b'\r' && rest.get(at + 1) != Some(&b'\n'));
         line = line.saturating_add(u32::try_from(ends.count()).unwrap_or(u32::MAX));
         at += length.max(1);
     }
@@ -82,7 +83,8 @@ fn quoted(text: &[u8]) -> Option<(&[u8], usize)> {
     let after = text.get(end + 2..)?;
     let rest = after.get(..line_length(after))?;
     let tail = rest.trim_ascii();
-    (tail.is_empty() || tail.starts_with(b"#")).then(|| (text.get(1..=end).unwrap_or_default(), end + 2 + rest.len()))
+    (tail.is_empty() || tail.starts_with(b"#"))
+        .then(|| (text.get(1..=end).unwrap_or_default(), end + 2 + rest.len()))
 }
 
 /// Returns the length of the first line with its end.

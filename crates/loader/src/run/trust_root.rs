@@ -19,7 +19,8 @@ use crate::run::rules::RuleBook;
 /// The code of a variable that moves what plugward trusts.
 pub const TRUST_ROOT: &str = "settings/trust-root";
 
-const HELP: &str = "remove the variable from the file; if you set it yourself, set it in your shell or in your own settings";
+const HELP: &str =
+    "remove the variable from the file; if you set it yourself, set it in your shell or in your own settings";
 
 /// A file of a project with the variables in it that move what plugward trusts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,8 +47,11 @@ impl TrustRootFile {
 /// No store and no settings file was read for it.
 #[must_use]
 pub fn refuse_trust_roots(root: &Root, files: &[TrustRootFile], options: &CheckOptions) -> Report {
-    let options =
-        CheckOptions { repository_settings: RepositorySettings::Ignore, settings: Vec::new(), ..options.clone() };
+    let options = CheckOptions {
+        repository_settings: RepositorySettings::Ignore,
+        settings: Vec::new(),
+        ..options.clone()
+    };
     let roots = [root.clone()];
     let rules = RuleBook::new(&roots, &options);
     let mut all = Vec::new();

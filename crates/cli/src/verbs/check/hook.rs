@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::ProjectScope;
 use crate::out::Out;
+use crate::places::PlacesUse;
 use crate::settings::Settings;
 use crate::trust_roots;
 use crate::verbs::shared;
@@ -62,8 +63,10 @@ fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, F
     }
     let settings = Settings::read(host)?;
     let mut scope = shared::scope(&args.hosts)?;
+    scope.places = PlacesUse::Compare(host.state_dir()?.to_owned());
     // The working directory of a session can change, and its project does not.
-    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_projects().into_iter().next()) {
+    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_projects().into_iter().next())
+    {
         scope.project = ProjectScope::Named(project);
     }
     let target = Target::installed(&scope)?;
