@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use plugward_loader::installs::{TRUST_ROOT_FILES, TrustRoot, trust_roots};
 use plugward_loader::{
     CheckOptions, Notice, PROJECT_LABEL, PlacePath, Report, TRUST_ROOT, TrustRootFile, refuse_trust_roots,
@@ -75,7 +75,7 @@ fn is_home_here(root: &TrustRoot, directory: &PlacePath) -> bool {
 /// Reads a file, and returns what it sets, if that is anything.
 ///
 /// Its owner and permissions do not matter: what another user wrote there moves the stores as well.
-fn read(path: &Utf8Path, name: &str) -> Result<Option<TrustRootFile>, Failure> {
+fn read(path: &Utf8Path, name: &'static str) -> Result<Option<TrustRootFile>, Failure> {
     use std::os::unix::fs::OpenOptionsExt as _;
     #[expect(clippy::disallowed_methods, reason = "only searched for names; hosts read the same file")]
     let opened = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path);
@@ -92,7 +92,7 @@ fn read(path: &Utf8Path, name: &str) -> Result<Option<TrustRootFile>, Failure> {
     }
     let roots = trust_roots(name, &bytes);
     let place = (!roots.is_empty()).then(|| PlacePath::new(path.as_str()).ok()).flatten();
-    Ok(place.map(|place| TrustRootFile { place, roots }))
+    Ok(place.map(|place| TrustRootFile { place, file: name, roots }))
 }
 
 /// Opening a pipe must not wait for its writer.
@@ -135,7 +135,9 @@ impl FoundTrustRoots {
     /// Returns the report that refuses the files of projects, if there are any.
     pub(crate) fn report(&self) -> Result<Option<Report>, Failure> {
         let Some(first) = self.projects.first() else { return Ok(None) };
-        let directory = directory_of(&first.place);
+        let depth = first.file.split('/').count();
+        let above = std::iter::successors(Some(first.place.clone()), PlacePath::parent).nth(depth);
+        let directory = above.unwrap_or_else(|| first.place.clone());
         let root = host::root_at(&directory, PROJECT_LABEL.to_owned(), None)?;
         let options = CheckOptions::new(host::now()?, host::user());
         Ok(Some(refuse_trust_roots(&root, &self.projects, &options)))
@@ -160,13 +162,4 @@ impl FoundTrustRoots {
         };
         self.projects.iter().map(line).collect()
     }
-}
-
-/// Returns the directory in which a host looks for a file such as `.claude/settings.json`.
-fn directory_of(place: &PlacePath) -> PlacePath {
-    let path = Utf8PathBuf::from(place.as_str());
-    let is_of = |name: &&&str| path.ends_with(name);
-    let depth = TRUST_ROOT_FILES.iter().find(is_of).map_or(1, |name| name.split('/').count());
-    let above = std::iter::successors(Some(place.clone()), PlacePath::parent).nth(depth);
-    above.unwrap_or_else(|| place.clone())
 }

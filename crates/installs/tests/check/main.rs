@@ -22,3 +22,4 @@ mod properties;
 #[path = "../../../../fuzz/installs/properties.rs"]
 mod properties_of_bytes;
 mod support;
+mod trust_roots;

@@ -28,6 +28,8 @@ const HELP: &str =
 pub struct TrustRootFile {
     /// The real path of the file.
     pub place: PlacePath,
+    /// Its path in the directory in which its host looks for it.
+    pub file: &'static str,
     /// The variables; not empty.
     pub roots: Vec<TrustRoot>,
 }
@@ -55,11 +57,11 @@ pub fn refuse_trust_roots(root: &Root, files: &[TrustRootFile], options: &CheckO
     let roots = [root.clone()];
     let rules = RuleBook::new(&roots, &options);
     let mut all = Vec::new();
-    for TrustRootFile { place, roots: set } in files {
+    for TrustRootFile { place, file, roots: set } in files {
         let mut one = place_of(place.clone(), 0, root, &rules);
         one.place.installed = Some(Arc::new(settings_file(place)));
         for variable in set {
-            let message = TrustRootFile::message(&one.id, variable);
+            let message = TrustRootFile::message(file, variable);
             one.gate(Gate::Discover).add(TRUST_ROOT, Weight::Scan, message, HELP);
         }
         all.push(one);
