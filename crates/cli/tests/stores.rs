@@ -6,7 +6,6 @@
 #[expect(dead_code, reason = "these tests start the program in a temporary directory")]
 mod home;
 #[path = "home/terminal.rs"]
-#[expect(dead_code, reason = "these tests type answers only")]
 mod terminal;
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -111,7 +110,7 @@ fn only_pins_that_the_ledger_knows_at_this_path_are_lost() {
     let output = home.run(&["--config-dir", "other", "check", "plugins"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     // A machine without a ledger: baselines and caches alone say nothing.
-    remove(&home, &[PINS, BACKUP, LEDGER, "state/ledger.checkpoint"]);
+    remove(&home, &[BACKUP, LEDGER, "state/ledger.checkpoint"]);
     assert_eq!(check(&home).0, 0);
     // No pin is left, so none is lost.
     assert_eq!(code(&home.run(&["forget", "--all", "--yes"])), 0);

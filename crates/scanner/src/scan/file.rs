@@ -385,9 +385,9 @@ fn read(
         inner(rules, options, path, source, embedded, &mut own, named);
     }
     for hit in &mut own {
-        hit.lowered = match source.lowered {
-            Lowered::Executed => Lowered::Executed,
-            lowered => lowered.max(hit.lowered),
+        hit.lowered = match (source.lowered, hit.lowered) {
+            (Lowered::Executed, _) | (Lowered::No, Lowered::Executed) => Lowered::Executed,
+            (outer, own) => outer.max(own),
         };
     }
     hits.append(&mut own);
