@@ -86,7 +86,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("approval/stale", _) => {
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")
         }
-        ("pin/store" | "pin/store-version", _) => {
+        ("pin/lost" | "pin/store" | "pin/store-version", _) => {
             format!(
                 "{}\nor start over without pins, denials and revocations: plugward forget --all",
                 reason.help
@@ -116,6 +116,7 @@ pub(crate) fn words(reason: &Reason) -> String {
         ("approval/stale", _) => "changed since it was approved".to_owned(),
         ("approval/risk", _) => "risk above plugins.max_risk".to_owned(),
         ("check/all-or-nothing", _) => "another plugin is refused".to_owned(),
+        ("pin/lost", _) => "the pins are gone".to_owned(),
         ("pin/store" | "pin/store-version", _) => "the pins cannot be read".to_owned(),
         ("mint/no-record", _) => "no ledger to record it in".to_owned(),
         ("scan/danger" | "scan/suspicious", _) => {

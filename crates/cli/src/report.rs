@@ -485,7 +485,7 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
     let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
     match notice.code.as_str() {
         "lock/weak-scheme" => block.help("to replace it: plugward lock --migrate DIR"),
-        "pin/store" | "pin/store-version" => {
+        "pin/lost" | "pin/store" | "pin/store-version" => {
             block.help("to start over without pins, denials and revocations: plugward forget --all")
         }
         // The library does not know how the command line selects a plugin that is not in the report.
@@ -505,7 +505,7 @@ fn is_loud(code: &str) -> bool {
     code.starts_with("ledger/")
         || code == "mint/no-record"
         || matches!(code, "revocation/unreadable" | "lock/malformed" | "lock/signature-bad")
-        || ["pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
+        || ["pin/lost", "pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
 }
 
 /// Returns the name of the tier for people. JSON and SARIF say `warning` and `info`.

@@ -50,6 +50,10 @@ pub const CODES: &[(&str, &str)] = &[
         "check/all-or-nothing",
         "fix or leave out the plugin that does not load, or allow plugins to load without it",
     ),
+    (
+        "settings/trust-root",
+        "remove the variable from the project's file; it decides which pins, settings or libraries plugward uses, so nothing else is judged",
+    ),
     ("scan/danger", "read the findings, then remove the plugin or ask its author to fix it"),
     (
         "scan/suspicious",
@@ -163,6 +167,7 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "policy/",
         "revocation/",
         "scan/",
+        "settings/",
         "surface/",
         "tree/",
     ];

@@ -36,6 +36,7 @@ pub use contents::material::{MainFile, Material, SharedText, entry_parts, identi
 pub use contents::seal::{SealError, SealedCopy};
 pub use contents::subject::Subject;
 pub use discovery::installed::{InstallRecords, InstalledPlace, PROJECT_LABEL};
+pub use discovery::nested::ProjectDirectories;
 pub use discovery::roots::{Root, RootSearch, project_of};
 pub use discovery::survey::{SurveyedPlugin, survey};
 pub use gates::approval::ApprovalStore;
@@ -60,8 +61,10 @@ pub use run::outcome::{Notice, Reason, ReasonPlace, Weight};
 pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
+pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
 pub use state::decide::{
-    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
+    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored,
+    static_risk,
 };
 pub use state::pins::{PinStore, StoreFailure};
 pub use state::scan_records::{ScanCacheUse, ScanPack, ScanRecords};

@@ -28,8 +28,8 @@ pub use pins::check::{
     AgreedAge, ChangedPart, DenialSource, PinCheck, PinDifference, PinnedState, SurfaceDifference,
 };
 pub use pins::decide::{
-    LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, StoreErrorRule, Terminal,
-    TrustMode, decide,
+    LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, StoreErrorRule, TrustMode,
+    decide,
 };
 pub use pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
 pub use pins::load::{StoreCheck, StoreNotice};

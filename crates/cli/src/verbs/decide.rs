@@ -1,8 +1,6 @@
 //! The verbs that record a user's decision: accept, approve, forget, deny, undeny, revoke, unrevoke.
 
-use plugward_loader::pinstore::{
-    ApproveOutcome, ChangeOutcome, DigestMismatch, Pins, ReviewedDigests, Revocation,
-};
+use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
 use plugward_loader::{
     CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust,
     UserDecision, Weight, approve_static, decide, record_start_over,
@@ -19,9 +17,6 @@ use crate::stores;
 use crate::text::{command, count, wrapped};
 use crate::verbs::select;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
-
-/// How long `forget --all` waits for the file lock of another process before it replaces a damaged store.
-const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let reviewed = reviewed(&args.tree, &args.with)?;
@@ -266,13 +261,12 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
         return Ok(3);
     }
     if store.pins().is_none() {
-        // The ledger gets its record first, so that a deleted store always leaves a trace.
-        record_start_over(store, &stores::record(host, None)?).map_err(|error| not_stored(&error))?;
-        start_over(host)?;
-        out.result(
-            "Started over: no pin, no denial and no revocation is left.\n\
-             The unreadable file is kept next to it, as plugins.pins.toml.damaged-*.\n",
-        )?;
+        let is_gone = store.failure().is_some_and(|failure| failure.code() == "pin/lost");
+        stores::start_over(host, store)?;
+        out.result("Started over: no pin, no denial and no revocation is left.\n")?;
+        if !is_gone {
+            out.result("The unreadable file is kept next to it, as plugins.pins.toml.damaged-*.\n")?;
+        }
         return Ok(0);
     }
     // With either outcome, no pin is left.

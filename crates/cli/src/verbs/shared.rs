@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
+use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule};
 use plugward_loader::policy::{LayerKind, SettingsLayer};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
@@ -49,15 +49,6 @@ pub(crate) fn trust(arg: Option<TrustArg>, settings: &Settings) -> Trust {
     arg.map_or(settings.trust, trust_of)
 }
 
-/// Returns what a store that cannot be read means for the plugins.
-///
-/// To load with a warning needs a user who sees it. Without a terminal, the plugins are refused unless the user's settings
-/// override that.
-fn on_store_error(trust: Trust, settings: &Settings, host: &Host) -> StoreErrorRule {
-    let terminal = if host.interactive { Terminal::Present } else { Terminal::Absent };
-    settings.on_store_error.unwrap_or_else(|| StoreErrorRule::for_command_line(trust, terminal))
-}
-
 pub(crate) fn dialect(text: Option<&str>) -> Result<Option<Dialect>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let all: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
@@ -90,7 +81,7 @@ pub(crate) fn options(
     options.repository_settings = host.repository_settings;
     options.project = host::working_directory().cloned();
     options.trust = trust.unwrap_or(settings.trust);
-    options.on_store_error = on_store_error(options.trust, settings, host);
+    options.on_store_error = settings.on_store_error.unwrap_or(StoreErrorRule::Refuse);
     options.writes = writes;
     options.dialect = dialect(finding.dialect.as_deref())?;
     options.excludes = excludes(&finding.exclude)?;
@@ -233,7 +224,7 @@ pub(crate) fn scope(options: &HostOptions) -> Result<HostScope, Failure> {
         Some(dir) => ProjectScope::Named(dir.clone()),
         None => ProjectScope::Here,
     };
-    Ok(HostScope { hosts, project })
+    Ok(HostScope { hosts, project, ..HostScope::default() })
 }
 
 /// Checks directories without writing anything.

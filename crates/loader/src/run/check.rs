@@ -135,9 +135,9 @@ pub(crate) struct RunResult {
 
 /// The state of a run that belongs to no single plugin.
 #[derive(Default)]
-struct RunNotes {
+pub(crate) struct RunNotes {
     skipped: Vec<Skipped>,
-    notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     /// The plugins that the settings switch off.
     off: Vec<BundleNames>,
     seen: SearchExtent,
@@ -353,7 +353,7 @@ impl Examiner<'_> {
 }
 
 /// Returns a plugin for a place that cannot be opened as a directory.
-fn place_of(real: PlacePath, number: usize, root: &Root, rules: &RuleBook<'_>) -> Examined {
+pub(crate) fn place_of(real: PlacePath, number: usize, root: &Root, rules: &RuleBook<'_>) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
     let reach = crate::discovery::roots::reach(root, &dir);
     let mut place = PluginPlace {
@@ -517,6 +517,7 @@ fn settle(
         })
         .collect();
     run.write(&exceptions);
+    run.write(pins.stored().as_slice());
     let which = if none_loads(all) { TakeBack::All } else { TakeBack::OfRefused };
     mint::take_back(&mut granted, all, run, which);
     refuse_unrecorded(all, run);
@@ -571,7 +572,7 @@ fn refuse_unrecorded(all: &mut [Examined], run: &Run<'_>) {
 }
 
 /// Renders the report, records the decisions, and counts.
-fn finish(
+pub(crate) fn finish(
     all: &mut [Examined],
     roots: &[Root],
     options: &CheckOptions,

@@ -152,6 +152,7 @@ pub fn decide(
     }
     let change = change(decision, pins, by);
     let committed = pins.commit(vec![change], now).map_err(DecisionError::Store)?;
+    record_stored(pins, record)?;
     Ok(committed.outcomes.into_iter().next().unwrap_or(ChangeOutcome::Absent))
 }
 
@@ -247,6 +248,17 @@ pub(crate) fn all_dropped(store: &PinStore) -> Vec<LedgerEvent> {
 /// The ledger's failure; the store must then stay as it is.
 pub fn record_start_over(pins: &PinStore, record: &Record) -> Result<(), DecisionError> {
     record.note(&all_dropped(pins)).map_err(DecisionError::Record)
+}
+
+/// Records how many pins a store has after a change.
+///
+/// # Errors
+/// The ledger's failure; the store was changed already.
+pub fn record_stored(pins: &PinStore, record: &Record) -> Result<(), DecisionError> {
+    match pins.stored() {
+        Some(event) => record.note(&[event]).map_err(DecisionError::Record),
+        None => Ok(()),
+    }
 }
 
 /// Returns the risk that the rules alone see in a plugin: high for a danger finding, medium for a suspicious one, else low.

@@ -131,6 +131,10 @@ pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> 
                 Copy::Good { .. } | Copy::Bad(_) => Ok(loaded(*model, content, StoreCheck::Ready)),
             };
         }
+        // The backup does not show that nobody else wrote the file, so a user has to look at it first.
+        Copy::Bad(fault) if fault.is_of_others() => {
+            return Err(unusable(fault, StoreFault::NotRead));
+        }
         Copy::Bad(fault) => fault,
     };
     match judge(last_good()).map_err(newer)? {

@@ -229,7 +229,7 @@ impl Pins {
             Ok(loaded) => loaded,
             Err(error) => match error.kind() {
                 StoreErrorKind::Unusable { main, last_good } => {
-                    if !matches!(last_good, StoreFault::Missing) {
+                    if !matches!(last_good, StoreFault::Missing | StoreFault::NotRead) {
                         hold.set_backup_aside("damaged-last-good").map_err(|error| pins.not_saved(error))?;
                     }
                     let check = StoreCheck::Recovered { fault: main.clone() };
