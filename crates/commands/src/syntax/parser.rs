@@ -304,7 +304,6 @@ impl<'t, 'b> Parser<'t, 'b> {
 
     fn branches(&mut self) -> Parse<CommandKind> {
         let mut branches = Vec::new();
-        let mut complete = false;
         self.skip(2);
         loop {
             let condition = self.script()?;
@@ -316,10 +315,11 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             if self.eat_keyword("else") {
                 branches.push((Script::default(), self.script()?));
-                complete = true;
+            } else {
+                branches.push((Script::default(), Script::default()));
             }
             self.expect("fi")?;
-            return Ok(CommandKind::Branches { branches, complete });
+            return Ok(CommandKind::Branches(branches));
         }
     }
 
@@ -405,7 +405,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         let words = Command { kind: CommandKind::Data(data), redirections: Vec::new() };
         let first = Script { items: vec![Item { link: Link::Then, pipeline: vec![words] }] };
         branches.insert(0, (first, Script::default()));
-        Ok(CommandKind::Branches { branches, complete: false })
+        Ok(CommandKind::Branches(branches))
     }
 
     /// Parses the words of `[[ … ]]`.
