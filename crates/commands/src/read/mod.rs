@@ -30,14 +30,18 @@ const PASSES: usize = 4;
 /// Values of one word or output. More of them count as one unknown value.
 const VALUES: usize = 64;
 
+/// Bytes of all values of one variable. A larger value counts as unknown.
+const VALUE_BYTES: usize = 1 << 15;
+
 pub(crate) type Read<T> = Result<T, CommandError>;
 /// The values that a text can have.
 pub(crate) type Values = Vec<Parts>;
 
 /// A function of the text.
-#[derive(Clone)]
+#[derive(Default)]
 struct Function {
-    body: Rc<Command>,
+    /// Several after branches that define it differently.
+    bodies: Vec<Rc<Command>>,
     called: bool,
 }
 
@@ -112,7 +116,7 @@ impl<'c> Reader<'c> {
     /// Reads an argument list.
     pub(crate) fn argv(&mut self, words: &[&str]) -> Read<()> {
         let list = words.iter().map(|text| self.argument(text)).collect::<Read<Vec<CommandWord>>>()?;
-        self.start(&list, Call::default()).map(drop)
+        self.start(&list, &Call::default()).map(drop)
     }
 
     /// Expands an argument in which only variables count.
@@ -196,12 +200,13 @@ impl<'c> Reader<'c> {
                     let after = core::mem::replace(&mut self.place, before.clone());
                     let saved = self.branch(|reader| reader.pipeline(&item.pipeline, input))?;
                     output.extend(saved.output);
-                    self.merge(vec![saved.values], false);
-                    self.place = after.or(saved.place);
+                    self.merge(vec![saved.values, BTreeMap::new()]);
+                    let leaves = item.pipeline.last().is_some_and(exits);
+                    self.place = if leaves { after } else { after.or(saved.place) };
                 }
             }
             let values = self.end_branch();
-            self.merge(vec![values], false);
+            self.merge(vec![values, BTreeMap::new()]);
         }
         if self.place.directories != before.directories {
             let guarded =
@@ -241,10 +246,19 @@ impl<'c> Reader<'c> {
                 self.place = place;
                 Ok(result.output)
             }
-            CommandKind::Branches { branches, complete } => self.branches(branches, *complete, input),
+            CommandKind::Branches(branches) => self.branches(branches, input),
             CommandKind::Loop { variable, body } => self.looped(variable.as_ref(), body, input),
             CommandKind::Function { name, body } => {
-                self.functions.insert(name.clone(), Function { body: Rc::clone(body), called: false });
+                let in_branch = !self.logs.is_empty();
+                let function = self.functions.entry(name.clone()).or_default();
+                if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+                    if !in_branch {
+                        function.bodies.clear();
+                    }
+                    function.bodies.push(Rc::clone(body));
+                    function.called = false;
+                    self.version = self.version.saturating_add(1);
+                }
                 Ok(vec![Vec::new()])
             }
             CommandKind::Data(words) => {
@@ -280,12 +294,7 @@ impl<'c> Reader<'c> {
         Ok(input)
     }
 
-    fn branches(
-        &mut self,
-        branches: &[(Script, Script)],
-        complete: bool,
-        input: Option<&Values>,
-    ) -> Read<Values> {
+    fn branches(&mut self, branches: &[(Script, Script)], input: Option<&Values>) -> Read<Values> {
         let (mut output, mut values) = (Vec::new(), Vec::new());
         let mut places = self.place.clone();
         for (index, (condition, body)) in branches.iter().enumerate() {
@@ -305,7 +314,7 @@ impl<'c> Reader<'c> {
             values.push(result.values);
             places.add(result.place);
         }
-        self.merge(values, complete);
+        self.merge(values);
         self.place = places;
         output::limit(&mut output);
         Ok(output)
@@ -340,8 +349,8 @@ impl<'c> Reader<'c> {
             self.place = start;
             self.place.add(result.place);
             self.version = version;
-            let changed =
-                self.merge(vec![result.values], false) || self.place.directories.len() != directories;
+            let changed = self.merge(vec![result.values, BTreeMap::new()])
+                || self.place.directories.len() != directories;
             pass = pass.saturating_add(1);
             // The outermost loop repeats inner ones as well.
             if !outermost || !changed || pass > PASSES {
@@ -396,7 +405,9 @@ impl<'c> Reader<'c> {
                         .map(|field| CommandWord::new(shown.clone(), vec![field]))
                         .collect()
                 };
-                commands.iter_mut().for_each(|command| command.extend(fields.iter().cloned()));
+                for command in &mut commands {
+                    command.extend(fields.iter().cloned());
+                }
             } else {
                 if commands.len().saturating_mul(values.len()) > VALUES * 4 {
                     return Err(CommandError::new("values of the words of one command", VALUES * 4));
@@ -439,7 +450,7 @@ impl<'c> Reader<'c> {
             } else {
                 values.iter().map(|(one, value)| (CommandWord::known(&*one.name), flat(one, value))).collect()
             };
-            output.extend(self.start(command, Call { environment, input: input.cloned() })?);
+            output.extend(self.start(command, &Call { environment, input: input.cloned() })?);
         }
         output::limit(&mut output);
         Ok(output)
@@ -473,7 +484,11 @@ impl<'c> Reader<'c> {
                 alternatives = joined;
             }
         }
-        if alternatives.len() > VALUES {
+        // A value that doubles with each assignment counts as unknown.
+        let size =
+            |part: &WordPart| if let WordPart::Text(text) = part { text.len().saturating_add(1) } else { 64 };
+        let bytes: usize = alternatives.iter().flatten().flatten().map(size).sum();
+        if alternatives.len() > VALUES || bytes > VALUE_BYTES {
             alternatives = vec![vec![vec![WordPart::Dynamic(one.name.clone())]]];
         }
         Ok(Rc::new(alternatives))

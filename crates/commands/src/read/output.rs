@@ -1,7 +1,7 @@
 //! The output of programs, as far as it can become a command or a path.
 
 use super::{Reader, VALUES, Values};
-use crate::table::{base_name, is_filter};
+use crate::table::{base_name, has, is_filter, table};
 use crate::word::{Parts, WordPart, literal};
 use crate::{CommandWord, PathText, TOP_LEVEL};
 
@@ -60,6 +60,8 @@ impl Reader<'_> {
             "cd" | "pushd" | "popd" | "true" | ":" | "false" | "[" | "test" | "exit" | "return" | "set"
             | "shopt" | "trap" | "source" | "." | "export" | "unset" | "shift" | "mkdir" | "rm" | "sleep"
             | "touch" | "chmod" | "cp" | "mv" => vec![Vec::new()],
+            // `eval "$(direnv export bash)"` runs what the tool itself prints.
+            _ if has(&table().environment_printers, base) => vec![Vec::new()],
             "echo" => joined(&operands, " ", "\n"),
             "printf" => match arguments.split_first() {
                 Some((format, rest))

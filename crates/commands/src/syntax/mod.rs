@@ -46,12 +46,8 @@ pub(crate) enum CommandKind {
     },
     Group(Script),
     Subshell(Script),
-    /// `if` and `case`: each condition is followed by its branch.
-    Branches {
-        branches: Vec<(Script, Script)>,
-        /// `true` if one of the branches always runs.
-        complete: bool,
-    },
+    /// `if` and `case`: each condition is followed by its branch. Exactly one branch runs.
+    Branches(Vec<(Script, Script)>),
     Loop {
         /// The variable of `for` and its words; without `in`, the positional parameters.
         variable: Option<(String, Option<Vec<Word>>)>,
@@ -123,8 +119,9 @@ pub(crate) enum Piece {
 }
 
 /// What `${NAME…}` does with the value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Operation {
+    #[default]
     None,
     /// `-` and `:-`, `=` and `:=`.
     Default(Word),
@@ -133,15 +130,20 @@ pub(crate) enum Operation {
     /// `?` and `:?`: the value.
     Required(Word),
     /// `#`, `##`, `%` and `%%`.
-    Remove {
-        prefix: bool,
-        longest: bool,
-        pattern: Word,
-    },
+    Remove { end: RemovedEnd, pattern: Word },
     /// `!NAME`.
     Indirect,
     /// Any other, whose result is not computed.
     Other(Word),
+}
+
+/// The end of a value that an operation removes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RemovedEnd {
+    ShortPrefix,
+    LongPrefix,
+    ShortSuffix,
+    LongSuffix,
 }
 
 impl Word {

@@ -184,6 +184,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         let mut commands = Vec::new();
         loop {
             self.lines()?;
+            let start = self.at;
             while self.keyword().is_some_and(|word| matches!(word, "!" | "time" | "coproc")) {
                 let word = self.keyword().map_or(0, str::len);
                 self.skip(word);
@@ -195,7 +196,7 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             let before = self.at;
             commands.push(self.command()?);
-            if self.at == before {
+            if self.at == before && start == before {
                 // Nothing was read: an operator without a command before it.
                 self.fail();
                 if self.rest().starts_with('|') || self.rest().starts_with('(') {
@@ -295,13 +296,14 @@ impl<'t, 'b> Parser<'t, 'b> {
 
     fn function(&mut self, name: String) -> Parse<Command> {
         self.lines()?;
+        self.budget.enter()?;
         let body = Rc::new(self.command()?);
+        self.budget.leave();
         Ok(Command { kind: CommandKind::Function { name, body }, redirections: Vec::new() })
     }
 
     fn branches(&mut self) -> Parse<CommandKind> {
         let mut branches = Vec::new();
-        let mut complete = false;
         self.skip(2);
         loop {
             let condition = self.script()?;
@@ -313,10 +315,11 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             if self.eat_keyword("else") {
                 branches.push((Script::default(), self.script()?));
-                complete = true;
+            } else {
+                branches.push((Script::default(), Script::default()));
             }
             self.expect("fi")?;
-            return Ok(CommandKind::Branches { branches, complete });
+            return Ok(CommandKind::Branches(branches));
         }
     }
 
@@ -402,7 +405,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         let words = Command { kind: CommandKind::Data(data), redirections: Vec::new() };
         let first = Script { items: vec![Item { link: Link::Then, pipeline: vec![words] }] };
         branches.insert(0, (first, Script::default()));
-        Ok(CommandKind::Branches { branches, complete: false })
+        Ok(CommandKind::Branches(branches))
     }
 
     /// Parses the words of `[[ … ]]`.
