@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, Severity,
-    UnresolvedReport, Weight,
+    Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, SETTINGS_FILE,
+    Severity, UnresolvedReport, Weight,
 };
 
 use crate::advice::{self, Commands};
@@ -429,10 +429,11 @@ pub(crate) fn directory(plugin: &PluginReport) -> &str {
 }
 
 /// Returns the path of a plugin's file relative to the working directory.
-fn path_of(plugin: &PluginReport, path: &str) -> String {
-    match directory(plugin) {
-        "." => path.to_owned(),
-        directory => format!("{directory}/{path}"),
+pub(crate) fn path_of(plugin: &PluginReport, path: &str) -> String {
+    match (directory(plugin), path) {
+        (".", path) => path.to_owned(),
+        (directory, SETTINGS_FILE) => directory.to_owned(),
+        (directory, path) => format!("{directory}/{path}"),
     }
 }
 
@@ -465,7 +466,7 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
     let level = match notice.code.as_str() {
         code if is_loud(code) => Level::Error,
-        "install/leftover" | "install/not-read" => Level::Note,
+        "install/leftover" | "install/not-read" | "install/not-judged" | "install/loosens" => Level::Note,
         _ => Level::Warning,
     };
     noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)

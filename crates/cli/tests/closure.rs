@@ -3,6 +3,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::indexing_slicing,
     reason = "tests start the program and make directories"
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
@@ -109,7 +110,6 @@ fn files_that_commands_name_are_pinned() {
         ("python3 -m tools", "src/tools/__main__.py"),
         ("python3 -c 'import b'", "b.py"),
         ("node -e 'require(\"./b.cjs\")'", "b.cjs"),
-        ("./a\nb.sh", "b.sh"),
     ] {
         pins(command, &[(file, "1")]);
     }
@@ -260,8 +260,9 @@ fn a_command_that_leaves_open_what_runs_is_a_question() {
     assert!(text.contains(".claude/settings.json:1"), "{text}");
     assert_eq!(project.run(&["check", "--hook"]).0, 2);
     assert_eq!(project.run(&["check", "--trust", "locked"]).0, 4);
-    let (_, json) = project.run(&["check", "--format", "json"]);
-    let tree = json.split("\"tree\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+    let (_, report) = project.run(&["check", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let tree = report["plugins"][0]["tree"].as_str().unwrap().to_owned();
     assert_eq!(project.run(&["accept", ".claude/settings.json", "--tree", &tree]).0, 0);
     let (exit, text) = project.check();
     assert_eq!(exit, 0, "{text}");
@@ -518,4 +519,96 @@ fn a_copied_plugin_does_not_run_files_of_a_host() {
     let home = Home::new();
     installed(&home, "bash ~/scripts/x.sh");
     assert_eq!(code(&home.run(&["check", "--host", "claude", "--no-project"])), 3);
+}
+
+/// A stream of numbers, the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        &items[usize::try_from(self.0 >> 33).unwrap() % items.len()]
+    }
+}
+
+/// Quotes a text for a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Returns a command that runs `script`, with the files that it needs besides.
+fn generated(numbers: &mut Numbers, script: &str) -> (String, Vec<(String, String)>) {
+    let mut files = Vec::new();
+    let path = *numbers.next(&["", "./", "$PWD/", "\"$CLAUDE_PROJECT_DIR\"/", "x/../"]);
+    let name =
+        if path.is_empty() || path == "./" { quoted(script) } else { format!("{path}{}", quoted(script)) };
+    let leaf = *numbers.next(&[
+        "bash {}",
+        "sh {}",
+        "sh < {}",
+        "cat {} | sh",
+        "S={}; sh \"$S\"",
+        "[ -f {} ] && bash {}",
+    ]);
+    let mut command = leaf.replace("{}", &name);
+    for number in 0..*numbers.next(&[0, 1, 1, 2]) {
+        let inner = serde_json::to_string(&command).unwrap();
+        let (file, text, run) = match *numbers.next(&["sh", "node", "python"]) {
+            "sh" => (format!("c{number}.sh"), command.clone(), "bash"),
+            "node" => {
+                let text = format!("import {{ execSync }} from 'child_process'; execSync({inner})");
+                (format!("c{number}.mjs"), text, "node")
+            }
+            _ => (format!("c{number}.py"), format!("import os\nos.system({inner})\n"), "python3"),
+        };
+        command = format!("{run} {file}");
+        files.push((file, text));
+    }
+    for _ in 0..*numbers.next(&[0, 1, 2, 3]) {
+        let form = *numbers.next(&[
+            "timeout 5 sh -c Q",
+            "env A=1 sh -c Q",
+            "sh -c Q",
+            "eval Q",
+            "{ C; } || true",
+            "( C )",
+            "if true; then C; fi",
+            "for i in 1 2; do C; done",
+            "echo done; C",
+            "xvfb-run sh -c Q",
+            "tini -- sh -c Q",
+            "npm exec -c Q",
+            "dotenvx run -- bash -c Q",
+            "true && C",
+            "V=Q; bash -c \"$V\"",
+            "echo \"$(C)\"",
+            "cd . && C",
+            "! C",
+        ]);
+        command = form.replace('Q', &quoted(&command)).replace('C', &command);
+    }
+    (command, files)
+}
+
+/// For any way in which a command runs a known script, a change of the script is not silent.
+#[test]
+fn a_changed_script_is_never_silent() {
+    let count = std::env::var("CLOSURE_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(25_u64);
+    for case in 0..count {
+        let mut numbers = Numbers(case);
+        let script = *numbers.next(&["t.sh", ".claude/t.sh", "my dir/t.sh", "a/b/t", "T's.sh"]);
+        let (command, files) = generated(&mut numbers, script);
+        let project = Project::new();
+        project.hook(&command);
+        project.write(script, "echo 1");
+        project.write("x/y", "");
+        for (name, text) in &files {
+            project.write(name, text);
+        }
+        let (exit, text) = project.check();
+        assert!(matches!(exit, 0 | 3), "{case}: {command}: {files:?}: {text}");
+        project.write(script, "echo 2");
+        let (exit, text) = project.check();
+        assert_ne!(exit, 0, "{case}: {command}: {files:?}: {text}");
+    }
 }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::json::{JsonNode, JsonValue};
 use plugward_types::InstalledId;
 
-use crate::collector::{Collector, join, place, step};
+use crate::collector::{Collector, clean, has_extension, join, place, step};
+use crate::judge::variables::VariableReach;
+use crate::judge::{FileOwner, permissions, rules};
 use crate::loose::{add_directory, add_shared_skills, add_skills};
 use crate::parts::Parts;
-use crate::source_file::Syntax;
+use crate::source_file::{SourceFile, Syntax};
 use crate::{
     EntryKind, HostState, HostSwitch, Install, InstallKind, InstallLayer, InstallProblem, InstallProblemKind,
     RecordPlace,
@@ -41,7 +43,11 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     let system = (SYSTEM.to_owned(), InstallLayer::User);
     for (at, layer) in core::iter::once(system).chain(found.levels(".codex")) {
         read_config(found, &join(&at, CONFIG), layer, &mut config);
+        if layer == InstallLayer::User {
+            read_config(found, &join(&at, "managed_config.toml"), layer, &mut config);
+        }
         if at == home {
+            found.environment_file(&join(&at, ".env"), layer);
             // The command line chooses one of these profiles.
             let names = found.entries(&at).into_iter().map(|entry| entry.name);
             for name in names.filter(|name| name.ends_with(".config.toml")).collect::<Vec<_>>() {
@@ -54,6 +60,8 @@ pub(crate) fn read(found: &mut Collector<'_>) {
         });
         add_skills(found, &join(&at, "skills"), layer, &[".system"], None);
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
+        read_agents(found, &join(&at, "agents"), layer);
+        read_rules(found, &join(&at, "rules"), layer);
         add_directory(found, &join(&at, "prompts"), InstallKind::Commands, layer);
     }
     add_shared_skills(found);
@@ -68,10 +76,56 @@ pub(crate) fn read(found: &mut Collector<'_>) {
 
 /// Reads `config.toml` or a profile. A file of the project can enable and disable plugins too.
 fn read_config(found: &mut Collector<'_>, path: &str, layer: InstallLayer, config: &mut Config) {
+    let mut roles = Vec::new();
     found.parts_file(path, Syntax::Toml, layer, |found, root, parts| {
-        read_parts(found, path, root, parts);
+        read_parts(found, path, root, parts, layer);
         config.read(found, path, layer, root);
+        let agents = found.members(path, root, "agents").iter();
+        roles.extend(agents.filter_map(|agent| Some(agent.node().get("config_file")?.as_str()?.to_owned())));
     });
+    let directory = path.rsplit_once('/').map_or("/", |(directory, _)| directory).to_owned();
+    for role in roles {
+        let role = match role.strip_prefix("~/") {
+            Some(rest) => join(found.machine.home, rest),
+            None if role.starts_with('/') => role,
+            None => join(&directory, &role),
+        };
+        read_role(found, &clean(&role), layer);
+    }
+}
+
+/// Reads the configuration of one agent, which has the keys of the whole configuration.
+fn read_role(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    found.parts_file(path, Syntax::Toml, layer, |found, root, parts| {
+        read_parts(found, path, root, parts, layer);
+    });
+}
+
+/// Reads the files of agents.
+fn read_agents(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    for entry in found.entries(path).into_iter().filter(|entry| has_extension(&entry.name, "toml")) {
+        read_role(found, &join(path, &entry.name), layer);
+    }
+}
+
+/// Reads the rules of a project. Those of the user are not read: the host adds one whenever the user allows a command.
+fn read_rules(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    if found.judge(path, layer).owner == FileOwner::User {
+        return;
+    }
+    for entry in found.entries(path).into_iter().filter(|entry| has_extension(&entry.name, "rules")) {
+        let path = join(path, &entry.name);
+        found.text_file(&path, layer, rules::LIMIT, |found, text, parts| {
+            if let Err(error) = rules::judge(text, parts) {
+                let line = SourceFile::line(text, error.at);
+                found.unreadable(
+                    &path,
+                    "",
+                    format!("expected Starlark, but in line {line} {}", error.message),
+                );
+            }
+        });
+    }
 }
 
 impl Config {
@@ -128,10 +182,21 @@ fn state_in(table: &JsonNode<'_>) -> Result<HostState, &'static str> {
 }
 
 /// Adds the hooks, servers, commands and environment of a configuration.
-fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
+fn read_parts(
+    found: &mut Collector<'_>,
+    path: &str,
+    root: &JsonNode<'_>,
+    parts: &mut Parts,
+    layer: InstallLayer,
+) {
+    let judge = found.judge(path, layer);
+    permissions::codex(&judge, root, parts);
+    judge.endpoint_settings(parts, root);
     // The host stores there which hooks the user trusts.
     parts.add_hooks(found.members(path, root, "hooks"), &["state"]);
-    parts.add_servers(found.members(path, root, "mcp_servers"));
+    let servers = found.members(path, root, "mcp_servers");
+    judge.servers(parts, servers);
+    parts.add_servers(servers);
     if let Some(notify) = root.get("notify") {
         match notify.items() {
             Some(_) => parts.add_command("notify", notify),
@@ -139,7 +204,9 @@ fn read_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts:
         }
     }
     if let Some(policy) = root.get("shell_environment_policy") {
-        parts.add_env(found.members(path, policy, "set"));
+        let set = found.members(path, policy, "set");
+        judge.variables(parts, set, VariableReach::Host);
+        parts.add_env(set);
     }
     for member in found.members(path, root, "model_providers") {
         if let Some(auth) = member.node().get("auth").filter(|auth| auth.get("command").is_some()) {

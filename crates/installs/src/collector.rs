@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
+use crate::judge::{Judge, dotenv};
 use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
+use crate::table::HostRow;
 use crate::{
     EntryKind, HostEntry, HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind,
     InstallLayer, InstallProblem, InstallProblemKind, Machine, ReadFault, RecordPlace,
@@ -17,6 +19,7 @@ pub(crate) struct Collector<'m> {
     pub(crate) machine: &'m Machine<'m>,
     pub(crate) host: HostName,
     pub(crate) home: String,
+    pub(crate) row: &'static HostRow,
     installs: Vec<Install>,
     problems: Vec<InstallProblem>,
     // Two records can lead to one directory, and the home can be inside the project.
@@ -27,9 +30,9 @@ pub(crate) struct Collector<'m> {
 }
 
 impl<'m> Collector<'m> {
-    pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String) -> Self {
+    pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String, row: &'static HostRow) -> Self {
         let (installs, problems) = (Vec::new(), Vec::new());
-        Self { machine, host, home, installs, problems, known: BTreeMap::new(), parts: BTreeMap::new() }
+        Self { machine, host, home, row, installs, problems, known: BTreeMap::new(), parts: BTreeMap::new() }
     }
 
     /// Returns the inventory, or `None` if the host is not on this machine and the project has nothing of it.
@@ -195,11 +198,56 @@ impl<'m> Collector<'m> {
         layer: InstallLayer,
         fill: impl FnOnce(&mut Self, &JsonNode<'_>, &mut Parts),
     ) {
-        let Some(file) = self.open(path, syntax) else { return };
+        let Some(file) = self.open(path, syntax).filter(|file| !file.is_blank()) else { return };
         let Some(root) = self.parse(&file) else { return };
         let mut parts = Parts::default();
         fill(self, &root, &mut parts);
+        self.add_parts(&file, layer, parts);
+    }
+
+    /// Reads a file of text and adds the parts that `fill` takes from it. A file over the limit is unreadable.
+    pub(crate) fn text_file(
+        &mut self,
+        path: &str,
+        layer: InstallLayer,
+        limit: usize,
+        fill: impl FnOnce(&mut Self, &str, &mut Parts),
+    ) {
+        let Some(file) = self.open(path, Syntax::Text) else { return };
+        let text = match file.text() {
+            Ok(text) if text.len() <= limit => text,
+            Ok(text) => {
+                let message = format!("has {} bytes, at most {limit} are read", text.len());
+                return self.unreadable(path, "", message);
+            }
+            Err(message) => return self.unreadable(path, "", message),
+        };
+        let mut parts = Parts::default();
+        fill(self, text, &mut parts);
+        self.add_parts(&file, layer, parts);
+    }
+
+    /// Reads a file of environment variables that the host loads.
+    pub(crate) fn environment_file(&mut self, path: &str, layer: InstallLayer) {
+        let judge = self.judge(path, layer);
+        self.text_file(path, layer, dotenv::LIMIT, |_, text, parts| dotenv::judge(&judge, text, parts));
+    }
+
+    /// Adds the parts of a file, if there are any.
+    fn add_parts(&mut self, file: &SourceFile, layer: InstallLayer, parts: Parts) {
+        let path = file.path.as_str();
         if parts.is_empty() {
+            if !parts.loosens.is_empty() {
+                let names: Vec<&str> = parts.loosens.iter().map(String::as_str).collect();
+                let message = format!("runs commands without asking: {}", names.join(", "));
+                let kind = InstallProblemKind::Loosens;
+                self.report(self.draft(
+                    kind,
+                    place(path, ""),
+                    message,
+                    "remove the setting to be asked again",
+                ));
+            }
             return;
         }
         let Some(real) = self.machine.files.real(path) else {
@@ -223,6 +271,11 @@ impl<'m> Collector<'m> {
         });
     }
 
+    /// Returns what judges the settings of a file.
+    pub(crate) fn judge(&self, path: &str, layer: InstallLayer) -> Judge {
+        Judge::new(self, path, layer)
+    }
+
     /// Returns the directory in which relative paths of a file's commands start: that of the project, or the user's home.
     pub(crate) fn base(&self, path: &str, layer: InstallLayer) -> Option<PlacePath> {
         let directory = match layer {
@@ -234,8 +287,11 @@ impl<'m> Collector<'m> {
 
     /// Reads a file of MCP servers.
     pub(crate) fn servers_file(&mut self, path: &str, syntax: Syntax, layer: InstallLayer) {
+        let judge = self.judge(path, layer);
         self.parts_file(path, syntax, layer, |found, root, parts| {
-            parts.add_servers(found.members(path, root, "mcpServers"));
+            let servers = found.members(path, root, "mcpServers");
+            judge.servers(parts, servers);
+            parts.add_servers(servers);
         });
     }
 
@@ -312,9 +368,14 @@ pub(crate) fn join(directory: &str, name: &str) -> String {
     format!("{}/{name}", directory.trim_end_matches('/'))
 }
 
-/// Returns `true` for the name of a JSON file. Case counts, as it does for the hosts.
+/// Returns `true` for the name of a JSON file.
 pub(crate) fn is_json(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json")
+    has_extension(name, "json")
+}
+
+/// Returns `true` if the name of a file has an extension. Case counts, as it does for the hosts.
+pub(crate) fn has_extension(name: &str, wanted: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension == wanted)
 }
 
 /// Resolves a path against the working directory, or the home directory if it starts with `~`.

@@ -1,6 +1,7 @@
 //! Hosts whose directories are the only record, and hosts that are known but not read.
 
 use crate::collector::{Collector, is_json, join, place};
+use crate::judge::permissions;
 use crate::loose::{add_directory, add_shared_skills, add_skills};
 use crate::source_file::Syntax;
 use crate::{Install, InstallKind, InstallLayer, InstallProblemKind, Machine};
@@ -84,6 +85,13 @@ pub(crate) fn report_vscode(found: &mut Collector<'_>) {
     let is_set = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).contains("\"chat.pluginLocations\"");
     if found.machine.files.read(&path).map_or(true, |read| read.is_some_and(is_set)) {
         report_unread(found, &path);
+    }
+    for directory in found.project_directories() {
+        let path = join(&directory, ".vscode/settings.json");
+        let judge = found.judge(&path, InstallLayer::Project);
+        found.parts_file(&path, Syntax::JsonWithCommas, InstallLayer::Project, |_, root, parts| {
+            permissions::vscode(&judge, root, parts);
+        });
     }
 }
 

@@ -37,3 +37,32 @@ pub enum FindingScope {
     /// Only if the file has no pin: its host writes the setting when the user clicks.
     FirstCheck,
 }
+
+/// The codes of findings that no rule of the scanner has, with the risk and the fix. The scanner has rules
+/// for `env/hijack` and `env/search-path`.
+pub const SETTINGS_RULES: &[(&str, &str)] = &[
+    (
+        "env/certificate",
+        "A certificate of the project can read encrypted connections. Add certificates on your machine instead.",
+    ),
+    (
+        "env/endpoint",
+        "The address receives your key and everything that the model is told. Set it in your own settings if you trust it.",
+    ),
+    (
+        "env/proxy",
+        "The machine sees, and for plain connections changes, what passes. Set it in your own settings.",
+    ),
+    (
+        "env/registry",
+        "The registry decides which code your package managers install. Set it in your own settings if you trust it.",
+    ),
+    (
+        "settings/permissions",
+        "The model runs commands that nobody has seen. Leave this setting to each user.",
+    ),
+    (
+        "settings/rules",
+        "The commands run outside the sandbox, and nobody is asked. Leave such rules to each user.",
+    ),
+];

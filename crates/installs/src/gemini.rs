@@ -9,6 +9,7 @@ use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{InstalledId, PlacePath};
 
 use crate::collector::{Collector, absolute, join, path_of, place, shown, step};
+use crate::judge::permissions;
 use crate::loose::{add_directory, add_shared_skills, add_skills, manifest_name};
 use crate::source_file::{SourceFile, Syntax};
 use crate::{
@@ -56,13 +57,42 @@ pub(crate) fn read(found: &mut Collector<'_>) {
         add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);
     }
     add_shared_skills(found);
+    read_environment(found);
     add_extensions(found);
 }
 
+/// Reads the file of environment variables that the host loads: the nearest one, else that of the user.
+fn read_environment(found: &mut Collector<'_>) {
+    let directories = found.project_directories();
+    let has_settings = directories.iter().any(|at| found.is_directory(&join(at, ".gemini")));
+    // Without the host, a file of this name is for other programs.
+    if !found.is_directory(&found.home) && !has_settings {
+        return;
+    }
+    let own = |at: &String| [join(at, ".gemini/.env"), join(at, ".env")];
+    let above = found.ancestors().into_iter().flat_map(|at| own(&at));
+    let user = [join(&found.home, ".env"), join(found.machine.home, ".env")];
+    let mut all = above.chain(user);
+    let Some(path) = all.find(|path| found.machine.files.kind(path).is_some()) else { return };
+    let is_user = user_of(found, &path);
+    let layer = if is_user { InstallLayer::User } else { InstallLayer::Project };
+    found.environment_file(&path, layer);
+}
+
+/// Returns `true` if a file is not in the project.
+fn user_of(found: &Collector<'_>, path: &str) -> bool {
+    let project = found.project_directories().into_iter().next();
+    !project.is_some_and(|project| path.strip_prefix(&project).is_some_and(|rest| rest.starts_with('/')))
+}
+
 fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    let judge = found.judge(path, layer);
     found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
         parts.add_hooks(found.members(path, root, "hooks"), NOT_EVENTS);
-        parts.add_servers(found.members(path, root, "mcpServers"));
+        let servers = found.members(path, root, "mcpServers");
+        judge.servers(parts, servers);
+        permissions::gemini(&judge, root, parts);
+        parts.add_servers(servers);
         for (object, key) in COMMANDS {
             let members = match *object {
                 "" => root.members().unwrap_or_default(),

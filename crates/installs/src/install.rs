@@ -209,6 +209,10 @@ pub enum InstallProblemKind {
     Leftover,
     /// `install/not-read`: a known place of plugins that is not read yet.
     NotRead,
+    /// `install/not-judged`: places that exist and are only named.
+    NotJudged,
+    /// `install/loosens`: the user's settings let the host run commands without asking.
+    Loosens,
 }
 
 impl RecordPlace {
@@ -230,6 +234,8 @@ impl InstallProblemKind {
             Self::Missing => "install/missing",
             Self::Leftover => "install/leftover",
             Self::NotRead => "install/not-read",
+            Self::NotJudged => "install/not-judged",
+            Self::Loosens => "install/loosens",
         }
     }
 }

@@ -3,7 +3,8 @@
 use core::str::FromStr;
 
 use crate::collector::{Collector, join, path_of, shown};
-use crate::{HostInventory, Machine, ReadFault, claude, codex, directory_hosts, gemini};
+use crate::table::row_of;
+use crate::{HostInventory, Machine, ReadFault, claude, codex, directory_hosts, gemini, named};
 
 macro_rules! hosts {
     ($($variant:ident $name:literal $title:literal,)*) => {
@@ -86,16 +87,23 @@ pub fn read_host(host: KnownHost, machine: &Machine<'_>) -> Option<HostInventory
         }
         KnownHost::Kimi => (home("KIMI_CODE_HOME", ".kimi-code"), directory_hosts::report_kimi),
     };
-    let mut found = Collector::new(machine, name, home);
+    let (row, fault) = row_of(host.as_str());
+    let mut found = Collector::new(machine, name, home, row);
+    if let Some(message) = fault {
+        found.fault("hosts.toml", "", ReadFault::new(message, "build plugward again"));
+    }
     if let Some((variable, value)) = unclear_home(host, machine) {
         let message = format!("{variable} is `{}`, expected an absolute path", shown(value));
         let fault = ReadFault::new(message, "correct or unset the variable");
         found.fault(&format!("${variable}"), "", fault);
     }
     read(&mut found);
+    named::report(&mut found);
     let is_unread = matches!(host, KnownHost::Vscode | KnownHost::Opencode | KnownHost::Kimi);
     // A home of an unread host says nothing: such programs are often installed without any plugin.
-    found.finish().filter(|inventory| !is_unread || !inventory.problems.is_empty())
+    let has_any =
+        |inventory: &HostInventory| !inventory.problems.is_empty() || !inventory.installs.is_empty();
+    found.finish().filter(|inventory| !is_unread || has_any(inventory))
 }
 
 /// Returns the variable and value that leave open which home the host uses: it takes `~` literally, and resolves other

@@ -7,17 +7,21 @@ mod directory_hosts;
 mod finding;
 mod gemini;
 mod install;
+mod judge;
 mod known_host;
 mod loose;
 mod machine;
 mod mask;
+mod named;
 mod parts;
 mod source_file;
+mod table;
 
-pub use finding::{FindingScope, SettingsFinding};
+pub use finding::{FindingScope, SETTINGS_RULES, SettingsFinding};
 pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,
     InstallProblem, InstallProblemKind, RecordPlace, SettingsParts,
 };
 pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
+pub use table::{HostHome, HostRow, host_rows};

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use plugward_manifest::json::{self, JsonMember, JsonNode, JsonValue, ParseLimits};
 use plugward_types::{Severity, Span};
 
+use crate::collector::shown;
+use crate::judge::NamedSetting;
 use crate::mask::{hashed, is_opaque, is_replaceable, is_secret_header, is_secret_name, masked};
 use crate::{FindingScope, InstallKind, InstallPart, SettingsParts};
 
@@ -53,6 +55,15 @@ pub(crate) enum Rendering {
     Version3,
     /// As written.
     Unmasked,
+}
+
+impl FoundSetting {
+    /// Creates a note.
+    pub(crate) fn note(code: &'static str, setting: NamedSetting<'_>, message: String) -> Self {
+        let NamedSetting { name, span } = setting;
+        let (severity, scope) = (Severity::Info, FindingScope::Contents);
+        Self { span, code, severity, scope, name: shown(name), message }
+    }
 }
 
 impl Value {
@@ -161,6 +172,22 @@ impl Parts {
     pub(crate) fn add_env(&mut self, members: &[JsonMember<'_>]) {
         let members = members.iter().filter(|member| !member.node().is_null());
         self.env.extend(members.map(|member| (member.key().to_owned(), Value::of(member.node()))));
+    }
+
+    /// Adds one environment variable.
+    pub(crate) fn add_variable(&mut self, name: &str, value: &str) {
+        self.env.insert(name.to_owned(), Value::Text(value.to_owned()));
+    }
+
+    /// Adds a setting that loosens or redirects the host.
+    pub(crate) fn add_permission(&mut self, name: &str, value: Value) {
+        self.permissions.insert(name.to_owned(), value);
+    }
+
+    /// Adds the rules of a file that allows commands.
+    pub(crate) fn add_rules(&mut self, rules: Vec<String>) {
+        let rules = rules.into_iter().map(Value::Text).collect();
+        self.permissions.insert("rules".to_owned(), Value::List(rules));
     }
 
     /// Returns the environment variables with their values as the host sets them.

@@ -15,7 +15,10 @@ use crate::parts::FoundSetting;
 pub(crate) enum Syntax {
     Json,
     JsonWithComments,
+    /// With comments and commas after the last item.
+    JsonWithCommas,
     Toml,
+    Text,
 }
 
 /// A file that was read, but not parsed.
@@ -25,6 +28,7 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     bytes: Vec<u8>,
     syntax: Syntax,
+    is_blank: bool,
 }
 
 /// Records are larger than files of plugins. The number of values limits the memory of a hostile file to about 128 MiB.
@@ -33,17 +37,37 @@ const LIMITS: ParseLimits =
 
 impl SourceFile {
     pub(crate) fn new(path: String, mut bytes: Vec<u8>, syntax: Syntax) -> Self {
-        if syntax != Syntax::Toml {
+        if !matches!(syntax, Syntax::Toml | Syntax::Text) {
             // Hosts accept a byte order mark at the start.
             if bytes.starts_with(b"\xef\xbb\xbf") {
                 blank(&mut bytes, 0, 3);
             }
             replace_surrogates(&mut bytes);
         }
-        if syntax == Syntax::JsonWithComments {
+        let is_blank = bytes.iter().all(u8::is_ascii_whitespace);
+        if matches!(syntax, Syntax::JsonWithComments | Syntax::JsonWithCommas) {
             blank_comments(&mut bytes);
         }
-        Self { path, bytes, syntax }
+        if syntax == Syntax::JsonWithCommas {
+            blank_last_commas(&mut bytes);
+        }
+        Self { path, bytes, syntax, is_blank }
+    }
+
+    /// Returns `true` if there is nothing in the file. Hosts read an empty settings file as an empty object.
+    pub(crate) const fn is_blank(&self) -> bool {
+        self.is_blank
+    }
+
+    /// Returns the file as text; the error is a message with its place.
+    pub(crate) fn text(&self) -> Result<&str, String> {
+        core::str::from_utf8(&self.bytes)
+            .map_err(|error| format!("expected UTF-8, got other bytes at offset {}", error.valid_up_to()))
+    }
+
+    /// Returns the line of an offset, from 1.
+    pub(crate) fn line(text: &str, offset: usize) -> u32 {
+        LineIndex::new(text.as_bytes(), LineEnds::Text).line(offset)
     }
 
     /// Returns findings with their lines. Most files have none, so lines are counted only if they are needed.
@@ -76,12 +100,38 @@ impl SourceFile {
     /// Parses the file, which must contain one object or table; the error is a message with its place.
     pub(crate) fn parse(&self) -> Result<JsonNode<'_>, String> {
         let root = match self.syntax {
-            Syntax::Json | Syntax::JsonWithComments => json::parse(&self.bytes, &LIMITS),
+            Syntax::Json | Syntax::JsonWithComments | Syntax::JsonWithCommas => {
+                json::parse(&self.bytes, &LIMITS)
+            }
             Syntax::Toml => json::parse_toml(&self.bytes, &LIMITS),
+            Syntax::Text => return Err("expected an object, got a text".to_owned()),
         };
         let root = root.map_err(|errors| escape::line(&errors.to_string()).into_owned())?;
         let is_object = root.members().is_some();
         if is_object { Ok(root) } else { Err(format!("expected an object, got {}", root.type_name())) }
+    }
+}
+
+/// Replaces each comma that no item follows with a space. Comments are blank already.
+fn blank_last_commas(bytes: &mut [u8]) {
+    let mut at = 0;
+    let mut comma = None;
+    while let Some(byte) = bytes.get(at).copied() {
+        let length = match byte {
+            b'"' => string_length(bytes.get(at..).unwrap_or_default()),
+            _ => 1,
+        };
+        match byte {
+            b',' => comma = Some(at),
+            b'}' | b']' => {
+                if let Some(comma) = comma.take() {
+                    blank(bytes, comma, 1);
+                }
+            }
+            _ if byte.is_ascii_whitespace() => {}
+            _ => comma = None,
+        }
+        at += length;
     }
 }
 

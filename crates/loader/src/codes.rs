@@ -31,6 +31,11 @@ pub const CODES: &[(&str, &str)] = &[
     ("install/missing", "install the plugin with its host, then check again"),
     ("install/leftover", "nothing to do; the host deletes versions that no record names"),
     ("install/not-read", "check the directory of that host yourself; plugward does not read its records yet"),
+    (
+        "install/not-judged",
+        "review these files yourself; their host reads them, and plugward does not judge them",
+    ),
+    ("install/loosens", "remove the setting from your settings if you want to be asked again"),
     ("install/outside", "check that you installed the plugin from there"),
     (
         "install/bookkeeping",
@@ -102,6 +107,11 @@ pub fn all() -> Vec<Code> {
         code: rule.id().to_string(),
         kind: "rule",
         help: format!("{} {}", rule.why(), rule.fix()),
+    }));
+    all.extend(plugward_installs::SETTINGS_RULES.iter().map(|(code, help)| Code {
+        code: (*code).to_owned(),
+        kind: "rule",
+        help: (*help).to_owned(),
     }));
     all.extend(plugward_redact::KINDS.iter().map(|(kind, what)| Code {
         code: (*kind).to_owned(),

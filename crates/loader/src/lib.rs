@@ -41,6 +41,7 @@ pub use discovery::survey::{SurveyedPlugin, survey};
 pub use gates::approval::ApprovalStore;
 pub use gates::mint::{DeclaredModules, Grants, NoGrants};
 pub use gates::policy::RevocationStore;
+pub use gates::settings_findings::SETTINGS_FILE;
 pub use gates::verifiers::{SignerRow, SignersError, Verifiers};
 pub use hooks::{HookPlugins, HookSealError, add_looked, record_laundered};
 pub use record::{Record, RecordFailure, RecordOptions, ledger_name};

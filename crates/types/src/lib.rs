@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod address;
 mod behavior;
 mod digest;
 mod error;
@@ -12,6 +13,7 @@ mod lines;
 mod rule;
 mod time;
 
+pub use address::{Address, AddressParts};
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};
 pub use digest::{Digest, SurfaceDigest, TreeDigest};
 pub use error::{ParseError, ParseErrorKind};

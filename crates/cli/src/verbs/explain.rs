@@ -4,8 +4,8 @@ use plugward_loader::manifest::Coverage;
 use plugward_loader::pinstore::ReviewedDigests;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, Severity,
-    SurfaceReport, Weight,
+    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, SETTINGS_FILE,
+    Severity, SurfaceReport, Weight,
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
@@ -206,7 +206,7 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
         let hidden = if how.is_empty() { String::new() } else { format!(" (hidden: {})", how.join(", ")) };
         out.push_str(&format!(
             "{}:{}:{}  {}  {}{hidden}\n",
-            line(&finding.path),
+            line(if finding.path == SETTINGS_FILE { plugin.path.as_str() } else { finding.path.as_str() }),
             finding.line,
             finding.column,
             paint(style, tier(finding.severity)),

@@ -185,7 +185,13 @@ impl Switches {
     fn problem(&mut self, problem: &InstallProblem) -> Result<(), Blocked> {
         let name = problem.key.as_ref().map_or_else(|| problem.record.file.clone(), ToString::to_string);
         match (problem.kind, &problem.switch) {
-            (InstallProblemKind::Leftover | InstallProblemKind::NotRead, _) => Ok(()),
+            (
+                InstallProblemKind::Leftover
+                | InstallProblemKind::NotRead
+                | InstallProblemKind::NotJudged
+                | InstallProblemKind::Loosens,
+                _,
+            ) => Ok(()),
             (InstallProblemKind::Missing, switch) if problem.state == HostState::Off => {
                 if let HostSwitch::Id(id) = switch {
                     self.off_ids.insert(id.clone());

@@ -149,6 +149,8 @@ fn add_loose(found: &mut Collector<'_>, settings: &Settings) {
     for (at, layer) in levels {
         add_skills(found, &join(&at, "skills"), layer, &[], Some(&state));
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
-        add_directory(found, &join(&at, "commands"), InstallKind::Commands, layer);
+        for name in ["commands", "output-styles", "workflows"] {
+            add_directory(found, &join(&at, name), InstallKind::Commands, layer);
+        }
     }
 }

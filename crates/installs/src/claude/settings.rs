@@ -7,6 +7,8 @@ use plugward_types::{InstalledId, PlacePath, PluginKey};
 
 use super::markets::{KnownMarket, market_of};
 use crate::collector::{Collector, clean, is_json, join, path_of, place, step};
+use crate::judge::variables::VariableReach;
+use crate::judge::{Judge, permissions};
 use crate::parts::Parts;
 use crate::source_file::Syntax;
 use crate::{
@@ -112,8 +114,9 @@ impl Settings {
         layer: InstallLayer,
     ) -> Vec<(InstalledId, Setting)> {
         let mut settings = Vec::new();
+        let judge = found.judge(path, layer);
         found.parts_file(path, Syntax::Json, layer, |found, root, parts| {
-            add_parts(found, path, root, parts);
+            add_parts(found, &judge, path, root, parts);
             for member in found.members(path, root, "enabledPlugins") {
                 let record = place(path, &step("/enabledPlugins", member.key()));
                 let Some(id) = found.id(member.key(), record.clone()) else { continue };
@@ -159,9 +162,12 @@ pub(super) fn read(found: &mut Collector<'_>) -> Settings {
 }
 
 /// Adds the hooks, environment and commands of a settings file.
-fn add_parts(found: &mut Collector<'_>, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
+fn add_parts(found: &mut Collector<'_>, judge: &Judge, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
     parts.add_hooks(found.members(path, root, "hooks"), &[]);
-    parts.add_env(found.members(path, root, "env"));
+    let env = found.members(path, root, "env");
+    judge.variables(parts, env, VariableReach::Host);
+    parts.add_env(env);
+    permissions::claude(judge, root, parts);
     parts.add_switches(root, SWITCHES);
     for name in COMMANDS {
         let Some(node) = root.get(name).filter(|node| !node.is_null()) else { continue };
@@ -182,8 +188,11 @@ fn read_servers(found: &mut Collector<'_>) {
     let moved = path_of(found.machine, "CLAUDE_CONFIG_DIR");
     let base = moved.unwrap_or_else(|| found.machine.home.to_owned());
     let path = join(&base, ".claude.json");
+    let judge = found.judge(&path, InstallLayer::User);
     found.parts_file(&path, Syntax::Json, InstallLayer::User, |found, root, parts| {
-        parts.add_servers(found.members(&path, root, "mcpServers"));
+        let servers = found.members(&path, root, "mcpServers");
+        judge.servers(parts, servers);
+        parts.add_servers(servers);
         let mut directories = found.project_directories();
         directories.extend(main_checkout(found));
         for directory in directories {

@@ -17,8 +17,10 @@ mod codex;
 mod corpus;
 mod directory_hosts;
 mod gemini;
+mod judged;
 mod masking;
 mod properties;
 #[path = "../../../../fuzz/installs/properties.rs"]
 mod properties_of_bytes;
 mod support;
+mod table;

@@ -9,6 +9,7 @@ pub(crate) mod pin;
 pub(crate) mod policy;
 pub(crate) mod scan;
 pub(crate) mod settings;
+pub(crate) mod settings_findings;
 pub(crate) mod surface;
 pub(crate) mod tree;
 pub(crate) mod verifiers;

@@ -10,8 +10,9 @@ use plugward_scanner::{
     ScanReport, Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
+use plugward_types::{BehaviorEvidence, Finding, Severity};
 
+use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
 use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
@@ -86,7 +87,12 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     let own = if strict { Profile::StrictPlugin } else { Profile::General };
     let profile = options.profile.unwrap_or(own);
     match scan(snapshot, &one.shared, &one.closure_files, &one.views, profile, options) {
-        Ok(scanned) => decide(&mut result, one, &scanned, context),
+        Ok(mut scanned) => {
+            if let Some(own) = scanned.parts.first_mut() {
+                own.report.add_findings(settings_findings::of(one));
+            }
+            decide(&mut result, one, &scanned, context);
+        }
         Err(message) => {
             let help = "fix the cause; a plugin that cannot be scanned does not load";
             result.outcome.add("scan/error", Weight::CouldNotTell, message, help);
@@ -131,13 +137,7 @@ fn scan(
             }
         }
     }
-    let role = RoleHint::NONE.used_as(FileRole::Executed);
-    let started = closure.files().map(|(path, bytes, digest)| Entry {
-        path,
-        content: Bytes::Bytes { bytes, digest },
-        role,
-    });
-    let started: Vec<Entry<'_>> = started.collect();
+    let started = closure.scanned();
     if !started.is_empty() {
         parts.push(look(String::new(), &started)?);
     }
@@ -206,10 +206,10 @@ fn ask(result: &mut ScanResult, one: &Examined, first: &Finding, count: usize, c
         return;
     }
     let noun = if count == 1 { "finding" } else { "findings" };
-    let message = format!(
-        "{count} suspicious {noun}, first {} at {}:{}:{}",
-        first.rule, first.path, first.line, first.column
-    );
+    // A settings file is a file itself.
+    let path = if first.path == SETTINGS_FILE { one.place.real.name() } else { first.path.as_str() };
+    let message =
+        format!("{count} suspicious {noun}, first {} at {path}:{}:{}", first.rule, first.line, first.column);
     let help = "review the findings, then accept this version if you trust it";
     let mut reason = Reason::new(SUSPICIOUS, Gate::Scan, Weight::Undecided, message, help);
     reason.accept = one.subject.as_ref().map(|subject| ReviewedDigests::wanted(subject.facts(), None));

@@ -64,7 +64,10 @@ impl RecordNotes {
                 Trust::Prompt => self.row(problem, roots, rules, Weight::Undecided, message),
                 Trust::Locked => self.row(problem, roots, rules, Weight::Integrity, message),
             },
-            InstallProblemKind::Leftover | InstallProblemKind::NotRead => {
+            InstallProblemKind::NotJudged => {
+                self.notice(problem, format!("{}: {message}", problem.host));
+            }
+            InstallProblemKind::Leftover | InstallProblemKind::NotRead | InstallProblemKind::Loosens => {
                 self.notice(problem, format!("`{file}`: {message}"));
             }
         }

@@ -101,6 +101,16 @@ impl ScanReport {
         &self.findings
     }
 
+    /// Adds findings of a host's own checks, so that suppressions and the gate apply to them too.
+    pub fn add_findings(&mut self, more: impl IntoIterator<Item = Finding>) {
+        for finding in more {
+            let at = self.findings.partition_point(|known| *known < finding);
+            let length = u32::try_from(finding.span.len()).unwrap_or(u32::MAX);
+            self.ends.insert(at, (finding.line, finding.column.saturating_add(length)));
+            self.findings.insert(at, finding);
+        }
+    }
+
     /// Returns the findings with the line and column after the last byte of each.
     pub fn placed(&self) -> impl Iterator<Item = (&Finding, (u32, u32))> {
         self.findings.iter().zip(self.ends.iter().copied())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_loader::{PluginKind, PluginReport, Report};
+use plugward_loader::{PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
 
 use super::Target;
 use crate::escape::line;
@@ -48,6 +48,8 @@ fn contents(found: &[&PluginReport]) -> String {
             PluginKind::Settings | PluginKind::Servers => {
                 add(4, "hook", plugin.surface.iter().filter(|item| item.kind == "hook").count());
                 add(5, "MCP server", plugin.surface.iter().filter(|item| item.kind == "mcp-server").count());
+                let suspicious = plugin.findings.iter().filter(|one| one.severity > Severity::Info);
+                add(6, "setting", suspicious.filter(|one| one.path == SETTINGS_FILE).count());
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use plugward_commands::{read_argv, read_command, read_script};
 use plugward_readers::{ImportTarget, Language, imports};
+use plugward_scanner::Lens;
 
 use super::place::{Landing, directory, inside};
 use super::scope::is_dependency;
@@ -50,6 +51,14 @@ impl FileLanguage {
             "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => Some(Self::JavaScript),
             "python" | "pypy" | "uv" | "pipx" => Some(Self::Python),
             _ => SHELLS.contains(&name).then_some(Self::Shell),
+        }
+    }
+
+    const fn lens(self) -> Lens {
+        match self {
+            Self::JavaScript => Lens::Js,
+            Self::Python => Lens::Py,
+            Self::Shell => Lens::Sh,
         }
     }
 
@@ -103,6 +112,9 @@ impl Collector<'_> {
             if !self.seen.insert((path.clone(), language)) {
                 continue;
             }
+            if own.is_none() {
+                self.set_lens(&path, language.lens());
+            }
             if let Some(line) = shebang(&bytes) {
                 let words: Vec<&str> = line.split_ascii_whitespace().chain([path.as_str()]).collect();
                 let line = self
@@ -117,6 +129,14 @@ impl Collector<'_> {
             } else {
                 self.neighbors(&bytes, &path, &start);
             }
+        }
+    }
+
+    /// Notes the language in which a file of the closure runs.
+    pub(super) fn set_lens(&mut self, path: &str, lens: Lens) {
+        let name = super::listed(&self.scope.shown(path));
+        if let Some(entry) = self.closure.entries.get_mut(&name) {
+            entry.lens.get_or_insert(lens);
         }
     }
 
@@ -166,12 +186,14 @@ impl Collector<'_> {
             FileLanguage::Python => Language::Python,
         };
         let found = imports(language, bytes, path);
-        let directories = found.iter().filter_map(|import| match &import.target {
-            ImportTarget::Directory(path) => self.scope.expand(path).map(|path| joined(start, &path)),
-            _ => None,
-        });
-        let directories: Vec<String> = directories.collect();
-        self.python.extend(directories);
+        if language == Language::Python {
+            let directories = found.iter().filter_map(|import| match &import.target {
+                ImportTarget::Directory(path) => self.scope.expand(path).map(|path| joined(start, &path)),
+                _ => None,
+            });
+            let directories: Vec<String> = directories.collect();
+            self.python.extend(directories);
+        }
         for import in found {
             match import.target {
                 ImportTarget::Module(name) if language == Language::Python => {
@@ -222,7 +244,7 @@ impl Collector<'_> {
             vec![joined(here, &name)]
         } else {
             // `NODE_PATH` names directories of packages.
-            self.python.iter().map(|base| format!("{base}/{name}")).collect()
+            self.packages.iter().map(|base| format!("{base}/{name}")).collect()
         };
         let name = |base: &String| {
             // A module of TypeScript is imported by the name of its output.
@@ -253,11 +275,21 @@ impl Collector<'_> {
         let bases: Vec<String> = if ups > 0 {
             vec![format!("{here}{}", "/..".repeat(ups.saturating_sub(1)))]
         } else {
-            let project = self.scope.top();
-            let fixed = [here.to_owned(), start.to_owned(), format!("{project}/src")];
-            fixed.into_iter().chain(self.scope.own.clone()).chain(self.python.iter().cloned()).collect()
+            // A script imports from its own directory, which is one of these.
+            core::iter::once(here.to_owned()).chain(self.python.iter().cloned()).collect()
         };
-        for base in bases {
+        let first = parts.first().copied().unwrap_or_default();
+        let has = |base: &String| {
+            let is = |path: String| {
+                !matches!(self.places.land(&path).landing, Landing::Absent | Landing::Elsewhere)
+            };
+            is(format!("{base}/{first}.py")) || is(format!("{base}/{first}"))
+        };
+        let found = ups > 0 || bases.iter().any(has);
+        // The sources of the project, and of the plugin, are searched last.
+        let last = [Some(format!("{}/src", self.scope.top())), self.scope.own.clone()];
+        let last = last.into_iter().flatten().filter(|_| !found);
+        for base in bases.into_iter().chain(last.collect::<Vec<_>>()) {
             let mut at = base;
             if parts.is_empty() {
                 self.first_of(

@@ -12,8 +12,9 @@ use plugward_commands::{
     read_argv, read_command, read_variable,
 };
 use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind};
+use plugward_scanner::{Content, Entry, Lens, RoleHint};
 use plugward_tree_lock::{EntryKind, Snapshot, TreeList};
-use plugward_types::{Digest, TreeDigest};
+use plugward_types::{Digest, FileRole, TreeDigest};
 
 use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand, closure_paths};
 use crate::contents::hash::sha256;
@@ -34,6 +35,9 @@ const MOST_BYTES: u64 = 64 << 20;
 const KEPT_FILE: usize = 256 << 10;
 const KEPT: usize = 4 << 20;
 
+/// The modules that Python imports at every start.
+const SITE: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
+
 /// The code for a plugin that runs files of a host's directory.
 pub(crate) const OUTSIDE: &str = "surface/outside";
 const TOO_LARGE: &str = "surface/too-large";
@@ -53,6 +57,8 @@ struct ClosureEntry {
     shown: String,
     kind: EntryKind,
     digest: Digest,
+    /// The language in which it runs.
+    lens: Option<Lens>,
     /// The contents, or the target of a symlink. Empty for a file that does not exist.
     bytes: Vec<u8>,
     /// The place in the order in which the entries were found. Files that commands name are first.
@@ -65,10 +71,15 @@ impl Closure {
         self.list.as_ref().map(TreeList::as_str)
     }
 
-    /// Returns the files with their paths for a person, and the digests of their contents.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &[u8], Digest)> {
+    /// Returns the files for the scanner, as files that run.
+    pub(crate) fn scanned(&self) -> Vec<Entry<'_>> {
         let files = self.entries.values().filter(|entry| entry.kind != EntryKind::Link);
-        files.map(|entry| (entry.shown.as_str(), entry.bytes.as_slice(), entry.digest))
+        let entries = files.map(|entry| Entry {
+            path: &entry.shown,
+            content: Content::Bytes { bytes: &entry.bytes, digest: entry.digest },
+            role: entry.lens.map_or(RoleHint::NONE, RoleHint::lens).used_as(FileRole::Executed),
+        });
+        entries.collect()
     }
 
     /// Returns the contents that a baseline keeps: those of files that commands name first.
@@ -129,7 +140,10 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         outcome: GateOutcome::passed(Gate::Surface),
         queue: Vec::new(),
         seen: BTreeSet::new(),
-        python: Vec::new(),
+        python: BTreeSet::new(),
+        packages: Vec::new(),
+        search: Vec::new(),
+        source: None,
         recipes: BTreeSet::new(),
         is_full: false,
     };
@@ -186,8 +200,14 @@ struct Collector<'a> {
     /// The files whose imports are still to be followed.
     queue: Vec<Job>,
     seen: BTreeSet<(String, FileLanguage)>,
-    /// The directories in which Python looks for modules, besides that of the script.
-    python: Vec<String>,
+    /// The directories in which Python looks for modules: those of scripts, and those that a program adds.
+    python: BTreeSet<String>,
+    /// The directories in which Node.js looks for packages.
+    packages: Vec<String>,
+    /// The directories that settings put in front of `PATH`.
+    search: Vec<String>,
+    /// The text of the settings file, to find the lines of commands.
+    source: Option<String>,
     recipes: BTreeSet<(String, String)>,
     is_full: bool,
 }
@@ -214,9 +234,24 @@ impl Collector<'_> {
             .with_context(&start, None, &BTreeMap::new(), |context| read_variable(name, value, context));
         match reading {
             Ok(reading) => {
-                if matches!(name, "PYTHONPATH" | "NODE_PATH") {
-                    let directories = value.split(':').filter(|path| !path.is_empty());
-                    self.python.extend(directories.map(|path| joined(&start, path)));
+                let directories: Vec<String> = value
+                    .split(':')
+                    .filter_map(|path| self.scope.expand(path).filter(|path| !path.is_empty()))
+                    .map(|path| joined(&start, &path))
+                    .collect();
+                match name {
+                    // Only what programs import from there runs, and what Python always imports.
+                    "PYTHONPATH" => {
+                        self.python.extend(directories.iter().cloned());
+                        for name in directories.iter().flat_map(|at| SITE.map(|name| format!("{at}/{name}")))
+                        {
+                            self.file(&name, &[], Some(FileLanguage::Python), &start, Origin::Body);
+                        }
+                        return;
+                    }
+                    "NODE_PATH" => return self.packages.extend(directories),
+                    "PATH" => return self.search.extend(directories),
+                    _ => {}
                 }
                 for target in &reading.starts {
                     self.target(target, None, &start, Origin::Host(place));
@@ -261,7 +296,7 @@ impl Collector<'_> {
     }
 
     /// Returns the place of an item. The parts of a settings file have no lines of their own.
-    fn place_of(&self, item: &SurfaceItem, command: &str) -> CommandPlace {
+    fn place_of(&mut self, item: &SurfaceItem, command: &str) -> CommandPlace {
         let digest = sha256(command.as_bytes());
         let line = item.place().position().map_or(1, |position| u64::from(position.line));
         if self.scope.own.is_some() {
@@ -270,8 +305,8 @@ impl Collector<'_> {
         let real = self.one.place.installed.as_ref().map_or(&self.one.place.real, |one| &one.place);
         let first = command.lines().next().unwrap_or_default();
         let needle = first.replace('\\', "\\\\").replace('"', "\\\"");
-        let text = self.places.read(real.as_str(), MOST_BYTES).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let read = || self.places.read(real.as_str(), MOST_BYTES).unwrap_or_default();
+        let text = self.source.get_or_insert_with(|| String::from_utf8_lossy(&read()).into_owned());
         let at = text.lines().position(|line| !needle.is_empty() && line.contains(&needle));
         let line = at.and_then(|at| u64::try_from(at).ok()).map_or(1, |at| at.saturating_add(1));
         CommandPlace { digest, file: self.scope.shown(real.as_str()), line }
@@ -290,6 +325,7 @@ impl Collector<'_> {
             Err(error) => return self.too_complex(file, &error),
         };
         for program in &line.programs {
+            self.on_search_path(program, start, origin);
             for target in &program.starts {
                 self.target(target, Some(program), start, origin);
             }
@@ -354,6 +390,16 @@ impl Collector<'_> {
         }
     }
 
+    /// Looks for a program in the directories that settings put in front of `PATH`.
+    fn on_search_path(&mut self, program: &StartedProgram, start: &str, origin: Origin<'_>) {
+        let names = program.name.literals().filter(|name| !name.is_empty() && !name.contains('/'));
+        let found = names.flat_map(|name| self.search.iter().map(move |at| format!("{at}/{name}")));
+        let found = found.filter(|path| matches!(self.places.land(path).landing, Landing::File { .. }));
+        for path in found.collect::<Vec<_>>() {
+            self.file(&path, &[], None, start, origin);
+        }
+    }
+
     /// Looks for a program in the directories that a text puts in front of `PATH`.
     fn on_path(
         &mut self,
@@ -390,6 +436,10 @@ impl Collector<'_> {
             let found = tried().map(|path| (path.clone(), self.places.land(&path)));
             found.into_iter().find(|(_, landed)| is_file(landed)).unwrap_or((path.to_owned(), first))
         };
+        if matches!(language, None | Some(FileLanguage::Python)) {
+            // Python looks for modules in the directory of the script.
+            self.python.insert(place::directory(&landed.path).to_owned());
+        }
         self.take(&named, &landed, language, start, origin);
     }
 
@@ -477,7 +527,7 @@ impl Collector<'_> {
         let digest = sha256(&bytes);
         self.closure.bytes =
             self.closure.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        let entry = ClosureEntry { shown: shown.clone(), kind, digest, bytes, order };
+        let entry = ClosureEntry { shown: shown.clone(), kind, digest, lens: None, bytes, order };
         self.closure.entries.entry(listed(&shown)).or_insert(entry);
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use plugward_commands::{RecipeTool, read_command};
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
+use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
 
 use super::place::{Landing, directory};
@@ -45,11 +46,9 @@ impl Collector<'_> {
         };
         let here = directory(&file).to_owned();
         for recipe in found {
-            self.insert(
-                &format!("{file}#{}", recipe.name.replace('/', "%2F")),
-                EntryKind::File,
-                recipe.text.into_bytes(),
-            );
+            let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
+            self.insert(&listed, EntryKind::File, recipe.text.into_bytes());
+            self.set_lens(&listed, Lens::Sh);
             let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {
                 read_command(&recipe.commands, context)
             });

@@ -169,7 +169,16 @@ impl<'a> Scope<'a> {
 
     /// Returns the value of a variable at the start of a path in code, such as `${HOME}/x.js`.
     pub(super) fn expand(&self, path: &str) -> Option<String> {
-        let named = path.strip_prefix("${").and_then(|rest| rest.split_once('}'));
+        let named = match path.strip_prefix('$') {
+            Some(rest) if rest.starts_with('{') => {
+                rest.strip_prefix('{').and_then(|rest| rest.split_once('}'))
+            }
+            Some(rest) => {
+                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                Some(rest.split_at(rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len())))
+            }
+            None => None,
+        };
         match named {
             Some((name, rest)) => Some(format!("{}{rest}", self.variables.get(name)?)),
             None => match path.strip_prefix('~') {
