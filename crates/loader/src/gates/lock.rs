@@ -271,12 +271,8 @@ pub(crate) fn gate(
             if gate.result.says == LockMatch::Matched && accepted {
                 gate.result.says = LockMatch::Accepted;
             }
-            let agrees = match gate.result.says {
-                LockMatch::Accepted => true,
-                // A lockfile of a repository grants nothing, unless the caller has chosen it as the anchor.
-                LockMatch::Matched => context.options.trust == Trust::Locked,
-                LockMatch::Nothing => false,
-            };
+            // A lockfile of a repository grants nothing, unless the caller has chosen it as the anchor.
+            let agrees = gate.result.says == LockMatch::Accepted || context.options.trust == Trust::Locked;
             let entry = file.get(&gate.path).filter(|_| agrees);
             gate.result.unresolved = entry.map(|entry| entry.unresolved.clone()).unwrap_or_default();
         }
