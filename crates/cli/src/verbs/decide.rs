@@ -3,7 +3,7 @@
 use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
 use plugward_loader::{
     CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust,
-    UserDecision, Weight, approve_static, decide, record_start_over,
+    UserDecision, Weight, approve_static, decide,
 };
 
 use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
@@ -276,14 +276,6 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
     }
     out.result("Deleted all pins. Denials and revocations stay.\n")?;
     Ok(0)
-}
-
-fn start_over(host: &Host) -> Result<(), Failure> {
-    let dir = host::own_directory(host.config_dir()?).map_err(Failure::of_store)?;
-    let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::store(error.to_string()))?;
-    Pins::start_over(&file, WAIT).map(drop).map_err(|error| {
-        Failure::store(format!("cannot start over: {error}")).code(error.code()).help(error.help())
-    })
 }
 
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
