@@ -78,6 +78,8 @@ fn read(hosts: &[KnownHost], files: &[&str], bytes: &[u8]) {
         environment: &environment,
         project: project.as_ref(),
         directory: project.as_ref(),
+        nested: &[],
+        unsearched: &[],
         files: &texts,
     };
     for found in hosts.iter().filter_map(|host| read_host(*host, &machine)) {

@@ -31,6 +31,7 @@ pub(crate) fn pins(bytes: &[u8]) {
         version: None,
         behaviors: None,
         facts: Facts::of_tree(TreeDigest::from_bytes([1; 32])),
+        before: None,
         predecessor: None,
     };
     let enroll = Change::Enroll { observed, via: PinOrigin::Tofu, by: None };

@@ -369,6 +369,7 @@ impl Person for Rival<'_> {
                 behaviors: None,
                 facts: Facts::of_tree(tree),
                 predecessor: None,
+                before: None,
             };
             bench_commit(self.0, vec![Change::Enroll { observed, via: PinOrigin::Tofu, by: None }]);
         }

@@ -49,6 +49,9 @@ pub(crate) enum Peers {
         /// Only this host
         #[arg(long, value_name = "NAME")]
         host: Option<String>,
+        /// Program to start the hosts with [default: debug/plugward in the target directory]
+        #[arg(long, value_name = "FILE")]
+        plugward: Option<PathBuf>,
     },
 }
 
@@ -84,6 +87,10 @@ struct Case {
     what: String,
     #[serde(default)]
     edits: Vec<Vec<String>>,
+    /// Edits after `plugward check` has pinned what is there. If there are any, the host is also started by `plugward
+    /// run`, under which the word must not be written.
+    #[serde(default)]
+    change: Vec<Vec<String>>,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default = "intact")]
@@ -97,11 +104,17 @@ fn intact() -> String {
 }
 
 pub(crate) fn run(task: &Peers) -> Result<Outcome> {
-    let Peers::Hosts { prefix, host } = task;
+    let Peers::Hosts { prefix, host, plugward } = task;
+    let target = PathBuf::from(Metadata::read()?.target_directory()?);
     let prefix = match prefix {
         Some(prefix) => std::path::absolute(prefix)?,
-        None => Path::new(&Metadata::read()?.target_directory()?).join("peers"),
+        None => target.join("peers"),
     };
+    let plugward = match plugward {
+        Some(file) => std::path::absolute(file)?,
+        None => target.join("debug/plugward"),
+    };
+    ensure!(plugward.exists(), "{} does not exist: cargo build -p plugward", plugward.display());
     let mut chosen = toml::from_str::<Table>(&text(TABLE)?).context(TABLE)?.host;
     chosen.retain(|known| host.as_ref().is_none_or(|name| *name == known.name));
     ensure!(!chosen.is_empty(), "unknown host (known: claude, codex, gemini)");
@@ -110,10 +123,12 @@ pub(crate) fn run(task: &Peers) -> Result<Outcome> {
     let mut count: usize = 0;
     for host in &chosen {
         // A host that cannot be observed does not keep the others from it.
-        if let Err(error) = observe(&prefix, host, &mut wrong) {
+        if let Err(error) = observe(&prefix, &plugward, host, &mut wrong) {
             wrong.push(format!("{}: {error:#}", host.name));
         }
-        count = count.saturating_add(host.records.len()).saturating_add(host.case.len());
+        let guarded = host.case.iter().filter(|case| !case.change.is_empty()).count();
+        let plain = host.records.len().saturating_add(host.case.len());
+        count = count.saturating_add(plain).saturating_add(guarded);
     }
     Ok(Outcome { looked_at: format!("{count} observations"), wrong })
 }
@@ -140,7 +155,7 @@ fn program(prefix: &Path, host: &Host) -> PathBuf {
 }
 
 /// Prints the observations of one host, and adds those that differ to `wrong`.
-fn observe(prefix: &Path, host: &Host, wrong: &mut Vec<String>) -> Result<()> {
+fn observe(prefix: &Path, plugward: &Path, host: &Host, wrong: &mut Vec<String>) -> Result<()> {
     let lab = Lab::create(prefix, host)?;
     let version = lab.version()?;
     let mut note = |what: &str, seen: Result<bool>, relied: bool| {
@@ -165,6 +180,10 @@ fn observe(prefix: &Path, host: &Host, wrong: &mut Vec<String>) -> Result<()> {
     for case in &host.case {
         note(&case.what, lab.case(case), case.relied);
         lab.restore()?;
+        if !case.change.is_empty() {
+            note(&format!("{}, started by plugward", case.what), lab.guarded(plugward, case), false);
+            lab.restore()?;
+        }
     }
     Ok(())
 }
@@ -207,16 +226,20 @@ impl<'a> Lab<'a> {
 
     /// Starts the host, with standard output in a file. The host is the leader of a process group of its own.
     fn start(&self, args: &[String], input: &str) -> Result<Child> {
+        self.spawn(&self.program, args, input)
+    }
+
+    fn spawn(&self, program: &Path, args: &[String], input: &str) -> Result<Child> {
         use std::os::unix::process::CommandExt as _;
         let output = fs::File::create(self.root.join("output")).context("create a file")?;
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new(program);
         command.args(args.iter().map(|arg| self.fill(arg))).current_dir(self.work()).process_group(0);
         command.env_clear().env("HOME", self.home()).env("PATH", &self.path).env("TERM", "dumb");
         // Nothing listens on the discard port, so no host reaches the network. The updater would replace the host.
         command.env("HTTPS_PROXY", "http://127.0.0.1:9").env("HTTP_PROXY", "http://127.0.0.1:9");
         command.env("DISABLE_AUTOUPDATER", "1").envs(self.host.env.iter().cloned());
         command.stdin(Stdio::piped()).stdout(output.try_clone()?).stderr(output);
-        let mut child = command.spawn().with_context(|| format!("start {}", self.program.display()))?;
+        let mut child = command.spawn().with_context(|| format!("start {}", program.display()))?;
         if let Some(mut stdin) = child.stdin.take() {
             // A host that does not read its input may have closed it.
             drop(stdin.write_all(input.as_bytes()));
@@ -271,14 +294,44 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
+    /// Pins what is there, changes it, starts the host by `plugward run`, and returns whether the mark was written.
+    fn guarded(&self, plugward: &Path, case: &Case) -> Result<bool> {
+        self.edit(&case.edits)?;
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+        let check = words(&["check", "--host", &self.host.name, "--allow-empty"]);
+        let before =
+            self.wait(self.spawn(plugward, &check, "")?, || false)?.context("the check was stopped")?;
+        self.edit(&case.change)?;
+        let args =
+            [words(&["run", "--", &self.host.name]), self.host.first.clone(), case.args.clone()].concat();
+        let args = [args, self.host.last.clone()].concat();
+        let mut since = Instant::now();
+        let mut last = self.ran();
+        // A host that starts has the control in its home. The time counts from its last word.
+        self.wait(self.spawn(plugward, &args, "")?, || {
+            let now = self.ran();
+            if now != last {
+                (since, last) = (Instant::now(), now);
+            }
+            !last.is_empty() && since.elapsed() > GRACE
+        })?;
+        // Nothing that is asked about at first sight has to be pinned.
+        let known = before.code().is_some_and(|code| matches!(code, 0 | 3 | 6));
+        ensure!(known, "the first check ended with {before}: {}", self.output());
+        Ok(self.ran().lines().any(|line| line == case.mark))
+    }
+
+    /// Returns the words that hooks and servers have written.
+    fn ran(&self) -> String {
+        fs::read_to_string(self.home().join("ran")).unwrap_or_default()
+    }
+
     /// Starts the host after a change, and returns whether the mark of the case was written.
     fn case(&self, case: &Case) -> Result<bool> {
         self.edit(&case.edits)?;
+        self.edit(&case.change)?;
         let args = [&*self.host.first, &case.args, &self.host.last].concat();
-        let has = |mark: &str| {
-            let text = fs::read_to_string(self.home().join("ran")).unwrap_or_default();
-            text.lines().any(|line| line == mark)
-        };
+        let has = |mark: &str| self.ran().lines().any(|line| line == mark);
         let mut control: Option<Instant> = None;
         self.wait(self.start(&args, "")?, || {
             if control.is_none() && has(CONTROL) {

@@ -60,7 +60,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("review the change: {diff}")
         }
         ("pin/new", Weight::Undecided) => format!("review it: {diff}"),
-        ("scan/suspicious", _) => format!("review it: {review}"),
+        ("scan/suspicious" | "surface/unresolved", _) => format!("review it: {review}"),
         ("pin/new" | "lock/unlisted" | "lock/missing", _) => format!("review it, then add it: {lock}"),
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
@@ -86,7 +86,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("approval/stale", _) => {
             format!("review the change: {diff}\nthen approve it: plugward approve {selector} --static")
         }
-        ("pin/store" | "pin/store-version", _) => {
+        ("pin/lost" | "pin/store" | "pin/store-version", _) => {
             format!(
                 "{}\nor start over without pins, denials and revocations: plugward forget --all",
                 reason.help
@@ -116,12 +116,14 @@ pub(crate) fn words(reason: &Reason) -> String {
         ("approval/stale", _) => "changed since it was approved".to_owned(),
         ("approval/risk", _) => "risk above plugins.max_risk".to_owned(),
         ("check/all-or-nothing", _) => "another plugin is refused".to_owned(),
+        ("pin/lost", _) => "the pins are gone".to_owned(),
         ("pin/store" | "pin/store-version", _) => "the pins cannot be read".to_owned(),
         ("mint/no-record", _) => "no ledger to record it in".to_owned(),
         ("scan/danger" | "scan/suspicious", _) => {
             // "2 danger findings, first sh/… at …": a row only has room for the count.
             first.split(',').next().unwrap_or(first).to_owned()
         }
+        ("surface/unresolved", _) => "its text does not determine what runs".to_owned(),
         ("manifest/syntax", _) => "invalid manifest".to_owned(),
         (code, _) if code.starts_with("manifest/") => format!("invalid manifest ({code})"),
         (code, _) if first.chars().count() > 48 => code.to_owned(),

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level as Style, Origin, Renderer, Snippet};
 
-use crate::escape::line;
 use crate::text::wrap;
+use plugward_loader::escape::{is_invisible, line};
 
 /// The largest column for which the source line is shown. The line is padded up to it, so that the renderer computes the
 /// column; in a minified bundle, which is one line of megabytes, the padding would cost as much. Its place has no caret.
@@ -231,7 +231,9 @@ impl Location {
         };
         // A snippet can begin in the middle of its line. Padding makes the renderer compute the real column.
         let pad = at_column.saturating_sub(1).saturating_sub(source.caret.start);
-        let text = format!("{}{}", " ".repeat(pad), source.text);
+        // One character for one, so that the columns stay. The renderer itself replaces tabs.
+        let shown = |c: char| if c != '\t' && (c.is_control() || is_invisible(c)) { '\u{fffd}' } else { c };
+        let text: String = core::iter::repeat_n(' ', pad).chain(source.text.chars().map(shown)).collect();
         let start = byte_of(&text, pad.saturating_add(source.caret.start));
         let end = byte_of(&text, pad.saturating_add(source.caret.end)).max(start);
         let annotation = AnnotationKind::Primary.span(start..end).label(line(&source.label).into_owned());
@@ -321,6 +323,18 @@ mod tests {
         assert!(!text.lines().any(|row| row.starts_with("error[scan/clean]")), "{text}");
         let long = |row: &str| row.chars().count() > 80 && !row.contains("XXX");
         assert!(!text.lines().any(long), "{text}");
+    }
+
+    #[test]
+    fn a_source_line_shows_no_hidden_characters_and_keeps_its_columns() {
+        let location = Location::path("a.toml").at(1, 5).source("x\u{9b}2\u{2800}=\u{3000}é", 4..5, "here");
+        insta::assert_snapshot!(plain(&Diagnostic::error("e").at(location)), @r"
+        error: e
+         --> a.toml:1:5
+          |
+        1 | x�2�=　é
+          |     ^ here
+        ");
     }
 
     #[test]

@@ -229,6 +229,11 @@ pub(crate) fn moment() -> std::time::Instant {
     std::time::Instant::now()
 }
 
+/// Returns the nanoseconds since 1970, to compare with the times of files.
+pub(crate) fn nanoseconds() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or_default()
+}
+
 /// Returns the current day, for entries that expire.
 pub(crate) fn today() -> Option<Date> {
     jiff::Timestamp::now().to_string().get(..10)?.parse().ok()
@@ -427,9 +432,9 @@ pub(crate) fn refuse_loop(name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Returns the project that a host names to its hooks.
-pub(crate) fn session_project() -> Option<Utf8PathBuf> {
-    ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"].into_iter().find_map(env).map(Utf8PathBuf::from)
+/// Returns the projects that hosts name to their hooks.
+pub(crate) fn session_projects() -> Vec<Utf8PathBuf> {
+    ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"].into_iter().filter_map(env).map(Utf8PathBuf::from).collect()
 }
 
 /// Returns the first program with a name on PATH, other than this program itself.

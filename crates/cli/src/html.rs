@@ -7,10 +7,10 @@ use plugward_loader::scanner::Rules;
 use plugward_loader::{Decision, Finding, PinStatus, PluginReport, Report, Severity};
 
 use crate::advice::{self, Commands};
-use crate::escape::line;
 use crate::report::tier;
 use crate::text::{bytes, count as counted};
 use crate::verbs::explain::covered;
+use plugward_loader::escape::line;
 
 /// The filter works without a script: a checked radio button hides the other decisions.
 const STYLE: &str = "\

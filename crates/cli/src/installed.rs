@@ -11,6 +11,7 @@ use plugward_loader::{InstallRecords, PROJECT_LABEL, PlacePath, Root, RootSearch
 use crate::failure::Failure;
 use crate::host;
 use crate::machine::MachineFiles;
+use crate::places::{self, NestedPlaces, PlacesUse};
 
 /// The directories of hosts in a project. A directory with one is treated as a project even without version control.
 pub(crate) const PROJECT_DIRECTORIES: [&str; 4] = [".claude", ".codex", ".gemini", ".agents"];
@@ -21,6 +22,7 @@ pub(crate) struct HostScope {
     /// The hosts; all if empty.
     pub(crate) hosts: Vec<KnownHost>,
     pub(crate) project: ProjectScope,
+    pub(crate) places: PlacesUse,
 }
 
 /// The project whose settings count.
@@ -65,7 +67,11 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
         ProjectScope::Named(dir) => MachineFiles::real_of(dir.as_str()),
         ProjectScope::None => None,
     };
-    let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref());
+    let nested = match &project {
+        Some(place) => places::nested(&host::root_at(place, PROJECT_LABEL.to_owned(), None)?, &scope.places)?,
+        None => NestedPlaces::default(),
+    };
+    let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref(), &nested);
     if matches!(scope.project, ProjectScope::None) {
         for inventory in &mut inventories {
             inventory.installs.retain(|one| one.layer == InstallLayer::User);
@@ -110,7 +116,7 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
     let places: Vec<PlacePath> = roots.iter().map(Root::real).collect();
     let is_inside = |place: &PlacePath| places.iter().any(|dir| place.relative_to(dir).is_some());
     for project in projects {
-        for mut inventory in read(&[], project.as_ref(), project.as_ref()) {
+        for mut inventory in read(&[], project.as_ref(), project.as_ref(), &NestedPlaces::default()) {
             inventory.installs.retain(|one| is_inside(&one.place));
             let home = MachineFiles::real_of(&inventory.home);
             inventory.problems.retain(|problem| {
@@ -176,12 +182,22 @@ fn read(
     hosts: &[KnownHost],
     project: Option<&PlacePath>,
     directory: Option<&PlacePath>,
+    nested: &NestedPlaces,
 ) -> Vec<HostInventory> {
     let Some(home) = host::home_directory() else { return Vec::new() };
     let environment = host::environment();
     let files = MachineFiles::new(&home, project);
-    let machine =
-        Machine { home: home.as_str(), environment: &environment, project, directory, files: &files };
+    let NestedPlaces { directories, unsearched } = nested;
+    let home = home.as_str();
+    let machine = Machine {
+        home,
+        environment: &environment,
+        project,
+        directory,
+        nested: directories,
+        unsearched,
+        files: &files,
+    };
     let wanted = HOSTS.iter().filter(|host| hosts.is_empty() || hosts.contains(host));
     let mut found: Vec<HostInventory> = wanted.filter_map(|host| read_host(*host, &machine)).collect();
     // A record can name the home directory by a symlink, and a jail follows none.

@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
-use crate::escape::is_unprintable;
+use plugward_loader::escape::is_hidden;
 
 /// Renders a value with an indent of two spaces and a final line break.
 pub(crate) fn render<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
@@ -20,7 +20,7 @@ pub(crate) fn render<T: Serialize>(value: &T) -> Result<String, serde_json::Erro
 pub(crate) fn visible(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        if character.is_ascii() || !is_unprintable(character) {
+        if character.is_ascii() || !is_hidden(character) {
             out.push(character);
             continue;
         }
@@ -38,7 +38,7 @@ impl Formatter for EscapingFormatter {
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
         let mut from = 0;
         for (at, character) in text.char_indices() {
-            if is_unprintable(character) {
+            if is_hidden(character) {
                 writer.write_all(text.get(from..at).unwrap_or_default().as_bytes())?;
                 let mut units = [0; 2];
                 for unit in character.encode_utf16(&mut units) {

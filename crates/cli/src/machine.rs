@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use plugward_loader::PlacePath;
 use plugward_loader::installs::{EntryKind, HostEntry, HostFiles, ReadFault};
+use plugward_loader::{MachineFacts, PlacePath};
 
 /// The most bytes of a record. Real ones have a few KiB.
 const LIMIT: u64 = 64 << 20;
 /// The most entries of a directory.
 const ENTRIES: usize = 50_000;
+/// The variables that move the directory of a host.
+const HOST_HOMES: [&str; 4] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME"];
 /// The permission bit that lets other users write.
 const OTHERS_WRITE: u32 = 0o002;
 
@@ -143,6 +145,27 @@ impl HostFiles for MachineFiles {
 
     fn kind(&self, path: &str) -> Option<EntryKind> {
         std::fs::metadata(path).ok().map(|meta| kind_of(meta.file_type()))
+    }
+}
+
+/// Returns what a check has to know about this machine.
+pub(crate) fn facts() -> MachineFacts {
+    let environment = crate::host::environment();
+    let value = |name: &str| environment.get(name).map(String::as_str).unwrap_or_default();
+    // A program can be named by the directory in `PATH`, or by the real path of that directory.
+    let on_path = value("PATH").split(':').filter(|path| path.starts_with('/'));
+    let program_directories =
+        on_path.flat_map(|path| [PlacePath::new(path).ok(), MachineFiles::real_of(path)]);
+    let mut program_directories: Vec<PlacePath> = program_directories.flatten().collect();
+    program_directories.sort();
+    program_directories.dedup();
+    let gemini = format!("{}/.gemini", value("GEMINI_CLI_HOME"));
+    let homes = HOST_HOMES.iter().map(|name| value(name)).chain([gemini.as_str()]);
+    MachineFacts {
+        home: crate::host::home_directory().and_then(|home| MachineFiles::real_of(home.as_str())),
+        user: Some(crate::host::user_id()),
+        program_directories,
+        host_directories: homes.filter_map(MachineFiles::real_of).collect(),
     }
 }
 

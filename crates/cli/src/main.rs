@@ -9,7 +9,6 @@ mod advice;
 mod args;
 mod command_host;
 mod diagnostic;
-mod escape;
 mod failure;
 mod field_labels;
 mod host;
@@ -19,6 +18,7 @@ mod json;
 mod machine;
 mod out;
 mod output_file;
+mod places;
 mod progress;
 mod prompt;
 mod report;
@@ -28,6 +28,7 @@ mod settings_file;
 mod stores;
 mod table;
 mod text;
+mod trust_roots;
 mod verbs;
 
 use std::io::{self, Write as _};
@@ -122,6 +123,7 @@ pub(crate) fn write_failed(error: &io::Error) {
 }
 
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    trust_roots::refuse(verb)?;
     match verb {
         Verb::Check(args) => verbs::check::run(args, host, out),
         Verb::Run(args) => verbs::run::run(args, host, out),

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plugward_loader::Watch;
 
-use crate::escape::line;
 use crate::out::Live;
 use crate::text::bytes;
+use plugward_loader::escape::line;
 
 /// A spinner that appears after a second of work.
 pub(crate) struct Progress {

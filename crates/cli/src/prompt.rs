@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use plugward_loader::{Answer, Person, PinStatus, PluginReport, Question, Severity};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, Out, STRONG, paint};
 use crate::progress::Progress;
-use crate::report::{behaviors, place_of, size};
+use crate::report::{behaviors, outside, place_of, size, unresolved};
 use crate::text::{count, wrapped};
 use crate::verbs::explain::{covered, item_text};
+use plugward_loader::escape::line;
 
 /// The most findings that a question shows. With more, the question would scroll its own text off the screen.
 const FINDINGS: usize = 5;
@@ -160,6 +160,14 @@ impl<'a> Prompt<'a> {
                 out.push_str(&format!("            and {} more\n", items.len() - ITEMS));
             }
         }
+        for one in plugin.unresolved.iter().take(ITEMS) {
+            out.push_str(&wrapped("  ", "    ", &unresolved(one), self.width));
+        }
+        if !plugin.outside.is_empty() {
+            let text =
+                format!("  Outside   runs {} outside the plugin\n", count(plugin.outside.len(), "file"));
+            out.push_str(&text);
+        }
         if !plugin.behaviors.is_empty() {
             out.push_str("  Its code\n");
             out.push_str(&behaviors(plugin, self.width));
@@ -189,6 +197,7 @@ impl<'a> Prompt<'a> {
             }
             out.push_str(&wrapped("    ", "    ", covered(item), self.width));
         }
+        out.push_str(&outside(plugin, self.width));
         out
     }
 }

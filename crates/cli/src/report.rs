@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
     Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, SETTINGS_FILE,
-    Severity, Weight,
+    Severity, UnresolvedReport, Weight,
 };
 
 use crate::advice::{self, Commands};
 use crate::diagnostic::{Diagnostic, Level, Location};
-use crate::escape::line;
 use crate::out::{ASK, LOAD, REFUSE, STRONG, paint};
 use crate::table::grid;
 use crate::text::{command, count, wrapped};
+use plugward_loader::escape::line;
 
 /// The most findings of one plugin that the report shows; the others are counted. More would push the other problems off
 /// the screen, and `explain` shows all.
@@ -248,6 +248,9 @@ fn news(plugin: &PluginReport) -> Vec<String> {
         PinStatus::Enrolled => words.push("pinned on first use".to_owned()),
         PinStatus::Unavailable => words.push("loads without a pin".to_owned()),
         PinStatus::Moved => words.push("moved, matches its pin".to_owned()),
+        PinStatus::Migrated if plugin.closure.is_some() && plugin.trust != "locked" => {
+            words.push("matches its old pin; the files outside are now pinned, too".to_owned());
+        }
         PinStatus::Migrated => words.push("matches its old pin".to_owned()),
         PinStatus::Older => words.push("matches an older pin".to_owned()),
         _ => {}
@@ -482,7 +485,7 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
     let block = help.into_iter().fold(block, |block, text| block.help(text.trim_start_matches("next: ")));
     match notice.code.as_str() {
         "lock/weak-scheme" => block.help("to replace it: plugward lock --migrate DIR"),
-        "pin/store" | "pin/store-version" => {
+        "pin/lost" | "pin/store" | "pin/store-version" => {
             block.help("to start over without pins, denials and revocations: plugward forget --all")
         }
         // The library does not know how the command line selects a plugin that is not in the report.
@@ -502,7 +505,7 @@ fn is_loud(code: &str) -> bool {
     code.starts_with("ledger/")
         || code == "mint/no-record"
         || matches!(code, "revocation/unreadable" | "lock/malformed" | "lock/signature-bad")
-        || ["pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
+        || ["pin/lost", "pin/store", "approval/store"].iter().any(|store| code.starts_with(store))
 }
 
 /// Returns the name of the tier for people. JSON and SARIF say `warning` and `info`.
@@ -538,6 +541,26 @@ pub(crate) fn behaviors(plugin: &PluginReport, width: usize) -> String {
         out.push_str(&wrapped("    ", "                  ", &text, width));
     }
     out
+}
+
+/// Returns the files outside a plugin that can run, and the commands whose text does not determine what runs.
+pub(crate) fn outside(plugin: &PluginReport, width: usize) -> String {
+    let mut out = String::new();
+    if !plugin.outside.is_empty() {
+        out.push_str("  runs files outside the plugin:\n");
+    }
+    for path in &plugin.outside {
+        out.push_str(&wrapped("    ", "      ", &line(path), width));
+    }
+    for one in &plugin.unresolved {
+        out.push_str(&wrapped("  ", "    ", &unresolved(one), width));
+    }
+    out
+}
+
+/// Returns an unresolved command as a sentence.
+pub(crate) fn unresolved(one: &UnresolvedReport) -> String {
+    format!("the text does not determine what runs: {} at {}:{}", line(&one.word), line(&one.path), one.line)
 }
 
 /// Returns a sentence as a fragment: lowercase start and no final period.

@@ -1,21 +1,30 @@
 //! Opens the stores of this machine for one verb: pins, approvals, revocations, the ledger and scan records.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::capability::{BudgetLimit, Budgets, RawWithNetwork, WorkflowId};
-use plugward_loader::ledger::LedgerId;
-use plugward_loader::pinstore::{Baselines, RevocationLists};
+use plugward_loader::ledger::{LedgerFiles, LedgerId};
+use plugward_loader::pinstore::{Baselines, Pins, RevocationLists};
 use plugward_loader::{
-    ApprovalStore, CheckMode, PinStore, Record, RecordFailure, RecordOptions, RevocationStore, ScanPack,
-    ScanRecords, Stores,
+    ApprovalStore, CheckMode, DecisionError, Dir, PinStore, Record, RecordFailure, RecordOptions,
+    RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over, record_stored,
 };
 
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
+use crate::prompt::confirm;
 use crate::settings::Settings;
 use crate::settings_file::{self, SettingsFile};
 
+/// The file of the pins.
+const PINS: &str = "plugins.pins.toml";
+/// The file of the ledger.
+const LEDGER: &str = "ledger.jsonl";
+/// The permission bit that lets the group write.
+const GROUP_WRITES: u32 = 0o020;
+/// The sticky bit. In such a directory, only the owner of a file can move or remove it.
+const STICKY: u32 = 0o1000;
 /// The most bytes of a revocation list.
 const LIST: u64 = 8 << 20;
 /// How long a write waits for the file lock of another process. Writes take milliseconds, so a longer wait means a
@@ -50,12 +59,25 @@ pub(crate) fn to_write(
 /// Opens the pins. A config directory that does not exist yet is an empty store, and is created with the first pin.
 pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore, Failure> {
     let path = host.config_dir()?;
+    let is_missing = is_missing(path)?;
     // A verb that changes nothing must not create directories.
-    if writes == CheckMode::LookOnly && is_missing(path)? {
-        return Ok(PinStore::empty());
+    let store = if writes == CheckMode::LookOnly && is_missing {
+        PinStore::empty()
+    } else {
+        let dir = host::own_directory(path).map_err(Failure::of_store)?;
+        PinStore::open(&dir, host::owner())
+    };
+    let file = pins_path(path);
+    // Without a file, a deleted store would look like that of a new machine, and everything would be pinned again.
+    if store.is_new()
+        && let Some(lost) = recorded(host, &file).filter(|pins| *pins > 0)
+    {
+        return Ok(PinStore::lost(file.as_str(), lost));
     }
-    let dir = host::own_directory(path).map_err(Failure::of_store)?;
-    let store = PinStore::open(&dir, host::owner());
+    let store = store.at(file.as_str());
+    if store.is_new() && is_missing && writes == CheckMode::LookOnly {
+        return Ok(store);
+    }
     Ok(match baselines(host) {
         Ok(baselines) => store.with_baselines(baselines),
         Err(error) => {
@@ -63,6 +85,76 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
             store
         }
     })
+}
+
+/// Returns the path of the pins file without symlinks in its parents, also if the directory does not exist any more.
+fn pins_path(config: &Utf8Path) -> Utf8PathBuf {
+    let full = host::typed_path(config).unwrap_or_else(|| config.to_owned());
+    let real = full.ancestors().find_map(|above| {
+        let rest = full.strip_prefix(above).ok()?;
+        Some(host::real_path(above).ok()?.join(rest))
+    });
+    real.unwrap_or(full).join(PINS)
+}
+
+/// Returns the number of pins that the ledger knows of a file. A ledger that cannot be read knows none: a run that
+/// writes opens it as well, and then loads nothing.
+fn recorded(host: &Host, file: &Utf8Path) -> Option<u64> {
+    let state = host.state_dir().ok()?;
+    let dir = Dir::open_ambient_dir(state, plugward_loader::ambient_authority()).ok()?;
+    PinStore::recorded(&LedgerFiles::open(&dir).ok()?, file.as_str()).ok()?
+}
+
+/// Warns if the group can write the ledger or its directory.
+fn warn_of_group(host: &Host, state: &Utf8Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in [state.to_owned(), state.join(LEDGER)] {
+        let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
+        if meta.permissions().mode() & (GROUP_WRITES | STICKY) == GROUP_WRITES {
+            let path = crate::verbs::shared::quoted(path.as_str());
+            host.warnings.add(Some(
+                Diagnostic::warning(format!("the group can write {path}"))
+                    .code("state/group-writable")
+                    .help(&format!("chmod g-w {path}")),
+            ));
+        }
+    }
+}
+
+/// Asks whether to start over if the pins are gone, and does so after a yes. Anything else leaves the store as it is.
+pub(crate) fn start_over_if_lost(host: &Host, trust: Trust, out: &Out) -> Result<(), Failure> {
+    if !host.interactive || trust != Trust::Tofu {
+        return Ok(());
+    }
+    let store = pins(host, CheckMode::LookOnly, out)?;
+    let Some(lost) = store.failure().filter(|failure| failure.code() == "pin/lost") else { return Ok(()) };
+    let message = lost.message();
+    let explanation = format!(
+        "{}{}.",
+        message.get(..1).unwrap_or_default().to_uppercase(),
+        message.get(1..).unwrap_or_default()
+    );
+    if confirm(&explanation, "Start over?", host, out)? {
+        start_over(host, &store)?;
+    }
+    Ok(())
+}
+
+/// Replaces pins that cannot be used by an empty store.
+pub(crate) fn start_over(host: &Host, store: &PinStore) -> Result<(), Failure> {
+    let not_recorded =
+        |error: DecisionError| Failure::store(error.to_string()).code(error.code()).help(error.help());
+    let record = record(host, None)?;
+    // The ledger gets its record first, so that a deleted store always leaves a trace.
+    record_start_over(store, &record).map_err(not_recorded)?;
+    let path = host.config_dir()?;
+    let dir = host::own_directory(path).map_err(Failure::of_store)?;
+    let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::store(error.to_string()))?;
+    Pins::start_over(&file, WAIT).map_err(|error| {
+        Failure::store(format!("cannot start over: {error}")).code(error.code()).help(error.help())
+    })?;
+    let emptied = PinStore::open(&dir, host::owner()).at(pins_path(path).as_str());
+    record_stored(&emptied, &record).map_err(not_recorded)
 }
 
 /// Returns `true` if a directory does not exist. One that cannot be accessed is an error, since it can contain denials.
@@ -177,7 +269,9 @@ pub(crate) fn record(host: &Host, workflow: Option<&str>) -> Result<Record, Fail
 }
 
 fn open(host: &Host, workflow: Option<WorkflowId>) -> Result<Record, Failure> {
-    let dir = host::own_directory(host.state_dir()?)?;
+    let path = host.state_dir()?;
+    let dir = host::own_directory(path)?;
+    warn_of_group(host, path);
     let random = host::random()?;
     let clock = host::ledger_clock()?;
     // The time makes the id readable in the ledger, and the random part makes it unique.

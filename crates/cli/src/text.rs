@@ -1,6 +1,6 @@
 //! Plain text for a terminal: line breaking of sentences and commands, counts and sizes.
 
-use crate::escape::line;
+use plugward_loader::escape::line;
 
 /// Breaks text at spaces into lines of at most `width` columns.
 ///

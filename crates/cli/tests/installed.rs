@@ -735,7 +735,7 @@ fn scripts_are_found_however_a_command_names_them() {
     machine.0.write("home/site/tools/rev.sh", "echo 2\n");
     let (exit, rows) = machine.rows(&["check"]);
     assert_eq!((exit, rows.iter().filter(|row| row.starts_with("refuse")).count()), (4, 2), "{rows:?}");
-    // Words that name no file do not use up the limit, and too many files are refused.
+    // Words that name no file do not use up a limit.
     let machine = Machine::new();
     let many: Vec<String> = (0..70).map(|number| format!("s{number}.sh")).collect();
     machine.0.write("home/site/.claude/settings.json", &hooks(&format!("sh {} && sh x.sh", many.join(" "))));
@@ -743,11 +743,6 @@ fn scripts_are_found_however_a_command_names_them() {
     assert_eq!(machine.check().0, 0);
     machine.0.write("home/site/x.sh", "echo 2\n");
     assert_eq!(machine.check().0, 4);
-    for name in &many {
-        machine.0.write(&format!("home/site/{name}"), "echo\n");
-    }
-    let (_, text) = machine.check();
-    assert!(text.contains("tree/limit"), "{text}");
 }
 
 #[test]

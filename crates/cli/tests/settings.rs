@@ -192,7 +192,8 @@ fn an_approval_that_is_required_is_shown_everywhere() {
 }
 
 #[test]
-fn a_broken_store_warns_at_a_terminal_and_refuses_without_one() {
+fn a_broken_store_refuses_unless_the_setting_says_otherwise() {
+    const WARN: &str = "pins.on_store_error=warn";
     let broken = |home: &Home| {
         home.good();
         for name in ["plugins.pins.toml", "plugins.pins.toml.last-good"] {
@@ -204,11 +205,10 @@ fn a_broken_store_warns_at_a_terminal_and_refuses_without_one() {
     let mut story = home.shown(&["check", "plugins"]);
     for (args, typed) in [
         (&["check", "plugins"][..], ""),
-        (&["check", "--trust", "prompt", "plugins"], "y\n"),
-        (&["check", "--trust", "prompt", "plugins"], "n\n"),
-        (&["check", "--trust", "locked", "plugins"], ""),
-        (&["check", "--no-input", "plugins"], ""),
-        (&["check", "--cfg", "pins.on_store_error=refuse", "plugins"], ""),
+        (&["check", "--cfg", WARN, "plugins"], ""),
+        (&["check", "--cfg", WARN, "--trust", "prompt", "plugins"], "y\n"),
+        (&["check", "--cfg", WARN, "--trust", "prompt", "plugins"], "n\n"),
+        (&["check", "--cfg", WARN, "--trust", "locked", "plugins"], ""),
     ] {
         let home = Home::new();
         broken(&home);
@@ -221,7 +221,7 @@ fn a_broken_store_warns_at_a_terminal_and_refuses_without_one() {
     let home = Home::new();
     broken(&home);
     story += "\n(no terminal)\n";
-    story += &home.shown(&["check", "--cfg", "pins.on_store_error=warn", "plugins"]);
+    story += &home.shown(&["check", "--cfg", WARN, "plugins"]);
     insta::assert_snapshot!("store_at_a_terminal", story);
 }
 

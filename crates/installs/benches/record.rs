@@ -63,8 +63,15 @@ fn dense() -> Vec<u8> {
 
 fn read(files: &OneFile) -> usize {
     let environment = BTreeMap::new();
-    let machine =
-        Machine { home: "/home/u", environment: &environment, project: None, directory: None, files };
+    let machine = Machine {
+        home: "/home/u",
+        environment: &environment,
+        project: None,
+        directory: None,
+        nested: &[],
+        unsearched: &[],
+        files,
+    };
     read_host(KnownHost::Claude, &machine).expect("the host is there").installs.len()
 }
 

@@ -315,6 +315,14 @@ impl<'m> Collector<'m> {
         directories
     }
 
+    /// Returns the directories of a host inside the project that no session in the working directory starts with.
+    pub(crate) fn nested(&self, name: &str) -> Vec<String> {
+        let above = self.project_directories();
+        let nested = self.machine.nested.iter().map(PlacePath::as_str);
+        let nested = nested.filter(|at| !above.iter().any(|known| known == at)).map(|at| join(at, name));
+        nested.filter(|at| self.is_directory(at)).collect()
+    }
+
     /// Returns all directories above the working directory, the nearest first, and itself.
     pub(crate) fn ancestors(&self) -> Vec<String> {
         let Some(directory) = self.machine.directory.or(self.machine.project) else { return Vec::new() };

@@ -51,6 +51,12 @@ pub(crate) fn read_cursor(found: &mut Collector<'_>) {
         flat_hooks(found, &join(&at, "hooks.json"), layer);
         add_pieces(found, &at, layer);
     }
+    // The host searches all directories of the project for skills. Without the host, nobody else does so.
+    if found.is_directory(&home) {
+        for at in [found.nested(".cursor"), found.nested(".agents")].concat() {
+            add_skills(found, &join(&at, "skills"), InstallLayer::Project, &[], None);
+        }
+    }
     add_shared_skills(found);
 }
 

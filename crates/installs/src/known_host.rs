@@ -47,6 +47,18 @@ hosts! {
     Kimi "kimi" "Kimi Code",
 }
 
+/// The variables that name the home directories of hosts, or the files of Gemini CLI's administrator.
+pub(crate) const HOME_VARIABLES: &[&str] = &[
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "COPILOT_HOME",
+    "GEMINI_CLI_HOME",
+    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+    "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    "KIMI_CODE_HOME",
+    "XDG_CONFIG_HOME",
+];
+
 /// The name of a host is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown host")]

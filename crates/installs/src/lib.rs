@@ -16,6 +16,7 @@ mod named;
 mod parts;
 mod source_file;
 mod table;
+mod trust_roots;
 
 pub use finding::{FindingScope, SETTINGS_RULES, SettingsFinding};
 pub use install::{
@@ -25,3 +26,4 @@ pub use install::{
 pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
 pub use table::{HostHome, HostRow, host_rows};
+pub use trust_roots::{TRUST_ROOT_FILES, TrustRoot, trust_roots};

@@ -20,6 +20,11 @@ pub struct Machine<'a> {
     pub project: Option<&'a PlacePath>,
     /// The working directory.
     pub directory: Option<&'a PlacePath>,
+    /// The directories inside the project in which the caller found a directory of a host, such as `packages/a` with
+    /// `packages/a/.claude`.
+    pub nested: &'a [PlacePath],
+    /// The places inside the project that the caller could not search for such directories, with the reasons.
+    pub unsearched: &'a [(String, String)],
     /// The files.
     pub files: &'a dyn HostFiles,
 }

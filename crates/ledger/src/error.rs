@@ -72,7 +72,7 @@ pub const CODES: &[(&str, &str)] = &[
 type CodeHelp = (&'static str, &'static str);
 const NOT_OURS: CodeHelp = (
     "ledger/not-ours",
-    "set the state directory to mode 0700 and the ledger to a regular file you own, mode 0600, one hard link; or use another state directory",
+    "review the ledger, then make the state directory and its files yours alone (chown, chmod go-w), each a regular file with one hard link; or use another state directory",
 );
 const BROKEN: CodeHelp = (
     "ledger/broken",

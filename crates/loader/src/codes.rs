@@ -50,6 +50,10 @@ pub const CODES: &[(&str, &str)] = &[
         "check/all-or-nothing",
         "fix or leave out the plugin that does not load, or allow plugins to load without it",
     ),
+    (
+        "settings/trust-root",
+        "remove the variable from the project's file; it decides which pins, settings or libraries plugward uses, so nothing else is judged",
+    ),
     ("scan/danger", "read the findings, then remove the plugin or ask its author to fix it"),
     (
         "scan/suspicious",
@@ -61,6 +65,20 @@ pub const CODES: &[(&str, &str)] = &[
         "surface/excluded",
         "do not exclude a directory whose files the plugin runs or reads: neither pin nor scan covers it",
     ),
+    (
+        "surface/outside",
+        "remove the plugin: hosts copy its directory only, so that a path to another plugin or marketplace works for an attack alone",
+    ),
+    (
+        "surface/unresolved",
+        "review the commands and what they run, then accept this version; or name a file in the command instead of computing it",
+    ),
+    (
+        "surface/too-large",
+        "start fewer or smaller files: everything that a command runs is read, digested and scanned",
+    ),
+    ("surface/too-complex", "move the command into a script file, or split it"),
+    ("surface/unreadable", "fix the permissions of the script, or remove the command that runs it"),
     (
         "tree/root-link",
         "pass the directory that the symlink leads to; a plugin's own directory must not be a symlink",
@@ -149,6 +167,7 @@ pub fn reported() -> Vec<(&'static str, &'static str)> {
         "policy/",
         "revocation/",
         "scan/",
+        "settings/",
         "surface/",
         "tree/",
     ];

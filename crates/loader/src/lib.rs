@@ -27,14 +27,16 @@ pub use plugward_state_file as state_file;
 pub use plugward_tree_lock as tree_lock;
 pub use plugward_types::{
     Behavior, BehaviorEvidence, CalledName, Digest, FileRole, Finding, HostName, InstalledId, ParseError,
-    PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest,
+    PlacePath, PluginId, PluginKey, RuleId, Severity, Span, SurfaceDigest, TreeDigest, escape,
 };
 
+pub use contents::closure_facts::closure_paths;
 pub use contents::hash::sha256;
 pub use contents::material::{MainFile, Material, SharedText, entry_parts, identity_of};
 pub use contents::seal::{SealError, SealedCopy};
 pub use contents::subject::Subject;
 pub use discovery::installed::{InstallRecords, InstalledPlace, PROJECT_LABEL};
+pub use discovery::nested::ProjectDirectories;
 pub use discovery::roots::{Root, RootSearch, project_of};
 pub use discovery::survey::{SurveyedPlugin, survey};
 pub use gates::approval::ApprovalStore;
@@ -47,9 +49,10 @@ pub use record::{Record, RecordFailure, RecordOptions, ledger_name};
 pub use report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
     PinStatus, PluginKind, PluginReport, PolicyReport, Report, Skipped, Summary, SuppressedReport,
-    SurfaceReport, Tool,
+    SurfaceReport, Tool, UnresolvedReport,
 };
 pub use run::check::{LookReport, check, load, look};
+pub use run::options::MachineFacts;
 pub use run::options::{
     Answer, ApprovalRule, ByteRetention, CheckMode, CheckOptions, FailureScope, HostSuppression, NoPerson,
     NoWatch, Person, Question, RepositorySettings, ScanAsk, Trust, Watch,
@@ -58,8 +61,10 @@ pub use run::outcome::{Notice, Reason, ReasonPlace, Weight};
 pub use run::policy_options::PolicyOptions;
 pub use run::result::{CheckError, CheckResult, Checker, LoadedPlugin, Outcome};
 pub use run::rules::policy_of;
+pub use run::trust_root::{TRUST_ROOT, TrustRootFile, refuse_trust_roots, trust_root_notice};
 pub use state::decide::{
-    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, static_risk,
+    DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored,
+    static_risk,
 };
 pub use state::pins::{PinStore, StoreFailure};
 pub use state::scan_records::{ScanCacheUse, ScanPack, ScanRecords};

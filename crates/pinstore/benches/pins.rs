@@ -25,12 +25,9 @@ fn facts(number: u32) -> Facts {
     }
     Facts {
         manifest: BTreeMap::from([("claude".to_owned(), Digest::from_bytes(bytes))]),
-        entry: None,
-        tree: TreeDigest::from_bytes(bytes),
         exclude: vec![".git".to_owned()],
-        shared: BTreeMap::new(),
         surface: Some(SurfaceDigest::from_bytes(bytes)),
-        signer: None,
+        ..Facts::of_tree(TreeDigest::from_bytes(bytes))
     }
 }
 
@@ -42,6 +39,7 @@ fn observed(number: u32) -> ObservedPlugin {
         version: Some("1.0.0".to_owned()),
         behaviors: None,
         facts: facts(number),
+        before: None,
         predecessor: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use plugward_state_file::StateError;
+use plugward_state_file::{StateError, StateErrorKind, TrustFault};
 use thiserror::Error;
 
 /// A stored file that breaks its format.
@@ -151,6 +151,8 @@ pub enum StoreFault {
     Missing,
     /// This store has no backup.
     NotKept,
+    /// It was not read, because another user can write the file.
+    NotRead,
     /// It was read and is invalid.
     Damaged(FormatError),
     /// Its version is older than that of its backup, because an older program replaced it.
@@ -164,6 +166,7 @@ impl fmt::Display for StoreFault {
         match self {
             Self::Missing => f.write_str("missing"),
             Self::NotKept => f.write_str("not stored"),
+            Self::NotRead => f.write_str("not read"),
             Self::Damaged(error) => write!(f, "damaged ({error})"),
             Self::OlderVersion => f.write_str("replaced by an older program"),
             Self::Unreadable(error) => write!(f, "unreadable ({})", error.kind()),
@@ -172,10 +175,24 @@ impl fmt::Display for StoreFault {
 }
 
 impl StoreFault {
+    /// Returns `true` if another user owns the file or its directory, or can write it.
+    pub(crate) fn is_of_others(&self) -> bool {
+        let Self::Unreadable(error) = self else { return false };
+        matches!(
+            error.kind(),
+            StateErrorKind::NotTrusted(
+                TrustFault::Owner { .. }
+                    | TrustFault::Writable
+                    | TrustFault::DirectoryOwner { .. }
+                    | TrustFault::DirectoryWritable
+            )
+        )
+    }
+
     /// Returns the part of a message about the backup, empty if the store has none.
     fn as_last(&self) -> String {
         match self {
-            Self::NotKept => String::new(),
+            Self::NotKept | Self::NotRead => String::new(),
             other => format!(", its backup is {other}"),
         }
     }

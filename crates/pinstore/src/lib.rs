@@ -28,12 +28,12 @@ pub use pins::check::{
     AgreedAge, ChangedPart, DenialSource, PinCheck, PinDifference, PinnedState, SurfaceDifference,
 };
 pub use pins::decide::{
-    LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, StoreErrorRule, Terminal,
-    TrustMode, decide,
+    LockMatch, PinDecision, STORE_ERROR_EXIT, SameContentsPin, StoreDecision, StoreErrorRule, TrustMode,
+    decide,
 };
-pub use pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin};
+pub use pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
 pub use pins::load::{StoreCheck, StoreNotice};
-pub use pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState};
+pub use pins::pin::{AgreedState, Denial, McpPin, Pin, PinState};
 pub use pins::reviewed::{DigestMismatch, ReviewedDigests};
 pub use pins::store::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
 pub use plugward_types::Timestamp;

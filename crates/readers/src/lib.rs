@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod hash;
+mod imports;
 mod interner;
 pub mod js;
 mod program;
@@ -14,6 +15,7 @@ pub use evaluate::{
     Alternative, Analysis, Argument, Call, Collection, Constant, Convergence, Evaluation, Item, Language,
     Name, NamePart, NameUse, Round, Taint, Value, evaluate,
 };
+pub use imports::{Import, ImportTarget, imports};
 pub use program::{
     CallKind, Function, FunctionId, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind, Text,
     Variable,

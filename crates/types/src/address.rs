@@ -32,7 +32,7 @@ use crate::hex;
 pub enum Address {
     /// A URL with a known host, or of a kind that has no host (`mailto:`, `file:///`).
     Url(AddressParts),
-    /// A URL whose host is unknown: it has characters other than ASCII or forbidden ones, or the port is invalid.
+    /// A URL whose host is unknown: it has variables, characters other than ASCII or forbidden ones, or an invalid port.
     Foreign(AddressParts),
     /// A text without a scheme, such as a path or `owner/repo`.
     Other,
@@ -68,7 +68,7 @@ impl Address {
         let (authority, path) = after.split_at_checked(end).unwrap_or_default();
         let is_file = parts.scheme == "file";
         let is_drive = matches!(authority.as_bytes(), [drive, b':' | b'|'] if drive.is_ascii_alphabetic());
-        if !needs_host && (slashes < 2 || (is_file && is_drive)) {
+        if !needs_host && (slashes < 2 || authority.is_empty() || (is_file && is_drive)) {
             let is_opaque = slashes == 0 && !is_file;
             parts.path = if is_opaque { rest.to_owned() } else { parts.resolve(after) };
             return Self::Url(parts);
@@ -81,6 +81,7 @@ impl Address {
             && rest.starts_with("//")
             && (slashes == 2 || !needs_host)
             && !user.contains('@')
+            && !authority.starts_with('@')
             && !path.starts_with('\\');
         parts.with_host(host, port)
     }
@@ -210,9 +211,7 @@ impl AddressParts {
     }
 
     fn with_host(mut self, host: &str, port: Option<&str>) -> Address {
-        let has_none =
-            host.is_empty() && self.user.is_empty() && port.is_none() && self.default_port().is_none();
-        let known = if has_none { Some(None) } else { self.read_host(host).map(Some) };
+        let known = self.read_host(host);
         let known = known.filter(|_| self.is_special() || !self.user.contains('\\'));
         let port = match port {
             None | Some("") => Some(None),
@@ -220,14 +219,13 @@ impl AddressParts {
             Some(_) => None,
         };
         let (Some(known), Some(port)) = (known, port) else {
-            self.host = Some(host.to_lowercase());
+            self.host = Some(host.to_owned());
             return Address::Foreign(self);
         };
-        let is_as_written = |known: &String| known.starts_with('[') || known.eq_ignore_ascii_case(host);
-        self.is_well_formed &= known.as_ref().is_none_or(is_as_written);
+        self.is_well_formed &= known.starts_with('[') || known.eq_ignore_ascii_case(host);
         self.port = port.filter(|_| port != self.default_port());
         // `localhost` is the default of `file:`.
-        self.host = known.filter(|host| self.scheme != "file" || host != "localhost");
+        self.host = Some(known).filter(|host| self.scheme != "file" || host != "localhost");
         Address::Url(self)
     }
 
@@ -237,7 +235,8 @@ impl AddressParts {
             return Some(format!("[{}]", v6.strip_suffix(']')?.parse::<Ipv6Addr>().ok()?));
         }
         let decoded = if self.is_special() { decode(text)? } else { Cow::Borrowed(text) };
-        let is_forbidden = |byte: u8| !byte.is_ascii_graphic() || b"#/:<>?@[\\]^|%".contains(&byte);
+        // The standard allows `$` and braces, but hosts replace variables before they connect.
+        let is_forbidden = |byte: u8| !byte.is_ascii_graphic() || b"#/:<>?@[\\]^|%${}".contains(&byte);
         if decoded.is_empty() || decoded.bytes().any(is_forbidden) {
             return None;
         }

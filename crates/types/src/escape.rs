@@ -6,27 +6,24 @@ use std::borrow::Cow;
 
 /// Returns `true` if a character shows nothing or changes how its neighbors are shown.
 ///
-/// These are joiners, zero-width and bidi characters, line and paragraph separators, fillers, variation selectors
-/// and tags. Control characters are not among them; see [`is_hidden`].
+/// These are joiners, zero-width and bidi characters, line and paragraph separators, fillers, variation selectors,
+/// tags and the blank of Braille. Control characters are not among them; see [`is_hidden`].
 #[must_use]
 pub const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns `true` if a character must not reach a terminal: a control character or an invisible one.
+/// Returns `true` if a character must not be shown: a control character, an invisible one, or a blank other than the
+/// space.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
-    character.is_control() || is_invisible(character)
-}
-
-/// Returns `true` if a character must not be shown in a name: a hidden one, or a blank other than the space.
-#[must_use]
-pub fn is_hidden_in_name(character: char) -> bool {
-    is_hidden(character) || (character.is_whitespace() && character != ' ')
+    // A blank that no word break recognizes can push text to the start of a terminal line.
+    character.is_control() || is_invisible(character) || (character.is_whitespace() && character != ' ')
 }
 
 /// Escapes text for one line of a message: `\n`, `\r`, `\t`, and `\u{…}` for other hidden characters.
@@ -59,8 +56,8 @@ pub fn block(text: &str) -> String {
 
 /// Escapes the bytes of a file name.
 ///
-/// In addition to [`line`](fn@line), `\` becomes `\\`, a blank other than the space becomes `\u{…}`, and a byte that
-/// is not UTF-8 becomes `\x…`. Two different names therefore never look the same.
+/// In addition to [`line`](fn@line), `\` becomes `\\`, and a byte that is not UTF-8 becomes `\x…`. Two different names
+/// therefore never look the same.
 ///
 /// # Examples
 /// ```
@@ -76,7 +73,6 @@ pub fn name(bytes: &[u8]) -> String {
             match character {
                 // Otherwise a name that contains the text `\n` would look like one that contains a line break.
                 '\\' => out.push_str("\\\\"),
-                blank if !is_hidden(blank) && is_hidden_in_name(blank) => out.extend(blank.escape_unicode()),
                 other => push(&mut out, other),
             }
         }
@@ -109,7 +105,7 @@ mod tests {
             ("a\u{202e}b\u{200b}c\u{e0041}", "a\\u{202e}b\\u{200b}c\\u{e0041}"),
             ("two\nlines\u{9b}31m", "two\\nlines\\u{9b}31m"),
             ("\r\t\0\u{7f}", "\\r\\t\\u{0}\\u{7f}"),
-            ("a\u{2028}b\u{3000}c", "a\\u{2028}b\u{3000}c"),
+            ("a\u{2028}b\u{3000}c\u{2800}", "a\\u{2028}b\\u{3000}c\\u{2800}"),
         ] {
             assert_eq!(line(text), shown);
             assert!(!line(text).chars().any(is_hidden));

@@ -68,6 +68,7 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::WorkflowOpened { .. }
         | LedgerEvent::WorkflowClosed { .. }
         | LedgerEvent::ExceptionUsed { .. }
+        | LedgerEvent::PinsStored { .. }
         | LedgerEvent::CapabilityUseEnded { .. }
         | LedgerEvent::CapabilityRevoked { .. }
         | LedgerEvent::RawOutputLaundered { .. }

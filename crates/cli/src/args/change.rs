@@ -21,7 +21,7 @@ pub(crate) struct AcceptArgs {
     /// Tree digest that you reviewed
     #[arg(long, value_name = "DIGEST")]
     pub(crate) tree: String,
-    /// Further digest that you reviewed: of a shared directory or of the marketplace entry (repeatable)
+    /// Further digest that you reviewed: of what is outside the directory, or of the marketplace entry (repeatable)
     #[arg(long, value_name = "DIGEST")]
     pub(crate) with: Vec<String>,
     /// Directory to search, besides the pins and the project of the working directory (repeatable)
@@ -54,7 +54,7 @@ pub(crate) struct ApproveArgs {
     /// Tree digest that you reviewed [default: print it and exit with 3]
     #[arg(long, value_name = "DIGEST")]
     pub(crate) tree: Option<String>,
-    /// Further digest that you reviewed: of a shared directory or of the marketplace entry (repeatable)
+    /// Further digest that you reviewed: of what is outside the directory, or of the marketplace entry (repeatable)
     #[arg(long, value_name = "DIGEST", requires = "tree")]
     pub(crate) with: Vec<String>,
     /// Directory to search, besides the pins and the project of the working directory (repeatable)
@@ -126,6 +126,12 @@ pub(crate) struct LockArgs {
     /// Replace the older JSON lockfile
     #[arg(long, conflicts_with_all = ["check", "accept"])]
     pub(crate) migrate: bool,
+    /// Agree to the commands whose text does not determine what runs, without a question
+    #[arg(long, conflicts_with_all = ["check", "accept"])]
+    pub(crate) unresolved: bool,
+    /// List the digest of each file, so that a review shows which of them changed
+    #[arg(long, conflicts_with_all = ["check", "accept"])]
+    pub(crate) files: bool,
     #[command(flatten)]
     pub(crate) finding: DiscoveryOptions,
 }

@@ -21,31 +21,62 @@ use crate::html;
 use crate::installed::{self, HostScope, Installed};
 use crate::json;
 use crate::out::Out;
+use crate::places::PlacesUse;
 use crate::progress::Progress;
 use crate::prompt::Prompt;
 use crate::report::{self, Detail, View};
 use crate::sarif;
 use crate::settings::Settings;
 use crate::stores;
+use crate::trust_roots;
 use crate::verbs::{select, shared};
 
 pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     if args.hook {
         return Ok(hook::run(args, host, out));
     }
+    let roots = trust_roots::find(args.hosts.project.as_deref())?;
+    if let Some(report) = roots.report()? {
+        let exit = report.exit;
+        // `--exit-zero` does not apply, because nothing was checked.
+        render(args, report, None, out)?;
+        return Ok(exit);
+    }
     let settings = Settings::read(host)?;
-    let target = Target::of(args)?;
-    let typed = shared::as_typed(&args.finding);
-    let commands = |plugin: &PluginReport| {
-        shared::commands(plugin, &typed, args.dirs.get(plugin.root).map(camino::Utf8PathBuf::as_path))
-    };
+    let target = Target::of(args, host)?;
     let Judgement { mut report, interrupted } = judge(args, &target, &settings, host, out)?;
+    report.notices.extend(roots.notices());
     let unknown = unknown_names(args, &report, out);
     if is_empty(args, &report) && report.exit == 0 {
         // A mistyped directory must not look like one whose plugins all load.
         report.exit = 2;
         out.report(&nothing(args, &target));
     }
+    let exit = report.exit;
+    render(args, report, Some(&target), out)?;
+    if interrupted {
+        // The answers before the interrupt are stored, and the other plugins were not decided.
+        return Ok(130);
+    }
+    if unknown && exit == 0 {
+        // A plugin that the user named was not checked, so the run must not succeed.
+        return Ok(2);
+    }
+    // `--exit-zero` hides verdicts, but not failures: a run that could not check the plugins must not succeed.
+    Ok(if args.exit_zero && !matches!(exit, 1 | 2 | 7) { 0 } else { exit })
+}
+
+/// Prints a report in the requested format.
+fn render(
+    args: &CheckArgs,
+    mut report: Report,
+    target: Option<&Target>,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let typed = shared::as_typed(&args.finding);
+    let commands = |plugin: &PluginReport| {
+        shared::commands(plugin, &typed, args.dirs.get(plugin.root).map(camino::Utf8PathBuf::as_path))
+    };
     match args.format {
         CheckFormat::Json => out.result(&json::render(&report)?)?,
         CheckFormat::Sarif => out.result(&json::visible(&sarif::render(&report)))?,
@@ -68,20 +99,11 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
         CheckFormat::Table => {
             shared::localize(&mut report.plugins);
             let detail = if out.loudness > 0 { Detail::Full } else { Detail::Brief };
-            out.result(&homes::render(&report, &target, out.width))?;
+            out.result(&target.map_or_else(String::new, |target| homes::render(&report, target, out.width)))?;
             out.result(&report::render(&report, &View { width: out.width, detail, commands: &commands }))?;
         }
     }
-    if interrupted {
-        // The answers before the interrupt are stored, and the other plugins were not decided.
-        return Ok(130);
-    }
-    if unknown && report.exit == 0 {
-        // A plugin that the user named was not checked, so the run must not succeed.
-        return Ok(2);
-    }
-    // `--exit-zero` hides verdicts, but not failures: a run that could not check the plugins must not succeed.
-    Ok(if args.exit_zero && !matches!(report.exit, 1 | 2 | 7) { 0 } else { report.exit })
+    Ok(())
 }
 
 /// What a check looks at.
@@ -95,9 +117,10 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns the named directories, or else everything that is installed.
-    fn of(args: &CheckArgs) -> Result<Self, Failure> {
+    fn of(args: &CheckArgs, host: &Host) -> Result<Self, Failure> {
         if args.dirs.is_empty() {
-            return Self::installed(&shared::scope(&args.hosts)?);
+            let places = PlacesUse::Store(host.state_dir()?.to_owned());
+            return Self::installed(&HostScope { places, ..shared::scope(&args.hosts)? });
         }
         let roots = shared::roots(&args.dirs)?;
         let records = installed::inside(&roots);
@@ -147,6 +170,7 @@ pub(crate) fn judge(
         }
     }
     shared::refuse_own_policy(&target.roots, &options, host, out)?;
+    stores::start_over_if_lost(host, trust, out)?;
     let mut stores = stores::to_write(host, settings, args.workflow.as_deref(), out)?;
     let progress = Progress::new(out.live);
     let mut no_person = NoPerson;

@@ -5,13 +5,13 @@ use plugward_loader::scanner::{Profile, Rule, RuleExample, Rules};
 use serde::Serialize;
 
 use crate::args::{CodesArgs, ListFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::field_labels::{Precision, precision};
 use crate::json;
 use crate::out::{FAINT, Out, STRONG, paint};
 use crate::report::tier;
 use crate::text::wrapped;
+use plugward_loader::escape::line;
 
 /// The most examples of each kind that are shown.
 const EXAMPLES: usize = 2;

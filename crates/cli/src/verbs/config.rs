@@ -10,12 +10,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, ListFormat, SettingsFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::json;
 use crate::out::Out;
 use crate::settings::{Settings, diagnostic};
+use plugward_loader::escape::line;
 
 /// The value of an option that looks like a secret.
 const MASKED: &str = "<masked>";

@@ -1,11 +1,9 @@
 //! The verbs that record a user's decision: accept, approve, forget, deny, undeny, revoke, unrevoke.
 
-use plugward_loader::pinstore::{
-    ApproveOutcome, ChangeOutcome, DigestMismatch, Pins, ReviewedDigests, Revocation,
-};
+use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
 use plugward_loader::{
-    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginId, PluginKey, TreeDigest,
-    Trust, UserDecision, Weight, approve_static, decide, record_start_over,
+    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust,
+    UserDecision, Weight, approve_static, decide,
 };
 
 use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
@@ -19,9 +17,6 @@ use crate::stores;
 use crate::text::{command, count, wrapped};
 use crate::verbs::select;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
-
-/// How long `forget --all` waits for the file lock of another process before it replaces a damaged store.
-const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let reviewed = reviewed(&args.tree, &args.with)?;
@@ -48,7 +43,9 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             .help(format!("restore it, or delete its pin: plugward forget {selector}")));
     }
     // A refusal by another gate stays. Accepting the bytes answers only the questions about them.
-    let answered = |code: &str| matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious");
+    let answered = |code: &str| {
+        matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious" | "surface/unresolved")
+    };
     let others: Vec<&str> = plugin
         .reasons
         .iter()
@@ -76,7 +73,12 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
                     "old texts for diffs could not be removed: {error}"
                 )));
             }
-            out.result(&wrapped("", "  ", &format!("Pinned {} at", crate::escape::line(&shown)), out.width))?;
+            out.result(&wrapped(
+                "",
+                "  ",
+                &format!("Pinned {} at", plugward_loader::escape::line(&shown)),
+                out.width,
+            ))?;
             out.result(&format!("  {tree}\n"))?;
             if !others.is_empty() {
                 out.report(
@@ -90,7 +92,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             Ok(0)
         }
         ChangeOutcome::Already => {
-            let text = format!("{} is already pinned at", crate::escape::line(&shown));
+            let text = format!("{} is already pinned at", plugward_loader::escape::line(&shown));
             out.result(&format!("{text}\n  {tree}\n"))?;
             Ok(0)
         }
@@ -125,7 +127,7 @@ fn reviewed(tree: &str, with: &[String]) -> Result<ReviewedDigests, Failure> {
     let mut shown = ReviewedDigests::of_tree(tree.parse().map_err(|_error| wrong("--tree", tree))?);
     for text in with {
         if let Ok(tree) = text.parse::<TreeDigest>() {
-            shown.shared.insert(tree);
+            shown.outside.insert(tree);
         } else {
             let entry = text.parse().map_err(|_error| wrong("--with", text))?;
             if shown.entry.replace(entry).is_some_and(|first| first != entry) {
@@ -167,7 +169,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         let risk = plugward_loader::static_risk(&plugin.findings);
         let mut text = format!(
             "{}: {}, static risk {}\n  {tree}\n\nAfter you have read them (plugward explain {selector}):\n",
-            crate::escape::line(&shown),
+            plugward_loader::escape::line(&shown),
             count(plugin.findings.len(), "finding"),
             risk.as_str()
         );
@@ -201,7 +203,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         ApproveOutcome::Stored => {
             out.result(&format!(
                 "Approved {} after the static scan at\n  {tree}\n",
-                crate::escape::line(&shown)
+                plugward_loader::escape::line(&shown)
             ))?;
             Ok(0)
         }
@@ -212,11 +214,11 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         ))
         .code("approval/risk")
         .help(format!("see the findings: plugward explain {selector}"))),
-        ApproveOutcome::NotAudited if reviewed.tree == tree => Err(Failure::refused(format!(
-            "a shared directory or the marketplace entry of {shown} was not named"
-        ))
-        .code("approval/not-audited")
-        .help(format!("review it again: plugward approve {selector} --static"))),
+        ApproveOutcome::NotAudited if reviewed.tree == tree => {
+            Err(Failure::refused(format!("a digest outside the directory of {shown} was not named"))
+                .code("approval/not-audited")
+                .help(format!("review it again: plugward approve {selector} --static")))
+        }
         ApproveOutcome::NotAudited => {
             Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()))
         }
@@ -230,20 +232,11 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
 pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let Some(name) = &args.id else { return forget_all(args, &mut store, host, out) };
-    if let Some(id) = pending(&store, name) {
-        return match store_decision(UserDecision::ForgetPending { id: id.clone() }, &mut store, host)? {
-            ChangeOutcome::Done => {
-                out.result(&format!("Deleted the pin of {id}, which an older format recorded.\n"))?;
-                Ok(0)
-            }
-            other => Err(refused("forget", id.as_str(), &other)),
-        };
-    }
     let key = select::pinned(name, &store)?;
     let shown = host::display(&key);
     match store_decision(UserDecision::Forget { key }, &mut store, host)? {
         ChangeOutcome::Done => {
-            let text = format!("Deleted the pin of {}.", crate::escape::line(&shown));
+            let text = format!("Deleted the pin of {}.", plugward_loader::escape::line(&shown));
             out.result(&wrapped("", "", &format!("{text} The next check treats it as new."), out.width))?;
             Ok(0)
         }
@@ -254,7 +247,7 @@ pub(crate) fn forget(args: &ForgetArgs, host: &Host, out: &mut Out) -> Result<u8
 fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let lost = match store.pins() {
         Some(pins) => {
-            let pinned = pins.iter().count() + pins.pending().count() + pins.manifest_only().count();
+            let pinned = pins.iter().count() + pins.manifest_only().count();
             format!(
                 "This deletes {} and all accepted lockfiles. Denials and revocations stay.",
                 count(pinned, "pin")
@@ -268,13 +261,12 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
         return Ok(3);
     }
     if store.pins().is_none() {
-        // The ledger gets its record first, so that a deleted store always leaves a trace.
-        record_start_over(store, &stores::record(host, None)?).map_err(|error| not_stored(&error))?;
-        start_over(host)?;
-        out.result(
-            "Started over: no pin, no denial and no revocation is left.\n\
-             The unreadable file is kept next to it, as plugins.pins.toml.damaged-*.\n",
-        )?;
+        let is_gone = store.failure().is_some_and(|failure| failure.code() == "pin/lost");
+        stores::start_over(host, store)?;
+        out.result("Started over: no pin, no denial and no revocation is left.\n")?;
+        if !is_gone {
+            out.result("The unreadable file is kept next to it, as plugins.pins.toml.damaged-*.\n")?;
+        }
         return Ok(0);
     }
     // With either outcome, no pin is left.
@@ -286,27 +278,13 @@ fn forget_all(args: &ForgetArgs, store: &mut PinStore, host: &Host, out: &mut Ou
     Ok(0)
 }
 
-/// Returns the id of a pin of the older format for which no plugin was found yet.
-fn pending(store: &PinStore, name: &str) -> Option<PluginId> {
-    let id: PluginId = name.parse().ok()?;
-    store.pins()?.pending().any(|(known, _)| *known == id).then_some(id)
-}
-
-fn start_over(host: &Host) -> Result<(), Failure> {
-    let dir = host::own_directory(host.config_dir()?).map_err(Failure::of_store)?;
-    let file = Pins::file(&dir, host::owner()).map_err(|error| Failure::store(error.to_string()))?;
-    Pins::start_over(&file, WAIT).map(drop).map_err(|error| {
-        Failure::store(format!("cannot start over: {error}")).code(error.code()).help(error.help())
-    })
-}
-
 pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
     let denied = to_deny(args, &store, host, out)?;
     let shown = host::display(&denied.key);
     match store_decision(UserDecision::Deny(denied), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
-            out.result(&format!("Denied {}.\n", crate::escape::line(&shown)))?;
+            out.result(&format!("Denied {}.\n", plugward_loader::escape::line(&shown)))?;
             out.result(&command(
                 "To undo: ",
                 &format!("plugward undeny {}", shared::quoted(&shown)),
@@ -320,17 +298,13 @@ pub(crate) fn deny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 
 pub(crate) fn undeny(args: &IdArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let mut store = stores::pins(host, CheckMode::Commit, out)?;
-    let (shown, decision) = if let Some(id) = pending(&store, &args.id) {
-        (id.to_string(), UserDecision::UndenyPending { id })
-    } else {
-        let key = select::pinned(&args.id, &store)?;
-        (host::display(&key), UserDecision::Undeny { key })
-    };
-    let text = match store_decision(decision, &mut store, host)? {
+    let key = select::pinned(&args.id, &store)?;
+    let shown = host::display(&key);
+    let text = match store_decision(UserDecision::Undeny { key }, &mut store, host)? {
         ChangeOutcome::Done => {
-            format!("{} is no longer denied. Nothing new is pinned.", crate::escape::line(&shown))
+            format!("{} is no longer denied. Nothing new is pinned.", plugward_loader::escape::line(&shown))
         }
-        ChangeOutcome::Already => format!("{} is not denied.", crate::escape::line(&shown)),
+        ChangeOutcome::Already => format!("{} is not denied.", plugward_loader::escape::line(&shown)),
         other => return Err(refused("undeny", &shown, &other)),
     };
     out.result(&wrapped("", "", &text, out.width))?;
@@ -360,7 +334,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     }
     match store_decision(UserDecision::Revoke(entry), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
-            out.result(&format!("Revoked {}.\n", crate::escape::line(&what)))?;
+            out.result(&format!("Revoked {}.\n", plugward_loader::escape::line(&what)))?;
             let undo = format!("plugward unrevoke {}", shared::quoted(&what));
             out.result(&command("To undo: ", &undo, out.width))?;
             Ok(0)
@@ -392,7 +366,7 @@ pub(crate) fn unrevoke(args: &UnrevokeArgs, host: &Host, out: &mut Out) -> Resul
     }
     match store_decision(UserDecision::Unrevoke { what: what.clone() }, &mut store, host)? {
         ChangeOutcome::Done => {
-            let text = format!("{} is no longer revoked by you.", crate::escape::line(&what));
+            let text = format!("{} is no longer revoked by you.", plugward_loader::escape::line(&what));
             out.result(&wrapped("", "", &text, out.width))?;
             Ok(0)
         }

@@ -11,7 +11,7 @@ use plugward_loader::pinstore::{
 };
 use plugward_loader::{
     BehaviorEvidence, CheckMode, Digest, Finding, Gate, Material, PinStore, PluginKey, PluginReport,
-    Severity, Subject, TreeDigest, Trust, Weight, entry_parts, identity_of,
+    Severity, Subject, TreeDigest, Trust, UnresolvedReport, Weight, closure_paths, entry_parts, identity_of,
 };
 
 use serde_json::Value;
@@ -19,14 +19,14 @@ use serde_json::Value;
 use crate::advice::Commands;
 use crate::args::DiffArgs;
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::{ASK, LOAD, Out, REFUSE, STRONG, paint};
-use crate::report::tier;
+use crate::report::{self, tier};
 use crate::stores;
 use crate::text::{command, count, run_text as words, wrapped};
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
+use plugward_loader::escape::line;
 
 /// How long texts are compared. A plugin can contain texts for which a line diff takes hours.
 const TIME: Duration = Duration::from_secs(2);
@@ -49,6 +49,8 @@ pub(crate) struct Comparison {
     pub(crate) found: Diff,
     /// The pinned version, if the plugin is pinned and its manifest had one.
     pub(crate) pinned_version: Option<String>,
+    /// The unresolved commands that were not agreed to with the pinned version.
+    pub(crate) unresolved: Vec<UnresolvedReport>,
     /// The behaviors gained and lost; `None` if those of the pinned version are not known.
     pub(crate) news: Option<News>,
     /// Whether the execution surface of the pinned version is known.
@@ -92,9 +94,14 @@ impl Comparison {
         }
         let pinned_version =
             pin_of(&store, &subject).and_then(Pin::latest).and_then(|one| one.version.clone());
+        let agreed = pin_of(&store, &subject).and_then(Pin::latest).map(|one| &one.facts.unresolved);
+        let is_agreed = |one: &UnresolvedReport| {
+            agreed.into_iter().flatten().any(|known| known.to_string() == one.command)
+        };
+        let unresolved = plugin.unresolved.iter().filter(|one| !is_agreed(one)).cloned().collect();
         let news = news(&store, &subject, &plugin);
         let Compared { found, surface, damaged } = compare(&store, &subject, &material);
-        Ok(Self { shown, plugin, found, pinned_version, news, surface, damaged })
+        Ok(Self { shown, plugin, found, pinned_version, unresolved, news, surface, damaged })
     }
 
     /// Returns the whole output of `diff`.
@@ -106,12 +113,16 @@ impl Comparison {
             text.push_str(&paint(REFUSE, &wrapped("", "  ", &news, width)));
         }
         text.push_str(&self.changes(width));
+        for one in &self.unresolved {
+            text.push_str(&paint(REFUSE, &wrapped("", "  ", &report::unresolved(one), width)));
+        }
         if self.damaged {
             let note = Diagnostic::note_of("a kept text had another digest and was deleted")
                 .code("baseline/damaged");
             text.push_str(&format!("\n{}", note.render(width)));
         }
-        if found.sections.is_empty() && found.old != OldSide::DigestsOnly {
+        let is_same = found.sections.is_empty() && found.old != OldSide::DigestsOnly;
+        if is_same && self.unresolved.is_empty() {
             return text;
         }
         let refusing: Vec<&str> = plugin
@@ -300,10 +311,10 @@ fn identities(
     (was, is)
 }
 
-/// The file lists of one side's shared directories, each with the path of its directory.
+/// The file lists of one side outside the plugin, each with the path of its directory.
 type DirectoryLists = Vec<(String, String)>;
 
-/// Returns the old and new lists of the shared directories.
+/// Returns the old and new lists of the shared directories, and of the files outside that the plugin runs.
 ///
 /// A directory without an old list is left out, and only its digest is compared.
 fn shared_lists(
@@ -312,6 +323,12 @@ fn shared_lists(
     kept: &mut dyn FnMut(&TreeDigest) -> Option<String>,
 ) -> (DirectoryLists, DirectoryLists) {
     let (mut was, mut is) = (DirectoryLists::new(), DirectoryLists::new());
+    let closure = pinned.and_then(|facts| facts.closure);
+    let old = closure.as_ref().map(&mut *kept);
+    if old != Some(None) {
+        was.extend(old.flatten().map(|list| (String::new(), closure_paths(&list))));
+        is.extend(material.closure().map(|list| (String::new(), closure_paths(list))));
+    }
     let nothing = BTreeMap::new();
     let pinned = pinned.map_or(&nothing, |facts| &facts.shared);
     for (name, text) in &material.shared {
@@ -424,9 +441,10 @@ fn kind_of(file: &FileChange) -> &'static str {
 /// Returns the rules with findings in a file, to print next to the changed lines.
 fn verdict(path: &str, plugin: &PluginReport, width: usize) -> String {
     let mut out = String::new();
+    let own = path.strip_prefix("./").unwrap_or(path);
     for (severity, style) in [(Severity::Danger, REFUSE), (Severity::Warning, ASK)] {
         let found =
-            plugin.findings.iter().filter(|finding| finding.severity == severity && finding.path == path);
+            plugin.findings.iter().filter(|finding| finding.severity == severity && finding.path == own);
         let rules: BTreeSet<&str> = found.map(|finding| finding.rule.as_str()).collect();
         if !rules.is_empty() {
             let text = format!("{}: {}", tier(severity), rules.into_iter().collect::<Vec<_>>().join(", "));

@@ -8,12 +8,12 @@ use plugward_loader::tree_lock::{
 
 use crate::args::{DigestArgs, SchemeArg};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &DigestArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let excludes = shared::excludes(&args.exclude)?;

@@ -10,14 +10,14 @@ use plugward_loader::{
 
 use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{ExplainArgs, ListFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
-use crate::report::{Detail, View, approval, directory, lowered, problem, size, tier};
+use crate::report::{Detail, View, approval, directory, lowered, outside, problem, size, tier};
 use crate::text::{command, count, row, run_text, wrapped};
 use crate::verbs::shared::{self, PluginBytes};
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
@@ -54,10 +54,9 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
 /// Returns `true` if the plugin loads once its bytes are accepted.
 fn waits_for_accept(plugin: &PluginReport) -> bool {
     plugin.decision == Decision::Ask
-        && plugin
-            .reasons
-            .iter()
-            .all(|reason| matches!(reason.code.as_str(), "pin/new" | "scan/suspicious" | "policy/namesake"))
+        && plugin.reasons.iter().map(|reason| reason.code.as_str()).all(|code| {
+            matches!(code, "pin/new" | "scan/suspicious" | "surface/unresolved" | "policy/namesake")
+        })
 }
 
 fn render(plugin: &PluginReport, view: &View<'_>) -> String {
@@ -253,6 +252,7 @@ fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
         out.push_str(&wrapped("", "  ", &item_text(item), view.width));
         out.push_str(&wrapped("    ", "    ", &paint(FAINT, covered(item)), view.width));
     }
+    out.push_str(&outside(plugin, view.width));
     out
 }
 

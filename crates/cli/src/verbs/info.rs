@@ -1,15 +1,15 @@
 //! `plugward info ID`: shows what a plugin is and can do.
 
 use crate::args::{ExplainArgs, ListFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{Out, STRONG, paint};
-use crate::report::{approval, behaviors};
+use crate::report::{approval, behaviors, outside};
 use crate::text::{bytes, row, wrapped};
 use crate::verbs::explain::{covered, item_text};
 use crate::verbs::shared::{self, PluginBytes};
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let trust = args.trust.map(shared::trust_of);
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         ("manifest", (!manifests.is_empty()).then(|| manifests.join("\n"))),
         ("tree", plugin.tree.clone()),
         ("size", Some(format!("{}, {}", entries(plugin.files), bytes(plugin.bytes)))),
+        ("outside", plugin.closure.clone()),
         ("pin", Some(plugin.pin.state.as_str().to_owned())),
         ("pinned", plugin.pin.tree.clone()),
         ("lock", Some(plugin.lock.state.as_str().to_owned())),
@@ -64,6 +65,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         }
         text.push_str(&wrapped("      ", "      ", covered(item), out.width));
     }
+    text.push_str(&outside(plugin, out.width));
     out.result(&text)?;
     Ok(exit)
 }

@@ -4,13 +4,13 @@ use plugward_loader::registry::{InstallConsent, Registry, RegistryErrorKind};
 
 use crate::args::{CommandNameArgs, UpdateArgs};
 use crate::command_host::{self, CommandSetup, failure};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::prompt;
 use crate::text::count;
 use crate::verbs::shared::quoted;
+use plugward_loader::escape::line;
 
 pub(crate) fn install(args: &CommandNameArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let setup = CommandSetup::open(host, out)?;

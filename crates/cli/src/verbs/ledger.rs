@@ -7,12 +7,12 @@ use plugward_loader::capability::{
 use plugward_loader::ledger::{ChainCheck, Checkpoint, LedgerError, LedgerEvent, LedgerFiles, LedgerTime};
 
 use crate::args::{LedgerBudgetArgs, LedgerShowArgs, LedgerVerb, LedgerVerifyArgs, ListFormat};
-use crate::escape::{block, line};
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::stores;
 use crate::table::grid;
+use plugward_loader::escape::{block, line};
 
 pub(crate) fn run(what: &LedgerVerb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let path = host.state_dir()?;

@@ -4,7 +4,6 @@ use plugward_loader::{ByteRetention, Report, Trust};
 use serde::Serialize;
 
 use crate::args::{ListArgs, ListFormat};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::{self, Installed};
@@ -14,6 +13,7 @@ use crate::report::approval;
 use crate::table::grid;
 use crate::text::count;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 #[derive(Serialize)]
 struct Listing<'a> {

@@ -7,21 +7,22 @@ use plugward_loader::pinstore::ChangeOutcome;
 use plugward_loader::sandbox_path::{ErrorClass, Perm, ReplaceOutcome};
 use plugward_loader::tree_lock::{AnyLockFile, LOCK_BYTES, LockFile, MigratedPlugin, Migration};
 use plugward_loader::{
-    ByteRetention, CheckMode, Gate, LockState, LookReport, PluginReport, Root, Trust, UserDecision, Weight,
-    project_of, sha256,
+    ByteRetention, CheckMode, Gate, LockState, LookReport, PluginReport, Root, Trust, UnresolvedReport,
+    UserDecision, Weight, project_of, sha256,
 };
 
 use crate::args::LockArgs;
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::{LOAD, Out, REFUSE, paint};
+use crate::prompt::confirm;
 use crate::report::{Detail, View, problem};
 use crate::stores;
 use crate::text::{count, wrapped};
 use crate::verbs::decide::store_decision;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 const NAME: &str = "PLUGINS.lock";
 
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let looked = shared::look(
         std::slice::from_ref(&root),
         Some(Trust::Tofu),
-        ByteRetention::Nothing,
+        if args.files { ByteRetention::Digests } else { ByteRetention::Nothing },
         &args.finding,
         host,
         out,
@@ -44,12 +45,17 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     }
     let old = read(&root)?;
     if args.check {
-        return check(args, &looked, old.as_deref(), out);
+        return check(args, &root, &looked, old.as_deref(), out);
     }
     if args.accept {
         return accept(args.dir.as_str(), old, host, out);
     }
     let fresh = fresh(args, &root, &looked, out)?;
+    let unlisted = unlisted(&looked, &root, old.as_deref());
+    if !args.unresolved && !unlisted.is_empty() && !agree(&unlisted, host, out)? {
+        out.say("Nothing was written.");
+        return Ok(3);
+    }
     let text = match (args.migrate, &old) {
         (true, Some(bytes)) => migrate(bytes, &root, &looked, &fresh)?,
         (true, None) => {
@@ -111,6 +117,53 @@ fn fresh(args: &LockArgs, root: &Root, looked: &LookReport, out: &Out) -> Result
             .map_err(|error| Failure::refused(format!("cannot lock {shown}: {error}")))?;
     }
     Ok(file)
+}
+
+/// Returns the commands whose text does not determine what runs and that a lockfile does not list, with their plugins.
+fn unlisted<'r>(
+    looked: &'r LookReport,
+    root: &Root,
+    lock: Option<&[u8]>,
+) -> Vec<(&'r PluginReport, &'r UnresolvedReport)> {
+    let Ok(Some(AnyLockFile::Plugins(lock))) = lock.map(AnyLockFile::parse).transpose() else {
+        return looked.report.plugins.iter().flat_map(of_plugin).collect();
+    };
+    let real = root.real();
+    let is_listed = |plugin: &PluginReport, one: &UnresolvedReport| {
+        let path = plugin.key.placed().and_then(|place| place.relative_to(&real));
+        let listed = path.and_then(|path| lock.get(path)).map(|entry| &entry.unresolved);
+        listed.into_iter().flatten().any(|known| known.to_string() == one.command)
+    };
+    let all = looked.report.plugins.iter().flat_map(of_plugin);
+    all.filter(|(plugin, one)| !is_listed(plugin, one)).collect()
+}
+
+fn of_plugin(plugin: &PluginReport) -> impl Iterator<Item = (&PluginReport, &UnresolvedReport)> {
+    plugin.unresolved.iter().map(move |one| (plugin, one))
+}
+
+/// Prints the commands that the lockfile would agree to, and asks about them.
+fn agree(
+    unlisted: &[(&PluginReport, &UnresolvedReport)],
+    host: &Host,
+    out: &mut Out,
+) -> Result<bool, Failure> {
+    for row in unlisted {
+        out.complain(&unlisted_row(row, out.width));
+    }
+    if !host.interactive {
+        return Err(Failure::usage(format!(
+            "{NAME} would agree to {}, and standard input is not a terminal",
+            count(unlisted.len(), "command")
+        ))
+        .help("review the commands, then agree to them: add --unresolved"));
+    }
+    confirm("The lockfile agrees to these commands.", "Write it?", host, out)
+}
+
+fn unlisted_row((plugin, one): &(&PluginReport, &UnresolvedReport), width: usize) -> String {
+    let shown = host::display(&plugin.key);
+    wrapped("", "  ", &format!("{}: {}", line(&shown), crate::report::unresolved(one)), width)
 }
 
 fn left_out(plugin: &PluginReport, shown: &str) -> Diagnostic {
@@ -275,7 +328,13 @@ fn signed(sign: char, row: &str) -> String {
     }
 }
 
-fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out) -> Result<u8, Failure> {
+fn check(
+    args: &LockArgs,
+    root: &Root,
+    looked: &LookReport,
+    old: Option<&[u8]>,
+    out: &mut Out,
+) -> Result<u8, Failure> {
     let covered = |plugin: &PluginReport| plugin.lock.state != LockState::Absent;
     if old.is_none() && !looked.report.plugins.iter().any(covered) {
         return Err(Failure::refused(format!("no {NAME} in {}", args.dir))
@@ -284,13 +343,21 @@ fn check(args: &LockArgs, looked: &LookReport, old: Option<&[u8]>, out: &mut Out
     }
     let mut wrong = 0_usize;
     let mut worst = 0_u8;
+    // The lockfile of a directory further up is compared by the gate alone.
+    let unlisted = if old.is_some() { unlisted(looked, root, old) } else { Vec::new() };
     for plugin in &looked.report.plugins {
         let mut reasons: Vec<_> = plugin.reasons.iter().filter(|reason| reason.gate == Gate::Lock).collect();
         if reasons.is_empty() && !looked.subjects.contains_key(&plugin.place) {
             // Without a digest there is nothing to compare, so the reasons for its absence are printed.
             reasons = plugin.reasons.iter().collect();
         }
-        wrong += usize::from(!reasons.is_empty());
+        let open = unlisted.iter().filter(|(other, _)| other.key == plugin.key);
+        let open: Vec<String> = open.map(|row| unlisted_row(row, out.width)).collect();
+        if !open.is_empty() && worst != 7 {
+            worst = Weight::Integrity.exit();
+        }
+        wrong += usize::from(!reasons.is_empty() || !open.is_empty());
+        out.result(&open.concat())?;
         let mut shown = plugin.clone();
         shared::localize(std::slice::from_mut(&mut shown));
         let typed = shared::as_typed(&args.finding);

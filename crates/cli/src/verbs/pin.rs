@@ -8,13 +8,13 @@ use toml_edit::{InlineTable, Item, Table, Value, value};
 
 use crate::args::PinArgs;
 use crate::command_host::{self, CommandSetup, failure};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::out::Out;
 use crate::settings;
 use crate::verbs::install::explained;
 use crate::verbs::suppress::Target;
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &PinArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let shown = match &args.update {

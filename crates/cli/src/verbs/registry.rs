@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use crate::args::{ListFormat, RegistryVerb};
 use crate::command_host::{self, CommandSetup, failure};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{Out, STRONG, paint};
 use crate::table::grid;
+use plugward_loader::escape::line;
 
 #[derive(Serialize)]
 struct Listing<'a> {

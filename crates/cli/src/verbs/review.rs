@@ -11,7 +11,6 @@ use plugward_loader::{
 use crate::advice;
 use crate::args::{AcceptArgs, IdArgs, ReviewArgs};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::{self, Installed};
@@ -24,6 +23,7 @@ use crate::text::{command, count, wrapped};
 use crate::verbs::diff::Comparison;
 use crate::verbs::shared::{self, PluginBytes};
 use crate::verbs::{decide, review::screen::Screen};
+use plugward_loader::escape::line;
 
 const QUESTION: &str = "Accept this version? [a]ccept, [S]kip, [d]iff, deny, [q]uit, [?]";
 
@@ -317,7 +317,7 @@ fn review(
     match answer {
         Answer::Accept => {
             let digests = screen.reviewed();
-            let with = digests.shared.iter().map(ToString::to_string);
+            let with = digests.outside.iter().map(ToString::to_string);
             let with = with.chain(digests.entry.iter().map(ToString::to_string)).collect();
             let (tree, finding) = (digests.tree.to_string(), args.finding.clone());
             decide::accept(&AcceptArgs { id, tree, with, dirs: Vec::new(), finding }, host, out)?;

@@ -13,28 +13,34 @@ use serde_json::{Value, json};
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::{HostScope, ProjectScope};
 use crate::out::Out;
+use crate::places::PlacesUse;
 use crate::report::{Detail, View};
 use crate::settings::Settings;
+use crate::trust_roots;
 use crate::verbs::check::{Judgement, Target, judge};
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let (program, rest) = args.command.split_first().ok_or_else(|| Failure::usage("no host was named"))?;
     let known = known(program)?;
     let path = host::program(known.as_str())?;
     host::refuse_loop(known.as_str())?;
+    let named = directory(known, rest);
+    trust_roots::refuse_in(named.as_deref())?;
     let settings = Settings::read(host)?;
-    let project = match directory(known, rest) {
-        Some(dir) => ProjectScope::Named(dir),
-        None => ProjectScope::Here,
-    };
-    let target = Target::installed(&HostScope { hosts: Vec::new(), project: project.clone() })?;
-    let target = only(known, project, target)?;
+    let project = named.map_or(ProjectScope::Here, ProjectScope::Named);
+    let state = host.state_dir()?.to_owned();
+    let target = Target::installed(&HostScope {
+        project: project.clone(),
+        places: PlacesUse::Store(state.clone()),
+        ..HostScope::default()
+    })?;
+    let target = only(known, project, PlacesUse::Compare(state), target)?;
     let check = CheckArgs { trust: args.trust, ..CheckArgs::default() };
     let Judgement { report, interrupted } = judge(&check, &target, &settings, host, out)?;
     if interrupted {
@@ -97,9 +103,14 @@ fn directory(known: KnownHost, rest: &[OsString]) -> Option<Utf8PathBuf> {
 }
 
 /// Leaves out what other hosts would load.
-fn only(known: KnownHost, project: ProjectScope, target: Target) -> Result<Target, Failure> {
+fn only(
+    known: KnownHost,
+    project: ProjectScope,
+    places: PlacesUse,
+    target: Target,
+) -> Result<Target, Failure> {
     if target.inventories.iter().any(|one| one.host.as_str() == known.as_str()) {
-        return Target::installed(&HostScope { hosts: vec![known], project });
+        return Target::installed(&HostScope { hosts: vec![known], project, places });
     }
     // A host without a home directory has no plugins yet.
     Ok(Target { roots: Vec::new(), inventories: Vec::new(), ..target })

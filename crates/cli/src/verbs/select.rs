@@ -63,7 +63,7 @@ fn at_path(
     // The servers of one project in a file of several have a path below that file.
     let real = real.or_else(|| PlacePath::new(path.as_str()).ok());
     let project = real.as_ref().map_or(ProjectScope::Here, project_with);
-    let records = installed::everything(&HostScope { hosts: Vec::new(), project })?.records;
+    let records = installed::everything(&HostScope { project, ..HostScope::default() })?.records;
     let known = real.as_ref().and_then(|real| records.at(real)?.keys.first().cloned());
     if let Some(key) = known {
         return Ok((key, records));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
-use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule, Terminal};
+use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule};
 use plugward_loader::policy::{LayerKind, SettingsLayer};
 use plugward_loader::tree_lock::Excludes;
 use plugward_loader::{
@@ -17,15 +17,16 @@ use plugward_loader::{
 use crate::advice::{self, Commands, ReviewVerb};
 use crate::args::{DiscoveryOptions, HostOptions, TrustArg};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse};
 use crate::installed::{self, HostScope, ProjectScope};
+use crate::machine;
 use crate::out::Out;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::stores;
 use crate::verbs::select;
+use plugward_loader::escape::line;
 
 pub(crate) const fn trust_of(arg: TrustArg) -> Trust {
     match arg {
@@ -46,15 +47,6 @@ const fn trust_word(trust: Trust) -> &'static str {
 /// Returns the trust mode of the flag, or else of the settings.
 pub(crate) fn trust(arg: Option<TrustArg>, settings: &Settings) -> Trust {
     arg.map_or(settings.trust, trust_of)
-}
-
-/// Returns what a store that cannot be read means for the plugins.
-///
-/// To load with a warning needs a user who sees it. Without a terminal, the plugins are refused unless the user's settings
-/// override that.
-fn on_store_error(trust: Trust, settings: &Settings, host: &Host) -> StoreErrorRule {
-    let terminal = if host.interactive { Terminal::Present } else { Terminal::Absent };
-    settings.on_store_error.unwrap_or_else(|| StoreErrorRule::for_command_line(trust, terminal))
 }
 
 pub(crate) fn dialect(text: Option<&str>) -> Result<Option<Dialect>, Failure> {
@@ -89,7 +81,7 @@ pub(crate) fn options(
     options.repository_settings = host.repository_settings;
     options.project = host::working_directory().cloned();
     options.trust = trust.unwrap_or(settings.trust);
-    options.on_store_error = on_store_error(options.trust, settings, host);
+    options.on_store_error = settings.on_store_error.unwrap_or(StoreErrorRule::Refuse);
     options.writes = writes;
     options.dialect = dialect(finding.dialect.as_deref())?;
     options.excludes = excludes(&finding.exclude)?;
@@ -106,6 +98,7 @@ pub(crate) fn options(
     options.shared.clone_from(&settings.shared);
     options.verifiers = settings.verifiers.clone();
     options.host_version.clone_from(&finding.host_version);
+    options.machine = machine::facts();
     Ok(options)
 }
 
@@ -145,7 +138,7 @@ pub(crate) fn accept_command(commands: &Commands, digests: &ReviewedDigests) -> 
 /// Appends reviewed digests to a command.
 pub(crate) fn with_digests(command: &str, digests: &ReviewedDigests) -> String {
     let mut line = command.to_owned();
-    digests.shared.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
+    digests.outside.iter().for_each(|tree| line.push_str(&format!(" --with {tree}")));
     digests.entry.iter().for_each(|entry| line.push_str(&format!(" --with {entry}")));
     line.push_str(&format!(" --tree {}", digests.tree));
     line
@@ -183,7 +176,7 @@ pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8Pat
 
 /// Quotes a word for a POSIX shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {
-    if word.chars().any(crate::escape::is_unprintable) {
+    if word.chars().any(plugward_loader::escape::is_hidden) {
         // Such a word cannot be typed. It is escaped, because it must not reach a terminal as it is.
         return format!("'{}'", line(word).replace('\'', "'\\''"));
     }
@@ -231,7 +224,7 @@ pub(crate) fn scope(options: &HostOptions) -> Result<HostScope, Failure> {
         Some(dir) => ProjectScope::Named(dir.clone()),
         None => ProjectScope::Here,
     };
-    Ok(HostScope { hosts, project })
+    Ok(HostScope { hosts, project, ..HostScope::default() })
 }
 
 /// Checks directories without writing anything.

@@ -83,14 +83,14 @@ pub(crate) fn suppress(args: &SuppressArgs, host: &Host, out: &mut Out) -> Resul
         "Suppressed {} in {} of {}:\n",
         args.rule,
         count(paths.len(), "file"),
-        crate::escape::line(&named.shown)
+        plugward_loader::escape::line(&named.shown)
     ))?;
     // The user sees each suppressed line: an entry covers every finding of the rule in its file.
     for path in paths {
         let same = |finding: &&Finding| finding.rule.as_str() == args.rule && finding.path == path;
         for finding in plugin.findings.iter().filter(same) {
             let text = format!("{}:{}:{}: {}", finding.path, finding.line, finding.column, finding.snippet);
-            out.result(&format!("  {}\n", crate::escape::line(&text)))?;
+            out.result(&format!("  {}\n", plugward_loader::escape::line(&text)))?;
         }
     }
     out.result(&format!("This is recorded in {} and applies until the file changes.\n", target.path))?;

@@ -9,11 +9,11 @@ use serde::Serialize;
 use crate::args::{ListFormat, WhichArgs};
 use crate::command_host::{self, CommandSetup};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, LOAD, Out, REFUSE, paint};
+use plugward_loader::escape::line;
 
 #[derive(Serialize)]
 struct Shown<'a> {

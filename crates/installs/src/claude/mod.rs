@@ -153,4 +153,33 @@ fn add_loose(found: &mut Collector<'_>, settings: &Settings) {
             add_directory(found, &join(&at, name), InstallKind::Commands, layer);
         }
     }
+    add_nested(found, &state);
+}
+
+/// Adds the skills of directories inside the project. The host finds them once it works with a file there.
+fn add_nested(found: &mut Collector<'_>, state: &dyn Fn(&str) -> HostState) {
+    let mut others = Vec::new();
+    for at in found.nested(".claude") {
+        add_skills(found, &join(&at, "skills"), InstallLayer::Project, &[], Some(state));
+        let parts = ["agents", "commands"].map(|name| join(&at, name)).into_iter();
+        others.extend(parts.filter(|path| found.is_directory(path)));
+    }
+    let more =
+        |count: usize| if count > 1 { format!(" ({} more)", count.saturating_sub(1)) } else { String::new() };
+    if let Some(first) = others.first() {
+        let message =
+            format!("not checked: it is loaded only by a session that starts there{}", more(others.len()));
+        not_read(found, first, message);
+    }
+    let machine = found.machine;
+    if let Some((path, why)) = machine.unsearched.first().filter(|_| found.is_directory(&found.home)) {
+        let message = format!("not searched for skills: {why}{}", more(machine.unsearched.len()));
+        not_read(found, path, message);
+    }
+}
+
+/// Adds the problem that a place is not read, so that silence is not mistaken for approval.
+fn not_read(found: &mut Collector<'_>, path: &str, message: String) {
+    let help = "check it before a session starts there: plugward check --project DIR";
+    found.report(found.draft(InstallProblemKind::NotRead, place(path, ""), message, help));
 }

@@ -24,3 +24,4 @@ mod properties;
 mod properties_of_bytes;
 mod support;
 mod table;
+mod trust_roots;

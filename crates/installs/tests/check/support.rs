@@ -21,6 +21,7 @@ pub(crate) struct Home {
     environment: BTreeMap<String, String>,
     project: Option<String>,
     directory: Option<String>,
+    nested: Vec<PlacePath>,
 }
 
 impl Home {
@@ -66,6 +67,11 @@ impl Home {
         self.directory(project).directory(directory)
     }
 
+    pub(crate) fn nested(mut self, path: &str) -> Self {
+        self.nested.push(PlacePath::new(&full(path)).unwrap());
+        self
+    }
+
     pub(crate) fn try_read(&self, host: KnownHost) -> Option<HostInventory> {
         let place = |path: &Option<String>| path.as_ref().map(|path| PlacePath::new(path).unwrap());
         let (project, directory) = (place(&self.project), place(&self.directory));
@@ -74,6 +80,8 @@ impl Home {
             environment: &self.environment,
             project: project.as_ref(),
             directory: directory.as_ref(),
+            nested: &self.nested,
+            unsearched: &[],
             files: self,
         };
         read_host(host, &machine)

@@ -11,7 +11,7 @@ use crate::error::LedgerError;
 use crate::error::LedgerErrorKind;
 use crate::format::record::LedgerRecord;
 use crate::storage::Tape;
-use crate::storage::lines::read_range;
+use crate::storage::lines::{find_back, read_range};
 
 const PIECE: u64 = 1024 * 1024;
 
@@ -69,6 +69,31 @@ impl LedgerFiles {
     #[must_use]
     pub const fn checkpoint(&self) -> Option<&Checkpoint> {
         self.checkpoint.as_ref()
+    }
+
+    /// Returns the last record of a type that matches, without verifying the chain.
+    ///
+    /// # Errors
+    ///
+    /// `ledger/io` if a file cannot be read.
+    pub fn find_last(
+        &self,
+        type_name: &str,
+        matches: impl Fn(&LedgerRecord) -> bool,
+    ) -> Result<Option<LedgerRecord>, LedgerError> {
+        // Parsing a line costs far more than this search, and few lines have the type.
+        let mark = format!("\"type\":\"{type_name}\"");
+        let mut find = |line: &[u8]| {
+            memchr::memmem::find(line, mark.as_bytes())?;
+            LedgerRecord::parse(line).ok().filter(&matches)
+        };
+        for (_, tape, size) in self.files.iter().rev() {
+            let found = find_back(tape.as_ref(), *size, &mut find);
+            if let Some(found) = found.map_err(|error| LedgerError::io("read the ledger", error))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Verifies all records, and passes each valid one to `each`, with its line and LF.

@@ -204,6 +204,13 @@ events! {
         /// A digest that was pinned before.
         old: Option<String> = "old",
     }
+    /// The pins were stored, or read and found to be stored. The last record of a file says whether its pins are lost.
+    PinsStored = "pins_stored" {
+        /// The path of the file.
+        file: String = "file",
+        /// The number of pins and denials in it.
+        pins: u64 = "pins",
+    }
     /// A plugin was refused, because it differs from its pin.
     PinRefused = "pin_refused" {
         /// The plugin.
@@ -415,6 +422,7 @@ impl LedgerEvent {
                 | Self::PinEnrolled { .. }
                 | Self::PinAccepted { .. }
                 | Self::PinForgotten { .. }
+                | Self::PinsStored { .. }
                 | Self::PinRefused { .. }
                 | Self::ApprovalGiven { .. }
                 | Self::ApprovalRevoked { .. }
@@ -451,6 +459,7 @@ impl LedgerEvent {
             | Self::PinEnrolled { .. }
             | Self::PinAccepted { .. }
             | Self::PinForgotten { .. }
+            | Self::PinsStored { .. }
             | Self::PinRefused { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }

@@ -71,7 +71,10 @@ pub(crate) fn push_number(out: &mut Vec<u8>, value: u64) {
     out.extend(digits.iter().skip(digits.len() - used));
 }
 
-/// Returns `true` for characters that a terminal or reader could misinterpret, or not display.
+/// Returns `true` for characters that are escaped in the canonical form.
+///
+/// Part of the format: a record is hashed in this form, so the set never changes. Readers that print a record escape
+/// whatever else is not displayed.
 const fn must_escape(c: char) -> bool {
     matches!(c,
         // More than JSON requires: a ledger is read in terminals, where bidi controls could reorder a record.

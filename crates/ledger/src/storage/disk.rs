@@ -87,11 +87,12 @@ fn not_ours(file: &str, why: &'static str) -> LedgerError {
 }
 
 fn check_rights(file: &str, stat: &Stat) -> Result<(), LedgerError> {
-    if stat.st_uid != rustix::process::geteuid().as_raw() {
+    // Files of root are accepted, as for the pins. A group that can write is a matter of the caller's warnings.
+    if stat.st_uid != 0 && stat.st_uid != rustix::process::geteuid().as_raw() {
         return Err(not_ours(file, "it belongs to another user"));
     }
-    if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
-        return Err(not_ours(file, "other users have permissions on it"));
+    if Mode::from_raw_mode(stat.st_mode).contains(Mode::WOTH) {
+        return Err(not_ours(file, "every user can write it"));
     }
     Ok(())
 }

@@ -56,6 +56,33 @@ pub(crate) fn each_line<E>(
     Ok(Ok(()))
 }
 
+/// Passes the complete lines to `find` without their LF, the last one first, and returns its first result.
+pub(crate) fn find_back<T>(
+    tape: &dyn Tape,
+    size: u64,
+    find: &mut dyn FnMut(&[u8]) -> Option<T>,
+) -> io::Result<Option<T>> {
+    let mut end = size;
+    // The start of the piece that was read before, which is the end of a line.
+    let mut carry: Vec<u8> = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(u64::try_from(CHUNK).unwrap_or(0));
+        let mut piece = read_range(tape, start, end)?;
+        piece.append(&mut carry);
+        let first = if start == 0 { Some(0) } else { memchr::memchr(b'\n', &piece) };
+        let (rest, lines) = piece.split_at_checked(first.unwrap_or(piece.len())).unwrap_or((&piece, &[]));
+        if let Some(found) = lines.rsplit(|byte| *byte == b'\n').find_map(&mut *find) {
+            return Ok(Some(found));
+        }
+        // No record is longer, so the bytes are not one.
+        if rest.len() <= MAX_LINE {
+            carry = rest.to_vec();
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
 fn last_lf(tape: &dyn Tape, low: u64, high: u64) -> io::Result<Option<u64>> {
     let mut end = high;
     while end > low {

@@ -87,9 +87,9 @@ fn what_the_ledger_would_not_have_made_is_refused() {
     assert_eq!(
         refused(|directory| {
             fs::write(live(directory), "").unwrap();
-            fs::set_permissions(live(directory), Permissions::from_mode(0o640)).unwrap();
+            fs::set_permissions(live(directory), Permissions::from_mode(0o602)).unwrap();
         }),
-        "ledger.jsonl cannot be used for a ledger: other users have permissions on it"
+        "ledger.jsonl cannot be used for a ledger: every user can write it"
     );
     assert_eq!(
         refused(|directory| {
@@ -100,9 +100,14 @@ fn what_the_ledger_would_not_have_made_is_refused() {
         "ledger.jsonl cannot be used for a ledger: it has more than one hard link"
     );
     assert_eq!(
-        refused(|directory| fs::set_permissions(directory, Permissions::from_mode(0o750)).unwrap()),
-        ". cannot be used for a ledger: other users have permissions on it"
+        refused(|directory| fs::set_permissions(directory, Permissions::from_mode(0o702)).unwrap()),
+        ". cannot be used for a ledger: every user can write it"
     );
+    let (directory, dir) = directory();
+    open_dir(&dir).unwrap();
+    fs::set_permissions(live(directory.path()), Permissions::from_mode(0o664)).unwrap();
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o775)).unwrap();
+    open_dir(&dir).unwrap();
 }
 
 #[test]

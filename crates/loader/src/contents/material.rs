@@ -7,6 +7,7 @@ use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
 use plugward_tree_lock::{Excludes, Snapshot};
 
+use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, manifests, surface_text};
 
@@ -35,6 +36,7 @@ pub struct Material {
     pub main: Option<MainFile>,
     snapshot: Snapshot,
     contents: SharedRoots,
+    closure: Closure,
     prompts: BTreeSet<String>,
     run: BTreeSet<String>,
 }
@@ -60,7 +62,13 @@ pub struct SharedText {
 }
 
 impl Material {
-    pub(crate) fn new(snapshot: Snapshot, contents: SharedRoots, views: &[View], facts: &Facts) -> Self {
+    pub(crate) fn new(
+        snapshot: Snapshot,
+        contents: SharedRoots,
+        closure: Closure,
+        views: &[View],
+        facts: &Facts,
+    ) -> Self {
         let (mut prompts, mut run) = (BTreeSet::new(), BTreeSet::new());
         for item in manifests(views).flat_map(Manifest::surface) {
             let into = if item.kind() == SurfaceKind::Prompt { &mut prompts } else { &mut run };
@@ -80,17 +88,25 @@ impl Material {
             main,
             snapshot,
             contents,
+            closure,
             prompts,
             run,
         }
     }
 
-    /// Returns a file's bytes or a symlink's target. A shared file has its path from the plugin.
+    /// Returns the list of the closure, if the plugin runs files outside its own directory.
+    #[must_use]
+    pub fn closure(&self) -> Option<&str> {
+        self.closure.preimage()
+    }
+
+    /// Returns a file's bytes or a symlink's target. A shared file has its path from the plugin, and a file of the closure
+    /// that of [`closure_paths`](crate::closure_paths).
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<&[u8]> {
         match self.snapshot.get(path) {
             Some(entry) => Some(entry.bytes()),
-            None => self.contents.bytes(path),
+            None => self.contents.bytes(path).or_else(|| self.closure.bytes_of(path)),
         }
     }
 
@@ -99,7 +115,8 @@ impl Material {
     /// # Errors
     /// [`BaselineError`] if they cannot be written. No pin depends on baselines.
     pub fn keep(&self, baselines: &Baselines) -> Result<(), BaselineError> {
-        put(baselines, &self.preimage, &self.surface, self.entry.as_deref(), &self.snapshot, &self.contents)
+        let Self { preimage, surface, entry, snapshot, contents, closure, .. } = self;
+        put(baselines, preimage, surface, entry.as_deref(), snapshot, contents, closure)
     }
 }
 
@@ -109,11 +126,13 @@ pub(crate) fn keep(
     baselines: &Baselines,
     snapshot: &Snapshot,
     shared: &SharedRoots,
+    closure: &Closure,
     views: &[View],
     facts: &Facts,
 ) -> Result<(), BaselineError> {
     let entry = entry_text(views);
-    put(baselines, &preimage(snapshot, facts), &surface_text(views), entry.as_deref(), snapshot, shared)
+    let preimage = preimage(snapshot, facts);
+    put(baselines, &preimage, &surface_text(views), entry.as_deref(), snapshot, shared, closure)
 }
 
 fn put(
@@ -123,11 +142,14 @@ fn put(
     entry: Option<&str>,
     snapshot: &Snapshot,
     shared: &SharedRoots,
+    closure: &Closure,
 ) -> Result<(), BaselineError> {
     let texts: Vec<SharedText> =
         shared.contents().map(|(name, content)| shared_text(name, content)).collect();
-    let trees: Vec<&str> =
-        core::iter::once(preimage).chain(texts.iter().map(|text| text.preimage.as_str())).collect();
+    let trees: Vec<&str> = core::iter::once(preimage)
+        .chain(texts.iter().map(|text| text.preimage.as_str()))
+        .chain(closure.preimage())
+        .collect();
     let mut files: Vec<&[u8]> = snapshot.entries().map(plugward_tree_lock::SnapshotEntry::bytes).collect();
     for (_, content) in shared.contents() {
         match content {
@@ -138,6 +160,7 @@ fn put(
         }
     }
     files.extend(entry.map(str::as_bytes));
+    files.extend(closure.kept());
     baselines.put(&NewBaseline { trees: &trees, surface: Some(surface), files: &files }).map(|_report| ())
 }
 
@@ -189,8 +212,9 @@ fn top_level(text: &[u8], limits: &ParseLimits) -> BTreeMap<String, String> {
 impl Classify for Material {
     fn file(&self, path: &str, kind: TreeEntryKind) -> ChangeClass {
         let ending = path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
-        // Files outside the plugin are there to be imported.
-        if kind == TreeEntryKind::Executable || self.run.contains(path) || path.starts_with("../") {
+        // Files outside the plugin are there to be imported or run.
+        let is_outside = ["../", "./", "~/", "/"].iter().any(|start| path.starts_with(start));
+        if kind == TreeEntryKind::Executable || self.run.contains(path) || is_outside {
             return ChangeClass::Code;
         }
         if self.prompts.contains(path) {

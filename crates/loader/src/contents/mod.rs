@@ -1,12 +1,13 @@
 //! The bytes of a plugin: snapshots, shared directories, private copies, and what the scanner reads of them.
 
+pub(crate) mod closure;
+pub(crate) mod closure_facts;
 pub(crate) mod hash;
 pub(crate) mod hints;
 pub(crate) mod material;
 pub(crate) mod seal;
 pub(crate) mod secrets;
 pub(crate) mod shared;
-pub(crate) mod started;
 pub(crate) mod subject;
 pub(crate) mod trees;
 pub(crate) mod view;

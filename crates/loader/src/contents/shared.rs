@@ -9,6 +9,7 @@ use plugward_tree_lock::{
 };
 use plugward_types::{Digest, TreeDigest};
 
+use crate::contents::closure::place::{Landing, Places, normalized};
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::roots::inside;
@@ -41,8 +42,6 @@ pub(crate) struct SharedRoots {
     /// Imports that no shared directory covers, with the cause.
     missing: BTreeMap<String, String>,
     problems: Vec<Problem>,
-    /// The single files that the commands of a settings file start.
-    started: BTreeSet<String>,
 }
 
 /// An error that prevents digesting a shared directory.
@@ -62,11 +61,6 @@ impl SharedRoots {
 
     pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &Content)> {
         self.contents.iter().map(|(name, content)| (name.as_str(), content))
-    }
-
-    /// Returns `true` if a command starts the file with this name.
-    pub(crate) fn is_started(&self, name: &str) -> bool {
-        self.started.contains(name)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -166,91 +160,40 @@ pub(crate) fn read<'a>(
     reader.found
 }
 
-/// Adds the files that the commands of a settings file start, by their names relative to it, such as `../hooks/run.sh`.
-///
-/// The tree of a settings file contains its commands only. Without these files, a change of a started script would not
-/// be a change.
-pub(crate) fn add_started(
-    shared: SharedRoots,
+/// Digests exactly the files and directories that a pin of version 3 lists for a settings file, by their names relative to
+/// it, such as `../hooks/run.sh`. A name without a file is left out.
+pub(crate) fn listed<'a>(
     place: &PluginPlace,
-    names: &BTreeSet<String>,
+    names: impl Iterator<Item = &'a String>,
     context: &Context<'_>,
-) -> SharedRoots {
+) -> BTreeMap<String, TreeDigest> {
     let root = context.root;
-    // A file of the user starts scripts of the user's home directory, which no project contains.
-    let mut homes = root.stops.iter().filter(|home| place.real.relative_to(home).is_some());
-    let home = homes.find_map(|home| root.inside(home)).filter(|_| place.reach.project.is_none());
-    let top = home.unwrap_or(&place.reach.top).to_owned();
-    let jail = if top == "." { Ok(root.jail.clone()) } else { root.jail.subjail(top.as_str()) };
-    let Ok(jail) = jail.map(|jail| context.run.watched(&jail, &root.label)) else { return shared };
-    let mut reader = Reader { place, context, jail: Some(jail.clone()), found: shared };
-    let own = inside(&place.dir, &top).unwrap_or(".").to_owned();
-    for name in names {
-        let Some(at) = below(&own, name) else { continue };
+    let places = Places::new(&root.jail, &root.top, None);
+    let digest = |name: &String| {
         // An interpreter tries the extensions of its language, and a directory starts its main file.
-        let mut tried = STARTED.iter().map(|end| format!("{at}{end}"));
-        let Some(landed) = tried.find_map(|at| landed(&jail, &at)) else { continue };
-        if reader.found.started.len() == MOST_STARTED {
-            let message = format!("it starts more than {MOST_STARTED} files");
-            let help = "start fewer files".to_owned();
-            reader.problem(name, "tree/limit", Weight::Integrity, &message, help);
-            break;
-        }
-        reader.file(&jail, &landed, name, name);
-        reader.found.started.insert(name.clone());
-    }
-    reader.found
+        let from = normalized(&format!("{}/{name}", place.real));
+        let mut tried = STARTED.iter().map(|end| places.land(&format!("{from}{end}")));
+        let landed = tried.find(|landed| matches!(landed.landing, Landing::File { .. }))?;
+        let bytes = places.read(&landed.path, context.options.tree.file_bytes).ok()?;
+        let own_name = landed.path.rsplit('/').next()?;
+        let list =
+            TreeList::parse(&single(&crate::contents::hash::sha256(&bytes), bytes.len(), own_name)).ok()?;
+        Some((name.clone(), *list.digest()))
+    };
+    let names: BTreeSet<String> = names.cloned().collect();
+    // The setting for shared directories also applied to settings files.
+    let mut trees = read(place, &[], names.iter(), context).trees;
+    trees.retain(|name, _| names.contains(name));
+    trees.extend(names.iter().filter_map(digest));
+    trees
 }
 
 /// What an interpreter adds to a name that it is given.
 const STARTED: [&str; 6] = ["", ".js", ".mjs", ".cjs", "/index.js", "/__main__.py"];
-/// The most files that the commands of one settings file can start.
-const MOST_STARTED: usize = 64;
-/// The most symlinks on the way to one file, as on Linux.
-const MOST_HOPS: usize = 40;
 
-/// Returns the path of the regular file that a path leads to, with symlinks followed inside the jail.
-fn landed(jail: &Jail, path: &str) -> Option<String> {
-    let mut rest: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
-    let mut at: Vec<String> = Vec::new();
-    let mut hops = 0_usize;
-    while let Some(part) = rest.pop() {
-        match part.as_str() {
-            "" | "." => continue,
-            ".." => {
-                at.pop()?;
-                continue;
-            }
-            _ => at.push(part),
-        }
-        let here = at.join("/");
-        let kind = match jail.metadata(here.as_str()) {
-            Ok(meta) => meta.kind(),
-            Err(error) if error.code() == "path/symlink" => FileKind::Symlink,
-            Err(_) => return None,
-        };
-        match kind {
-            FileKind::Symlink => {
-                hops = hops.checked_add(1).filter(|hops| *hops <= MOST_HOPS)?;
-                let target = String::from_utf8(jail.read_link(here.as_str()).ok()?).ok()?;
-                at.pop();
-                let inside = match target.strip_prefix('/') {
-                    // An absolute target counts if it is inside the jail.
-                    Some(_) => {
-                        at.clear();
-                        let top = jail.host_path()?.to_str()?;
-                        target.strip_prefix(top)?.trim_start_matches('/').to_owned()
-                    }
-                    None => target,
-                };
-                rest.extend(inside.split('/').rev().map(str::to_owned));
-            }
-            FileKind::File if rest.is_empty() => return Some(here),
-            FileKind::Directory => {}
-            _ => return None,
-        }
-    }
-    None
+/// Returns the list of a tree that contains only one file.
+fn single(digest: &Digest, bytes: usize, name: &str) -> String {
+    format!("plugtree-v1\n{} {} {bytes} {name}\n", EntryKind::File.letter(), digest.hex())
 }
 
 /// Returns the root of an import: all its `..`, and the first name after them.
@@ -397,12 +340,7 @@ impl Reader<'_> {
         };
         let digest = crate::contents::hash::sha256(&bytes);
         let own_name = at.rsplit('/').next().unwrap_or(at);
-        let preimage = format!(
-            "plugtree-v1\n{} {} {} {own_name}\n",
-            EntryKind::File.letter(),
-            digest.hex(),
-            bytes.len()
-        );
+        let preimage = single(&digest, bytes.len(), own_name);
         match TreeList::parse(&preimage) {
             Ok(list) => {
                 self.found.trees.insert(name.to_owned(), *list.digest());

@@ -1,12 +1,12 @@
 //! The subject of a decision: one plugin as it is on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contents::material::Material;
 use crate::discovery::key::OldPlace;
 use plugward_pinstore::{Facts, ObservedPlugin};
 use plugward_tree_lock::{CodewizardDigest, Excludes, LockEntry};
-use plugward_types::{PluginKey, TreeDigest};
+use plugward_types::{Digest, PluginKey, TreeDigest};
 
 /// What a pin or a lock entry of one plugin would cover.
 ///
@@ -25,6 +25,10 @@ pub struct Subject {
     pub codewizard: Option<CodewizardDigest>,
     /// The bytes, if the caller requested them.
     pub material: Option<Material>,
+    /// SHA-256 of each file, by path, if the caller requested them.
+    pub files: BTreeMap<String, Digest>,
+    /// The unresolved commands of a PLUGINS.lock that counts as an agreement to them.
+    pub(crate) listed_unresolved: BTreeSet<Digest>,
     pub(crate) without_lock: Option<TreeDigest>,
     pub(crate) old_place: OldPlace,
     /// Further keys of the same directory.
@@ -77,6 +81,11 @@ impl Subject {
         entry.shared.clone_from(&facts.shared);
         entry.surface = facts.surface;
         entry.launchers.clone_from(&self.launchers);
+        entry.closure = facts.closure;
+        entry.unresolved.clone_from(&facts.unresolved);
+        let is_listed = |name: &String| path != "." || !name.starts_with("PLUGINS.lock");
+        let files = self.files.iter().filter(|(name, _)| is_listed(name));
+        entry.files = files.map(|(name, digest)| (name.clone(), *digest)).collect();
         entry
     }
 }

@@ -1,7 +1,9 @@
 //! Digests of one snapshot under other excludes than those it was read with.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use plugward_tree_lock::{Excludes, ListCheck, Snapshot, TreeList};
-use plugward_types::TreeDigest;
+use plugward_types::{Digest, TreeDigest};
 
 /// Returns the digest under other excludes, or `None` if the snapshot lacks files that they include.
 pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
@@ -42,6 +44,17 @@ pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
         }
     }
     TreeList::parse(&text).ok().map(|list| *list.digest())
+}
+
+/// Returns the SHA-256 of each file, or of a symlink's target, without the excluded names.
+pub(crate) fn files<'e>(
+    snapshot: &Snapshot,
+    exclude: impl Iterator<Item = &'e str>,
+) -> BTreeMap<String, Digest> {
+    let exclude: BTreeSet<&str> = exclude.collect();
+    let is_excluded = |path: &str| path.split('/').next().is_some_and(|top| exclude.contains(top));
+    let entries = snapshot.entries().filter(|entry| !is_excluded(entry.path()));
+    entries.map(|entry| (entry.path().to_owned(), *entry.digest())).collect()
 }
 
 /// Returns the preimage under other excludes, or the snapshot's own if that cannot be computed.

@@ -27,7 +27,7 @@ const DIRECTORIES: usize = 50_000;
 /// Bytes of a main file that are read; the manifest parser has the same limit.
 pub(crate) const MAIN_LIMIT: u64 = 1 << 20;
 /// Directories of version control, which contain no plugins.
-const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+pub(crate) const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
 /// A directory that is a plugin by its files, by a marketplace entry, or by a pin.
 #[derive(Debug, Clone)]

@@ -213,8 +213,13 @@ pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry>
         InstallContents::Parts(parts) => parts.current.iter().map(|part| part.name).collect(),
         InstallContents::Directory | InstallContents::CacheDirectory => Vec::new(),
     };
+    defined(installed.kind, &parts)
+}
+
+/// As [`definition`], for the names of the parts.
+pub(crate) fn defined(kind: InstallKind, parts: &[&str]) -> Option<MarketplaceEntry> {
     let has = |name: &str| parts.contains(&name);
-    let (name, components) = match installed.kind {
+    let (name, components) = match kind {
         InstallKind::Plugin => return None,
         // SKILL.md at the top is a standard file.
         InstallKind::Skill => ("skill", String::new()),
@@ -226,7 +231,7 @@ pub(crate) fn definition(installed: &InstalledPlace) -> Option<MarketplaceEntry>
             let hooks =
                 if files.is_empty() { String::new() } else { format!(r#","hooks":[{}]"#, files.join(",")) };
             let servers = if has("servers.json") { r#","mcpServers":"./servers.json""# } else { "" };
-            let name = if installed.kind == InstallKind::Servers { "servers" } else { "settings" };
+            let name = if kind == InstallKind::Servers { "servers" } else { "settings" };
             (name, format!("{hooks}{servers}"))
         }
     };

@@ -5,6 +5,7 @@ use plugward_tree_lock::Snapshot;
 
 use super::Context;
 use crate::discovery::discover::PluginPlace;
+use crate::discovery::installed::defined;
 use crate::report::Gate;
 use crate::report::text::plain;
 use crate::run::examined::Examined;
@@ -48,6 +49,16 @@ pub(crate) fn parts(place: &PluginPlace) -> Option<PartTrees> {
         }
         InstallContents::Directory | InstallContents::CacheDirectory => None,
     }
+}
+
+/// Returns the parts of a settings file as version 3 of the pins file rendered them, with the text of their definition.
+pub(crate) fn version_3(place: &PluginPlace) -> Option<(Snapshot, Option<String>)> {
+    let installed = place.installed.as_ref()?;
+    let InstallContents::Parts(parts) = &installed.contents else { return None };
+    let files = parts.version_3.iter().map(|part| (part.name, part.bytes.clone()));
+    let names: Vec<&str> = parts.version_3.iter().map(|part| part.name).collect();
+    let entry = defined(installed.kind, &names).map(|entry| entry.canonical().to_owned());
+    Some((Snapshot::of_files(files), entry))
 }
 
 /// The parts of a settings file as trees.

@@ -26,6 +26,8 @@ use crate::run::outcome::{GateOutcome, Notice, Weight};
 pub(crate) const NAME: &str = "PLUGINS.lock";
 /// The name of its signature.
 const SIGNATURE: &str = "PLUGINS.lock.minisig";
+/// The most differing files that a message names.
+const FILES_SHOWN: usize = 5;
 /// Bytes of a signature that are read; a real one has about 300.
 const SIGNATURE_BYTES: u64 = 4096;
 
@@ -223,6 +225,8 @@ pub(crate) struct LockResult {
     pub(crate) report: LockReport,
     pub(crate) says: LockMatch,
     pub(crate) outcome: GateOutcome,
+    /// The unresolved commands that the lockfile lists, if it counts as an agreement to them.
+    pub(crate) unresolved: BTreeSet<Digest>,
 }
 
 /// Compares one plugin with the lockfile of its place, and runs the host's verifiers.
@@ -245,6 +249,7 @@ pub(crate) fn gate(
             report: LockReport::state(LockState::Absent),
             says: LockMatch::Nothing,
             outcome: passed(Gate::Lock),
+            unresolved: BTreeSet::new(),
         },
     };
     match at.as_ref().map(|at| &*at.lock) {
@@ -266,6 +271,10 @@ pub(crate) fn gate(
             if gate.result.says == LockMatch::Matched && accepted {
                 gate.result.says = LockMatch::Accepted;
             }
+            // A lockfile of a repository grants nothing, unless the caller has chosen it as the anchor.
+            let agrees = gate.result.says == LockMatch::Accepted || context.options.trust == Trust::Locked;
+            let entry = file.get(&gate.path).filter(|_| agrees);
+            gate.result.unresolved = entry.map(|entry| entry.unresolved.clone()).unwrap_or_default();
         }
         Some(DirectoryLock::Json(file)) => {
             gate.json(file, one.name());
@@ -305,6 +314,9 @@ impl LockGate<'_> {
             manifest: &facts.manifest,
             entry: facts.entry.as_ref(),
             shared: &facts.shared,
+            closure: facts.closure.as_ref(),
+            // The surface gate decides about them, since a pin can list them too.
+            unresolved: const { &BTreeSet::new() },
         })
     }
 
@@ -316,6 +328,11 @@ impl LockGate<'_> {
     ) -> LockMatch {
         let check = self.check(file, &self.path, tree);
         let says = self.decide(&check, context);
+        if let (LockCheck::Mismatch(LockDifference::Tree { .. }), Some(reason)) =
+            (&check, self.result.outcome.reasons.last_mut())
+        {
+            reason.message.push_str(&differing(file, &self.path, self.snapshot));
+        }
         self.explain(file);
         says
     }
@@ -459,6 +476,27 @@ impl LockGate<'_> {
     }
 }
 
+/// Returns a line with the files that differ from those of an entry, if it lists files.
+fn differing(file: &LockFile, path: &str, snapshot: &Snapshot) -> String {
+    let Some(entry) = file.get(path).filter(|entry| !entry.files.is_empty()) else { return String::new() };
+    let found = crate::contents::trees::files(snapshot, entry.exclude.iter());
+    let names: BTreeSet<&String> = entry.files.keys().chain(found.keys()).collect();
+    let differ: Vec<&str> = names
+        .into_iter()
+        .filter(|name| entry.files.get(*name) != found.get(*name))
+        .map(String::as_str)
+        .collect();
+    if differ.is_empty() {
+        return "\nonly kinds or execute bits of files differ".to_owned();
+    }
+    let shown = differ.iter().take(FILES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let more = match differ.len().saturating_sub(FILES_SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("\ndiffering files: {shown}{more}")
+}
+
 const fn state(check: &LockCheck) -> LockState {
     match check {
         LockCheck::NoFile => LockState::Absent,
@@ -486,6 +524,10 @@ fn text(check: &LockCheck) -> String {
             let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
             format!("{NAME} lists another tree\nexpected {}\nactual {actual}", expected.join(" or "))
         }
+        LockCheck::Mismatch(LockDifference::Closure { expected, actual }) => {
+            pair("other files outside the plugin", expected.as_ref(), actual.as_ref())
+        }
+        LockCheck::Mismatch(LockDifference::Unresolved { .. }) => check.to_string(),
         LockCheck::Mismatch(LockDifference::Shared { name, expected, actual }) => {
             pair(&format!("another tree for {name}"), expected.as_ref(), actual.as_ref())
         }

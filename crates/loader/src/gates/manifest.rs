@@ -76,7 +76,7 @@ fn reads(host: &str, dialect: Dialect) -> bool {
 
 /// Refuses a plugin whose path looks like another one on a terminal: a command that a user copies would name the other.
 fn refuse_hidden_name(place: &PluginPlace, outcome: &mut GateOutcome) {
-    let hidden = place.real.as_str().chars().any(plugward_types::escape::is_hidden_in_name);
+    let hidden = place.real.as_str().chars().any(plugward_types::escape::is_hidden);
     if hidden || place.real.name().contains('\\') {
         let message =
             "the directory's path contains a control character, an invisible character or a backslash";

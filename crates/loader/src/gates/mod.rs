@@ -10,7 +10,7 @@ pub(crate) mod policy;
 pub(crate) mod scan;
 pub(crate) mod settings;
 pub(crate) mod settings_findings;
-mod surface;
+pub(crate) mod surface;
 pub(crate) mod tree;
 pub(crate) mod verifiers;
 
@@ -22,9 +22,9 @@ use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{Behavior, PluginKey};
 
-use crate::contents::material::Material;
+use crate::contents::material::{self, Material};
 use crate::contents::view::View;
-use crate::contents::{shared, started};
+use crate::contents::{closure, shared, trees};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::key::Identity;
 use crate::discovery::roots::{Root, directory_id};
@@ -159,13 +159,13 @@ fn with_subject(
     context: &Context<'_>,
 ) {
     let known = context.locks.shared_of(&one.place, context);
-    let pinned = pin::shared_of(&identity, context);
+    // The files that settings start are not shared ones, and an old pin that lists them is compared by itself.
+    let pinned = if one.is_plugin() { pin::shared_of(&identity, context) } else { Vec::new() };
     one.shared = shared::read(&one.place, &one.views, known.iter().chain(&pinned), context);
-    if !one.is_plugin() {
-        let names = started::files(&one.place, one.lookup_views(), context.root);
-        let shared = core::mem::take(&mut one.shared);
-        one.shared = shared::add_started(shared, &one.place, &names, context);
-    }
+    let found = closure::collect(one, &snapshot, context);
+    one.closure = found.facts;
+    one.closure_files = found.closure;
+    one.settle(Gate::Surface, found.outcome);
     let outcome = one.shared.outcome(context.options.trust);
     one.settle(Gate::Tree, outcome);
     manifest::label_shared(one, &snapshot, context.options);
@@ -177,6 +177,7 @@ fn with_subject(
         let outcome = policy::gate(one, &subject, &snapshot, context);
         one.settle(Gate::Policy, outcome);
         let says = locked.says;
+        subject.listed_unresolved = locked.unresolved;
         one.lock = locked.report;
         one.settle(Gate::Lock, locked.outcome);
         let (pin, outcome) = pin::gate(one, &subject, &snapshot, says, context);
@@ -198,7 +199,7 @@ fn with_subject(
         one.approval = report;
         one.settle(Gate::Approval, outcome);
     }
-    let outcome = surface::gate(one, jail, &snapshot, context.options);
+    let outcome = surface::gate(one, jail, &snapshot, context);
     one.settle(Gate::Surface, outcome);
     keep(one, snapshot, context);
 }
@@ -229,8 +230,14 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
         && let Some(baselines) = context.stores.pins.baselines()
         && let Some(subject) = &one.subject
     {
-        let kept =
-            crate::contents::material::keep(baselines, &snapshot, &one.shared, &one.views, subject.facts());
+        let kept = material::keep(
+            baselines,
+            &snapshot,
+            &one.shared,
+            &one.closure_files,
+            &one.views,
+            subject.facts(),
+        );
         if let Err(error) = kept {
             one.gate(Gate::Pin)
                 .note(error.code(), format!("no baseline was stored for a later diff: {error}"));
@@ -241,10 +248,19 @@ fn keep(one: &mut Examined, snapshot: Snapshot, context: &Context<'_>) {
             let shared = core::mem::take(&mut one.shared);
             one.shared = shared.digests_only();
             if let Some(subject) = &mut one.subject {
-                subject.material = Some(Material::new(snapshot, shared, &one.views, &subject.observed.facts));
+                let closure = core::mem::take(&mut one.closure_files);
+                subject.material =
+                    Some(Material::new(snapshot, shared, closure, &one.views, &subject.observed.facts));
             }
         }
-        ByteRetention::Nothing | ByteRetention::Of(_) => one.shared.drop_bytes(),
+        ByteRetention::Nothing | ByteRetention::Of(_) | ByteRetention::Digests => {
+            one.shared.drop_bytes();
+            one.closure_files.drop_bytes();
+            if let (Some(subject), ByteRetention::Digests) = (&mut one.subject, &context.options.keep) {
+                subject.files =
+                    trees::files(&snapshot, subject.observed.facts.exclude.iter().map(String::as_str));
+            }
+        }
         ByteRetention::Loads { .. } => one.snapshot = Some(snapshot),
     }
 }

@@ -1,18 +1,20 @@
 //! The pin gate: are these the pinned contents?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_manifest::Manifest;
 use plugward_pinstore::{
-    AgreedAge, Change, ChangedPart, DenialSource, Facts, LockMatch, ObservedPlugin, Pin, PinCheck,
-    PinDecision, PinDifference, PinOrigin, PinState, PinnedState, Pins, ReviewedDigests, SameContentsPin,
-    StoreDecision, StoreErrorRule, decide,
+    AgreedAge, AgreedState, Change, ChangedPart, DenialSource, Facts, LockMatch, ObservedPlugin, Pin,
+    PinCheck, PinDecision, PinDifference, PinOrigin, PinState, PinnedState, Pins, ReadScope, ReviewedDigests,
+    SameContentsPin, StoreDecision, StoreErrorRule, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, Excludes, Snapshot};
-use plugward_types::{CalledName, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey};
 
+use super::installed;
 use super::policy::{Namesake, namesake};
 use super::scan::SUSPICIOUS;
+use super::surface::UNRESOLVED;
 use super::{Context, passed};
 use crate::contents::subject::Subject;
 use crate::contents::view::manifests;
@@ -65,15 +67,8 @@ impl PinOutcome {
                     facts.manifest.iter().map(|(dialect, digest)| (dialect.clone(), digest.to_string()));
                 (manifest.collect(), Some(facts.tree.to_string()))
             }
-            PinnedState::Pending(trees) => (BTreeMap::new(), trees.first().map(ToString::to_string)),
             PinnedState::Manifest(_) => (BTreeMap::new(), None),
         })
-    }
-
-    /// Returns `true` if the plugin differs from a pin of version 2.
-    pub(crate) fn is_changed_from_pending(&self) -> bool {
-        let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return false };
-        matches!(changed.pinned, PinnedState::Pending(_))
     }
 
     /// Returns the pinned tree or manifest if the plugin differs from it.
@@ -81,7 +76,6 @@ impl PinOutcome {
         let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
         Some(match &changed.pinned {
             PinnedState::Tree(facts) => facts.tree.to_string(),
-            PinnedState::Pending(trees) => trees.first().map(ToString::to_string).unwrap_or_default(),
             PinnedState::Manifest(digest) => digest.to_string(),
         })
     }
@@ -127,8 +121,12 @@ pub(crate) fn subject(
         surface: Some(crate::contents::view::surface_digest(&one.views)),
         exclude: exclude.iter().map(str::to_owned).collect(),
         shared: one.shared.digests(),
+        closure: one.closure.digest,
+        unresolved: one.closure.unresolved.iter().map(|command| command.digest).collect(),
+        loosens: one.place.installed.iter().flat_map(|place| &place.loosens).cloned().collect(),
         ..Facts::of_tree(tree)
     };
+    let before = before(one, &facts, pinned, context);
     let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
     let Identity { key, directory, predecessor, old_place, further } = identity;
@@ -141,6 +139,7 @@ pub(crate) fn subject(
             version,
             behaviors: None,
             facts,
+            before,
             predecessor,
         },
         executable: snapshot.executables().map(str::to_owned).collect(),
@@ -149,10 +148,32 @@ pub(crate) fn subject(
         without_lock: (one.place.dir == context.root.dir)
             .then(|| crate::contents::trees::without_lock(snapshot))
             .flatten(),
+        files: BTreeMap::new(),
+        listed_unresolved: BTreeSet::new(),
         material: None,
         old_place,
         further,
     }
+}
+
+/// Returns the facts as version 3 of the pins file had them, if the pinned state is of that version and it would have
+/// computed others.
+///
+/// That version listed each file that settings start as a shared one, and rendered fewer parts of settings.
+fn before(
+    one: &Examined,
+    facts: &Facts,
+    pinned: Option<&AgreedState>,
+    context: &Context<'_>,
+) -> Option<Box<Facts>> {
+    let old = pinned.filter(|agreed| agreed.reads == ReadScope::Directory && !one.is_plugin())?;
+    let mut before = facts.clone();
+    before.shared = crate::contents::shared::listed(&one.place, old.facts.shared.keys(), context);
+    if let Some((parts, entry)) = installed::version_3(&one.place) {
+        before.tree = *parts.digest();
+        before.entry = entry.map(|text| crate::contents::hash::sha256(text.as_bytes()));
+    }
+    Some(Box::new(before))
 }
 
 /// Returns the outcome for a plugin that could not be digested. A denial of its key, or of its key before a
@@ -222,8 +243,8 @@ pub(crate) fn gate(
         outcome.add("pin/changed", Weight::Integrity, message, help);
         return (PinOutcome::Compared { check, decision }, outcome);
     }
-    notes(&mut outcome, pins, subject, &check, elsewhere.as_ref());
-    refuse(&mut outcome, one, snapshot, &check, decision, context);
+    notes(&mut outcome, pins, subject, &check, elsewhere.as_ref(), options.trust);
+    refuse(&mut outcome, one, subject, snapshot, &check, decision, context);
     if let Some(like) = namesake(pins, one, subject, snapshot, &check) {
         held_against(&mut outcome, &like, &check, decision, subject);
     }
@@ -305,6 +326,7 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<SameContents<'a>> 
             agreed.facts.tree == facts.tree
                 && agreed.facts.shared == facts.shared
                 && agreed.facts.entry == facts.entry
+                && agreed.facts.closure == facts.closure
         })?;
         let trust = match agreed.via {
             PinOrigin::Tofu | PinOrigin::Moved => SameContentsPin::Tofu,
@@ -349,6 +371,7 @@ fn notes(
     subject: &Subject,
     check: &PinCheck,
     elsewhere: Option<&SameContents<'_>>,
+    trust: Trust,
 ) {
     match check {
         PinCheck::Same { age, surface } => {
@@ -369,10 +392,11 @@ fn notes(
         PinCheck::Moved { from } => {
             outcome.note("pin/moved", format!("moved from `{}`, contents match the pin", shown(from)));
         }
-        PinCheck::Migrated { ids } => {
-            let ids: Vec<&str> = ids.iter().map(plugward_types::PluginId::as_str).collect();
-            outcome
-                .note("pin/migrated", format!("carried over from version 2 of the pins: {}", ids.join(", ")));
+        PinCheck::Migrated { age, added } => {
+            if *age == AgreedAge::Older {
+                outcome.note("pin/older", "a newer version was accepted later");
+            }
+            outcome.note("pin/migrated", migrated_text(subject.facts(), added, trust));
         }
         PinCheck::ManifestOnly => outcome.note("pin/new", "the old pin covered the manifest only"),
         PinCheck::Unpinned => {
@@ -392,6 +416,27 @@ fn notes(
     }
 }
 
+/// Returns the notice about a state of version 3 of the pins file.
+fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
+    let mut text = "the contents match a pin of an older version of plugward".to_owned();
+    match facts.closure.filter(|_| added.contains(&ChangedPart::Closure)) {
+        None => {}
+        Some(_) if trust == Trust::Locked => {
+            text.push_str(", which does not cover the files outside that it runs")
+        }
+        Some(tree) => {
+            text.push_str(&format!(", which now also covers the files outside that it runs\n{tree}"))
+        }
+    }
+    match facts.unresolved.len() {
+        0 => {}
+        1 => text.push_str("\n1 command whose text does not determine what runs counts as agreed"),
+        many => text
+            .push_str(&format!("\n{many} commands whose text does not determine what runs count as agreed")),
+    }
+    text
+}
+
 fn same_name<'a>(pins: &'a Pins, subject: &'a Subject) -> Option<(&'a PluginKey, &'a CalledName)> {
     let others = pins.iter().filter(|(key, pin)| *key != subject.key() && pin.state == PinState::Trusted);
     others.into_iter().find_map(|(key, pin)| {
@@ -405,6 +450,7 @@ fn same_name<'a>(pins: &'a Pins, subject: &'a Subject) -> Option<(&'a PluginKey,
 fn refuse(
     outcome: &mut GateOutcome,
     one: &Examined,
+    subject: &Subject,
     snapshot: &Snapshot,
     check: &PinCheck,
     decision: PinDecision,
@@ -423,10 +469,10 @@ fn refuse(
                 Differences::Files(_) | Differences::Unknown => {
                     let pinned = match &changed.pinned {
                         PinnedState::Tree(facts) => Some(&**facts),
-                        PinnedState::Manifest(_) | PinnedState::Pending(_) => None,
+                        PinnedState::Manifest(_) => None,
                     };
                     let help = "review what changed, then accept this version if you trust it";
-                    (help, Some(ReviewedDigests::wanted(&changed.actual, pinned)))
+                    (help, Some(ReviewedDigests::wanted(subject.facts(), pinned)))
                 }
             };
             let mut reason = Reason::new(changed.code(), Gate::Pin, Weight::Integrity, message, help);
@@ -437,11 +483,9 @@ fn refuse(
             let which = match by {
                 DenialSource::Key => String::new(),
                 DenialSource::Predecessor(from) => format!(" as `{}`", shown(from)),
-                DenialSource::Pending(id) => format!(" as `{id}`"),
             };
             let mut reason = denied_reason(format!("denied{which} since {}", day(&since.to_string())));
             reason.selector = match by {
-                DenialSource::Pending(id) => Some(id.as_str().to_owned()),
                 DenialSource::Predecessor(from) => Some(from.name().to_owned()),
                 DenialSource::Key => None,
             };
@@ -482,7 +526,7 @@ impl Differences {
         let (old, new) = (files(&old), files(&new));
         let differ: Vec<&&str> =
             old.keys().chain(new.keys()).filter(|path| old.get(*path) != new.get(*path)).collect();
-        let differ: std::collections::BTreeSet<&&str> = differ.into_iter().collect();
+        let differ: BTreeSet<&&str> = differ.into_iter().collect();
         let is_cache = |path: &str| path.split('/').any(|part| part == "__pycache__");
         let only_tree = changed.parts == [ChangedPart::Tree];
         if only_tree
@@ -544,6 +588,11 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
             }
             ChangedPart::Shared => parts.push("a shared directory differs".to_owned()),
             ChangedPart::Entry => parts.push("its marketplace entry differs".to_owned()),
+            ChangedPart::Closure if one.is_plugin() => {
+                parts.push("files outside the plugin differ".to_owned());
+            }
+            ChangedPart::Closure => parts.push("a file that it runs differs".to_owned()),
+            ChangedPart::Vcs => parts.push("settings of its version control directory differ".to_owned()),
             ChangedPart::Manifest | ChangedPart::Tree => {}
         }
     }
@@ -555,26 +604,21 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
         Some((last, rest)) => format!("{}, and {last}", rest.join(", ")),
         None => String::new(),
     };
-    let pinned = match &changed.pinned {
-        PinnedState::Tree(facts) => facts.tree.to_string(),
-        PinnedState::Pending(trees) => trees.first().map(TreeDigest::to_string).unwrap_or_default(),
-        PinnedState::Manifest(digest) => digest.to_string(),
-    };
-    let found = match &changed.pinned {
-        PinnedState::Manifest(_) => {
-            changed.actual.manifest.values().next().map(ToString::to_string).unwrap_or_default()
-        }
-        PinnedState::Tree(_) | PinnedState::Pending(_) => changed.actual.tree.to_string(),
-    };
     let mut text = match updated {
         Some(updated) => format!("{updated}\n{list}"),
         None => format!("{moved}{}: {list}", since(changed)),
     };
-    if pinned != found {
-        text.push_str(&format!("\npinned {pinned}\nfound {found}"));
-    }
-    if let PinnedState::Tree(facts) = &changed.pinned {
-        beside_text(&mut text, facts, &changed.actual);
+    match &changed.pinned {
+        PinnedState::Tree(pinned) => {
+            if let Some(found) = one.tree.filter(|_| changed.parts.contains(&ChangedPart::Tree)) {
+                text.push_str(&format!("\npinned {}\nfound {found}", pinned.tree));
+            }
+            beside_text(&mut text, pinned, changed);
+        }
+        PinnedState::Manifest(pinned) => {
+            let found = changed.actual.manifest.values().next().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("\npinned {pinned}\nfound {found}"));
+        }
     }
     text
 }
@@ -589,8 +633,14 @@ fn updated_text(one: &Examined, changed: &PinDifference) -> Option<String> {
 
 /// Appends the differences outside the tree with both values: the signer, the marketplace entry, and shared
 /// directories.
-fn beside_text(text: &mut String, pinned: &Facts, actual: &Facts) {
+fn beside_text(text: &mut String, pinned: &Facts, changed: &PinDifference) {
+    let actual = &changed.actual;
     let none = || "none".to_owned();
+    if changed.parts.contains(&ChangedPart::Closure) {
+        let show = |facts: &Facts| facts.closure.map_or_else(none, |tree| tree.to_string());
+        let (was, is) = (show(pinned), show(actual));
+        text.push_str(&format!("\nfiles outside differ\npinned {was}\nfound {is}"));
+    }
     if let (Some(was), Some(is)) = (&pinned.signer, &actual.signer)
         && was != is
     {
@@ -604,8 +654,7 @@ fn beside_text(text: &mut String, pinned: &Facts, actual: &Facts) {
             show(actual)
         ));
     }
-    let names: std::collections::BTreeSet<&String> =
-        pinned.shared.keys().chain(actual.shared.keys()).collect();
+    let names: BTreeSet<&String> = pinned.shared.keys().chain(actual.shared.keys()).collect();
     let show = |facts: &Facts, name: &str| {
         facts.shared.get(name).map_or_else(|| "none".to_owned(), ToString::to_string)
     };
@@ -677,24 +726,41 @@ pub(crate) fn is_agreed_by_person(one: &Examined, subject: &Subject, context: &C
     let PinOutcome::Compared { check, .. } = &one.pin else { return false };
     let same = matches!(check, PinCheck::Same { .. } | PinCheck::Moved { .. } | PinCheck::Migrated { .. });
     let Some(pins) = context.stores.pins.pins().filter(|_| same) else { return false };
-    let key = match check {
-        PinCheck::Moved { from } => from,
-        _ => subject.key(),
+    let agreed = pins.agreed(&subject.observed);
+    agreed.is_some_and(|one| matches!(one.via, PinOrigin::Accept | PinOrigin::Prompt | PinOrigin::Same))
+}
+
+/// Returns the unresolved commands that were agreed to: those of the state that equals the plugin, else of the latest
+/// one, and those of a PLUGINS.lock that counts as an agreement.
+///
+/// A state lists only commands that were agreed to, since a plugin with another one is not pinned.
+pub(crate) fn agreed_unresolved(
+    one: &Examined,
+    subject: &Subject,
+    context: &Context<'_>,
+) -> BTreeSet<Digest> {
+    let mut agreed = subject.listed_unresolved.clone();
+    let Some(pins) = context.stores.pins.pins() else { return agreed };
+    let same = pins.agreed(&subject.observed);
+    let latest = || {
+        let observed = &subject.observed;
+        pins.get(&observed.key).or_else(|| pins.get(observed.predecessor.as_ref()?))?.latest()
     };
-    let facts = subject.facts();
-    pins.get(key).into_iter().flat_map(|pin| &pin.agreed).any(|agreed| {
-        let same = agreed.facts.tree == facts.tree
-            && agreed.facts.shared == facts.shared
-            && agreed.facts.entry == facts.entry;
-        same && matches!(agreed.via, PinOrigin::Accept | PinOrigin::Prompt | PinOrigin::Same)
-    })
+    match same {
+        // That version did not look for such commands, and the pin let them run.
+        Some(old) if old.reads == ReadScope::Directory => {
+            agreed.extend(one.closure.unresolved.iter().map(|command| command.digest));
+        }
+        _ => agreed.extend(same.or_else(latest).into_iter().flat_map(|state| &state.facts.unresolved)),
+    }
+    agreed
 }
 
 /// Returns the behaviors of the pinned version, if they are known and the plugin has changed.
 pub(crate) fn behaviors_before(
     one: &Examined,
     context: &Context<'_>,
-) -> Option<std::collections::BTreeSet<plugward_types::Behavior>> {
+) -> Option<BTreeSet<plugward_types::Behavior>> {
     let PinOutcome::Compared { check: PinCheck::Changed(changed), .. } = &one.pin else { return None };
     let pins = context.stores.pins.pins()?;
     let pin = pins.get(&one.key).or_else(|| pins.get(changed.from.as_ref()?))?;
@@ -775,11 +841,19 @@ fn ask(
         Answer::Nobody
     };
     if answer == Answer::Yes {
-        // The question showed the findings.
+        // The question showed the findings, and the commands whose text does not determine what runs.
         one.gate(Gate::Scan).reasons.retain(|reason| reason.code != SUSPICIOUS);
+        one.gate(Gate::Surface).reasons.retain(|reason| reason.code != UNRESOLVED);
     }
     let by = Some(options.by.clone());
     let accept = ReviewedDigests::wanted(&observed.facts, None);
+    let (declined, undecided) = match one.pin.status() {
+        PinStatus::Migrated => (
+            "the files outside that it runs are not pinned, and were not accepted at the prompt",
+            "the files outside that it runs are not pinned; needs your decision",
+        ),
+        _ => ("new plugin, not accepted at the prompt", "new plugin; needs your decision"),
+    };
     let outcome = one.gate(Gate::Pin);
     match answer {
         Answer::Yes => return Some(Change::Enroll { observed, via: PinOrigin::Prompt, by }),
@@ -790,12 +864,11 @@ fn ask(
         }
         Answer::No => {
             let help = "check again to answer again";
-            outcome.add("pin/new", Weight::Undecided, "new plugin, not accepted at the prompt", help);
+            outcome.add("pin/new", Weight::Undecided, declined, help);
         }
         Answer::Nobody => {
             let help = "check where a person can answer, or accept this version";
-            let message = "new plugin; needs your decision";
-            let mut reason = Reason::new("pin/new", Gate::Pin, Weight::Undecided, message, help);
+            let mut reason = Reason::new("pin/new", Gate::Pin, Weight::Undecided, undecided, help);
             reason.accept = Some(accept);
             outcome.reasons.push(reason);
         }

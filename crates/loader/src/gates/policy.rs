@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use plugward_manifest::MAIN_FILES;
 use plugward_pinstore::{
-    EffectiveList, PendingPin, Pin, PinCheck, PinOrigin, PinState, Pins, ReviewedDigests, RevocationCheck,
+    EffectiveList, Pin, PinCheck, PinOrigin, PinState, Pins, ReviewedDigests, RevocationCheck,
     RevocationSubject, Revocations,
 };
 use plugward_state_file::StateError;
 use plugward_tree_lock::{EntryKind, Snapshot};
-use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
+use plugward_types::{Digest, PluginKey, TreeDigest};
 
 use super::pin::shown;
 use super::{Context, passed};
@@ -152,7 +152,7 @@ pub(crate) fn gate(
     };
     let facts = subject.facts();
     let mut names = crate::gates::verifiers::names(one);
-    // Entries for version 2 ids contain the name of the parent directory.
+    // Entries of older versions contain the name of the parent directory.
     if let Some(parent) = one.place.real.parent() {
         names.extend(one.called.iter().map(|name| format!("{name}@{}", parent.name())));
     }
@@ -243,10 +243,6 @@ impl Denied {
     fn key(key: &PluginKey) -> Self {
         Self { shown: shown(key), selector: key.name().to_owned() }
     }
-
-    fn pending(id: &PluginId) -> Self {
-        Self { shown: plain(id.as_str()).into_owned(), selector: id.as_str().to_owned() }
-    }
 }
 
 impl Namesake {
@@ -322,7 +318,6 @@ pub(crate) fn namesake(
     let called = called(one);
     let others = |key: &PluginKey| key != subject.key() && subject.observed.predecessor.as_ref() != Some(key);
     let denied = || pins.iter().filter(|(key, pin)| pin.state == PinState::Denied && others(key));
-    let pending = || pins.pending().filter(|(_, pin)| pin.state == PinState::Denied);
     let same_manifest = |pin: &Pin| {
         let known = pin.agreed.iter().flat_map(|agreed| &agreed.facts.manifest);
         known.into_iter().any(|(dialect, digest)| facts.manifest.get(dialect) == Some(digest))
@@ -330,18 +325,10 @@ pub(crate) fn namesake(
     if let Some((key, _)) = denied().find(|(_, pin)| covers(pin, &facts.tree) || same_manifest(pin)) {
         return Some(Namesake::SameBytes { denied: Denied::key(key), at: None });
     }
-    let same_bytes = |pin: &PendingPin, tree| pin.denied == Some(tree) || pin.tree == Some(tree);
-    if let Some((id, _)) = pending().find(|(_, pin)| same_bytes(pin, facts.tree)) {
-        return Some(Namesake::SameBytes { denied: Denied::pending(id), at: None });
-    }
-    if denied().next().is_some() || pending().next().is_some() {
+    if denied().next().is_some() {
         for (dir, tree) in inner_trees(one, snapshot, pins) {
-            let key = denied().find(|(_, pin)| covers(pin, &tree)).map(|(key, _)| Denied::key(key));
-            let known = key.or_else(|| {
-                pending().find(|(_, pin)| same_bytes(pin, tree)).map(|(id, _)| Denied::pending(id))
-            });
-            if let Some(denied) = known {
-                return Some(Namesake::SameBytes { denied, at: Some(dir) });
+            if let Some((key, _)) = denied().find(|(_, pin)| covers(pin, &tree)) {
+                return Some(Namesake::SameBytes { denied: Denied::key(key), at: Some(dir) });
             }
         }
     }

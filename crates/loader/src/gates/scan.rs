@@ -10,10 +10,11 @@ use plugward_scanner::{
     ScanReport, Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::{BehaviorEvidence, FileRole, Finding, Severity};
+use plugward_types::{BehaviorEvidence, Finding, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
+use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
@@ -84,7 +85,8 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     // relax that.
     let strict = one.dialects.contains(&Dialect::Hyperagent);
     let own = if strict { Profile::StrictPlugin } else { Profile::General };
-    match scan(snapshot, &one.shared, &one.views, options.profile.unwrap_or(own), options) {
+    let profile = options.profile.unwrap_or(own);
+    match scan(snapshot, &one.shared, &one.closure_files, &one.views, profile, options) {
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
                 own.report.add_findings(settings_findings::of(one));
@@ -102,6 +104,7 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
 fn scan(
     snapshot: &Snapshot,
     shared: &SharedRoots,
+    closure: &Closure,
     views: &[View],
     profile: Profile,
     options: &CheckOptions,
@@ -129,13 +132,14 @@ fn scan(
             Content::File { bytes, digest, .. } => {
                 let (directory, path) = name.rsplit_once('/').unwrap_or(("..", name));
                 let content = Bytes::Bytes { bytes, digest: *digest };
-                let is_started = shared.is_started(name);
-                let role =
-                    if is_started { RoleHint::NONE.used_as(FileRole::Executed) } else { RoleHint::NONE };
-                let file = Entry { path, content, role };
+                let file = Entry { path, content, role: RoleHint::NONE };
                 parts.push(look(format!("{directory}/"), &[file])?);
             }
         }
+    }
+    let started = closure.scanned();
+    if !started.is_empty() {
+        parts.push(look(String::new(), &started)?);
     }
     Ok(Scanned { parts })
 }

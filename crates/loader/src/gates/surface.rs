@@ -3,16 +3,26 @@
 use std::collections::BTreeSet;
 
 use plugward_manifest::{Manifest, SurfaceItem};
+use plugward_pinstore::ReviewedDigests;
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::{EntryKind, Snapshot};
+use plugward_types::Digest;
 
-use super::passed;
+use super::{Context, passed, pin};
+use crate::contents::closure_facts::UnresolvedCommand;
 use crate::contents::view::manifests;
 use crate::discovery::discover::exists;
 use crate::report::Gate;
+use crate::report::text::plain;
 use crate::run::examined::Examined;
-use crate::run::options::CheckOptions;
-use crate::run::outcome::{GateOutcome, Weight};
+use crate::run::options::{CheckOptions, Trust};
+use crate::run::outcome::{GateOutcome, Reason, Weight};
+
+/// The code for commands whose text does not determine what runs.
+pub(crate) const UNRESOLVED: &str = "surface/unresolved";
+/// The most places in one reason, and characters of one word.
+const MOST_PLACES: usize = 5;
+const MOST_LETTERS: usize = 80;
 
 /// The code for a declared program that does not exist in the plugin.
 const MISSING: &str = "surface/missing-program";
@@ -34,7 +44,7 @@ pub(crate) fn gate(
     one: &Examined,
     jail: Option<&Jail>,
     snapshot: &Snapshot,
-    options: &CheckOptions,
+    context: &Context<'_>,
 ) -> GateOutcome {
     let mut outcome = passed(Gate::Surface);
     let mut said = BTreeSet::new();
@@ -56,9 +66,45 @@ pub(crate) fn gate(
         }
     }
     if let Some(jail) = jail {
-        excluded(&mut outcome, one, jail, snapshot, options);
+        excluded(&mut outcome, one, jail, snapshot, context.options);
     }
+    unresolved(&mut outcome, one, context);
     outcome
+}
+
+/// Asks a person about commands whose text does not determine what runs, unless one agreed to them already.
+fn unresolved(outcome: &mut GateOutcome, one: &Examined, context: &Context<'_>) {
+    let Some(subject) = &one.subject else { return };
+    let agreed = pin::agreed_unresolved(one, subject, context);
+    let is_open = |command: &&UnresolvedCommand| !agreed.contains(&command.digest);
+    let open: Vec<&UnresolvedCommand> = one.closure.unresolved.iter().filter(is_open).collect();
+    if open.is_empty() {
+        return;
+    }
+    let commands: BTreeSet<Digest> = open.iter().map(|command| command.digest).collect();
+    let noun = if commands.len() == 1 { "command" } else { "commands" };
+    let mut message = format!("the text of {} {noun} does not determine what runs: ", commands.len());
+    let shown = |one: &&UnresolvedCommand| {
+        format!("`{}` at {}:{}", plain(&shortened(&one.word)), plain(&one.place), one.line)
+    };
+    message.push_str(&open.iter().take(MOST_PLACES).map(shown).collect::<Vec<_>>().join(", "));
+    let rest = open.len().saturating_sub(MOST_PLACES);
+    if rest > 0 {
+        message.push_str(&format!(", and {rest} more"));
+    }
+    let weight = if context.options.trust == Trust::Locked { Weight::Integrity } else { Weight::Undecided };
+    let help = "review the commands, then accept this version if you trust it";
+    let mut reason = Reason::new(UNRESOLVED, Gate::Surface, weight, message, help);
+    reason.accept = Some(ReviewedDigests::wanted(subject.facts(), None));
+    outcome.reasons.push(reason);
+}
+
+/// Returns the start of a word. A whole command would make the message unreadable.
+fn shortened(word: &str) -> String {
+    match word.char_indices().nth(MOST_LETTERS) {
+        Some((at, _)) => format!("{}…", word.get(..at).unwrap_or_default()),
+        None => word.to_owned(),
+    }
 }
 
 /// Refuses uses of excluded directories: neither pin nor scan covers their files.

@@ -9,7 +9,7 @@ use crate::run::outcome::Notice;
 
 pub use plugin::{
     ApprovalReport, ApprovalState, CapabilityReport, LockReport, LockState, PinReport, PinStatus, PluginKind,
-    PluginReport, PolicyReport, SuppressedReport, SurfaceReport,
+    PluginReport, PolicyReport, SuppressedReport, SurfaceReport, UnresolvedReport,
 };
 
 /// The report of one run over some directories.

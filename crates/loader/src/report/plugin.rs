@@ -57,6 +57,15 @@ pub struct PluginReport {
     /// The digests of directories and files outside the plugin that it imports.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub shared: BTreeMap<String, String>,
+    /// The digest of the files outside the plugin that can run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closure: Option<String>,
+    /// The paths of these files: relative to the plugin or project, or to the home directory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
+    /// The commands whose text does not determine what runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unresolved: Vec<UnresolvedReport>,
     /// The findings of the rules, including suppressed ones.
     #[serde(serialize_with = "findings")]
     pub findings: Vec<Finding>,
@@ -120,6 +129,20 @@ impl PluginReport {
     pub fn count(&self, severity: plugward_types::Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
+}
+
+/// A command whose text does not determine what runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct UnresolvedReport {
+    /// SHA-256 of the command's text.
+    pub command: String,
+    /// The file that contains the command.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// The open word.
+    pub word: String,
 }
 
 /// The rule for running a plugin: the setting `run` of its bundle.

@@ -135,9 +135,9 @@ pub(crate) struct RunResult {
 
 /// The state of a run that belongs to no single plugin.
 #[derive(Default)]
-struct RunNotes {
+pub(crate) struct RunNotes {
     skipped: Vec<Skipped>,
-    notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     /// The plugins that the settings switch off.
     off: Vec<BundleNames>,
     seen: SearchExtent,
@@ -226,7 +226,7 @@ impl Examiner<'_> {
         let count = places.len();
         let mut free = match options.keep {
             ByteRetention::Loads { bytes } => bytes,
-            ByteRetention::Nothing | ByteRetention::Of(_) => 0,
+            ByteRetention::Nothing | ByteRetention::Of(_) | ByteRetention::Digests => 0,
         };
         for (number, place) in places.into_iter().enumerate() {
             let Some(root) = self.roots.get(place.root) else { continue };
@@ -353,7 +353,7 @@ impl Examiner<'_> {
 }
 
 /// Returns a plugin for a place that cannot be opened as a directory.
-fn place_of(real: PlacePath, number: usize, root: &Root, rules: &RuleBook<'_>) -> Examined {
+pub(crate) fn place_of(real: PlacePath, number: usize, root: &Root, rules: &RuleBook<'_>) -> Examined {
     let dir = root.inside(&real).unwrap_or(".").to_owned();
     let reach = crate::discovery::roots::reach(root, &dir);
     let mut place = PluginPlace {
@@ -454,6 +454,7 @@ fn fit(one: &mut Examined, room: &mut u64) {
     }
     one.snapshot = None;
     one.shared.drop_bytes();
+    one.closure_files.drop_bytes();
 }
 
 /// The result of the steps after the gates.
@@ -489,7 +490,7 @@ fn settle(
             pin::settle_further(one, pins, &rules.options).into_iter().map(|change| Pending { at, change }),
         );
     }
-    pending.retain(|pending| !is_other_candidate(all, pending.at) && !forgets_a_moved_one(all, pending));
+    pending.retain(|pending| !forgets_a_moved_one(all, pending));
     let none_loads =
         |all: &[Examined]| options.whole == FailureScope::AllOrNothing && all.iter().any(|one| !one.passes());
     let mut granted = Granted::new();
@@ -516,6 +517,7 @@ fn settle(
         })
         .collect();
     run.write(&exceptions);
+    run.write(pins.stored().as_slice());
     let which = if none_loads(all) { TakeBack::All } else { TakeBack::OfRefused };
     mint::take_back(&mut granted, all, run, which);
     refuse_unrecorded(all, run);
@@ -526,16 +528,6 @@ fn settle(
         one.gate(Gate::Pin).note(error.code(), message);
     }
     Settlement { granted, store_failed }
-}
-
-/// Returns `true` if another plugin in this run has the same name and differs from the version 2
-/// pin that this plugin matches.
-///
-/// Version 2 did not store places, so it is unknown which of the two was pinned. The pin is not
-/// carried over, since it could become the pin of a copy.
-fn is_other_candidate(all: &[Examined], at: usize) -> bool {
-    let Some(one) = all.get(at).filter(|one| one.pin.status() == PinStatus::Migrated) else { return false };
-    all.iter().any(|other| other.pin.is_changed_from_pending() && !other.called.is_disjoint(&one.called))
 }
 
 /// Returns `true` if the pin is of a directory that this run refuses elsewhere as moved and
@@ -580,7 +572,7 @@ fn refuse_unrecorded(all: &mut [Examined], run: &Run<'_>) {
 }
 
 /// Renders the report, records the decisions, and counts.
-fn finish(
+pub(crate) fn finish(
     all: &mut [Examined],
     roots: &[Root],
     options: &CheckOptions,

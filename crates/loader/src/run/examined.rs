@@ -10,12 +10,16 @@ use plugward_policy::BundleNames;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, CalledName, Digest, Finding, PluginKey, TreeDigest};
 
+use crate::contents::closure::Closure;
+use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand};
 use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
 use crate::gates::pin::PinOutcome;
+use crate::gates::scan::SUSPICIOUS;
 use crate::gates::settings::ASK;
+use crate::gates::surface::UNRESOLVED;
 use crate::report::{
     ApprovalReport, ApprovalState, CapabilityReport, Decision, Gate, LockReport, LockState, PinReport,
     PinStatus, PluginKind, PluginReport, PolicyReport, SuppressedReport, SurfaceReport,
@@ -50,6 +54,10 @@ pub(crate) struct Examined {
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) shared: SharedRoots,
+    /// What it runs outside its directory, and what its text leaves open.
+    pub(crate) closure: ClosureFacts,
+    /// The files of the closure.
+    pub(crate) closure_files: Closure,
     /// What a pin or lock entry would cover; `None` if the manifest or the tree was refused.
     pub(crate) subject: Option<Subject>,
     gates: BTreeMap<Gate, GateOutcome>,
@@ -85,6 +93,8 @@ impl Examined {
             files: 0,
             bytes: 0,
             shared: SharedRoots::default(),
+            closure: ClosureFacts::default(),
+            closure_files: Closure::default(),
             subject: None,
             gates: BTreeMap::new(),
             lock: LockReport::state(LockState::Absent),
@@ -127,10 +137,9 @@ impl Examined {
         self.reasons().next().is_none()
     }
 
-    /// Returns `true` if a person can accept all reasons: suspicious findings, and `run = "ask"`.
+    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands, and `run = "ask"`.
     pub(crate) fn is_askable(&self) -> bool {
-        let can_accept =
-            |reason: &Reason| reason.code == crate::gates::scan::SUSPICIOUS || reason.code == ASK;
+        let can_accept = |reason: &Reason| [SUSPICIOUS, UNRESOLVED, ASK].contains(&reason.code.as_str());
         !self.is_run_declined && self.reasons().all(can_accept)
     }
 
@@ -212,6 +221,9 @@ impl Examined {
             lock: self.lock.clone(),
             approval: self.approval.clone(),
             shared: self.shared.digests().into_iter().map(|(name, tree)| (name, tree.to_string())).collect(),
+            closure: self.closure.digest.map(|tree| tree.to_string()),
+            outside: self.closure_files.paths(),
+            unresolved: self.closure.unresolved.iter().map(UnresolvedCommand::report).collect(),
             findings,
             suppressed,
             behaviors: self.behaviors.clone(),

@@ -8,3 +8,4 @@ pub(crate) mod policy_options;
 pub(crate) mod records;
 pub(crate) mod result;
 pub(crate) mod rules;
+pub(crate) mod trust_root;

@@ -40,12 +40,14 @@ pub enum CheckMode {
 
 /// Which bytes are kept after a plugin's gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, or what loads")]
+#[expect(clippy::exhaustive_enums, reason = "nothing, one plugin, digests, or what loads")]
 pub enum ByteRetention {
     /// Each plugin's bytes are dropped when its gates are done.
     Nothing,
     /// The bytes of the plugin with this key stay in its subject, for a diff.
     Of(PluginKey),
+    /// The digest of each file stays in its plugin's subject, for a lockfile.
+    Digests,
     /// The bytes of every plugin that loads are handed to the host.
     Loads {
         /// The largest total size; plugins that exceed it are refused with `tree/limit`.
@@ -159,6 +161,24 @@ pub struct CheckOptions {
     pub now: Timestamp,
     /// The user that is stored in pins.
     pub by: String,
+    /// What the caller knows about the machine.
+    pub machine: MachineFacts,
+}
+
+/// What the caller of a check knows about the machine. Files that commands name are judged by their place.
+///
+/// The default is a machine of which nothing is known: no path is a program of the user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a new fact must stop every host from building")]
+pub struct MachineFacts {
+    /// The real path of the user's home directory.
+    pub home: Option<PlacePath>,
+    /// The id of the user.
+    pub user: Option<u32>,
+    /// The directories in which the user's shell looks for programs.
+    pub program_directories: Vec<PlacePath>,
+    /// The directories in which hosts keep plugins, besides those with a standard name in the home directory.
+    pub host_directories: Vec<PlacePath>,
 }
 
 impl CheckOptions {
@@ -199,6 +219,7 @@ impl CheckOptions {
             host_version: None,
             now,
             by: by.into(),
+            machine: MachineFacts::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use plugward_pinstore::{
     ApprovalDraft, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, ChangeOutcome,
     DirectoryId, ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp,
 };
-use plugward_types::{CalledName, Digest, Finding, PluginId, PluginKey, Severity, TreeDigest};
+use plugward_types::{CalledName, Digest, Finding, PluginKey, Severity, TreeDigest};
 
 use crate::contents::hash::sha256;
 use crate::contents::subject::Subject;
@@ -39,11 +39,6 @@ pub enum UserDecision {
         /// The plugin.
         key: PluginKey,
     },
-    /// Deletes the pins of an id of the older format.
-    ForgetPending {
-        /// The id.
-        id: PluginId,
-    },
     /// Deletes all pins and accepted lockfiles. Denials and revocations stay.
     ForgetAll,
     /// Refuses a plugin from now on, whatever its contents are.
@@ -52,11 +47,6 @@ pub enum UserDecision {
     Undeny {
         /// The plugin.
         key: PluginKey,
-    },
-    /// Deletes the denials of an id of the older format.
-    UndenyPending {
-        /// The id.
-        id: PluginId,
     },
     /// Adds an entry to the user's own revocation list.
     Revoke(Revocation),
@@ -162,6 +152,7 @@ pub fn decide(
     }
     let change = change(decision, pins, by);
     let committed = pins.commit(vec![change], now).map_err(DecisionError::Store)?;
+    record_stored(pins, record)?;
     Ok(committed.outcomes.into_iter().next().unwrap_or(ChangeOutcome::Absent))
 }
 
@@ -181,13 +172,11 @@ fn change(decision: UserDecision, pins: &PinStore, by: &str) -> Change {
         }
         UserDecision::AcceptLockfile { digest } => Change::AcceptLock { lock: digest },
         UserDecision::Forget { key } => Change::Forget { key },
-        UserDecision::ForgetPending { id } => Change::ForgetPending { id },
         UserDecision::ForgetAll => Change::ForgetAll,
         UserDecision::Deny(Denied { key, directory, called, seen }) => {
             Change::Deny { key, directory, called, seen, by }
         }
         UserDecision::Undeny { key } => Change::Allow { key },
-        UserDecision::UndenyPending { id } => Change::AllowPending { id },
         UserDecision::Revoke(entry) => Change::Revoke(entry),
         UserDecision::Unrevoke { what } => Change::Unrevoke { what },
     }
@@ -210,7 +199,6 @@ fn events(decision: &UserDecision, pins: &PinStore) -> Vec<LedgerEvent> {
             old: None,
         }],
         UserDecision::Forget { key } => forgotten(key),
-        UserDecision::ForgetPending { id } => vec![gone(id.to_string(), String::new())],
         UserDecision::ForgetAll => all_dropped(pins),
         UserDecision::Deny(Denied { key, seen, .. }) => {
             vec![decided(
@@ -221,7 +209,6 @@ fn events(decision: &UserDecision, pins: &PinStore) -> Vec<LedgerEvent> {
             )]
         }
         UserDecision::Undeny { key } => vec![decided(&ledger_name(key), Recorded::Ask, None, None)],
-        UserDecision::UndenyPending { id } => vec![decided(id.as_str(), Recorded::Ask, None, None)],
         UserDecision::Revoke(entry) => {
             let digest = entry.tree.map(|tree| tree.to_string());
             let digest = digest.or_else(|| entry.manifest.map(|digest| digest.to_string()));
@@ -251,12 +238,8 @@ fn dropped(key: &PluginKey, pin: &Pin) -> LedgerEvent {
 pub(crate) fn all_dropped(store: &PinStore) -> Vec<LedgerEvent> {
     let Some(pins) = store.pins() else { return vec![gone("*".to_owned(), "unreadable".to_owned())] };
     let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
-    let pending = pins
-        .pending()
-        .filter(|(_, pin)| pin.state == PinState::Trusted)
-        .map(|(id, pin)| gone(id.to_string(), pin.tree.map(|tree| tree.to_string()).unwrap_or_default()));
     let old = pins.manifest_only().map(|(name, digest)| gone(name.to_owned(), digest.to_string()));
-    trusted.map(|(key, pin)| dropped(key, pin)).chain(pending).chain(old).collect()
+    trusted.map(|(key, pin)| dropped(key, pin)).chain(old).collect()
 }
 
 /// Records that all pins of a store that cannot be read are about to be deleted.
@@ -265,6 +248,17 @@ pub(crate) fn all_dropped(store: &PinStore) -> Vec<LedgerEvent> {
 /// The ledger's failure; the store must then stay as it is.
 pub fn record_start_over(pins: &PinStore, record: &Record) -> Result<(), DecisionError> {
     record.note(&all_dropped(pins)).map_err(DecisionError::Record)
+}
+
+/// Records how many pins a store has after a change.
+///
+/// # Errors
+/// The ledger's failure; the store was changed already.
+pub fn record_stored(pins: &PinStore, record: &Record) -> Result<(), DecisionError> {
+    match pins.stored() {
+        Some(event) => record.note(&[event]).map_err(DecisionError::Record),
+        None => Ok(()),
+    }
 }
 
 /// Returns the risk that the rules alone see in a plugin: high for a danger finding, medium for a suspicious one, else low.
@@ -317,7 +311,7 @@ pub fn approve_static(
     let approvals = approvals.approvals_mut().map_err(DecisionError::Store)?;
     let is_reviewed = facts.tree == reviewed.tree
         && facts.entry == reviewed.entry
-        && facts.shared.values().all(|tree| reviewed.shared.contains(tree));
+        && facts.shared.values().chain(&facts.closure).all(|tree| reviewed.outside.contains(tree));
     if !is_reviewed {
         return Ok(ApproveOutcome::NotAudited);
     }

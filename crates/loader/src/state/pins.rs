@@ -1,12 +1,14 @@
 //! The pin store, and what a run writes to it.
 
 use cap_std::fs::Dir;
+use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles, LedgerRecord};
 use plugward_pinstore::{
     BaselineError, Baselines, Change, ChangeOutcome, CommitReport, PinCheck, PinDecision, PinOrigin, Pins,
-    StoreCheck, StoreDecision, StoreError, Timestamp, UsedDigests, WriteOutcome,
+    StoreCheck, StoreDecision, StoreError, StoreNotice, Timestamp, UsedDigests, WriteOutcome,
 };
-use plugward_state_file::{Owner, StateError};
+use plugward_state_file::{Owner, StateError, StateWarning};
 
+use crate::contents::hash::sha256;
 use crate::gates::pin::PinOutcome;
 use crate::report::text::chain;
 use crate::report::{Gate, PinStatus};
@@ -19,7 +21,12 @@ use crate::run::outcome::{Notice, Weight};
 /// A store that fails does not have to lock the user out: a host can choose `StoreErrorRule::Warn` (ADR-003
 /// in `docs/source-documents.md`).
 #[derive(Debug)]
-pub struct PinStore(State, Option<Baselines>);
+pub struct PinStore {
+    state: State,
+    baselines: Option<Baselines>,
+    /// The path of the file, by which the ledger knows it.
+    path: Option<String>,
+}
 
 /// A store that could not be used for a change that the user requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +80,24 @@ impl PinStore {
     /// Creates a store without pins that writes none, for a look at a machine that has none.
     #[must_use]
     pub const fn empty() -> Self {
-        Self(State::Empty, None)
+        Self::of(State::Empty)
+    }
+
+    const fn of(state: State) -> Self {
+        Self { state, baselines: None, path: None }
+    }
+
+    /// Creates a store whose file and backup are gone, although the ledger knows that they had pins.
+    ///
+    /// It cannot be read or written. The user restores the file, or starts over.
+    #[must_use]
+    pub fn lost(path: &str, pins: u64) -> Self {
+        let plugins = if pins == 1 { "1 plugin".to_owned() } else { format!("{pins} plugins") };
+        Self::of(State::Broken(StoreFailure {
+            code: "pin/lost",
+            message: format!("your pins at {path} are gone ({plugins})"),
+            help: "restore the file from a backup".to_owned(),
+        }))
     }
 
     /// Opens the pins in the user's configuration directory. The error of an unusable store is kept in the
@@ -84,27 +108,66 @@ impl PinStore {
             .map_err(|error| broken_state(&error))
             .and_then(|file| Pins::open(&file).map_err(|error| broken(&error)));
         match opened {
-            Ok((pins, check)) => Self(State::Open { pins: Box::new(pins), check }, None),
-            Err(state) => Self(state, None),
+            Ok((pins, check)) => Self::of(State::Open { pins: Box::new(pins), check }),
+            Err(state) => Self::of(state),
         }
+    }
+
+    /// Sets the path of the file. Each run then records in the ledger how many pins it has, so that
+    /// [`PinStore::recorded`] can tell a lost file from a new one.
+    #[must_use]
+    pub fn at(self, path: &str) -> Self {
+        Self { path: Some(path.to_owned()), ..self }
+    }
+
+    /// Returns `true` if neither the file nor its backup exists.
+    #[must_use]
+    pub const fn is_new(&self) -> bool {
+        matches!(self.state, State::Empty | State::Open { check: StoreCheck::Empty, .. })
+    }
+
+    /// Returns the number of pins that a pins file had at the end of the last recorded run, or `None` if no run is
+    /// recorded.
+    ///
+    /// # Errors
+    /// `ledger/io` if the ledger exists and cannot be read.
+    pub fn recorded(ledger: &LedgerFiles, path: &str) -> Result<Option<u64>, LedgerError> {
+        let name = recorded_path(path);
+        let pins_of = |record: &LedgerRecord| match record.event() {
+            Some(LedgerEvent::PinsStored { file, pins }) if *file == name => Some(*pins),
+            _ => None,
+        };
+        let last = ledger.find_last("pins_stored", |record| pins_of(record).is_some())?;
+        Ok(last.as_ref().and_then(pins_of))
+    }
+
+    /// Returns the record of the number of pins, unless there is no file or its path is not known.
+    pub(crate) fn stored(&self) -> Option<LedgerEvent> {
+        let (pins, path) = (self.pins()?, self.path.as_deref()?);
+        if self.is_new() && pins.serial() == 0 {
+            return None;
+        }
+        let old = pins.manifest_only().map(drop);
+        let pins = u64::try_from(pins.iter().map(drop).chain(old).count()).unwrap_or(u64::MAX);
+        Some(LedgerEvent::PinsStored { file: recorded_path(path), pins })
     }
 
     /// Adds the baselines, so that a later diff can show what changed.
     #[must_use]
     pub fn with_baselines(self, baselines: Baselines) -> Self {
-        Self(self.0, Some(baselines))
+        Self { baselines: Some(baselines), ..self }
     }
 
     /// Returns the baselines, if they were added.
     #[must_use]
     pub const fn baselines(&self) -> Option<&Baselines> {
-        self.1.as_ref()
+        self.baselines.as_ref()
     }
 
     /// Returns the pins, if they could be read.
     #[must_use]
     pub const fn pins(&self) -> Option<&Pins> {
-        match &self.0 {
+        match &self.state {
             State::Open { pins, .. } => Some(pins),
             State::Empty | State::Broken(_) => None,
         }
@@ -115,7 +178,7 @@ impl PinStore {
     /// # Errors
     /// `pin/store` if the pins could not be read, `pin/not-saved` if the change could not be written.
     pub fn commit(&mut self, changes: Vec<Change>, now: Timestamp) -> Result<CommitReport, StoreFailure> {
-        match &mut self.0 {
+        match &mut self.state {
             State::Open { pins, .. } => pins.commit(changes, now).map_err(|error| StoreFailure {
                 code: error.code(),
                 message: chain(&error),
@@ -139,7 +202,7 @@ impl PinStore {
         let mut in_use = UsedDigests::default();
         for facts in pins.iter().flat_map(|(_, pin)| &pin.agreed).map(|agreed| &agreed.facts) {
             in_use.trees.insert(facts.tree);
-            in_use.trees.extend(facts.shared.values().copied());
+            in_use.trees.extend(facts.shared.values().chain(&facts.closure).copied());
             in_use.surfaces.extend(facts.surface);
             in_use.objects.extend(facts.entry);
         }
@@ -150,19 +213,19 @@ impl PinStore {
     /// nothing is pinned.
     #[must_use]
     pub fn failure(&self) -> Option<StoreFailure> {
-        match &self.0 {
+        match &self.state {
             State::Broken(failure) => Some(failure.clone()),
             State::Empty | State::Open { .. } => None,
         }
     }
 
     pub(crate) const fn is_broken(&self) -> bool {
-        matches!(self.0, State::Broken(_))
+        matches!(self.state, State::Broken(_))
     }
 
     /// Returns the pins, `None` if there are none yet, or the cause if they cannot be read.
     pub(crate) const fn state(&self) -> Result<Option<&Pins>, &StoreFailure> {
-        match &self.0 {
+        match &self.state {
             State::Empty => Ok(None),
             State::Open { pins, .. } => Ok(Some(pins)),
             State::Broken(failure) => Err(failure),
@@ -170,16 +233,29 @@ impl PinStore {
     }
 
     const fn pins_mut(&mut self) -> Option<&mut Pins> {
-        match &mut self.0 {
+        match &mut self.state {
             State::Open { pins, .. } => Some(pins),
             State::Empty | State::Broken(_) => None,
         }
     }
 
+    /// Returns the text of a notice, with a command that can be typed as it is if the path is known.
+    fn text(&self, notice: &StoreNotice) -> String {
+        let StoreNotice::File(warning) = notice else { return notice.help() };
+        let Some((directory, file)) = self.path.as_deref().and_then(|path| path.rsplit_once('/')) else {
+            return notice.help();
+        };
+        let path = match warning {
+            StateWarning::DirectoryGroupWritable => directory.to_owned(),
+            _ => format!("{directory}/{file}"),
+        };
+        format!("the group can write {path}\nnext: chmod g-w '{path}'")
+    }
+
     /// Returns the notices about the store itself.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         let notice = |code: &str, message: String| Notice::new(code, Gate::Pin, message);
-        match &self.0 {
+        match &self.state {
             State::Empty => Vec::new(),
             State::Broken(StoreFailure { code, message, help }) => {
                 vec![notice(code, format!("{message}\nnext: {help}"))]
@@ -193,11 +269,17 @@ impl PinStore {
                     );
                     out.push(notice("pin/recovered", message));
                 }
-                out.extend(pins.notices().iter().map(|n| notice(n.code(), n.help())));
+                out.extend(pins.notices().iter().map(|n| notice(n.code(), self.text(n))));
                 out
             }
         }
     }
+}
+
+/// Returns the name of a pins file in the ledger, which shortens long texts: its path, or else the digest of it.
+fn recorded_path(path: &str) -> String {
+    const LONGEST: usize = 1_000;
+    if path.len() <= LONGEST { path.to_owned() } else { sha256(path.as_bytes()).to_string() }
 }
 
 fn broken(error: &StoreError) -> State {

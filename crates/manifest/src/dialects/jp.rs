@@ -148,7 +148,7 @@ fn binary(reader: &mut Reader<'_>, doc: &Document<'_>, member: &JsonMember<'_>, 
         return reader.error(doc, span, ManifestCode::MarketSha, message);
     }
     let place = doc.place(node.span());
-    if !url.starts_with("https://") {
+    if plugward_types::Address::parse(&url).scheme() != Some("https") {
         let message = format!("the URL `{}` is not https", escape(&url, 128));
         reader.warn_at(place.clone(), ManifestCode::MarketInsecureUrl, WarningLevel::Warning, message);
     }

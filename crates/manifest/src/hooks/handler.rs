@@ -224,7 +224,7 @@ impl Reader<'_> {
         };
         if let Some(url) = self.plain(doc, url, Requirement::Strict) {
             item.coverage = Coverage::RemoteUrl;
-            item.why = escape(crate::reader::url::host_of(url), 256);
+            item.why = escape(plugward_types::Address::parse(url).host_text().unwrap_or(url), 256);
             item.run = vec![url.to_owned()];
             item.facts.insert("url", SurfaceFact::Text(url.to_owned()));
             self.add(item);

@@ -1,11 +1,12 @@
 //! The sources from which a marketplace installs its plugins.
 
+use plugward_types::Address;
+
 use crate::error::ManifestCode;
 use crate::json::{JsonNode, JsonValue};
 use crate::reader::name::{is_hex, is_semver};
 use crate::reader::path::join;
 use crate::reader::text::escape;
-use crate::reader::url::{has_credentials, scheme};
 use crate::reader::{Document, Reader, Requirement};
 
 /// The treatment of sources that run a program to fetch the plugin.
@@ -275,7 +276,8 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
     fn url(&mut self, key: &str, wanted: Presence) -> Option<String> {
         let text = self.text(key, wanted)?;
         let span = self.node.get(key)?.span();
-        if has_credentials(&text) {
+        let address = Address::parse(&text);
+        if address.has_credentials() {
             self.reader.error(
                 self.doc,
                 span,
@@ -285,7 +287,7 @@ impl<'r, 'd> SourceReader<'r, '_, 'd> {
             return None;
         }
         // Without TLS or SSH, anyone on the network path can replace the plugin.
-        if scheme(&text).is_some_and(|scheme| matches!(scheme.as_str(), "http" | "file" | "git" | "ftp")) {
+        if matches!(address.scheme(), Some("http" | "file" | "git" | "ftp")) {
             let message = format!("the URL `{}` is not https or ssh", escape(&text, 128));
             self.reader.warning(self.doc, span, ManifestCode::MarketInsecureUrl, message);
         }

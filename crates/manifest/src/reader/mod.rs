@@ -7,7 +7,6 @@ mod metadata;
 pub(crate) mod name;
 pub(crate) mod path;
 pub(crate) mod text;
-pub(crate) mod url;
 
 use std::collections::BTreeSet;
 

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use plugward_types::escape;
+
 /// Text written by the author of a plugin.
 ///
 /// The type does not implement `Display`, because the text can contain escape sequences for a terminal or instructions
@@ -53,51 +55,45 @@ pub(crate) fn escape(text: &str, most: usize) -> String {
             out.push_str(" more)");
             break;
         }
-        if is_hidden(character) || matches!(character, '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}') {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
+        escape::push(&mut out, character);
     }
     out
 }
 
-/// Returns `true` if a character is invisible or reorders others: categories Cc and Cf without tab, CR and LF.
-pub(crate) const fn is_hidden(character: char) -> bool {
-    matches!(
-        character,
-        '\0'..='\u{8}'
-            | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-            | '\u{ad}'
-            | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
-}
-
 /// Returns the first hidden character. In free text, a joiner between two parts of an emoji does not count.
+///
+/// A variation selector after a visible character, such as the one of `⚠️`, and the blank of Braille patterns never count:
+/// they select a glyph and draw a picture.
 pub(crate) fn hidden_in(text: &str, joiners: Joiners) -> Option<char> {
     if is_plain(text) {
         return None;
     }
+    let is_hidden = |character: char| {
+        escape::is_invisible(character)
+            || (character.is_control() && !matches!(character, '\t' | '\n' | '\r'))
+    };
+    let has_braille = text.contains(|character| matches!(character, '\u{2801}'..='\u{28ff}'));
     let hidden = text.char_indices().find(|(at, character)| {
         // Most characters are printable ASCII, so this test comes first.
         if matches!(character, ' '..='~') || !is_hidden(*character) {
             return false;
         }
-        // Emoji such as families contain joiners, and a warning for each of them would be noise.
-        let joins = matches!(joiners, Joiners::InEmoji) && *character == '\u{200d}';
         let (before, after) = text.split_at_checked(*at).unwrap_or_default();
-        let in_emoji = before.chars().next_back().is_some_and(is_emoji_part)
-            && after.chars().nth(1).is_some_and(is_emoji_part);
-        !(joins && in_emoji)
+        let (before, after) = (before.chars().next_back(), after.chars().nth(1));
+        let is_harmless = match character {
+            '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
+                before.is_some_and(|c| "0123456789#*".contains(c) || !(c.is_ascii() || is_hidden(c)))
+            }
+            '\u{2800}' => has_braille,
+            // Emoji such as families contain joiners, and a warning for each of them would be noise.
+            '\u{200d}' => {
+                matches!(joiners, Joiners::InEmoji)
+                    && before.is_some_and(is_emoji_part)
+                    && after.is_some_and(is_emoji_part)
+            }
+            _ => false,
+        };
+        !is_harmless
     });
     hidden.map(|(_, character)| character)
 }

@@ -1,10 +1,11 @@
 //! Reads MCP servers, language servers and monitors.
 
+use plugward_types::Address;
+
 use crate::dialects::Dialect;
 use crate::error::ManifestCode;
 use crate::json::{JsonMember, JsonNode, JsonValue};
 use crate::reader::text::escape;
-use crate::reader::url::host_of;
 use crate::reader::{Document, Reader, Requirement};
 use crate::surface::commands::{StartDirectory, keep_rest, scalar_text};
 use crate::surface::prompts::has_ending;
@@ -199,11 +200,12 @@ impl Reader<'_> {
                     return;
                 };
                 let mut item = self.server_item(doc, node, SurfaceKind::McpServer, name, origin);
-                let transport = item.fact("transport").map_or_else(|| transport_of(&text), ToOwned::to_owned);
+                let address = Address::parse(&text);
+                let transport = item.fact("transport").unwrap_or_else(|| transport_of(&address)).to_owned();
                 item.facts.insert("transport", SurfaceFact::Text(transport));
                 item.facts.insert("url", SurfaceFact::Text(text.clone()));
                 item.coverage = Coverage::RemoteUrl;
-                item.why = escape(host_of(&text), 256);
+                item.why = escape(address.host_text().unwrap_or(&text), 256);
                 item.run = vec![text];
                 self.add(item);
                 // The text does not show which of the two the host uses, so both are added.
@@ -366,8 +368,8 @@ impl Reader<'_> {
 }
 
 /// Returns the transport that the scheme of a URL implies.
-fn transport_of(url: &str) -> String {
-    if url.starts_with("ws:") || url.starts_with("wss:") { "ws".to_owned() } else { "http".to_owned() }
+fn transport_of(address: &Address) -> &'static str {
+    if matches!(address.scheme(), Some("ws" | "wss")) { "ws" } else { "http" }
 }
 
 /// Adds the names of the variables that the host expands in a value.

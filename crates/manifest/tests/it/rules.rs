@@ -197,6 +197,10 @@ fn hidden_text_is_an_error_in_commands_and_a_warning_in_free_text() {
         ("\"mcpServers\": {\"s\": {\"command\": \"x\", \"env\": {\"A\\u061c\": \"b\"}}}", true),
         ("\"mcpServers\": {\"s\": {\"command\": \"x\", \"args\": [\"\\udb40\\udc41\"]}}", true),
         ("\"mcpServers\": {\"s\": {\"command\": \"x\", \"headers\": {\"A\": \"\\u0001\"}}}", true),
+        ("\"hooks\": {\"Stop\": [{\"command\": \"a\\u2800b\"}]}", true),
+        ("\"hooks\": {\"Stop\": [{\"command\": \"x\\u3164z\"}]}", true),
+        ("\"hooks\": {\"Stop\": [{\"command\": \"a\\ufe0fb\"}]}", true),
+        ("\"description\": \"\\u26a0\\ufe0f\\ufe0f\"", false),
     ] {
         let result =
             read_one(Dialect::Claude, &format!("{{\"name\": \"a\", \"version\": \"1.0.0\", {body}}}"));
@@ -208,6 +212,19 @@ fn hidden_text_is_an_error_in_commands_and_a_warning_in_free_text() {
                 manifest.warnings().iter().find(|notice| notice.code() == "manifest/hidden-text").unwrap();
             assert_eq!(hidden.level(), WarningLevel::Warning, "{body}");
         }
+    }
+    for text in [
+        "\u{26a0}\u{fe0f} 1\u{fe0f}\u{20e3}",
+        "\u{2847}\u{2800}\u{2847}",
+        "\u{845b}\u{e0100}",
+        "\u{600}1",
+        "a\u{3000}b",
+    ] {
+        let body = format!(
+            "\"description\": \"{text}\", \"hooks\": {{\"Stop\": [{{\"command\": \"echo {text}\"}}]}}"
+        );
+        let manifest = read_one(Dialect::Claude, &format!("{{\"name\": \"a\", {body}}}")).unwrap();
+        assert!(!notice_codes(&manifest).contains(&"manifest/hidden-text"), "{text:?}");
     }
 }
 
@@ -307,6 +324,32 @@ fn an_invalid_entry_does_not_affect_the_others() {
     );
     let (market, _) = read_marketplace("m.json", many.as_bytes(), CommandSources::Refused).unwrap();
     assert_eq!((market.entries().len(), market.refused().len()), (1, 300));
+}
+
+/// A host reads these URLs alike, so each of them hands a user name and password to every user.
+#[test]
+fn credentials_are_found_in_every_form_of_a_url() {
+    let code = |url: &str| {
+        let text = format!(
+            r#"{{"name": "m", "owner": "o", "plugins": [{{"name": "a", "source": {{"source": "url", "url": "{url}"}}}}]}}"#
+        );
+        let (market, _) = read_marketplace("m.json", text.as_bytes(), CommandSources::Refused).unwrap();
+        market.refused().first().map(|refused| refused.errors().first().code())
+    };
+    for url in [
+        "https://me:word@h.example/r",
+        "https:me:word@h.example/r",
+        r"https:\\\\me@h.example/r",
+        "HTTPS:/me:word@hö.example",
+        "ssh://me:word@h.example/r",
+    ] {
+        assert_eq!(code(url), Some("market/credentials"), "{url}");
+    }
+    for url in
+        ["https://h.example/a@b", r"https://h.example\\@b", "ssh://git@h.example/r", "git@h.example:o/r"]
+    {
+        assert_eq!(code(url), None, "{url}");
+    }
 }
 
 #[test]

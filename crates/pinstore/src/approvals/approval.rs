@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
-use crate::format::old_formats::is_scope;
 use crate::format::reader::{self, Node};
 use crate::format::writer::{line, map, quoted, text};
 use plugward_types::Timestamp;
@@ -225,4 +224,11 @@ fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {
         by: node.text("by")?,
         at: node.time("at")?.ok_or_else(|| node.missing("at"))?,
     })
+}
+
+/// Returns `true` if the text is a scope of version 1.
+fn is_scope(text: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text == "user"
+        || text.strip_prefix("workspace:").is_some_and(|hex| hex.len() == 16 && hex.bytes().all(is_hex))
 }

@@ -65,7 +65,7 @@ pub struct Baseline<'a> {
     pub preimage: Option<&'a str>,
     /// The text of the surface, if it was stored.
     pub surface: Option<&'a str>,
-    /// The stored lists of its shared directories: (path relative to the plugin, list).
+    /// The stored lists of its shared directories: (path relative to the plugin, list). The path of a closure is empty.
     pub shared: &'a [(String, String)],
     /// Version, name and so on, as far as they are known.
     pub identity: &'a BTreeMap<String, String>,
@@ -311,7 +311,11 @@ fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> B
         own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
     for (directory, list) in shared {
         let below = entries(list).unwrap_or_default();
-        all.extend(below.into_iter().map(|(path, entry)| (format!("{directory}/{path}"), entry)));
+        let joined = |path: &str| match directory.as_str() {
+            "" => path.to_owned(),
+            _ => format!("{directory}/{path}"),
+        };
+        all.extend(below.into_iter().map(|(path, entry)| (joined(path), entry)));
     }
     all
 }
@@ -380,6 +384,8 @@ fn identity(sections: &mut Sections, old: &Baseline<'_>, new: &DiffSide<'_>) {
         let text = |facts: &Facts| facts.shared.get(name).map(ToString::to_string);
         change(ChangeClass::Code, &format!("shared {name}"), text(before), text(after));
     }
+    let closure = |facts: &Facts| facts.closure.map(|tree| tree.to_string());
+    change(ChangeClass::Code, "files outside the plugin", closure(before), closure(after));
     if old.preimage.is_none() {
         change(ChangeClass::Other, "tree", Some(before.tree.to_string()), Some(after.tree.to_string()));
         let dialects: BTreeSet<&String> = before.manifest.keys().chain(after.manifest.keys()).collect();

@@ -1,19 +1,20 @@
 //! The contents of a pins file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use plugward_types::{Behavior, CalledName, Digest, PluginId, PluginKey};
+use plugward_types::{Behavior, Digest, PluginKey};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::old_formats;
 use crate::format::reader::{self, Node};
 use crate::format::writer::{self, Block};
-use crate::pins::facts::{Facts, PinOrigin};
-use crate::pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::pins::facts::{Facts, PinOrigin, ReadScope};
+use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
 
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
+const VERSION_THREE: i64 = 3;
 // The limit of entries, which bounds time and memory for a crafted file.
 pub(crate) const MAX_ENTRIES: usize = 20_000;
 
@@ -21,9 +22,9 @@ pub(crate) const MAX_ENTRIES: usize = 20_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Format {
     One,
-    Two,
-    #[default]
     Three,
+    #[default]
+    Four,
 }
 
 /// The number of entries of each kind.
@@ -32,21 +33,18 @@ pub(crate) struct Counts {
     pub(crate) pins: u64,
     pub(crate) locks: u64,
     pub(crate) revoked: u64,
-    pub(crate) pending: u64,
     pub(crate) names: u64,
 }
 
 impl Counts {
     pub(crate) const fn all(self) -> u64 {
-        let pins = self.pins.saturating_add(self.pending).saturating_add(self.names);
-        pins.saturating_add(self.locks).saturating_add(self.revoked)
+        self.pins.saturating_add(self.names).saturating_add(self.locks).saturating_add(self.revoked)
     }
 
     const fn has_more_than(self, other: Self) -> bool {
         self.pins > other.pins
             || self.locks > other.locks
             || self.revoked > other.revoked
-            || self.pending > other.pending
             || self.names > other.names
     }
 }
@@ -59,8 +57,6 @@ pub(crate) struct Model {
     pub(crate) pins: BTreeMap<PluginKey, Pin>,
     pub(crate) locks: BTreeMap<Digest, Timestamp>,
     pub(crate) revoked: Vec<Revocation>,
-    /// The pins of a version 2 file. An id can have one per scope.
-    pub(crate) pending: BTreeMap<PluginId, Vec<PendingPin>>,
     /// The manifest digests of a version 1 file, by name.
     pub(crate) v1: BTreeMap<String, Digest>,
     /// The counts at the end of the file.
@@ -74,31 +70,12 @@ impl Model {
             pins: count(self.pins.len()),
             locks: count(self.locks.len()),
             revoked: count(self.revoked.len()),
-            pending: count(self.pending.values().map(Vec::len).sum()),
             names: count(self.v1.len()),
         }
     }
 
     pub(crate) fn is_too_large(&self) -> bool {
         self.counts().all() > u64::try_from(MAX_ENTRIES).unwrap_or(u64::MAX)
-    }
-
-    /// Returns the pending pins for some names, by id.
-    pub(crate) fn pending_of<'m>(
-        &'m self,
-        called: &BTreeSet<CalledName>,
-    ) -> impl Iterator<Item = (&'m PluginId, &'m PendingPin)> {
-        let is_called =
-            |id: &PluginId| called.iter().any(|one| one.dialect() == id.dialect() && one.name() == id.name());
-        let found = self.pending.iter().filter(move |(id, _)| is_called(id));
-        found.flat_map(|(id, pins)| pins.iter().map(move |pin| (id, pin)))
-    }
-
-    pub(crate) fn retain_pending(&mut self, mut is_kept: impl FnMut(&PluginId, &PendingPin) -> bool) {
-        self.pending.retain(|id, pins| {
-            pins.retain(|pin| is_kept(id, pin));
-            !pins.is_empty()
-        });
     }
 
     /// Reads a file of any version up to this one.
@@ -114,12 +91,12 @@ impl Model {
             return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing }));
         }
         let model = match version {
-            Some(VERSION) => parse_current(&root)?,
-            Some(old_formats::VERSION_TWO) => old_formats::parse_v2(&root)?,
+            Some(VERSION) => parse_current(&root, Format::Four)?,
+            Some(VERSION_THREE) => parse_current(&root, Format::Three)?,
             Some(found) if found > VERSION => {
                 return Err(FormatError::anywhere(FormatErrorKind::Version { found }));
             }
-            Some(_) => return Err(root.wrong(&(0..0), "version", "2 or 3 (version 1 has no such key)")),
+            Some(_) => return Err(root.wrong(&(0..0), "version", "3 or 4 (version 1 has no such key)")),
             None => old_formats::parse_v1(&root)?,
         };
         if model.is_too_large() {
@@ -129,10 +106,10 @@ impl Model {
     }
 }
 
-fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
-    // An unknown key is an error in this version, since a damaged header must not hide a pin.
-    root.only(&["version", "locks", "revoked", "pins", "v2", "v1", "end"])?;
-    let mut model = Model { locks: root.times("locks")?, ..parse_end(root)? };
+fn parse_current(root: &Node<'_, '_>, format: Format) -> Result<Model, FormatError> {
+    // An unknown key is an error, since a damaged header must not hide a pin.
+    root.only(&["version", "locks", "revoked", "pins", "v1", "end"])?;
+    let mut model = Model { locks: root.times("locks")?, ..parse_end(root, format)? };
     for node in root.list("revoked")? {
         node.only(writer::REVOKED_KEYS)?;
         let entry = Revocation::read(&node)?;
@@ -143,23 +120,12 @@ fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
         let mut found = Vec::new();
         for (text, node) in pins.tables()? {
             let key = node.name_as::<PluginKey>(text)?;
-            let pin = parse_pin(&node, &key)?;
+            let pin = parse_pin(&node, &key, format)?;
             verify(&node, &writer::pin(&key, &pin))?;
             found.push((key, pin));
         }
         // Comparing keys is expensive. The table is sorted, so building the map compares neighbors only.
         model.pins = found.into_iter().collect();
-    }
-    if let Some(pending) = root.table("v2")? {
-        for (text, id_span) in pending.names() {
-            let id = pending.key_as::<PluginId>(text, &id_span)?;
-            for node in pending.list(text)? {
-                node.only(writer::PENDING_KEYS)?;
-                let pin = old_formats::pin(&node)?;
-                verify(&node, &writer::pending(&id, &pin))?;
-                model.pending.entry(id.clone()).or_default().push(pin);
-            }
-        }
     }
     if let Some(names) = root.table("v1")? {
         for (name, node) in names.tables()? {
@@ -176,21 +142,20 @@ fn parse_current(root: &Node<'_, '_>) -> Result<Model, FormatError> {
 }
 
 /// Reads the last table. A truncated file lacks it.
-fn parse_end(root: &Node<'_, '_>) -> Result<Model, FormatError> {
+fn parse_end(root: &Node<'_, '_>, format: Format) -> Result<Model, FormatError> {
     let Some(end) = root.table("end")? else {
         return Err(FormatError::anywhere(FormatErrorKind::CutOff { missing: "the table [end]" }));
     };
-    end.only(&["pins", "locks", "revoked", "v2", "v1", "serial", "check"])?;
+    end.only(writer::end_keys(format))?;
     let stated = Counts {
         pins: end.count("pins")?,
         locks: end.count("locks")?,
         revoked: end.count("revoked")?,
-        pending: end.count("v2")?,
         names: end.count("v1")?,
     };
     let serial = end.count("serial")?;
-    verify(&end, &writer::end(stated, serial))?;
-    Ok(Model { serial, stated, ..Model::default() })
+    verify(&end, &writer::end(stated, serial, format))?;
+    Ok(Model { format, serial, stated, ..Model::default() })
 }
 
 /// Compares the check value of an entry with that of its canonical text.
@@ -199,7 +164,7 @@ fn verify(node: &Node<'_, '_>, block: &Block) -> Result<(), FormatError> {
     if stated == block.check() { Ok(()) } else { Err(node.mismatch()) }
 }
 
-fn parse_pin(node: &Node<'_, '_>, key: &PluginKey) -> Result<Pin, FormatError> {
+fn parse_pin(node: &Node<'_, '_>, key: &PluginKey, format: Format) -> Result<Pin, FormatError> {
     node.only(&["state", "called", "folder", "denied", "agreed", "mcp", "check"])?;
     let state = node.word("state", PinState::EXPECTED, PinState::of_word)?;
     let denied = match node.table("denied")? {
@@ -211,7 +176,7 @@ fn parse_pin(node: &Node<'_, '_>, key: &PluginKey) -> Result<Pin, FormatError> {
     };
     let mut agreed = Vec::new();
     for node in node.list("agreed")? {
-        agreed.push(parse_agreed(&node)?);
+        agreed.push(parse_agreed(&node, format)?);
     }
     match state {
         PinState::Denied if denied.is_none() => return Err(node.missing("denied")),
@@ -226,8 +191,9 @@ fn parse_pin(node: &Node<'_, '_>, key: &PluginKey) -> Result<Pin, FormatError> {
     Ok(Pin { state, called, directory: node.text("folder")?, agreed, denied, mcp: parse_mcp(node)? })
 }
 
-fn parse_agreed(node: &Node<'_, '_>) -> Result<AgreedState, FormatError> {
-    node.only(writer::AGREED_KEYS)?;
+fn parse_agreed(node: &Node<'_, '_>, format: Format) -> Result<AgreedState, FormatError> {
+    node.only(writer::agreed_keys(format))?;
+    let reads = node.read("reads", "2", |value| (value.as_integer()?.as_str() == "2").then_some(()))?;
     Ok(AgreedState {
         facts: Facts {
             tree: node.must("tree")?,
@@ -237,7 +203,12 @@ fn parse_agreed(node: &Node<'_, '_>) -> Result<AgreedState, FormatError> {
             shared: node.map("shared")?,
             surface: node.text("surface")?,
             signer: node.text("signer")?,
+            closure: node.text("closure")?,
+            vcs: node.text("vcs")?,
+            unresolved: node.set("unresolved")?,
+            loosens: node.set("loosens")?,
         },
+        reads: if reads.is_some() { ReadScope::Execution } else { ReadScope::Directory },
         version: node.text("version")?,
         behaviors: node.read("behaviors", "a list of behaviors such as `network`", |value| {
             let name =
@@ -247,10 +218,11 @@ fn parse_agreed(node: &Node<'_, '_>) -> Result<AgreedState, FormatError> {
         via: node.word("via", PinOrigin::EXPECTED, PinOrigin::of_word)?,
         at: node.must_time("at")?,
         by: node.text("by")?,
+        superseded: node.time("superseded")?,
     })
 }
 
-pub(crate) fn parse_mcp(node: &Node<'_, '_>) -> Result<BTreeMap<String, McpPin>, FormatError> {
+fn parse_mcp(node: &Node<'_, '_>) -> Result<BTreeMap<String, McpPin>, FormatError> {
     let mut found = BTreeMap::new();
     let Some(servers) = node.table("mcp")? else { return Ok(found) };
     for (server, node) in servers.tables()? {

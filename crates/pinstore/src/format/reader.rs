@@ -159,10 +159,6 @@ impl<'t, 'i> Node<'t, 'i> {
         other.map_or(Ok(()), |key| Err(self.unknown(key.get_ref())))
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
-    }
-
     /// Reads the name of this table.
     pub(crate) fn name_as<T: FromText>(&self, name: &str) -> Result<T, FormatError> {
         T::from_text(name).ok_or_else(|| {

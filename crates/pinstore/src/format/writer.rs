@@ -7,12 +7,12 @@
 use core::fmt::Display;
 use std::collections::BTreeMap;
 
-use plugward_types::{CalledName, Digest, PluginId, PluginKey, hex};
+use plugward_types::{CalledName, Digest, PluginKey, hex};
 use sha2::{Digest as _, Sha256};
 
-use crate::format::model::{Counts, Model, VERSION};
-use crate::pins::facts::Facts;
-use crate::pins::pin::{AgreedState, McpPin, PendingPin, Pin};
+use crate::format::model::{Counts, Format, Model, VERSION};
+use crate::pins::facts::{Facts, ReadScope};
+use crate::pins::pin::{AgreedState, McpPin, Pin};
 use crate::revocations::entry::Revocation;
 
 const HEAD: &str = "\
@@ -20,12 +20,13 @@ const HEAD: &str = "\
 # To change it: plugward accept, forget, deny, allow. You can delete an entry with all its tables: the plugin is then
 # new at the next check. Any other change makes the file invalid, because each entry has a check value.
 ";
-/// A prefix that separates check values of this format from other uses of SHA-256.
+/// A prefix that separates check values of this format from other uses of SHA-256. Version 4 writes the entries of
+/// version 3 unchanged, so both have the same check values.
 const DOMAIN: &str = "plugward pins 3\n";
 /// The bytes of a check value: enough to detect damage. It does not stop a person who can write the file.
 const CHECK_BYTES: usize = 8;
 
-pub(crate) const AGREED_KEYS: &[&str] = &[
+const AGREED_KEYS: &[&str] = &[
     "tree",
     "manifest",
     "entry",
@@ -38,13 +39,33 @@ pub(crate) const AGREED_KEYS: &[&str] = &[
     "via",
     "at",
     "by",
+    "reads",
+    "closure",
+    "vcs",
+    "unresolved",
+    "loosens",
+    "superseded",
 ];
-pub(crate) const PENDING_KEYS: &[&str] = &[
-    "state", "tree", "manifest", "entry", "exclude", "shared", "signer", "via", "at", "by", "denied", "mcp",
-    "check",
-];
+/// The number of keys above that version 3 has.
+const AGREED_KEYS_OF_THREE: usize = 12;
 pub(crate) const REVOKED_KEYS: &[&str] =
     &["tree", "manifest", "binary", "id", "versions", "signer", "reason", "since", "check"];
+
+/// Returns the keys of an agreed state.
+pub(crate) fn agreed_keys(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::One | Format::Three => AGREED_KEYS.get(..AGREED_KEYS_OF_THREE).unwrap_or_default(),
+        Format::Four => AGREED_KEYS,
+    }
+}
+
+/// Returns the keys of the last table. They differ, so a wrong version number is always an error.
+pub(crate) const fn end_keys(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::One | Format::Three => &["pins", "locks", "revoked", "v2", "v1", "serial", "check"],
+        Format::Four => &["pins", "locks", "revoked", "v1", "serial", "check"],
+    }
+}
 
 /// The text of one entry, without its check value.
 #[derive(Debug, Default)]
@@ -81,13 +102,8 @@ pub(crate) fn render(model: &Model) -> String {
     }
     model.revoked.iter().for_each(|entry| revoked(entry).write(&mut out));
     model.pins.iter().for_each(|(key, one)| pin(key, one).write(&mut out));
-    for (id, pins) in &model.pending {
-        for one in pins {
-            pending(id, one).write(&mut out);
-        }
-    }
     model.v1.iter().for_each(|(text, manifest)| name(text, manifest).write(&mut out));
-    end(model.stated, model.serial).write(&mut out);
+    end(model.stated, model.serial, Format::Four).write(&mut out);
     out
 }
 
@@ -113,7 +129,8 @@ pub(crate) fn pin(key: &PluginKey, pin: &Pin) -> Block {
 }
 
 fn agreed(out: &mut String, agreed: &AgreedState) {
-    let Facts { tree, manifest, entry, exclude, shared, surface, signer } = &agreed.facts;
+    let Facts { tree, manifest, entry, exclude, shared, surface, signer, closure, vcs, unresolved, loosens } =
+        &agreed.facts;
     text(out, "tree", Some(tree));
     map(out, "manifest", manifest);
     text(out, "entry", entry.as_ref());
@@ -129,6 +146,17 @@ fn agreed(out: &mut String, agreed: &AgreedState) {
     text(out, "via", Some(&agreed.via));
     line(out, "at", agreed.at);
     text(out, "by", agreed.by.as_ref());
+    if agreed.reads == ReadScope::Execution {
+        line(out, "reads", 2);
+    }
+    text(out, "closure", closure.as_ref());
+    text(out, "vcs", vcs.as_ref());
+    let unresolved: Vec<String> = unresolved.iter().map(Digest::to_string).collect();
+    words(out, "unresolved", unresolved.iter().map(String::as_str));
+    words(out, "loosens", loosens.iter().map(String::as_str));
+    if let Some(at) = agreed.superseded {
+        line(out, "superseded", at);
+    }
 }
 
 fn mcp(out: &mut String, path: &str, servers: &BTreeMap<String, McpPin>) {
@@ -138,25 +166,6 @@ fn mcp(out: &mut String, path: &str, servers: &BTreeMap<String, McpPin>) {
         text(out, "key", Some(&pin.key));
         map(out, "items", &pin.items);
     }
-}
-
-pub(crate) fn pending(id: &PluginId, pin: &PendingPin) -> Block {
-    let path = format!("v2.{}", quoted(id.as_str()));
-    let mut block = Block { head: format!("[[{path}]]\n"), tail: String::new() };
-    let head = &mut block.head;
-    line(head, "state", quoted(pin.state.as_str()));
-    text(head, "tree", pin.tree.as_ref());
-    text(head, "manifest", pin.manifest.as_ref());
-    text(head, "entry", pin.entry.as_ref());
-    words(head, "exclude", pin.exclude.iter().map(String::as_str));
-    map(head, "shared", &pin.shared);
-    text(head, "signer", pin.signer.as_ref());
-    text(head, "via", Some(&pin.via));
-    line(head, "at", pin.at);
-    text(head, "by", pin.by.as_ref());
-    text(head, "denied", pin.denied.as_ref());
-    mcp(&mut block.tail, &path, &pin.mcp);
-    block
 }
 
 pub(crate) fn revoked(entry: &Revocation) -> Block {
@@ -180,12 +189,15 @@ pub(crate) fn name(name: &str, manifest: &Digest) -> Block {
     Block { head, tail: String::new() }
 }
 
-pub(crate) fn end(counts: Counts, serial: u64) -> Block {
+pub(crate) fn end(counts: Counts, serial: u64, format: Format) -> Block {
     let mut head = "[end]\n".to_owned();
     line(&mut head, "pins", counts.pins);
     line(&mut head, "locks", counts.locks);
     line(&mut head, "revoked", counts.revoked);
-    line(&mut head, "v2", counts.pending);
+    if format == Format::Three {
+        // Version 3 also counted the pins of version 2, which was never released.
+        line(&mut head, "v2", 0);
+    }
     line(&mut head, "v1", counts.names);
     line(&mut head, "serial", serial);
     Block { head, tail: String::new() }

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{CalledName, Digest, PluginId, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
 
 use crate::format::model::Model;
-use crate::pins::check::{
-    DenialSource, PinCheck, check, check_without_own, differing, differing_pending, position,
-};
-use crate::pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin};
-use crate::pins::pin::{AgreedState, Denial, McpPin, PendingPin, Pin, PinState, most_agreed};
+use crate::pins::check::{DenialSource, PinCheck, check, check_without_own, differing, position};
+use crate::pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
+use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed};
 use crate::pins::reviewed::{DigestMismatch, ReviewedDigests};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
@@ -21,14 +19,14 @@ use plugward_types::Timestamp;
     reason = "created by the host; a new change does not affect existing ones"
 )]
 pub enum Change {
-    /// Creates the first pin, or carries a pin over from the predecessor or from version 2 pins.
+    /// Creates the first pin, carries a pin over from the predecessor, or adds what version 3 of the file did not cover.
     ///
     /// Several states of one installed plugin can be enrolled in one commit. After that commit, another state of it is
     /// a conflict.
     Enroll {
         /// The plugin.
         observed: ObservedPlugin,
-        /// The origin of the pin. A carried-over pin keeps its own.
+        /// The origin of the pin. A carried-over pin keeps its own, unless the user was asked.
         via: PinOrigin,
         /// The user, if the host knows.
         by: Option<String>,
@@ -54,11 +52,6 @@ pub enum Change {
         /// The plugin.
         key: PluginKey,
     },
-    /// Deletes the pending pins of a version 2 id. A denial is not deleted.
-    ForgetPending {
-        /// The id in the version 2 file.
-        id: PluginId,
-    },
     /// Deletes all pins and accepted lockfiles. Denials and revocations are not deleted.
     ForgetAll,
     /// Denies a plugin, regardless of its contents. Its pin counts again if the plugin is allowed later.
@@ -78,11 +71,6 @@ pub enum Change {
     Allow {
         /// The plugin.
         key: PluginKey,
-    },
-    /// Deletes the pending denials of a version 2 id.
-    AllowPending {
-        /// The id in the version 2 file.
-        id: PluginId,
     },
     /// Adds an entry to the user's revocation list.
     Revoke(Revocation),
@@ -129,7 +117,7 @@ pub enum ChangeOutcome {
         /// The tree on disk.
         actual: TreeDigest,
     },
-    /// A shared directory or the marketplace entry differs from the reviewed one.
+    /// A digest outside the tree differs from the reviewed one.
     NotShownBeside(DigestMismatch),
     /// The pin differs from the reviewed one.
     Raced {
@@ -167,12 +155,8 @@ impl ChangeOutcome {
 pub(crate) fn apply(model: &mut Model, changes: Vec<Change>, now: Timestamp) -> Vec<ChangeOutcome> {
     // The file stores whole seconds. A fraction would make the model in memory differ from the one that is read back.
     let now = now.truncated_to_second();
-    let mut batch =
-        Batch { model, now, created: BTreeSet::new(), refreshed: BTreeSet::new(), carried: Vec::new() };
-    let outcomes = changes.into_iter().map(|change| batch.apply(change)).collect();
-    let carried = batch.carried;
-    model.retain_pending(|id, pin| !carried.iter().any(|(other, one)| other == id && one == pin));
-    outcomes
+    let mut batch = Batch { model, now, created: BTreeSet::new(), refreshed: BTreeSet::new() };
+    changes.into_iter().map(|change| batch.apply(change)).collect()
 }
 
 /// One commit while its changes are made.
@@ -184,9 +168,6 @@ struct Batch<'m> {
     created: BTreeSet<PluginKey>,
     /// The keys whose names this commit replaced. The names of two directories of one key are merged.
     refreshed: BTreeSet<PluginKey>,
-    /// The pending pins that were carried over. They are deleted at the end: version 2 had one pin for all
-    /// copies of a plugin, and this commit can enroll several copies.
-    carried: Vec<(PluginId, PendingPin)>,
 }
 
 impl Batch<'_> {
@@ -196,14 +177,12 @@ impl Batch<'_> {
             Change::Refresh { observed } => self.refresh(observed),
             Change::Accept { observed, shown, expected, by } => self.accept(observed, &shown, expected, by),
             Change::Forget { key } => self.forget(&key),
-            Change::ForgetPending { id } => self.forget_pending(&id),
             Change::ForgetAll => self.forget_all(),
             Change::Deny { key, directory, called, seen, by } => {
                 let denial = Denial { at: self.now, by, tree: seen };
                 self.deny(key, directory, called, denial)
             }
             Change::Allow { key } => self.allow(&key),
-            Change::AllowPending { id } => self.allow_pending(&id),
             Change::Unrevoke { what } => {
                 let before = self.model.revoked.len();
                 self.model.revoked.retain(|entry| !entry.names(&what));
@@ -233,24 +212,26 @@ impl Batch<'_> {
         let agreed = AgreedState {
             facts: observed.facts.clone(),
             version: observed.version.clone(),
+            reads: ReadScope::Execution,
             behaviors: observed.behaviors.clone(),
             via,
             at: self.now,
             by,
+            superseded: None,
         };
         match check(self.model, &observed) {
             PinCheck::Same { .. } => ChangeOutcome::Already,
             PinCheck::Moved { from } => {
                 let Some(mut pin) = self.model.pins.remove(&from) else { return ChangeOutcome::Absent };
                 if most_agreed(&observed.key) == 1 {
-                    let index = position(&pin, &observed.facts).unwrap_or_default();
+                    let index = position(&pin, &observed).unwrap_or_default();
                     pin.agreed = pin.agreed.into_iter().skip(index).take(1).collect();
                 }
                 (pin.directory, pin.called) = (directory_of(&observed), observed.called);
                 self.model.pins.insert(observed.key, pin);
                 ChangeOutcome::Done
             }
-            PinCheck::Migrated { ids } => self.carry(&ids, observed, agreed),
+            PinCheck::Migrated { .. } => self.read_again(&observed, agreed),
             PinCheck::Unpinned | PinCheck::ManifestOnly => {
                 let pin = fresh(&observed, vec![agreed]);
                 self.forget_names(&observed.called);
@@ -268,7 +249,7 @@ impl Batch<'_> {
     /// Adds a further state to a pin that this commit created, if the state alone could have been enrolled.
     fn enroll_further(&mut self, observed: ObservedPlugin, agreed: AgreedState) -> Option<ChangeOutcome> {
         let own = check_without_own(self.model, &observed);
-        let is_new = matches!(own, PinCheck::Unpinned | PinCheck::ManifestOnly | PinCheck::Migrated { .. });
+        let is_new = matches!(own, PinCheck::Unpinned | PinCheck::ManifestOnly);
         if !is_new || !self.created.contains(&observed.key) {
             return None;
         }
@@ -277,34 +258,25 @@ impl Batch<'_> {
         if pin.agreed.len() >= most_agreed(&observed.key) {
             return None;
         }
-        if let PinCheck::Migrated { ids } = own {
-            return Some(self.carry(&ids, observed, agreed));
-        }
         pin.agreed.push(agreed);
         pin.called.extend(observed.called);
         Some(ChangeOutcome::Done)
     }
 
-    /// Turns the matching pending pins into one agreed state, with the origin of the first.
-    fn carry(&mut self, ids: &[PluginId], observed: ObservedPlugin, new: AgreedState) -> ChangeOutcome {
-        let mut matching = Vec::new();
-        for id in ids {
-            for pin in self.model.pending.get(id).into_iter().flatten() {
-                if differing_pending(id, pin, &observed.facts).is_empty() {
-                    matching.push((id.clone(), pin.clone()));
-                }
-            }
-        }
-        let Some((_, first)) = matching.first() else { return ChangeOutcome::Absent };
-        let agreed = AgreedState { via: first.via, at: first.at, by: first.by.clone(), ..new };
-        let blank = fresh(&observed, Vec::new());
-        self.forget_names(&observed.called);
-        self.created.insert(observed.key.clone());
-        let pin = self.model.pins.entry(observed.key).or_insert(blank);
-        pin.agreed.push(agreed);
-        pin.called.extend(observed.called);
-        merge_mcp(pin, matching.iter().map(|(_, pending)| pending));
-        self.carried.extend(matching);
+    /// Adds to a state what version 3 of the file did not cover. The state keeps its origin unless the user was asked.
+    fn read_again(&mut self, observed: &ObservedPlugin, new: AgreedState) -> ChangeOutcome {
+        let Some(pin) = self.model.pins.get_mut(&observed.key) else { return ChangeOutcome::Absent };
+        let index = position(pin, observed);
+        let Some(state) = index.and_then(|index| pin.agreed.get_mut(index)) else {
+            return ChangeOutcome::Absent;
+        };
+        let old = state.clone();
+        *state = match new.via {
+            PinOrigin::Prompt => new,
+            _ => AgreedState { via: old.via, at: old.at, by: old.by, superseded: old.superseded, ..new },
+        };
+        pin.directory = directory_of(observed).or(pin.directory);
+        pin.called.extend(observed.called.iter().cloned());
         ChangeOutcome::Done
     }
 
@@ -341,14 +313,19 @@ impl Batch<'_> {
         let own = self.model.pins.contains_key(&observed.key);
         let base = if own { Some(&observed.key) } else { observed.predecessor.as_ref() };
         let old = base.and_then(|key| self.model.pins.get_key_value(key));
-        let pinned: Option<&Facts> = old.and_then(|(_, pin)| pin.latest()).map(|agreed| &agreed.facts);
+        let latest = old.and_then(|(_, pin)| pin.latest());
+        let pinned: Option<&Facts> = latest.map(|agreed| &agreed.facts);
         let current = pinned.map(|pinned| pinned.tree);
         if current != expected {
             return ChangeOutcome::Raced { current };
         }
-        let via = old.and_then(|(_, pin)| pin.latest()).map(|agreed| agreed.via);
-        // A pin of the first use becomes one that a person agreed to.
-        if own && pinned == Some(facts) && matches!(via, Some(PinOrigin::Accept | PinOrigin::Prompt)) {
+        // A pin of the first use becomes one that a person agreed to, and an old one covers more.
+        let is_agreed = |latest: &AgreedState| {
+            latest.facts == *facts
+                && latest.reads == ReadScope::Execution
+                && matches!(latest.via, PinOrigin::Accept | PinOrigin::Prompt)
+        };
+        if own && latest.is_some_and(is_agreed) {
             return ChangeOutcome::Already;
         }
         if let Some(unshown) = shown.against(facts, pinned) {
@@ -357,10 +334,12 @@ impl Batch<'_> {
         let agreed = AgreedState {
             facts: facts.clone(),
             version: observed.version.clone(),
+            reads: ReadScope::Execution,
             behaviors: observed.behaviors.clone(),
             via: PinOrigin::Accept,
             at: self.now,
             by,
+            superseded: None,
         };
         let base = old.map(|(key, _)| key.clone());
         let removed = base.and_then(|key| self.model.pins.remove(&key));
@@ -370,12 +349,10 @@ impl Batch<'_> {
 
     /// Stores an accepted state over the pin that the plugin had, if any.
     fn replace(&mut self, observed: ObservedPlugin, agreed: AgreedState, old: Option<Pin>) {
-        let pending = self.take_pending(&observed.called);
         self.forget_names(&observed.called);
         let mut pin = old.unwrap_or_else(|| fresh(&observed, Vec::new()));
-        merge_mcp(&mut pin, &pending);
         // An older state that is accepted again becomes the latest one.
-        pin.agreed.retain(|one| !differing(&one.facts, &agreed.facts).is_empty());
+        pin.agreed.retain(|one| !differing(one, &observed).is_empty());
         pin.agreed.push(agreed);
         let excess = pin.agreed.len().saturating_sub(most_agreed(&observed.key));
         pin.agreed.drain(..excess);
@@ -385,19 +362,6 @@ impl Batch<'_> {
             PluginKey::Placed(_) => pin.called = observed.called,
         }
         self.model.pins.insert(observed.key, pin);
-    }
-
-    /// Removes the trusted pending pins of the names. A denial needs `allow`.
-    fn take_pending(&mut self, called: &BTreeSet<CalledName>) -> Vec<PendingPin> {
-        let is_taken = |pin: &PendingPin| pin.state == PinState::Trusted;
-        let taken: Vec<(PluginId, PendingPin)> = self
-            .model
-            .pending_of(called)
-            .filter(|(_, pin)| is_taken(pin))
-            .map(|(id, pin)| (id.clone(), pin.clone()))
-            .collect();
-        self.model.retain_pending(|id, pin| !(is_taken(pin) && taken.iter().any(|(other, _)| other == id)));
-        taken.into_iter().map(|(_, pin)| pin).collect()
     }
 
     fn forget_names(&mut self, called: &BTreeSet<CalledName>) {
@@ -418,16 +382,6 @@ impl Batch<'_> {
         if is_pinned || is_named { ChangeOutcome::Done } else { ChangeOutcome::Absent }
     }
 
-    fn forget_pending(&mut self, id: &PluginId) -> ChangeOutcome {
-        let Some(found) = self.model.pending.get(id) else { return ChangeOutcome::Absent };
-        if let Some(denied) = found.iter().find(|pin| pin.state == PinState::Denied) {
-            let by = DenialSource::Pending(id.clone());
-            return ChangeOutcome::Conflict(PinCheck::Denied { since: denied.at, by });
-        }
-        self.model.pending.remove(id);
-        ChangeOutcome::Done
-    }
-
     fn forget_all(&mut self) -> ChangeOutcome {
         let before = self.model.clone();
         self.model.pins.retain(|_, pin| pin.state == PinState::Denied);
@@ -438,14 +392,6 @@ impl Batch<'_> {
                 denial.tree = denial.tree.or(latest);
             }
             pin.agreed.clear();
-            pin.mcp.clear();
-        }
-        self.model.retain_pending(|_, pin| pin.state == PinState::Denied);
-        for pin in self.model.pending.values_mut().flatten() {
-            pin.denied = pin.denied.or(pin.tree);
-            (pin.tree, pin.manifest, pin.entry, pin.signer) = (None, None, None, None);
-            pin.exclude.clear();
-            pin.shared.clear();
             pin.mcp.clear();
         }
         self.model.v1.clear();
@@ -492,19 +438,6 @@ impl Batch<'_> {
         ChangeOutcome::Done
     }
 
-    fn allow_pending(&mut self, id: &PluginId) -> ChangeOutcome {
-        let Some(found) = self.model.pending.get_mut(id) else { return ChangeOutcome::Absent };
-        if found.iter().all(|pin| pin.state == PinState::Trusted) {
-            return ChangeOutcome::Already;
-        }
-        found.retain(|pin| pin.tree.is_some());
-        for pin in found.iter_mut() {
-            (pin.state, pin.denied) = (PinState::Trusted, None);
-        }
-        self.model.retain_pending(|_, _| true);
-        ChangeOutcome::Done
-    }
-
     fn mcp_pin(
         &mut self,
         key: &PluginKey,
@@ -541,10 +474,4 @@ fn fresh(observed: &ObservedPlugin, agreed: Vec<AgreedState>) -> Pin {
 /// it.
 fn directory_of(observed: &ObservedPlugin) -> Option<DirectoryId> {
     observed.directory.filter(|_| observed.key.placed().is_some())
-}
-
-fn merge_mcp<'p>(pin: &mut Pin, pending: impl IntoIterator<Item = &'p PendingPin>) {
-    for (server, mcp) in pending.into_iter().flat_map(|pending| &pending.mcp) {
-        pin.mcp.entry(server.clone()).or_insert_with(|| mcp.clone());
-    }
 }

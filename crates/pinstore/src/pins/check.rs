@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use plugward_types::{CalledName, Digest, PluginId, PluginKey, SurfaceDigest, TreeDigest};
+use plugward_types::{CalledName, Digest, PluginKey, SurfaceDigest};
 
 use crate::format::model::Model;
-use crate::pins::facts::{Facts, ObservedPlugin};
-use crate::pins::pin::{AgreedState, PendingPin, Pin, PinState};
+use crate::pins::facts::{Facts, ObservedPlugin, ReadScope};
+use crate::pins::pin::{AgreedState, Pin};
 use plugward_types::Timestamp;
 
 /// The result of comparing one plugin with the pins.
@@ -26,10 +26,12 @@ pub enum PinCheck {
         /// The old key.
         from: PluginKey,
     },
-    /// Version 2 pins of its names have the same tree: notice `pin/migrated`.
+    /// The plugin matches its pin in everything that version 3 of the pins file covered: notice `pin/migrated`.
     Migrated {
-        /// The ids of these pins, in order.
-        ids: Vec<PluginId>,
+        /// Whether this is the latest agreed state.
+        age: AgreedAge,
+        /// The parts that the plugin has and that version did not cover, in order.
+        added: Vec<ChangedPart>,
     },
     /// A version 1 pin of its name has the same manifest, which is all that it covers.
     ManifestOnly,
@@ -64,8 +66,6 @@ pub enum DenialSource {
     Key,
     /// The key that the plugin had before is denied.
     Predecessor(PluginKey),
-    /// A version 2 file denies this id, which has a name of the plugin.
-    Pending(PluginId),
 }
 
 impl PinCheck {
@@ -99,7 +99,7 @@ pub struct PinDifference {
     pub called: BTreeSet<CalledName>,
     /// When the pinned state was agreed to; unknown for version 1 pins.
     pub since: Option<Timestamp>,
-    /// The state on disk.
+    /// The state on disk, as far as plugward read it when the pinned state was agreed to.
     pub actual: Facts,
     /// The parts that differ, in the order of [`ChangedPart`]; never empty.
     pub parts: Vec<ChangedPart>,
@@ -115,14 +115,12 @@ impl PinDifference {
 
 /// The pinned state of a changed plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there are three formats")]
+#[expect(clippy::exhaustive_enums, reason = "a pin has a tree or a manifest")]
 pub enum PinnedState {
     /// The latest agreed state.
     Tree(Box<Facts>),
     /// The manifest digest of a version 1 pin.
     Manifest(Digest),
-    /// The trees of the version 2 pins for the plugin's names.
-    Pending(Vec<TreeDigest>),
 }
 
 /// A part of a plugin that differs from its pin.
@@ -139,6 +137,10 @@ pub enum ChangedPart {
     Shared,
     /// The marketplace entry.
     Entry,
+    /// The files outside the plugin that can run.
+    Closure,
+    /// The settings in version control directories that run something.
+    Vcs,
 }
 
 impl ChangedPart {
@@ -151,6 +153,8 @@ impl ChangedPart {
             Self::Tree => "tree",
             Self::Shared => "shared",
             Self::Entry => "entry",
+            Self::Closure => "closure",
+            Self::Vcs => "vcs",
         }
     }
 }
@@ -178,39 +182,49 @@ fn check_own(pin: &Pin, observed: &ObservedPlugin) -> PinCheck {
     }
     // The parser refuses trusted pins without an agreed state.
     let Some(latest) = pin.latest() else { return PinCheck::Unpinned };
-    let Some(index) = position(pin, &observed.facts) else {
-        return changed(None, pin, latest, &observed.facts);
-    };
+    let same = position(pin, observed).and_then(|index| Some((index, pin.agreed.get(index)?)));
+    let Some((index, same)) = same else { return changed(None, pin, latest, observed) };
     let is_latest = index.saturating_add(1) == pin.agreed.len();
     let age = if is_latest { AgreedAge::Latest } else { AgreedAge::Older };
-    let pinned = pin.agreed.get(index).and_then(|agreed| agreed.facts.surface);
-    let actual = observed.facts.surface;
+    if same.reads == ReadScope::Directory {
+        return PinCheck::Migrated { age, added: added(&observed.facts) };
+    }
+    let (pinned, actual) = (same.facts.surface, observed.facts.surface);
     PinCheck::Same { age, surface: (pinned != actual).then_some(SurfaceDifference { pinned, actual }) }
 }
 
-/// Returns the index of the latest agreed state that equals the facts.
-pub(crate) fn position(pin: &Pin, facts: &Facts) -> Option<usize> {
-    pin.agreed.iter().rposition(|agreed| differing(&agreed.facts, facts).is_empty())
+/// Returns the parts of a plugin that version 3 of the pins file did not cover.
+fn added(facts: &Facts) -> Vec<ChangedPart> {
+    let closure = facts.closure.map(|_| ChangedPart::Closure);
+    closure.into_iter().chain(facts.vcs.map(|_| ChangedPart::Vcs)).collect()
 }
 
-fn changed(from: Option<PluginKey>, pin: &Pin, latest: &AgreedState, actual: &Facts) -> PinCheck {
+/// Returns the index of the latest agreed state that equals the plugin.
+pub(crate) fn position(pin: &Pin, observed: &ObservedPlugin) -> Option<usize> {
+    pin.agreed.iter().rposition(|agreed| differing(agreed, observed).is_empty())
+}
+
+/// Returns the agreed state that equals the plugin, under its key or the one that it had before.
+pub(crate) fn agreed<'m>(model: &'m Model, observed: &ObservedPlugin) -> Option<&'m AgreedState> {
+    let pin = model.pins.get(&observed.key).or_else(|| model.pins.get(observed.predecessor.as_ref()?))?;
+    pin.agreed.get(position(pin, observed)?)
+}
+
+fn changed(from: Option<PluginKey>, pin: &Pin, latest: &AgreedState, observed: &ObservedPlugin) -> PinCheck {
     PinCheck::Changed(Box::new(PinDifference {
         from,
         pinned: PinnedState::Tree(Box::new(latest.facts.clone())),
         version: latest.version.clone(),
         called: pin.called.clone(),
         since: Some(latest.at),
-        actual: actual.clone(),
-        parts: differing(&latest.facts, actual),
+        actual: compared(latest, observed).clone(),
+        parts: differing(latest, observed),
     }))
 }
 
 /// Checks a plugin as if its key had no pin.
 pub(crate) fn check_without_own(model: &Model, observed: &ObservedPlugin) -> PinCheck {
-    check_predecessor(model, observed)
-        .or_else(|| check_pending(model, observed))
-        .or_else(|| check_names(model, observed))
-        .unwrap_or(PinCheck::Unpinned)
+    check_predecessor(model, observed).or_else(|| check_names(model, observed)).unwrap_or(PinCheck::Unpinned)
 }
 
 fn check_predecessor(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
@@ -220,37 +234,10 @@ fn check_predecessor(model: &Model, observed: &ObservedPlugin) -> Option<PinChec
         return Some(PinCheck::Denied { since: denial.at, by: DenialSource::Predecessor(from.clone()) });
     }
     let latest = pin.latest()?;
-    Some(match position(pin, &observed.facts) {
+    Some(match position(pin, observed) {
         Some(_) => PinCheck::Moved { from: from.clone() },
-        None => changed(Some(from.clone()), pin, latest, &observed.facts),
+        None => changed(Some(from.clone()), pin, latest, observed),
     })
-}
-
-fn check_pending(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
-    let found: Vec<(&PluginId, &PendingPin)> = model.pending_of(&observed.called).collect();
-    let denied = found.iter().find(|(_, pin)| pin.state == PinState::Denied);
-    if let Some((id, pin)) = denied {
-        return Some(PinCheck::Denied { since: pin.at, by: DenialSource::Pending((*id).clone()) });
-    }
-    let parts = |(id, pin): &(&PluginId, &PendingPin)| differing_pending(id, pin, &observed.facts);
-    let mut ids: Vec<PluginId> =
-        found.iter().filter(|pair| parts(pair).is_empty()).map(|(id, _)| (*id).clone()).collect();
-    ids.dedup();
-    if !ids.is_empty() {
-        return Some(PinCheck::Migrated { ids });
-    }
-    // The pin with the fewest differences explains the most.
-    let (_, nearest) = found.iter().min_by_key(|pair| parts(pair).len())?;
-    let names = found.iter().filter_map(|(id, _)| CalledName::new(id.dialect(), id.name()).ok());
-    Some(PinCheck::Changed(Box::new(PinDifference {
-        from: None,
-        pinned: PinnedState::Pending(found.iter().filter_map(|(_, pin)| pin.tree).collect()),
-        version: None,
-        called: names.collect(),
-        since: Some(nearest.at),
-        actual: observed.facts.clone(),
-        parts: found.iter().map(parts).min_by_key(Vec::len)?,
-    })))
 }
 
 /// Compares with version 1 pins, which have names only, so a name matches in every place and dialect.
@@ -271,35 +258,37 @@ fn check_names(model: &Model, observed: &ObservedPlugin) -> Option<PinCheck> {
     })))
 }
 
-/// Returns the parts that differ. Excluded names are part of the tree's preimage, and the surface only
-/// explains.
-pub(crate) fn differing(pinned: &Facts, actual: &Facts) -> Vec<ChangedPart> {
-    list([
+/// Returns the parts that differ, as far as plugward read them when the state was agreed to.
+///
+/// Excluded names are part of the tree's preimage, and the surface only explains. Unresolved commands follow from the
+/// other parts, so their digests only name what was agreed to.
+pub(crate) fn differing(state: &AgreedState, observed: &ObservedPlugin) -> Vec<ChangedPart> {
+    let (pinned, actual) = (&state.facts, compared(state, observed));
+    let all = [
         (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
         (ChangedPart::Manifest, pinned.manifest != actual.manifest),
         (ChangedPart::Tree, pinned.tree != actual.tree),
         (ChangedPart::Shared, pinned.shared != actual.shared),
         (ChangedPart::Entry, pinned.entry != actual.entry),
-    ])
+    ];
+    let beyond = [
+        (ChangedPart::Closure, pinned.closure != actual.closure),
+        (ChangedPart::Vcs, pinned.vcs != actual.vcs),
+    ];
+    let beyond = beyond.into_iter().filter(|_| state.reads == ReadScope::Execution);
+    all.into_iter().chain(beyond).filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
 }
 
-/// As [`differing`], for a version 2 pin, which has the manifest of its own dialect only.
-pub(crate) fn differing_pending(id: &PluginId, pinned: &PendingPin, actual: &Facts) -> Vec<ChangedPart> {
-    list([
-        (ChangedPart::Signer, is_other_signer(pinned.signer.as_ref(), actual.signer.as_ref())),
-        (ChangedPart::Manifest, pinned.manifest.as_ref() != actual.manifest.get(id.dialect())),
-        (ChangedPart::Tree, pinned.tree != Some(actual.tree)),
-        (ChangedPart::Shared, pinned.shared != actual.shared),
-        (ChangedPart::Entry, pinned.entry != actual.entry),
-    ])
+/// Returns the facts that a state is compared with.
+fn compared<'o>(state: &AgreedState, observed: &'o ObservedPlugin) -> &'o Facts {
+    match state.reads {
+        ReadScope::Directory => observed.before.as_deref().unwrap_or(&observed.facts),
+        ReadScope::Execution => &observed.facts,
+    }
 }
 
 /// Returns `true` for two different signers. The lockfile decides about a signature that appears or
 /// disappears.
 fn is_other_signer(pinned: Option<&String>, actual: Option<&String>) -> bool {
     pinned.is_some() && actual.is_some() && pinned != actual
-}
-
-fn list(parts: [(ChangedPart, bool); 5]) -> Vec<ChangedPart> {
-    parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
 }

@@ -46,7 +46,8 @@ pub enum SameContentsPin {
 pub enum PinDecision {
     /// The plugin passes.
     Load,
-    /// The plugin passes, and its pin moves to the new key. [`TrustMode::Locked`] does not write the move.
+    /// The plugin passes, and its pin moves to the new key or is written in the current format. [`TrustMode::Locked`]
+    /// writes neither.
     Carry,
     /// The plugin passes once it is enrolled, with the notice `pin/new`.
     Enroll(PinOrigin),
@@ -68,6 +69,12 @@ pub fn decide(
 ) -> PinDecision {
     match check {
         PinCheck::Same { .. } => PinDecision::Load,
+        // What the old pin did not cover is new.
+        PinCheck::Migrated { added, .. }
+            if !added.is_empty() && trust == TrustMode::Prompt && lock != LockMatch::Accepted =>
+        {
+            PinDecision::Ask
+        }
         PinCheck::Moved { .. } | PinCheck::Migrated { .. } => PinDecision::Carry,
         PinCheck::Changed(changed) => PinDecision::Refuse(PinDifference::code(changed)),
         PinCheck::Denied { .. } => PinDecision::Refuse("policy/denied"),
@@ -100,16 +107,6 @@ pub enum StoreErrorRule {
     Refuse,
 }
 
-/// Whether a user can see and answer questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a terminal is present or absent")]
-pub enum Terminal {
-    /// A terminal is present.
-    Present,
-    /// No terminal is present.
-    Absent,
-}
-
 /// The decision about a plugin whose pin is unknown or could not be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -127,15 +124,6 @@ pub enum StoreDecision {
 pub const STORE_ERROR_EXIT: u8 = 7;
 
 impl StoreErrorRule {
-    /// Returns the default of a command-line program for the setting.
-    #[must_use]
-    pub const fn for_command_line(trust: TrustMode, terminal: Terminal) -> Self {
-        match (trust, terminal) {
-            (TrustMode::Tofu | TrustMode::Prompt, Terminal::Present) => Self::Warn,
-            (TrustMode::Locked, _) | (_, Terminal::Absent) => Self::Refuse,
-        }
-    }
-
     /// Decides about a plugin if the store could not be opened. `code` is the code of the error.
     pub const fn on_unusable(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {

@@ -26,6 +26,14 @@ pub struct Facts {
     pub surface: Option<SurfaceDigest>,
     /// The key id of the signer, if the plugin is signed.
     pub signer: Option<String>,
+    /// The digest of the files outside the plugin that can run: its closure.
+    pub closure: Option<TreeDigest>,
+    /// SHA-256 of the settings in version control directories that run something.
+    pub vcs: Option<Digest>,
+    /// SHA-256 of each command whose text does not determine what runs. They are agreed to, not compared.
+    pub unresolved: BTreeSet<Digest>,
+    /// The names of the settings that let the host run commands without asking. They only inform.
+    pub loosens: BTreeSet<String>,
 }
 
 impl Facts {
@@ -40,8 +48,22 @@ impl Facts {
             shared: BTreeMap::new(),
             surface: None,
             signer: None,
+            closure: None,
+            vcs: None,
+            unresolved: BTreeSet::new(),
+            loosens: BTreeSet::new(),
         }
     }
+}
+
+/// What plugward read of a plugin when a state of it was agreed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "every host must handle a wider reading")]
+pub enum ReadScope {
+    /// As version 3 of the pins file: the plugin's directory, shared directories and the marketplace entry.
+    Directory,
+    /// Everything that the host executes: also the closure and unresolved commands.
+    Execution,
 }
 
 /// The origin of a pin.
@@ -149,7 +171,7 @@ pub struct ObservedPlugin {
     /// The identity of the directory, if the file system stores birth times. It is stored for placed
     /// plugins only.
     pub directory: Option<DirectoryId>,
-    /// The names in the plugin's manifests. They never match a pin of version 3.
+    /// The names in the plugin's manifests. They never match a pin.
     pub called: BTreeSet<CalledName>,
     /// The version in the manifest or in the host's record.
     pub version: Option<String>,
@@ -157,6 +179,8 @@ pub struct ObservedPlugin {
     pub behaviors: Option<BTreeSet<Behavior>>,
     /// The digests.
     pub facts: Facts,
+    /// The digests as version 3 of the pins file had them, if that version would have computed others.
+    pub before: Option<Box<Facts>>,
     /// The key of a pin that this directory had at another place or under another id. The caller determines
     /// it.
     pub predecessor: Option<PluginKey>,

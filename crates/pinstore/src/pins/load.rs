@@ -3,7 +3,7 @@
 use plugward_state_file::{StateContents, StateError, StateWarning};
 
 use crate::error::{FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
-use crate::format::model::{Counts, Format, Model};
+use crate::format::model::{Format, Model};
 
 /// The result of opening the pins. A store that cannot be used is an error instead.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> 
     let unusable =
         |main, last_good| StoreError::new(Store::Pins, file, StoreErrorKind::Unusable { main, last_good });
     let fault = match judge(main).map_err(newer)? {
-        Copy::Good { model, content } if model.format == Format::Three => {
+        Copy::Good { model, content } if model.format == Format::Four => {
             return Ok(loaded(*model, content, StoreCheck::Ready));
         }
         Copy::Good { model, content } => {
@@ -130,6 +130,10 @@ pub(crate) fn load(file: &str, main: Read, last_good: impl FnOnce() -> Read) -> 
                 }
                 Copy::Good { .. } | Copy::Bad(_) => Ok(loaded(*model, content, StoreCheck::Ready)),
             };
+        }
+        // The backup does not show that nobody else wrote the file, so a user has to look at it first.
+        Copy::Bad(fault) if fault.is_of_others() => {
+            return Err(unusable(fault, StoreFault::NotRead));
         }
         Copy::Bad(fault) => fault,
     };
@@ -149,9 +153,7 @@ fn loaded(model: Model, content: StateContents, check: StoreCheck) -> Loaded {
     let mut notices: Vec<StoreNotice> = content.warnings().iter().cloned().map(StoreNotice::File).collect();
     let counted = match model.format {
         Format::One => model.stated,
-        // Version 2 counts its pins only.
-        Format::Two => Counts { pending: model.counts().pending, ..model.stated },
-        Format::Three => model.counts(),
+        Format::Three | Format::Four => model.counts(),
     };
     if counted != model.stated {
         notices.push(StoreNotice::HandEdited { said: model.stated.all(), counted: counted.all() });

@@ -1,10 +1,10 @@
-//! Pins, denials, and pins of older formats.
+//! Pins and denials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_types::{Behavior, CalledName, Digest, PluginKey, TreeDigest};
 
-use crate::pins::facts::{DirectoryId, Facts, PinOrigin};
+use crate::pins::facts::{DirectoryId, Facts, PinOrigin, ReadScope};
 use plugward_types::Timestamp;
 
 /// The most agreed states of an installed plugin. Hosts keep several versions at a time.
@@ -53,6 +53,8 @@ pub struct AgreedState {
     pub facts: Facts,
     /// The version in the manifest.
     pub version: Option<String>,
+    /// What plugward read when the state was agreed to.
+    pub reads: ReadScope,
     /// The behaviors that a scan found; `None` in a pin from a version that did not scan for them.
     pub behaviors: Option<BTreeSet<Behavior>>,
     /// The origin of the state.
@@ -61,6 +63,8 @@ pub struct AgreedState {
     pub at: Timestamp,
     /// The user, as stated by the caller.
     pub by: Option<String>,
+    /// When another state replaced this one.
+    pub superseded: Option<Timestamp>,
 }
 
 /// The denial of a plugin.
@@ -112,34 +116,4 @@ pub struct McpPin {
     pub key: Digest,
     /// The digest of each item, by `kind name`.
     pub items: BTreeMap<String, Digest>,
-}
-
-/// A pin of version 2, which stored no place. It is pending until a plugin of its name is checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PendingPin {
-    /// Whether the plugin is trusted or denied.
-    pub state: PinState,
-    /// The pinned tree; `None` only in a denial.
-    pub tree: Option<TreeDigest>,
-    /// SHA-256 of the manifest file.
-    pub manifest: Option<Digest>,
-    /// The names that the tree digest leaves out.
-    pub exclude: Vec<String>,
-    /// The digests of the shared directories, by relative path.
-    pub shared: BTreeMap<String, TreeDigest>,
-    /// SHA-256 of the marketplace entry.
-    pub entry: Option<Digest>,
-    /// The key id of the signer.
-    pub signer: Option<String>,
-    /// The origin of the pin.
-    pub via: PinOrigin,
-    /// When it was created or denied.
-    pub at: Timestamp,
-    /// The user.
-    pub by: Option<String>,
-    /// The tree on disk at the time of a denial.
-    pub denied: Option<TreeDigest>,
-    /// The pinned MCP servers of the plugin, by name.
-    pub mcp: BTreeMap<String, McpPin>,
 }

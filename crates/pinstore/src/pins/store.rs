@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use plugward_state_file::{Backup, FileLock, Owner, StateError, StateFile};
-use plugward_types::{Digest, PluginId, PluginKey};
+use plugward_types::{Digest, PluginKey};
 
 use crate::error::{FormatError, FormatErrorKind, Store, StoreError, StoreErrorKind, StoreFault};
 use crate::format::hash::sha256;
 use crate::format::model::{Format, MAX_ENTRIES, Model};
 use crate::format::writer::render;
 use crate::pins::change::{Change, ChangeOutcome, apply};
-use crate::pins::check::{PinCheck, check};
+use crate::pins::check::{PinCheck, agreed, check};
 use crate::pins::facts::{DirectoryId, ObservedPlugin};
 use crate::pins::load::{Loaded, StoreCheck, StoreNotice, is_whole, load};
-use crate::pins::pin::{PendingPin, Pin};
+use crate::pins::pin::{AgreedState, Pin};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
 
@@ -111,6 +111,12 @@ impl Pins {
         check(&self.model, observed)
     }
 
+    /// Returns the agreed state that equals a plugin, under its key or the one that it had before.
+    #[must_use]
+    pub fn agreed(&self, observed: &ObservedPlugin) -> Option<&AgreedState> {
+        agreed(&self.model, observed)
+    }
+
     /// Returns the pin of a key.
     #[must_use]
     pub fn get(&self, key: &PluginKey) -> Option<&Pin> {
@@ -130,11 +136,6 @@ impl Pins {
             .iter()
             .filter(|(_, pin)| pin.directory.as_ref() == Some(directory))
             .map(|(key, _)| key)
-    }
-
-    /// Returns the pins of a version-2 file, by id. An id can occur several times.
-    pub fn pending(&self) -> impl Iterator<Item = (&PluginId, &PendingPin)> {
-        self.model.pending.iter().flat_map(|(id, pins)| pins.iter().map(move |pin| (id, pin)))
     }
 
     /// Returns the manifest digests of a version-1 file, by the plugin's name.
@@ -228,7 +229,7 @@ impl Pins {
             Ok(loaded) => loaded,
             Err(error) => match error.kind() {
                 StoreErrorKind::Unusable { main, last_good } => {
-                    if !matches!(last_good, StoreFault::Missing) {
+                    if !matches!(last_good, StoreFault::Missing | StoreFault::NotRead) {
                         hold.set_backup_aside("damaged-last-good").map_err(|error| pins.not_saved(error))?;
                     }
                     let check = StoreCheck::Recovered { fault: main.clone() };
@@ -264,8 +265,8 @@ impl Pins {
     fn keep(&self, hold: &FileLock<'_>, loaded: &Loaded) -> Result<Option<String>, StateError> {
         let copy = match loaded.model.format {
             Format::One => Some(keep_copy(hold, self.file.name(), "v1", &loaded.bytes)?),
-            Format::Two => Some(keep_copy(hold, self.file.name(), "v2", &loaded.bytes)?),
-            Format::Three => None,
+            Format::Three => Some(keep_copy(hold, self.file.name(), "v3", &loaded.bytes)?),
+            Format::Four => None,
         };
         let label = match &loaded.check {
             StoreCheck::Ready | StoreCheck::Empty | StoreCheck::Recovered { fault: StoreFault::Missing } => {
@@ -311,7 +312,7 @@ fn prepare(file: &str, mut model: Model) -> Result<(String, Model), StoreError> 
         return Err(failed(StoreErrorKind::TooMany { most: MAX_ENTRIES }));
     }
     model.serial = model.serial.saturating_add(1);
-    (model.stated, model.format) = (model.counts(), Format::Three);
+    (model.stated, model.format) = (model.counts(), Format::Four);
     let text = render(&model);
     let unwritable = |why| failed(StoreErrorKind::Unwritable { why });
     let written = Model::parse(text.as_bytes()).map_err(|error| unwritable(error.to_string()))?;
@@ -348,10 +349,10 @@ pub fn rewrite_pins(
     prepare(NAME, model).map(|(text, _)| (text, outcomes))
 }
 
-/// Parses the bytes of a pins file and returns the number of its pins, including the pending ones of version 2.
+/// Parses the bytes of a pins file and returns the number of its pins.
 ///
 /// # Errors
 /// `store/format` with the place, the expected value and help.
 pub fn parse_pins(bytes: &[u8]) -> Result<u64, FormatError> {
-    Model::parse(bytes).map(|model| model.counts()).map(|counts| counts.pins.saturating_add(counts.pending))
+    Model::parse(bytes).map(|model| model.counts().pins)
 }

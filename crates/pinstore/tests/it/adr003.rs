@@ -188,7 +188,7 @@ fn the_first_write_moves_version_one_and_keeps_the_old_file() {
     assert_eq!(done.wrote, WriteOutcome::Synced { kept: Some("plugins.pins.toml.v1".to_owned()) });
     assert_eq!(home.read("plugins.pins.toml.v1"), old);
     let text = home.read(PINS);
-    assert!(text.contains("version = 3") && text.contains("[v1.\"other\"]"), "{text}");
+    assert!(text.contains("version = 4") && text.contains("[v1.\"other\"]"), "{text}");
     let (mut pins, _) = home.open();
     assert_eq!(check(&pins, NAME, &facts(1)), SAME);
     // Moved, and still a pin: another manifest under an old name is refused, not enrolled.

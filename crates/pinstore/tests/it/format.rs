@@ -8,6 +8,7 @@ use plugward_pinstore::{
     ReviewedDigests, Revocation, StoreCheck, StoreErrorKind, Timestamp, parse_pins,
 };
 use proptest::prelude::*;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{
     Home, LAST_GOOD, PINS, SAME, called, check, commit, deny, digest, enroll, facts, key, now, observed, tree,
@@ -18,9 +19,7 @@ const ANOTHER: &str = "path:/home/anna/site/plugins/another";
 
 /// A file with an entry of every kind and a value for every key.
 pub(crate) fn full() -> Home {
-    let home = Home::new();
-    home.write(PINS, &crate::migration::version_two());
-    let (mut pins, _) = home.open();
+    let (home, mut pins) = crate::migration::home();
     let all = Facts {
         manifest: BTreeMap::from([("claude".to_owned(), digest(1)), ("codex".to_owned(), digest(2))]),
         entry: Some(digest(2)),
@@ -29,6 +28,10 @@ pub(crate) fn full() -> Home {
         shared: BTreeMap::from([("../shared".to_owned(), tree(4))]),
         surface: Some(format!("sf1:{}", "5".repeat(64)).parse().unwrap()),
         signer: Some("RWQf6LRCGA9i53ml".to_owned()),
+        closure: Some(tree(13)),
+        vcs: Some(digest(14)),
+        unresolved: [digest(15), digest(16)].into(),
+        loosens: ["Bash(*)".to_owned()].into(),
     };
     let revoked = Revocation {
         tree: Some(tree(6)),
@@ -77,7 +80,7 @@ fn the_file_reads_as_documented() {
     let text = full().read(PINS);
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in\n{text}"));
     let order = [
-        "version = 3\n",
+        "version = 4\n",
         "[locks]\n\"sha256:",
         "[[revoked]]\n",
         "[pins.\"claude:hookify@claude-plugins-official\"]\nstate = \"trusted\"\ncalled = [\"claude:hookify\", \"codex:hookify\"]\ncheck = \"",
@@ -86,9 +89,8 @@ fn the_file_reads_as_documented() {
         "[pins.\"path:/home/anna/never\"]\nstate = \"denied\"",
         "[pins.\"path:/home/anna/site/plugins/another\"]",
         "folder = \"11010178:2\"",
-        "[[v2.\"claude:a@team\"]]",
         "[v1.\"old\"]\nmanifest = \"sha256:",
-        "[end]\npins = 3\nlocks = 1\nrevoked = 2\nv2 = 3\nv1 = 1\nserial = 8\ncheck = \"",
+        "[end]\npins = 6\nlocks = 2\nrevoked = 2\nv1 = 1\nserial = 8\ncheck = \"",
     ];
     for pair in order.windows(2) {
         assert!(at(pair[0]) < at(pair[1]), "{pair:?} in\n{text}");
@@ -100,6 +102,10 @@ fn the_file_reads_as_documented() {
         "denied = { at = 2026-11-21T21:48:03Z, tree = \"pt1:",
         "via = \"tofu\"",
         "at = 2026-11-21T21:48:03Z",
+        "\nreads = 2\nclosure = \"pt1:",
+        "vcs = \"sha256:",
+        "unresolved = [\"sha256:",
+        "loosens = [\"Bash(*)\"]",
         "signer = \"RWQf6LRCGA9i53ml\"",
         "version = \"0.1.0\"",
         "items = { \"tool get_issue\" = \"sha256:",
@@ -140,11 +146,11 @@ fn a_newer_version_is_neither_read_nor_recovered_nor_replaced() {
     let home = Home::new();
     let (mut pins, _) = home.open();
     let _done = commit(&mut pins, enroll(ANOTHER, &facts(1)));
-    let newer = "version = 4\n";
+    let newer = "version = 5\n";
     home.write(PINS, newer);
     let error = Pins::open(&home.file()).unwrap_err();
     assert_eq!(error.code(), "pin/store-version");
-    assert!(matches!(error.kind(), StoreErrorKind::Version { found: 4 }));
+    assert!(matches!(error.kind(), StoreErrorKind::Version { found: 5 }));
     let error = pins.commit(vec![enroll("path:/b", &facts(2))], now()).unwrap_err();
     assert_eq!(error.code(), "pin/store-version");
     let error = Pins::start_over(&home.file(), core::time::Duration::ZERO).unwrap_err();
@@ -177,11 +183,19 @@ fn errors_name_the_place_and_the_expected_value() {
         ("[pins.\"path:/home/anna/never\"]", "[pins.\"path:home\"]", "plugin key"),
         ("exclude = [\".git\"]", "exclude = [1]", "array of strings"),
         ("reason = \"exfiltrates tokens\"\n", "", "reason is missing"),
-        ("version = 3", "version = 1", "2 or 3"),
-        ("version = 3", "version = 2", "check: unknown key"),
-        ("version = 3", "version = 3\nlater = 1", "later: unknown key"),
+        ("version = 4", "version = 1", "3 or 4"),
+        ("version = 4", "version = 2", "3 or 4"),
+        ("version = 4", "version = 3", "check value"),
+        ("reads = 2", "reads = 3", "expected 2"),
+        ("closure = \"pt1:", "closure = \"sha256:", "pt1"),
+        ("vcs = \"sha256:", "vcs = \"pt1:", "sha256"),
+        ("unresolved = [", "unresolved = [1, ", "sha256"),
+        ("loosens = [", "loosens = [1, ", "string"),
+        ("reads = 2\n", "reads = 2\nsuperseded = 1\n", "UTC"),
+        ("reads = 2\n", "reads = 2\nsuperseded = 2026-11-21T21:48:03Z\n", "check value"),
+        ("version = 4", "version = 4\nlater = 1", "later: unknown key"),
         ("[end]", "[ended]", "ended: unknown key"),
-        ("pins = 3", "pins = 3\npins = 3", "duplicate"),
+        ("pins = 6", "pins = 6\npins = 6", "duplicate"),
         ("called = [\"claude:hookify\"", "called = [\"claude\"", "dialect:name"),
         ("folder = \"11010178:2\"", "folder = \"011010178:2\"", "birth time"),
         ("folder = \"11010178:2\"", "folder = \"11010178:3\"", "check value"),
@@ -193,28 +207,42 @@ fn errors_name_the_place_and_the_expected_value() {
         assert!(!error.help().is_empty() && error.code() == "store/format");
         assert!(error.place().is_some(), "{error}");
     }
-    let error = parse_pins(b"version = 3\n\xff\n").unwrap_err();
+    let error = parse_pins(b"version = 4\n\xff\n").unwrap_err();
     assert_eq!((error.place(), error.kind()), (Some((2, 1)), &FormatErrorKind::Utf8));
     assert_eq!(*parse_pins(b"").unwrap_err().kind(), FormatErrorKind::Empty);
 }
 
 #[test]
 fn hostile_files_are_errors_and_do_not_crash() {
-    let nested = format!("version = 3\na = {}1{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let nested = format!("version = 4\na = {}1{}\n", "[".repeat(100_000), "]".repeat(100_000));
     assert!(parse_pins(nested.as_bytes()).is_err());
-    let dotted = format!("version = 3\n{}x = 1\n", "a.".repeat(100_000));
+    let dotted = format!("version = 4\n{}x = 1\n", "a.".repeat(100_000));
     assert!(parse_pins(dotted.as_bytes()).is_err());
-    let long =
-        format!("version = 2\n[pins.user.\"{}\"]\n[end]\npins = 1\nserial = 0\n", "\\u001b".repeat(10_000));
+    let long = format!(
+        "version = 4\n{}",
+        end_of(1).replacen("[end]", &format!("[pins.\"{}\"]\n[end]", "\\u001b".repeat(10_000)), 1)
+    );
     let error = parse_pins(long.as_bytes()).unwrap_err();
     assert!(error.to_string().len() < 400 && !error.to_string().contains('\u{1b}'), "{error}");
-    let mut many = String::from("version = 2\n");
+    let mut many = String::from("version = 4\n");
     for number in 0..20_001 {
-        let rest = "state = \"trusted\"\nvia = \"tofu\"\nat = 2026-11-21T21:48:03Z";
-        writeln!(many, "[pins.user.\"a:b{number}@c\"]\ntree = \"{}\"\n{rest}", tree(1)).unwrap();
+        let head = format!("[v1.\"a{number}\"]\nmanifest = \"{}\"\n", digest(1));
+        writeln!(many, "{head}check = \"{}\"", check_value(&head)).unwrap();
     }
-    many.push_str("[end]\npins = 20001\nserial = 0\n");
+    many.push_str(&end_of(20_001));
     assert_eq!(*parse_pins(many.as_bytes()).unwrap_err().kind(), FormatErrorKind::TooMany { most: 20_000 });
+}
+
+/// The check value of an entry, as its format defines it.
+fn check_value(text: &str) -> String {
+    let digest = Sha256::new().chain_update("plugward pins 3\n").chain_update(text).finalize();
+    plugward_types::hex::encode(&digest[..8])
+}
+
+/// The last table of a file with names of version 1 only.
+fn end_of(names: u32) -> String {
+    let head = format!("[end]\npins = 0\nlocks = 0\nrevoked = 0\nv1 = {names}\nserial = 0\n");
+    format!("{head}check = \"{}\"\n", check_value(&head))
 }
 
 #[test]
@@ -274,6 +302,7 @@ fn some_facts() -> impl Strategy<Value = Facts> {
     let manifest = prop::collection::btree_map(any::<String>(), any::<u64>().prop_map(digest), 0..3);
     (part, names, shared, manifest, any::<Option<String>>()).prop_map(
         |((number, entry, surface), exclude, shared, manifest, signer)| Facts {
+            loosens: signer.iter().cloned().collect(),
             manifest,
             entry: entry.map(digest),
             tree: tree(number),
@@ -282,6 +311,9 @@ fn some_facts() -> impl Strategy<Value = Facts> {
             surface: surface
                 .map(|number| plugward_types::SurfaceDigest::from_bytes(*tree(number).as_bytes())),
             signer,
+            closure: entry.map(tree),
+            vcs: surface.map(digest),
+            unresolved: surface.map(digest).into_iter().collect(),
         },
     )
 }
@@ -298,6 +330,7 @@ fn some_observed() -> impl Strategy<Value = ObservedPlugin> {
             version,
             behaviors: None,
             facts,
+            before: None,
             predecessor: None,
         },
     )

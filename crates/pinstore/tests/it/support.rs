@@ -99,6 +99,7 @@ pub(crate) fn observed(plugin: &str, facts: &Facts) -> ObservedPlugin {
         version: None,
         behaviors: None,
         facts: facts.clone(),
+        before: None,
         predecessor: None,
     }
 }

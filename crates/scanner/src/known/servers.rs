@@ -1,9 +1,9 @@
 //! Servers of other hosts in settings: a name or token of a known service that is sent to another host.
 
+use plugward_types::Address;
 use serde_json::{Map, Value};
 use unicode_security::skeleton;
 
-use crate::known::hosts;
 use crate::scan::sink::Sink;
 use crate::text::view::Obfuscations;
 
@@ -155,8 +155,7 @@ fn each(text: &[u8], servers: &Map<String, Value>, sink: &mut Sink<'_>) {
     for server in servers.values().filter_map(Value::as_object) {
         let url = ["url", "serverUrl", "httpUrl"].into_iter().find_map(|key| server.get(key)?.as_str());
         if let Some(url) = url
-            && let Some(host) = host_of(url)
-            && is_imitation(&host, server)
+            && is_imitation(&Address::parse(url), server)
         {
             tell(text, url, sink);
         }
@@ -174,20 +173,19 @@ fn tell(text: &[u8], value: &str, sink: &mut Sink<'_>) {
     sink.shape("config-look-alike", (start, (start + value.len()).min(text.len())), Obfuscations::NONE);
 }
 
-fn host_of(url: &str) -> Option<String> {
-    let rest = url.split_once("://")?.1;
-    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?.split(':').next()?;
-    (!host.contains('$') && !hosts::is_local(host)).then(|| host.trim_end_matches('.').to_lowercase())
-}
-
 /// Returns `true` if a host is not one of a service but almost has its name, or gets a token named after it.
-fn is_imitation(host: &str, server: &Map<String, Value>) -> bool {
+fn is_imitation(address: &Address, server: &Map<String, Value>) -> bool {
+    let Some(host) = address.host_text().map(str::to_lowercase) else { return false };
+    if host.contains('$') || address.is_private() {
+        return false;
+    }
     let given: String = ["headers", "env", "bearerTokenEnvVar", "bearer_token_env_var"]
         .into_iter()
         .filter_map(|key| server.get(key).map(Value::to_string))
         .collect();
     let variables = variables(&given);
-    SERVICES.iter().filter(|service| !is_own(host, service)).any(|service| {
+    let own = |service: &&Service| address.host().is_some_and(|host| is_own(host, service));
+    SERVICES.iter().filter(|service| !own(service)).any(|service| {
         let near = host.split(['.', '-']).any(|label| is_near(label, service.word));
         // A host with the exact name of the service is only suspicious if it gets a secret.
         let names = || host.split(['.', '-']).any(|label| label == service.word);
@@ -202,6 +200,7 @@ pub(crate) fn is_service(host: &str) -> bool {
 }
 
 fn is_own(host: &str, service: &Service) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
     service
         .domains
         .iter()

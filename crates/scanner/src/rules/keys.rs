@@ -1,6 +1,8 @@
 //! Checks of the value of a `key` rule beyond its pattern. Only the key and value are examined.
 
-use crate::known::hosts::{Hosts, is_known};
+use plugward_types::Address;
+
+use crate::known::hosts::{self, Hosts};
 use crate::known::modules;
 use crate::rules::KeyCheck;
 
@@ -24,7 +26,8 @@ fn names_address(value: &[u8]) -> bool {
         let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or_default();
         host.split(|byte| *byte == b'.').count() == 4
             && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
-            && crate::rules::secret::is_public_host(host)
+            && core::str::from_utf8(host)
+                .is_ok_and(|host| hosts::is_public_ip(&Address::parse(&format!("https://{host}"))))
     })
 }
 
@@ -64,29 +67,34 @@ fn is_secret_file(value: &[u8]) -> bool {
 
 /// Returns `true` if a text names hosts, and one of them is neither known nor this machine.
 fn foreign(value: &[u8], known: Hosts) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let mut rest = lower.as_slice();
-    while let Some(at) = memchr::memmem::find(rest, b"//") {
-        let tail = rest.get(at.saturating_add(2)..).unwrap_or_default();
-        let end =
-            tail.iter().position(|byte| matches!(byte, b' ' | b'"' | b'\'' | b',' | b';' | b'|' | b')'));
-        let place = tail.get(..end.unwrap_or(tail.len())).unwrap_or_default();
-        // An escaped line break ends a host, as a literal one does.
-        let written =
-            [b"\\n".as_slice(), b"\\r"].iter().filter_map(|end| memchr::memmem::find(place, end)).min();
-        let place = place.get(..written.unwrap_or(place.len())).unwrap_or_default();
-        if !place.is_empty() && !is_known(place, known) {
-            return true;
+    let text = String::from_utf8_lossy(value.trim_ascii());
+    let whole = Address::parse(&text);
+    let is_whole = match hosts::addresses(value).next() {
+        // The slashes before a host are optional.
+        None => hosts::is_web(&whole),
+        // A removed line break continues the first line, which then is a user name if an `@` follows.
+        Some(first) => {
+            text.contains('\n')
+                && text.contains('@')
+                && whole.host().is_some_and(|host| first.host() != Some(host))
         }
-        rest = tail;
-    }
+    };
     // A host without a scheme, for a key that accepts only hosts.
-    let bare = lower.trim_ascii();
-    let host = memchr::memmem::find(&lower, b"//").is_none()
-        && memchr::memchr(b'.', bare).is_some()
-        && !bare.is_empty()
-        && bare.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'/'));
-    host && !bare.starts_with(b".") && !bare.starts_with(b"/") && !is_known(bare, known)
+    let is_host = text.contains('.')
+        && !text.contains("//")
+        && !text.starts_with(['.', '/'])
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'/'));
+    let bare = (is_host && !is_whole).then(|| Address::parse(&format!("https://{text}")));
+    // Without a scheme, a client uses that of the page or its default.
+    let relative = memchr::memmem::find_iter(value, b"//")
+        .filter(|at| at.checked_sub(1).and_then(|at| value.get(at)) != Some(&b':'))
+        .filter_map(|at| hosts::addresses(&[b"https:", value.get(at..)?].concat()).next());
+    let is_foreign = |address: Address| address.host_text() != Some("") && !hosts::is_known(&address, known);
+    hosts::addresses(value)
+        .chain(relative)
+        .chain(bare)
+        .chain(Some(whole).filter(|_| is_whole))
+        .any(is_foreign)
 }
 
 /// Returns `true` if a path, or a `file:`, `link:` or `path+file:` URL, leaves the plugin.
@@ -330,6 +338,11 @@ mod tests {
             "evil.example",
             "HTTPS://EVIL.EXAMPLE",
             "https://registry.npmjs.org\\@evil.example",
+            "https://registry.npmjs.org,@evil.example",
+            "https:evil.example",
+            "file:///tmp/index",
+            "https:\\\\evil.example",
+            "https://registry.npmjs.org\n@evil.example",
         ] {
             assert!(foreign(url.as_bytes(), Hosts::Indexes), "{url}");
         }

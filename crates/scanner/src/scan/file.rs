@@ -385,9 +385,9 @@ fn read(
         inner(rules, options, path, source, embedded, &mut own, named);
     }
     for hit in &mut own {
-        hit.lowered = match source.lowered {
-            Lowered::Executed => Lowered::Executed,
-            lowered => lowered.max(hit.lowered),
+        hit.lowered = match (source.lowered, hit.lowered) {
+            (Lowered::Executed, _) | (Lowered::No, Lowered::Executed) => Lowered::Executed,
+            (outer, own) => outer.max(own),
         };
     }
     hits.append(&mut own);
@@ -498,7 +498,10 @@ fn inner(
 /// Returns how embedded code relates to its file: code that prose shows is not code of the file. Front matter belongs to
 /// the file.
 fn place_of(source: &Source<'_>, embedded: &Embedded, start: usize) -> Lowered {
-    let lowered = if embedded.lowered == Lowered::Executed && source.lowered <= Lowered::No {
+    // The host runs the hooks in the front matter of a skill without asking the model.
+    let is_hook = source.lens == Lens::Data && source.role == FileKind::Prompt && embedded.lens == Lens::Sh;
+    let is_executed = is_hook || embedded.lowered == Lowered::Executed;
+    let lowered = if is_executed && source.lowered <= Lowered::No {
         return Lowered::Executed;
     } else {
         source.lowered.max(embedded.lowered)

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use std::collections::BTreeSet;
+
 use plugward_types::{Digest, TreeDigest, escape};
 
 /// The result of comparing one plugin with a lockfile.
@@ -56,6 +58,18 @@ pub enum LockDifference {
         expected: Option<TreeDigest>,
         /// The digest of the directory, if the plugin imports it.
         actual: Option<TreeDigest>,
+    },
+    /// The files outside the plugin that can run differ.
+    Closure {
+        /// The digest in the lockfile, if it has one.
+        expected: Option<TreeDigest>,
+        /// The digest of the files, if there are any.
+        actual: Option<TreeDigest>,
+    },
+    /// The lockfile does not list a command whose text does not determine what runs.
+    Unresolved {
+        /// The digests of these commands.
+        unlisted: BTreeSet<Digest>,
     },
 }
 
@@ -157,6 +171,13 @@ impl fmt::Display for LockDifference {
             }
             Self::Entry { expected, actual } => {
                 write!(f, "marketplace entry: {}", Pair(expected.as_ref(), actual.as_ref()))
+            }
+            Self::Closure { expected, actual } => {
+                write!(f, "files outside the plugin: {}", Pair(expected.as_ref(), actual.as_ref()))
+            }
+            Self::Unresolved { unlisted } => {
+                f.write_str("the lockfile does not list a command whose text does not determine what runs")?;
+                unlisted.iter().try_for_each(|digest| write!(f, ", found {digest}"))
             }
             Self::Shared { name, expected, actual } => {
                 write!(

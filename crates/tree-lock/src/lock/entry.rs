@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, PluginId, SurfaceDigest, TreeDigest};
+use plugward_types::{Address, Digest, PluginId, SurfaceDigest, TreeDigest};
 
 use crate::tree::exclude::Excludes;
 use crate::tree::name;
@@ -50,6 +50,12 @@ pub struct LockEntry {
     pub surface: Option<SurfaceDigest>,
     /// The programs that the plugin starts and no digest covers, so that a change shows in a review.
     pub launchers: BTreeSet<String>,
+    /// The digest of the files outside the plugin that can run.
+    pub closure: Option<TreeDigest>,
+    /// SHA-256 of each command whose text does not determine what runs, and that was agreed to.
+    pub unresolved: BTreeSet<Digest>,
+    /// SHA-256 of each file, by path, so that a review shows which of them changed. The tree decides.
+    pub files: BTreeMap<String, Digest>,
 }
 
 impl LockEntry {
@@ -73,7 +79,15 @@ impl LockEntry {
             shared: BTreeMap::new(),
             surface: None,
             launchers: BTreeSet::new(),
+            closure: None,
+            unresolved: BTreeSet::new(),
+            files: BTreeMap::new(),
         }
+    }
+
+    /// Returns `true` if the entry has a key that only version 3 has.
+    pub(crate) fn needs_version_3(&self) -> bool {
+        self.closure.is_some() || !self.unresolved.is_empty() || !self.files.is_empty()
     }
 
     /// Returns the first invalid key, with the expected value, if the entry is not valid at this path.
@@ -112,7 +126,10 @@ impl LockEntry {
             return fault("version", LINE);
         }
         if self.executable.iter().any(|path| !is_below(path)) {
-            return fault("executable", "paths below the plugin, with `/`");
+            return fault("executable", PATHS);
+        }
+        if self.files.keys().any(|path| !is_below(path)) {
+            return fault("files", PATHS);
         }
         if self.shared.keys().any(|path| !is_relative(path)) {
             return fault("shared", "relative paths with `/`");
@@ -134,6 +151,7 @@ pub(crate) struct LockFault {
 /// The name of the entry's path in errors. In version 2 it is the name of the table.
 pub(crate) const PATH_KEY: &str = "path";
 const LINE: &str = "1 to 4,096 bytes without control characters";
+const PATHS: &str = "paths below the plugin, with `/`";
 const DIALECT: &str = "dialect names of `A-Z a-z 0-9 . _ -`";
 pub(crate) const PATH: &str = "a path below the lockfile's directory, with `/` and without `..`, or `.`";
 
@@ -151,7 +169,7 @@ impl LockSource {
         if self.url.as_ref().is_some_and(|url| is_absolute(url)) {
             return Some("no absolute path, which is valid on one machine only");
         }
-        if self.url.as_ref().is_some_and(|url| has_credentials(url)) {
+        if self.url.as_ref().is_some_and(|url| Address::parse(url).has_credentials()) {
             return Some("an address without credentials");
         }
         if self.path.as_ref().is_some_and(|path| path != "." && !is_below(path)) {
@@ -187,16 +205,4 @@ fn is_absolute(url: &str) -> bool {
         && matches!(bytes.get(2), Some(b'/' | b'\\'));
     let file = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     drive || file || url.starts_with(['/', '\\', '~'])
-}
-
-/// Returns `true` if an address contains a user's secret. `ssh://git@…` and `git@host:…` name an account only.
-fn has_credentials(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return false;
-    };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let Some((user, _)) = authority.rsplit_once('@') else {
-        return false;
-    };
-    user.contains(':') || !scheme.rsplit('+').next().is_some_and(|last| last.eq_ignore_ascii_case("ssh"))
 }

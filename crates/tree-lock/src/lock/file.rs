@@ -13,7 +13,7 @@ use crate::tree::exclude::Excludes;
 pub const LOCK_BYTES: usize = 4 << 20;
 /// The largest number of entries in a PLUGINS.lock.
 pub const LOCK_ENTRIES: usize = 10_000;
-/// The version that [`LockFile::render`] writes.
+/// The version of a file without keys of version 3.
 const VERSION: u64 = 2;
 
 /// A PLUGINS.lock: the trees that a team has accepted, by directory.
@@ -73,6 +73,10 @@ pub struct LockFacts<'a> {
     pub entry: Option<&'a Digest>,
     /// The tree digests of the directories outside the plugin that it imports.
     pub shared: &'a BTreeMap<String, TreeDigest>,
+    /// The digest of the files outside the plugin that can run, if there are any.
+    pub closure: Option<&'a TreeDigest>,
+    /// SHA-256 of each command whose text does not determine what runs.
+    pub unresolved: &'a BTreeSet<Digest>,
 }
 
 impl LockFile {
@@ -86,10 +90,7 @@ impl LockFile {
         Self { entries: BTreeMap::new(), version }
     }
 
-    /// Returns the version of the bytes that were parsed, 1 or 2; 2 for a file that was not parsed.
-    ///
-    /// [`LockFile::render`] always writes version 2, so a caller can compare to see whether a file is due for an
-    /// update.
+    /// Returns the version of the bytes that were parsed, 1 to 3; 2 for a file that was not parsed.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
@@ -156,6 +157,11 @@ impl LockFile {
             let (expected, actual) = (entry.entry, facts.entry.copied());
             return LockCheck::Mismatch(LockDifference::Entry { expected, actual });
         }
+        // A file of version 2 lists no closure, so it does not cover a plugin that has one.
+        if entry.closure.as_ref() != facts.closure {
+            let (expected, actual) = (entry.closure, facts.closure.copied());
+            return LockCheck::Mismatch(LockDifference::Closure { expected, actual });
+        }
         // The tree covers the manifests. An equal tree with another manifest means that the entry was not written by
         // plugward. A dialect that only one side has is not a contradiction: a caller may read fewer dialects.
         for (dialect, expected) in &entry.manifest {
@@ -163,6 +169,10 @@ impl LockFile {
                 let dialect = dialect.clone();
                 return LockCheck::Inconsistent { dialect, expected: *expected, actual: *actual };
             }
+        }
+        let unlisted: BTreeSet<Digest> = facts.unresolved.difference(&entry.unresolved).copied().collect();
+        if !unlisted.is_empty() {
+            return LockCheck::Mismatch(LockDifference::Unresolved { unlisted });
         }
         LockCheck::Match
     }

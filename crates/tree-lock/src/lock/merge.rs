@@ -22,6 +22,10 @@ pub(super) fn merge(first: &mut LockEntry, second: LockEntry) -> Result<(), &'st
         shared,
         surface,
         launchers,
+        // Version 1 does not have these keys.
+        closure: _,
+        unresolved: _,
+        files: _,
     } = second;
     for (key, is_equal) in [
         ("tree", first.tree == tree),

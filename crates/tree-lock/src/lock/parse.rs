@@ -17,7 +17,7 @@ type Spanned<T> = toml::Spanned<T>;
 type Table<'i> = DeTable<'i>;
 
 impl LockFile {
-    /// Parses a file of version 1 or 2.
+    /// Parses a file of version 1, 2 or 3.
     ///
     /// In version 1, the key `path` becomes the key of the entry. The dialect of the plugin id becomes the dialect of
     /// the entry and of its manifest, and the rest of the id is ignored. Entries with the same path are merged.
@@ -69,10 +69,13 @@ fn conflict(text: &str) -> Option<usize> {
     None
 }
 
+const VERSIONS: &str = "version 1, 2 or 3, the only ones this plugward reads";
+
 #[derive(Debug, Clone, Copy)]
 enum Version {
     One,
     Two,
+    Three,
 }
 
 impl Version {
@@ -80,6 +83,7 @@ impl Version {
         match self {
             Self::One => 1,
             Self::Two => 2,
+            Self::Three => 3,
         }
     }
 }
@@ -110,7 +114,9 @@ impl Reader<'_> {
             match (key.get_ref().as_ref(), version) {
                 ("version", _) => {}
                 ("plugin", Version::One) => self.plugins_by_id(value, &mut file)?,
-                ("plugin", Version::Two) => self.plugins_by_path(value, &mut file)?,
+                ("plugin", Version::Two | Version::Three) => {
+                    self.plugins_by_path(value, version, &mut file)?;
+                }
                 _ => return Err(self.error(key, "only the keys `version` and `plugin`")),
             }
         }
@@ -128,19 +134,23 @@ impl Reader<'_> {
         match number {
             Some(1) => Ok(Version::One),
             Some(2) => Ok(Version::Two),
+            Some(3) => Ok(Version::Three),
             // Marked as newer, so that the help says to update plugward and not to repair the file.
-            Some(found) if found > 2 => {
-                Err(self.error(value, "version 1 or 2, the only ones this plugward reads").of_newer())
-            }
-            _ => Err(self.error(value, "version 1 or 2, the only ones this plugward reads")),
+            Some(found) if found > 3 => Err(self.error(value, VERSIONS).of_newer()),
+            _ => Err(self.error(value, VERSIONS)),
         }
     }
 
-    /// Reads the tables of version 2, which are named by path.
-    fn plugins_by_path(&self, value: &Spanned<DeValue<'_>>, file: &mut LockFile) -> Result<(), LockError> {
+    /// Reads the tables of versions 2 and 3, which are named by path.
+    fn plugins_by_path(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        version: Version,
+        file: &mut LockFile,
+    ) -> Result<(), LockError> {
         for (key, value) in self.plugins(value)? {
             let path = key.get_ref().as_ref();
-            let entry = self.entry_of_path(value).map_err(|error| error.of_plugin(path))?;
+            let entry = self.entry_of_path(value, version).map_err(|error| error.of_plugin(path))?;
             if let Some(fault) = entry.fault(path) {
                 let error = LockError::of_fault(fault);
                 if fault.key == PATH_KEY {
@@ -197,14 +207,19 @@ impl Reader<'_> {
         Ok(table)
     }
 
-    fn entry_of_path(&self, value: &Spanned<DeValue<'_>>) -> Result<LockEntry, LockError> {
+    fn entry_of_path(&self, value: &Spanned<DeValue<'_>>, version: Version) -> Result<LockEntry, LockError> {
         const KEYS: &str = "only the keys dialects, source, version, manifest, entry, tree, exclude, \
-                            executable, shared, surface, launchers";
+                            executable, shared, surface, launchers, and in version 3 closure, unresolved, files";
         let mut entry = LockEntry::empty();
         for (key, value) in self.table(value)? {
-            match key.get_ref().as_ref() {
-                "dialects" => entry.dialects = self.set(value, |value| self.string(value))?,
-                "manifest" => entry.manifest = self.digests(value)?,
+            match (key.get_ref().as_ref(), version) {
+                ("dialects", _) => entry.dialects = self.set(value, |value| self.string(value))?,
+                ("manifest", _) => entry.manifest = self.digests(value)?,
+                ("closure", Version::Three) => entry.closure = Some(self.parsed(value)?),
+                ("unresolved", Version::Three) => {
+                    entry.unresolved = self.set(value, |value| self.parsed(value))?;
+                }
+                ("files", Version::Three) => entry.files = self.digests(value)?,
                 _ => self.common(key, value, &mut entry, KEYS)?,
             }
         }
@@ -241,7 +256,7 @@ impl Reader<'_> {
         Ok(Row { id, path, offset, entry })
     }
 
-    /// Reads a key that both versions have.
+    /// Reads a key that all versions have.
     fn common(
         &self,
         key: &Spanned<Cow<'_, str>>,

@@ -5,10 +5,11 @@ use plugward_types::escape;
 
 use super::file::LockFile;
 
-const HEAD: &str = "# Written by `plugward lock`. An integrity check, not a signature: review every change to this file.\nversion = 2\n";
+const HEAD: &str =
+    "# Written by `plugward lock`. An integrity check, not a signature: review every change to this file.\n";
 
 impl LockFile {
-    /// Renders the file in version 2.
+    /// Renders the file in version 3 if an entry has a key that only that version has, else in version 2.
     ///
     /// The text is UTF-8 with LF. Tables are sorted by path and keys have a fixed order. It contains no times, host
     /// names or absolute paths. Each element of a longer list is on a line of its own, so that version control can
@@ -18,7 +19,8 @@ impl LockFile {
     /// Equal entries give equal bytes, and [`LockFile::parse`] of those bytes gives equal entries.
     #[must_use]
     pub fn render(&self) -> String {
-        let mut out = String::from(HEAD);
+        let is_of_version_3 = self.entries().any(|(_, entry)| entry.needs_version_3());
+        let mut out = format!("{HEAD}version = {}\n", if is_of_version_3 { 3 } else { 2 });
         for (path, entry) in self.entries() {
             line(&mut out, &format!("[plugin.{}]", quoted(path)));
             if !entry.dialects.is_empty() {
@@ -51,6 +53,17 @@ impl LockFile {
                 pair(&mut out, "surface", &quoted(&surface.to_string()));
             }
             list(&mut out, "launchers", entry.launchers.iter().cloned());
+            if let Some(closure) = &entry.closure {
+                pair(&mut out, "closure", &quoted(&closure.to_string()));
+            }
+            list(&mut out, "unresolved", entry.unresolved.iter().map(ToString::to_string));
+            if !entry.files.is_empty() {
+                // A table of its own, since an inline one has a single line.
+                line(&mut out, &format!("[plugin.{}.files]", quoted(path)));
+                for (name, digest) in &entry.files {
+                    pair(&mut out, &quoted(name), &quoted(&digest.to_string()));
+                }
+            }
         }
         out
     }
@@ -103,7 +116,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if escape::is_hidden_in_name(c) => out.extend(format!("\\U{:08X}", u32::from(c)).chars()),
+            c if escape::is_hidden(c) => out.extend(format!("\\U{:08X}", u32::from(c)).chars()),
             c => out.push(c),
         }
     }

@@ -46,7 +46,7 @@ impl SignerId {
     /// Creates a name; `None` if the text breaks the rules of the type.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
-        let good = |c: char| !c.is_whitespace() && !escape::is_hidden_in_name(c);
+        let good = |c: char| !c.is_whitespace() && !escape::is_hidden(c);
         (!text.is_empty() && text.len() <= 512 && text.chars().all(good)).then(|| Self(text.to_owned()))
     }
 

@@ -115,7 +115,7 @@ fn is_pattern(pattern: &str) -> bool {
     let is_part = |part: &str| PluginId::check_part(part).is_ok();
     if host == "path" {
         let is_absolute = rest.starts_with('/') || pattern.starts_with("path:*");
-        return is_absolute && rest.len() <= PATH_BYTES && !rest.chars().any(escape::is_hidden_in_name);
+        return is_absolute && rest.len() <= PATH_BYTES && !rest.chars().any(escape::is_hidden);
     }
     is_part(host)
         && match rest.split_once('@') {

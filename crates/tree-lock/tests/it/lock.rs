@@ -42,6 +42,7 @@ fn full() -> LockEntry {
         shared: BTreeMap::from([("../shared".into(), tree(4)), ("../b".into(), tree(5))]),
         surface: Some(format!("sf1:{}", "6".repeat(64)).parse().unwrap()),
         launchers: texts(&["npx:@playwright/mcp@latest"]),
+        ..LockEntry::new(tree(2))
     }
 }
 
@@ -98,6 +99,100 @@ tree = ["pt1:{}"]
     assert_eq!(read.version(), 2);
     assert_eq!(LockFile::parse(b"version = 2\n").unwrap().entries().len(), 0);
     assert_eq!((LockFile::new().version(), LockFile::default().version()), (2, 2));
+}
+
+/// An entry with the keys that only version 3 has.
+fn wide() -> LockEntry {
+    LockEntry {
+        closure: Some(tree(8)),
+        unresolved: BTreeSet::from([Digest::from_bytes([10; 32]), Digest::from_bytes([9; 32])]),
+        files: manifests(&[("hooks/run.sh", 1), ("a \"b\"", 2)]),
+        ..LockEntry::new(tree(7))
+    }
+}
+
+#[test]
+fn keys_of_version_3_are_written_only_if_an_entry_has_them() {
+    let mut file = two();
+    assert!(file.render().contains("\nversion = 2\n"));
+    file.insert("wide", wide()).unwrap();
+    let (text, hex) = (file.render(), |digit: &str| digit.repeat(32));
+    assert!(text.contains("\nversion = 3\n"), "{text}");
+    let expected = format!(
+        r#"[plugin."wide"]
+tree = ["pt1:{}"]
+closure = "pt1:{}"
+unresolved = [
+  "sha256:{}",
+  "sha256:{}",
+]
+[plugin."wide".files]
+"a \"b\"" = "sha256:{}"
+"hooks/run.sh" = "sha256:{}"
+"#,
+        hex("07"),
+        hex("08"),
+        hex("09"),
+        hex("0a"),
+        hex("02"),
+        hex("01"),
+    );
+    assert!(text.ends_with(&expected), "{text}");
+    let read = LockFile::parse(text.as_bytes()).unwrap();
+    assert_eq!((&read, read.version(), read.render()), (&file, 3, text.clone()));
+    // Each key alone is enough, and an older version does not have it.
+    for one in [
+        LockEntry { closure: wide().closure, ..LockEntry::new(tree(7)) },
+        LockEntry { unresolved: wide().unresolved, ..LockEntry::new(tree(7)) },
+        LockEntry { files: wide().files, ..LockEntry::new(tree(7)) },
+    ] {
+        let mut file = LockFile::new();
+        file.insert("p", one).unwrap();
+        let text = file.render();
+        assert_eq!(LockFile::parse(text.as_bytes()).unwrap(), file);
+        let error = LockFile::parse(text.replace("version = 3", "version = 2").as_bytes()).unwrap_err();
+        assert!(error.expected().starts_with("only the keys"), "{error}");
+    }
+    let outside = LockEntry { files: manifests(&[("../x", 1)]), ..LockEntry::new(tree(7)) };
+    assert!(file.insert("p", outside).unwrap_err().expected().starts_with("`files`"));
+}
+
+#[test]
+fn files_outside_are_compared_and_unresolved_commands_must_be_listed() {
+    let mut file = LockFile::new();
+    file.insert("wide", wide()).unwrap();
+    file.insert("plain", LockEntry::new(tree(7))).unwrap();
+    let (none, seven, listed) = (BTreeMap::new(), tree(7), wide().unresolved);
+    let shared = BTreeMap::new();
+    let check = |path, closure: Option<u8>, unresolved: &BTreeSet<Digest>| {
+        let closure = closure.map(tree);
+        file.check(&LockFacts {
+            path,
+            tree: &seven,
+            manifest: &none,
+            entry: None,
+            shared: &shared,
+            closure: closure.as_ref(),
+            unresolved,
+        })
+    };
+    assert_eq!(check("wide", Some(8), &listed), LockCheck::Match);
+    // Fewer commands than the listed ones are unresolved, for example to a newer version.
+    assert_eq!(check("wide", Some(8), &BTreeSet::new()), LockCheck::Match);
+    assert_eq!(check("plain", None, &BTreeSet::new()), LockCheck::Match);
+    for (path, actual) in [("wide", Some(9)), ("wide", None), ("plain", Some(8))] {
+        let expected = (path == "wide").then(|| tree(8));
+        let difference = LockDifference::Closure { expected, actual: actual.map(tree) };
+        assert_eq!(check(path, actual, &listed), LockCheck::Mismatch(difference));
+    }
+    let more: BTreeSet<Digest> = [Digest::from_bytes([9; 32]), Digest::from_bytes([11; 32])].into();
+    let unlisted = BTreeSet::from([Digest::from_bytes([11; 32])]);
+    let found = check("wide", Some(8), &more);
+    assert_eq!(found, LockCheck::Mismatch(LockDifference::Unresolved { unlisted }));
+    assert!(found.to_string().contains("does not determine what runs, found sha256:0b"), "{found}");
+    assert_eq!(found.outcome(LockRule::Anchors), Refuse("lock/mismatch"));
+    // Each is the last difference that is named.
+    assert!(matches!(check("plain", Some(8), &more), LockCheck::Mismatch(LockDifference::Closure { .. })));
 }
 
 /// The lockfile's own directory may exclude the lockfile, and no other directory may.
@@ -334,7 +429,7 @@ fn faults_of_each_version_have_their_place() {
 #[test]
 fn a_later_version_is_told_apart() {
     for (version, is_newer) in
-        [("3", true), ("99", true), ("0", false), ("-1", false), ("\"3\"", false), ("0x3", false)]
+        [("4", true), ("99", true), ("0", false), ("-1", false), ("\"3\"", false), ("0x3", false)]
     {
         let error = LockFile::parse(format!("version = {version}\nnew = 1\n").as_bytes()).unwrap_err();
         assert_eq!(
@@ -351,9 +446,9 @@ fn every_fault_has_its_place() {
     let digest = "0".repeat(64);
     let mut wrong = Vec::new();
     for (line, with, expected) in [
-        ("version", "version = 3", "1:11 <lockfile> version 1 or 2"),
-        ("version", "version = \"1\"", "1:11 <lockfile> version 1 or 2"),
-        ("version", "version = 0x1", "1:11 <lockfile> version 1 or 2"),
+        ("version", "version = 4", "1:11 <lockfile> version 1, 2 or 3"),
+        ("version", "version = \"1\"", "1:11 <lockfile> version 1, 2 or 3"),
+        ("version", "version = 0x1", "1:11 <lockfile> version 1, 2 or 3"),
         ("version", "# none", "1:1 <lockfile> a line `version = 2`"),
         ("version", "version = 1\nversion = 1", "2:1 <lockfile> TOML: duplicate key"),
         ("version", "version = 1\nextra = 1", "2:1 <lockfile> only the keys `version` and `plugin`"),
@@ -496,7 +591,15 @@ fn facts<'a>(
     manifest: &'a BTreeMap<String, Digest>,
     shared: &'a BTreeMap<String, TreeDigest>,
 ) -> LockFacts<'a> {
-    LockFacts { path, tree, manifest, entry: None, shared }
+    LockFacts {
+        path,
+        tree,
+        manifest,
+        entry: None,
+        shared,
+        closure: None,
+        unresolved: const { &BTreeSet::new() },
+    }
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use plugward_loader::{PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
 
 use super::Target;
-use crate::escape::line;
 use crate::host;
 use crate::out::{STRONG, paint};
 use crate::table::grid;
 use crate::text::count;
+use plugward_loader::escape::line;
 
 /// Renders one line for each host and for the project, or nothing if directories were named.
 pub(super) fn render(report: &Report, target: &Target, width: usize) -> String {

@@ -4,13 +4,15 @@ use plugward_loader::{Decision, Report};
 
 use super::{Judgement, Target, judge};
 use crate::args::CheckArgs;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::installed::ProjectScope;
 use crate::out::Out;
+use crate::places::PlacesUse;
 use crate::settings::Settings;
+use crate::trust_roots;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 /// The time after which the answer is to block. A host waits longer than that for its hooks.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(15);
@@ -55,10 +57,16 @@ fn block(lines: &[String], out: &mut Out) {
 
 /// Returns one line for each plugin that does not load.
 fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, Failure> {
+    let moved = trust_roots::find(args.hosts.project.as_deref())?;
+    if !moved.projects.is_empty() {
+        return Ok(moved.lines());
+    }
     let settings = Settings::read(host)?;
     let mut scope = shared::scope(&args.hosts)?;
+    scope.places = PlacesUse::Compare(host.state_dir()?.to_owned());
     // The working directory of a session can change, and its project does not.
-    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_project()) {
+    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_projects().into_iter().next())
+    {
         scope.project = ProjectScope::Named(project);
     }
     let target = Target::installed(&scope)?;

@@ -2,8 +2,8 @@
 
 use plugward_loader::pinstore::{Hunk, HunkLine};
 
-use crate::escape::line;
 use crate::out::{FAINT, LOAD, REFUSE, paint};
+use plugward_loader::escape::line;
 
 /// The most rows for one line of a text. A minified line would push all other changes off the screen.
 const ROWS: usize = 40;

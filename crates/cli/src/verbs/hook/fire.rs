@@ -27,7 +27,6 @@ use super::model::ReplayedModel;
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
 use crate::args::{HookFireArgs, PermitArg};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::json;
@@ -37,6 +36,7 @@ use crate::progress::Progress;
 use crate::settings::{RawGrant, Settings};
 use crate::stores;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 /// The most bytes of a payload.
 const PAYLOAD: u64 = 16 << 20;

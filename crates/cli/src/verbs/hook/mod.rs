@@ -9,11 +9,11 @@ use plugward_loader::manifest::Dialect;
 
 use crate::args::{HookSources, HookVerb};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::{self, Host};
 use crate::out::Out;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 pub(crate) use fire::end_running;
 

@@ -12,7 +12,6 @@ use serde::Serialize;
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
 use crate::args::{HookPlanArgs, ListFormat};
 use crate::diagnostic::Diagnostic;
-use crate::escape::line;
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
@@ -20,6 +19,7 @@ use crate::out::Out;
 use crate::settings::{RawGrant, Settings};
 use crate::table;
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 /// The width of the columns other than id and command.
 const COLUMNS: usize = 46;

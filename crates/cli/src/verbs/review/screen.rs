@@ -6,13 +6,13 @@ use plugward_loader::pinstore::{OldSide, ReviewedDigests};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::advice::Commands;
-use crate::escape::line;
 use crate::out::{REFUSE, STRONG, paint};
 use crate::prompt::{Prompt, worst_findings};
-use crate::report::size;
+use crate::report::{size, unresolved};
 use crate::text::{command, wrapped};
 use crate::verbs::diff::{Comparison, behavior_at};
 use crate::verbs::shared;
+use plugward_loader::escape::line;
 
 /// The height if the terminal does not state one.
 const HEIGHT: usize = 24;
@@ -143,6 +143,10 @@ fn head(place: &str, compared: &Comparison, width: usize) -> String {
     out.push_str(&field("Why", &why.join("; "), PLAIN, width));
     let gains = compared.news.as_ref().is_some_and(|news| !news.came.is_empty());
     out.push_str(&field("Behavior", &behavior(compared), if gains { REFUSE } else { PLAIN }, width));
+    for (index, one) in compared.unresolved.iter().take(STARTS).enumerate() {
+        let label = if index == 0 { "Not fixed" } else { "" };
+        out.push_str(&field(label, &unresolved(one), REFUSE, width));
+    }
     for (index, start) in starts(compared).iter().enumerate() {
         let style = if start.starts_with('+') { REFUSE } else { PLAIN };
         out.push_str(&field(if index == 0 { "Starts" } else { "" }, start, style, width));

@@ -7,11 +7,11 @@ use plugward_loader::Severity;
 use plugward_loader::scanner::{Completeness, EntryState, Rules, ScanDecision, ScanReport};
 
 use crate::diagnostic::{Diagnostic, Level, Location};
-use crate::escape::line;
 use crate::out::{ASK, FAINT, LOAD, REFUSE, STRONG, paint};
 use crate::report::{Detail, lowered, tier};
 use crate::table::grid;
 use crate::text::{count, wrapped};
+use plugward_loader::escape::line;
 
 /// The result of a scan and the options of rendering it.
 pub(super) struct View<'a> {

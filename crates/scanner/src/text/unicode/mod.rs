@@ -6,18 +6,11 @@ mod pass;
 pub(crate) mod spaced;
 mod words;
 
+pub(crate) use plugward_types::escape::is_invisible;
+
 pub(crate) use normal::{NeighborScript, Normal, is_east_asian, neighbor_script, normal};
 pub(crate) use pass::{Kind, escaped, in_value, pass};
 pub(crate) use words::identifier_beside;
-
-/// Returns `true` if a character is invisible or changes how others are displayed.
-pub(crate) const fn is_invisible(char: char) -> bool {
-    matches!(char,
-        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
-        | '\u{E0000}'..='\u{E0FFF}')
-}
 
 /// Returns `true` if a text contains a zero-width character.
 pub(crate) fn has_zero_width(text: &str) -> bool {

@@ -1,5 +1,7 @@
 //! What a command of a manifest starts: inline code, a downloader, or a package without a version.
 
+use plugward_types::Address;
+
 use crate::lex::data::commands::shell::{CommandLine, base, program, split};
 
 /// A set of properties of a hook's or server's command.
@@ -577,27 +579,8 @@ fn is_exact_image(image: &[u8]) -> bool {
 
 /// Returns `true` if a server's address uses plain HTTP to another machine.
 pub(in crate::lex::data) fn is_plain_http(url: &[u8]) -> bool {
-    let lower = url.trim_ascii().to_ascii_lowercase();
-    let Some(rest) = lower.strip_prefix(b"http://").or_else(|| lower.strip_prefix(b"ws://")) else {
-        return false;
-    };
-    let host = rest.split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
-    let host = host.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
-    let host = if host.starts_with(b"[") {
-        host
-    } else {
-        host.split(|byte| *byte == b':').next().unwrap_or_default()
-    };
-    !(matches!(host, b"localhost" | b"0.0.0.0" | b"host.docker.internal")
-        || host.starts_with(b"[::1]")
-        || is_loopback(host)
-        || host.ends_with(b".localhost"))
-}
-
-/// Returns `true` for `127.0.0.1` and other loopback addresses, but not for `127.evil.example`.
-fn is_loopback(host: &[u8]) -> bool {
-    let number = |part: &[u8]| matches!(part.len(), 1..=3) && part.iter().all(u8::is_ascii_digit);
-    host.starts_with(b"127.")
-        && host.split(|byte| *byte == b'.').count() == 4
-        && host.split(|byte| *byte == b'.').all(number)
+    let address = Address::parse(&String::from_utf8_lossy(url));
+    matches!(address.scheme(), Some("http" | "ws"))
+        && !address.is_loopback()
+        && address.host() != Some("host.docker.internal")
 }

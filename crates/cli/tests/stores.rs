@@ -1,0 +1,156 @@
+//! The files of pins and ledger: who can write them, and what it means if they are gone.
+
+#![expect(clippy::disallowed_methods, reason = "tests write files")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
+
+#[expect(dead_code, reason = "these tests start the program in a temporary directory")]
+mod home;
+#[path = "home/terminal.rs"]
+mod terminal;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Output;
+
+use home::{Home, code};
+use terminal::at_a_terminal;
+
+const PINS: &str = "config/plugins.pins.toml";
+const BACKUP: &str = "config/plugins.pins.toml.last-good";
+const LEDGER: &str = "state/ledger.jsonl";
+
+fn said(output: &Output) -> String {
+    String::from_utf8([output.stdout.as_slice(), output.stderr.as_slice()].concat()).unwrap()
+}
+
+fn check(home: &Home) -> (i32, String) {
+    let output = home.run(&["check", "plugins"]);
+    (code(&output), said(&output))
+}
+
+fn pinned() -> Home {
+    let home = Home::new();
+    home.good();
+    assert_eq!(check(&home).0, 0);
+    home
+}
+
+fn chmod(home: &Home, name: &str, mode: u32) {
+    std::fs::set_permissions(home.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn remove(home: &Home, names: &[&str]) {
+    for name in names {
+        std::fs::remove_file(home.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn files_are_created_for_their_owner_alone() {
+    let home = pinned();
+    for name in [PINS, BACKUP, LEDGER, "state/ledger.checkpoint"] {
+        let mode = std::fs::metadata(home.path(name)).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn pins_and_ledgers_that_others_can_write_are_refused() {
+    for name in [PINS, LEDGER, "config", "state"] {
+        let home = pinned();
+        let was = std::fs::metadata(home.path(name)).unwrap().permissions().mode() & 0o7777;
+        chmod(&home, name, was | 0o002);
+        let (exit, text) = check(&home);
+        assert_eq!(exit, 7, "{name} {text}");
+        assert!(text.contains("chmod"), "{name} {text}");
+        chmod(&home, name, was);
+        assert_eq!(check(&home).0, 0, "{name}");
+        // Its group may write it, with a warning that contains the command.
+        chmod(&home, name, was | 0o020);
+        let (exit, text) = check(&home);
+        assert_eq!(exit, 0, "{name} {text}");
+        assert!(text.contains("state/group-writable") && text.contains("chmod g-w"), "{name} {text}");
+    }
+}
+
+#[test]
+fn lost_pins_are_not_made_again_as_if_everything_were_new() {
+    let home = pinned();
+    home.write("plugins/good/hooks/run.sh", "echo other\n");
+    remove(&home, &[PINS, BACKUP]);
+    let (exit, text) = check(&home);
+    assert_eq!(exit, 7, "{text}");
+    assert!(
+        text.contains("pin/lost") && text.contains("1 plugin)") && text.contains("forget --all"),
+        "{text}"
+    );
+    assert!(!home.path(PINS).exists(), "nothing was pinned");
+    for verb in
+        [&["list", "plugins"][..], &["explain", "plugins/good"], &["forget", "good"], &["deny", "good"]]
+    {
+        let output = home.run(verb);
+        assert!(said(&output).contains("gone") || code(&output) == 7, "{verb:?} {}", said(&output));
+    }
+    // The whole directory can be deleted as well.
+    std::fs::remove_dir_all(home.path("config")).unwrap();
+    assert_eq!(check(&home).0, 7);
+    let output = home.run(&["forget", "--all", "--yes"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let (exit, text) = check(&home);
+    assert!(exit == 0 && text.contains("pinned on first use"), "{text}");
+}
+
+#[test]
+fn only_pins_that_the_ledger_knows_at_this_path_are_lost() {
+    // The backup is enough.
+    let home = pinned();
+    remove(&home, &[PINS]);
+    let (exit, text) = check(&home);
+    assert!(exit == 0 && text.contains("pin/recovered"), "{text}");
+    // Another file of pins, with the same state.
+    let output = home.run(&["--config-dir", "other", "check", "plugins"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    // A machine without a ledger: baselines and caches alone say nothing.
+    remove(&home, &[BACKUP, LEDGER, "state/ledger.checkpoint"]);
+    assert_eq!(check(&home).0, 0);
+    // No pin is left, so none is lost.
+    assert_eq!(code(&home.run(&["forget", "--all", "--yes"])), 0);
+    remove(&home, &[PINS, BACKUP]);
+    assert_eq!(check(&home).0, 0);
+    // A check without a change records the pins too, so those of an older version are known.
+    let text = std::fs::read_to_string(home.path(LEDGER)).unwrap();
+    let stored = text.matches("pins_stored").count();
+    assert_eq!(check(&home).0, 0);
+    let text = std::fs::read_to_string(home.path(LEDGER)).unwrap();
+    assert_eq!(text.matches("pins_stored").count(), stored + 1);
+    assert_eq!(code(&home.run(&["ledger", "verify"])), 0);
+}
+
+#[test]
+fn at_a_terminal_the_user_decides_about_lost_pins() {
+    let home = pinned();
+    remove(&home, &[PINS, BACKUP]);
+    let (exit, _, shown) = at_a_terminal(&home, &["check", "plugins"], "\n");
+    assert!(exit == 7 && shown.contains("are gone (1 plugin)") && shown.contains("Start over?"), "{shown}");
+    assert!(!home.path(PINS).exists());
+    let (exit, _, shown) = at_a_terminal(&home, &["check", "--trust", "locked", "plugins"], "");
+    assert!(exit == 7 && !shown.contains("Start over?"), "{shown}");
+    let (exit, _, shown) = at_a_terminal(&home, &["check", "plugins"], "y\n");
+    assert_eq!(exit, 0, "{shown}");
+    assert!(home.path(PINS).exists());
+    assert_eq!(check(&home).0, 0);
+}
+
+#[test]
+fn damaged_pins_load_nothing_at_a_terminal_either() {
+    let home = pinned();
+    home.write(PINS, "garbage = [");
+    home.write(BACKUP, "garbage = [");
+    let (exit, out, shown) = at_a_terminal(&home, &["check", "plugins", "--format", "json"], "");
+    assert_eq!(exit, 7, "{shown}");
+    assert!(!out.contains("\"decision\": \"load\""), "{out}");
+    // The user can choose otherwise, and the exit code stays.
+    let words = ["--cfg", "pins.on_store_error=warn", "check", "plugins", "--format", "json"];
+    let (exit, out, shown) = at_a_terminal(&home, &words, "");
+    assert_eq!(exit, 7, "{shown}");
+    assert!(out.contains("\"decision\": \"load\""), "{out}");
+}

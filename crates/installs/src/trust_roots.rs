@@ -1,0 +1,168 @@
+//! Variables that decide which files, home directories and libraries plugward itself uses, in the settings of a project.
+//!
+//! A host starts its hooks with the variables of its settings. A repository that sets one of these decides with which
+//! pins the user's own hook works. The variables of a server are left out, because they reach that server alone.
+#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
+
+mod dotenv;
+
+use plugward_manifest::json::{JsonMember, JsonNode};
+use plugward_types::{LineEnds, LineIndex};
+
+use crate::known_host::HOME_VARIABLES;
+use crate::source_file::{SourceFile, Syntax};
+
+/// The names that begin with one of these.
+const PREFIXES: &[&str] = &["PLUGWARD_", "CLAUDE_CODE_PLUGIN_"];
+
+/// The names, without the home directories of hosts.
+const NAMES: &[&str] = &[
+    "CLAUDE_PROJECT_DIR",
+    "DYLD_INSERT_LIBRARIES",
+    "GEMINI_PROJECT_DIR",
+    "HOME",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// The files of a directory in which a host or an editor finds variables for the programs that it starts.
+pub const TRUST_ROOT_FILES: &[&str] = &[
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/config.toml",
+    ".env",
+    ".gemini/.env",
+    ".gemini/settings.json",
+    ".vscode/settings.json",
+];
+
+/// A variable that moves what plugward trusts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct TrustRoot {
+    /// The line, from 1.
+    pub line: u32,
+    /// The name of the variable.
+    pub name: String,
+    /// The value, which must not be printed; `None` if it is not a text.
+    pub value: Option<String>,
+}
+
+/// Returns the variables that one of [`TRUST_ROOT_FILES`] sets, in the order of the file.
+///
+/// A file that cannot be parsed sets none: its host does not read it either, and [`read_host`](crate::read_host) reports
+/// it.
+#[must_use]
+pub fn trust_roots(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
+    let mut roots = match file.rsplit('/').next() {
+        Some(".env") => dotenv::assignments(bytes),
+        _ => in_settings(file, bytes),
+    };
+    roots.retain(|root| is_trust_root(&root.name));
+    roots.sort();
+    roots.dedup();
+    roots
+}
+
+fn is_trust_root(name: &str) -> bool {
+    NAMES.contains(&name)
+        || HOME_VARIABLES.contains(&name)
+        || PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
+}
+
+/// Returns all variables of a settings file.
+fn in_settings(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
+    let syntax = match file {
+        ".codex/config.toml" => Syntax::Toml,
+        ".claude/settings.json" | ".claude/settings.local.json" => Syntax::Json,
+        _ => Syntax::JsonWithComments,
+    };
+    let mut bytes = bytes.to_vec();
+    if file == ".vscode/settings.json" {
+        blank_trailing_commas(&mut bytes);
+    }
+    let source = SourceFile::new(file.to_owned(), bytes.clone(), syntax);
+    let Ok(root) = source.parse() else { return Vec::new() };
+    let mut members: Vec<&JsonMember<'_>> = Vec::new();
+    let mut entries: Vec<&JsonNode<'_>> = Vec::new();
+    match file {
+        ".codex/config.toml" => {
+            let set = root.get("shell_environment_policy").and_then(|policy| policy.get("set"));
+            members.extend(set.and_then(JsonNode::members).unwrap_or_default());
+        }
+        // The variables of terminals are below several keys, and those of an extension are a list.
+        ".vscode/settings.json" => everything(&root, &mut members, &mut entries),
+        _ => {
+            members.extend(root.get("env").and_then(JsonNode::members).unwrap_or_default());
+            if let Some(hooks) = root.get("hooks") {
+                of_hooks(hooks, &mut members);
+            }
+        }
+    }
+    let lines = LineIndex::new(&bytes, LineEnds::Lf);
+    let set = members.into_iter().filter(|member| !member.node().is_null()).map(|member| TrustRoot {
+        line: lines.line(member.key_span().start),
+        name: member.key().to_owned(),
+        value: member.node().as_str().map(ToOwned::to_owned),
+    });
+    let listed = entries.into_iter().filter_map(|entry| {
+        let name = entry.get("name")?;
+        let value = entry.get("value")?.as_str().map(ToOwned::to_owned);
+        Some(TrustRoot { line: lines.line(name.span().start), name: name.as_str()?.to_owned(), value })
+    });
+    set.chain(listed).collect()
+}
+
+/// Adds the variables of each hook. A host can take a hook of the project in place of the same hook of the user.
+fn of_hooks<'n, 'f>(node: &'n JsonNode<'f>, into: &mut Vec<&'n JsonMember<'f>>) {
+    for member in node.members().unwrap_or_default() {
+        match member.key() {
+            "env" => into.extend(member.node().members().unwrap_or_default()),
+            _ => of_hooks(member.node(), into),
+        }
+    }
+    node.items().unwrap_or_default().iter().for_each(|item| of_hooks(item, into));
+}
+
+/// Adds all members and all items of lists, at any depth.
+fn everything<'n, 'f>(
+    node: &'n JsonNode<'f>,
+    members: &mut Vec<&'n JsonMember<'f>>,
+    items: &mut Vec<&'n JsonNode<'f>>,
+) {
+    for member in node.members().unwrap_or_default() {
+        members.push(member);
+        everything(member.node(), members, items);
+    }
+    for item in node.items().unwrap_or_default() {
+        items.push(item);
+        everything(item, members, items);
+    }
+}
+
+/// Replaces commas before a closing bracket with spaces, as the editor reads them.
+fn blank_trailing_commas(bytes: &mut [u8]) {
+    let mut plain = bytes.to_vec();
+    crate::source_file::blank_comments(&mut plain);
+    let mut comma = None;
+    let (mut is_text, mut is_escaped) = (false, false);
+    for (at, byte) in plain.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => (is_text, comma) = (!is_text, None),
+            _ if is_text => {}
+            b',' => comma = Some(at),
+            b'}' | b']' => {
+                if let Some(byte) = comma.take().and_then(|at| bytes.get_mut(at)) {
+                    *byte = b' ';
+                }
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            _ => comma = None,
+        }
+    }
+}

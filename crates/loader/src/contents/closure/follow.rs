@@ -1,0 +1,346 @@
+//! What a file that runs imports, sources or starts.
+
+use std::collections::BTreeMap;
+
+use plugward_commands::{read_argv, read_command, read_script};
+use plugward_readers::{ImportTarget, Language, imports};
+use plugward_scanner::Lens;
+
+use super::place::{Landing, directory, inside};
+use super::scope::is_dependency;
+use super::{Collector, MOST_BYTES, Origin, joined};
+
+/// The endings that loaders of JavaScript and TypeScript try.
+const SCRIPT_ENDINGS: [&str; 16] = [
+    "",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".mts",
+    ".cts",
+    ".tsx",
+    ".jsx",
+    ".json",
+    ".node",
+    "/index.js",
+    "/index.mjs",
+    "/index.cjs",
+    "/index.ts",
+    "/index.json",
+];
+/// The shells whose scripts are read.
+const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."];
+/// Texts without which code in a plugin's own directory cannot lead out of it.
+const WAYS_OUT: [&str; 10] =
+    ["../", "..\"", "..'", "dirname", "parent", "HOME", "homedir", "~/", "expanduser", "_DIR"];
+
+/// The language of a file that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FileLanguage {
+    JavaScript,
+    Python,
+    Shell,
+}
+
+impl FileLanguage {
+    /// Returns the language that an interpreter runs.
+    pub(super) fn of_program(name: &str) -> Option<Self> {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        match stem {
+            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => Some(Self::JavaScript),
+            "python" | "pypy" | "uv" | "pipx" => Some(Self::Python),
+            _ => SHELLS.contains(&name).then_some(Self::Shell),
+        }
+    }
+
+    const fn lens(self) -> Lens {
+        match self {
+            Self::JavaScript => Lens::Js,
+            Self::Python => Lens::Py,
+            Self::Shell => Lens::Sh,
+        }
+    }
+
+    /// Returns the language of a file by its first line or its name.
+    fn of_file(path: &str, bytes: &[u8]) -> Option<Self> {
+        if let Some(line) = shebang(bytes) {
+            let mut programs =
+                line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+            if let Some(known) = programs.find_map(Self::of_program) {
+                return Some(known);
+            }
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        match name.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx") => Some(Self::JavaScript),
+            Some("py" | "pyw") => Some(Self::Python),
+            Some("sh" | "bash" | "zsh" | "ksh" | "command" | "envrc") => Some(Self::Shell),
+            // A file without a line for an interpreter is a script of the shell that starts it.
+            None => core::str::from_utf8(bytes).is_ok().then_some(Self::Shell),
+            Some(_) => None,
+        }
+    }
+}
+
+/// A file whose imports are to be followed.
+#[derive(Debug)]
+pub(super) struct Job {
+    path: String,
+    language: Option<FileLanguage>,
+    /// The directory in which the program that reads it started.
+    start: String,
+}
+
+impl Collector<'_> {
+    pub(super) fn queue_file(&mut self, path: String, language: Option<FileLanguage>, start: &str) {
+        if !self.is_full {
+            self.queue.push(Job { path, language, start: start.to_owned() });
+        }
+    }
+
+    /// Follows the imports of all files until there are no new ones.
+    pub(super) fn follow(&mut self) {
+        while let Some(Job { path, language, start }) = self.queue.pop() {
+            let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
+            let bytes = match &own {
+                Some(path) => self.snapshot.file(path).map(|entry| entry.bytes().to_vec()),
+                None => self.closure_bytes(&path).or_else(|| self.places.read(&path, MOST_BYTES).ok()),
+            };
+            let Some(bytes) = bytes else { continue };
+            let Some(language) = language.or_else(|| FileLanguage::of_file(&path, &bytes)) else { continue };
+            if !self.seen.insert((path.clone(), language)) {
+                continue;
+            }
+            if own.is_none() {
+                self.set_lens(&path, language.lens());
+            }
+            if let Some(line) = shebang(&bytes) {
+                let words: Vec<&str> = line.split_ascii_whitespace().chain([path.as_str()]).collect();
+                let line = self
+                    .scope
+                    .with_context(&start, None, &BTreeMap::new(), |context| read_argv(&words, context));
+                self.command(line, &start, Origin::Body, &path);
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let leads_out = || WAYS_OUT.iter().any(|way| text.contains(way));
+            if own.is_none() || leads_out() {
+                self.code(language, &bytes, &path, &start);
+            } else {
+                self.neighbors(&bytes, &path, &start);
+            }
+        }
+    }
+
+    /// Notes the language in which a file of the closure runs.
+    pub(super) fn set_lens(&mut self, path: &str, lens: Lens) {
+        let name = super::listed(&self.scope.shown(path));
+        if let Some(entry) = self.closure.entries.get_mut(&name) {
+            entry.lens.get_or_insert(lens);
+        }
+    }
+
+    fn closure_bytes(&self, path: &str) -> Option<Vec<u8>> {
+        let name = super::listed(&self.scope.shown(path));
+        self.closure.entries.get(&name).map(|entry| entry.bytes.clone())
+    }
+
+    /// Queues the files of the plugin that a file can name, without reading its code.
+    fn neighbors(&mut self, bytes: &[u8], path: &str, start: &str) {
+        let Some(own) = self.scope.own.clone() else { return };
+        let Some(here) = inside(directory(path), &own).map(str::to_owned) else { return };
+        let text = String::from_utf8_lossy(bytes);
+        let is_path = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '@');
+        let mut found = Vec::new();
+        for word in text.split(|c: char| !is_path(c)).filter(|word| !word.is_empty()) {
+            let word = word.trim_start_matches("./").trim_matches('/');
+            // Python separates the names of modules by dots.
+            let module = word.replace('.', "/");
+            let names = [word, module.as_str()];
+            for base in [here.as_str(), ""] {
+                for name in names {
+                    let at = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
+                    let endings = SCRIPT_ENDINGS.into_iter().chain([".py", "/__init__.py", ".sh"]);
+                    found.extend(
+                        endings.map(|end| format!("{at}{end}")).filter(|at| self.snapshot.file(at).is_some()),
+                    );
+                }
+            }
+        }
+        for at in found {
+            self.queue_file(format!("{own}/{at}"), None, start);
+        }
+    }
+
+    /// Takes what a text of code loads and starts.
+    pub(super) fn code(&mut self, language: FileLanguage, bytes: &[u8], path: &str, start: &str) {
+        let language = match language {
+            FileLanguage::Shell => {
+                let text = String::from_utf8_lossy(bytes);
+                let line = self
+                    .scope
+                    .with_context(start, Some(path), &BTreeMap::new(), |context| read_script(&text, context));
+                return self.command(line, start, Origin::Body, path);
+            }
+            FileLanguage::JavaScript => Language::JavaScript,
+            FileLanguage::Python => Language::Python,
+        };
+        let found = imports(language, bytes, path);
+        if language == Language::Python {
+            let directories = found.iter().filter_map(|import| match &import.target {
+                ImportTarget::Directory(path) => self.scope.expand(path).map(|path| joined(start, &path)),
+                _ => None,
+            });
+            let directories: Vec<String> = directories.collect();
+            self.python.extend(directories);
+        }
+        for import in found {
+            match import.target {
+                ImportTarget::Module(name) if language == Language::Python => {
+                    self.python_module(&name, directory(path), start);
+                }
+                ImportTarget::Module(name) => self.script_module(&name, directory(path), start),
+                ImportTarget::File(name) => self.imported_file(&name, language, path, start),
+                ImportTarget::Directory(_) => {}
+                ImportTarget::Command(words) => {
+                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                    let line = self
+                        .scope
+                        .with_context(start, None, &BTreeMap::new(), |context| read_argv(&words, context));
+                    self.command(line, start, Origin::Body, path);
+                }
+                ImportTarget::Shell(text) => {
+                    let line = self
+                        .scope
+                        .with_context(start, None, &BTreeMap::new(), |context| read_command(&text, context));
+                    self.command(line, start, Origin::Body, path);
+                }
+            }
+        }
+    }
+
+    /// Takes a file that code names. A relative path starts in the working directory, which is often that of the script.
+    fn imported_file(&mut self, name: &str, language: Language, path: &str, start: &str) {
+        let Some(name) = self.scope.expand(name) else { return };
+        let language = match language {
+            Language::JavaScript => FileLanguage::JavaScript,
+            Language::Python => FileLanguage::Python,
+        };
+        let places = [joined(start, &name), joined(directory(path), &name)];
+        let exists = |path: &&String| matches!(self.places.land(path).landing, Landing::File { .. });
+        if let Some(found) = places.iter().find(exists).cloned() {
+            self.file(&found, &[], Some(language), start, Origin::Body);
+        }
+    }
+
+    /// Takes the module of an import in JavaScript. Packages are dependencies, unless they are imported by a path.
+    fn script_module(&mut self, name: &str, here: &str, start: &str) {
+        let Some(name) = self.scope.expand(name.strip_prefix("file://").unwrap_or(name)) else { return };
+        let is_path = name.starts_with("./")
+            || name.starts_with("../")
+            || name.starts_with('/')
+            || matches!(name.as_str(), "." | "..");
+        let bases: Vec<String> = if is_path {
+            vec![joined(here, &name)]
+        } else {
+            // `NODE_PATH` names directories of packages.
+            self.packages.iter().map(|base| format!("{base}/{name}")).collect()
+        };
+        let name = |base: &String| {
+            // A module of TypeScript is imported by the name of its output.
+            let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+            let tried = SCRIPT_ENDINGS.iter().map(move |end| format!("{base}{end}"));
+            tried.chain(source).collect::<Vec<_>>()
+        };
+        for base in &bases {
+            let main = self.main_of(base);
+            self.first_of(name(base).into_iter().chain(main), FileLanguage::JavaScript, here, start);
+        }
+    }
+
+    /// Returns the main file of a directory with a package.json.
+    fn main_of(&self, directory: &str) -> Option<String> {
+        let landed = self.places.land(&format!("{directory}/package.json"));
+        let Landing::File { .. } = landed.landing else { return None };
+        let bytes = self.places.read(&landed.path, super::recipes::MOST_FILE).ok()?;
+        let root =
+            plugward_manifest::json::parse(&bytes, &plugward_manifest::json::ParseLimits::standard()).ok()?;
+        root.get("main").and_then(|main| main.as_str()).map(|main| format!("{directory}/{main}"))
+    }
+
+    /// Takes the files of a Python module, in every directory that Python searches.
+    pub(super) fn python_module(&mut self, name: &str, here: &str, start: &str) {
+        let ups = name.bytes().take_while(|byte| *byte == b'.').count();
+        let parts: Vec<&str> = name.split('.').filter(|part| !part.is_empty()).collect();
+        let bases: Vec<String> = if ups > 0 {
+            vec![format!("{here}{}", "/..".repeat(ups.saturating_sub(1)))]
+        } else {
+            // A script imports from its own directory, which is one of these.
+            core::iter::once(here.to_owned()).chain(self.python.iter().cloned()).collect()
+        };
+        let first = parts.first().copied().unwrap_or_default();
+        let has = |base: &String| {
+            let mut tried = [".py", "/__init__.py", "/__main__.py"].iter();
+            tried.any(|end| {
+                let landed = self.places.land(&format!("{base}/{first}{end}"));
+                matches!(landed.landing, Landing::File { .. })
+            })
+        };
+        let found = ups > 0 || bases.iter().any(has);
+        // The sources of the project, and of the plugin, are searched last.
+        let last = [Some(format!("{}/src", self.scope.top())), self.scope.own.clone()];
+        let last = last.into_iter().flatten().filter(|_| !found);
+        for base in bases.into_iter().chain(last.collect::<Vec<_>>()) {
+            let mut at = base;
+            if parts.is_empty() {
+                self.first_of(
+                    core::iter::once(format!("{at}/__init__.py")),
+                    FileLanguage::Python,
+                    here,
+                    start,
+                );
+            }
+            for (number, part) in parts.iter().enumerate() {
+                at = format!("{at}/{part}");
+                let is_last = number.saturating_add(1) == parts.len();
+                let files = [format!("{at}/__init__.py"), format!("{at}.py")];
+                self.first_of(files.into_iter(), FileLanguage::Python, here, start);
+                if is_last {
+                    self.first_of(
+                        core::iter::once(format!("{at}/__main__.py")),
+                        FileLanguage::Python,
+                        here,
+                        start,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Takes the first file that exists. Dependencies are not followed, unless a file of a dependency imports them.
+    fn first_of(
+        &mut self,
+        tried: impl Iterator<Item = String>,
+        language: FileLanguage,
+        here: &str,
+        start: &str,
+    ) {
+        for path in tried {
+            let landed = self.places.land(&path);
+            if !matches!(landed.landing, Landing::File { .. }) {
+                continue;
+            }
+            if is_dependency(&landed.path) && !is_dependency(here) {
+                return;
+            }
+            let is_code = FileLanguage::of_file(&landed.path, b"\xff").is_some();
+            return self.take(&path, &landed, is_code.then_some(language), start, Origin::Body);
+        }
+    }
+}
+
+/// Returns the line that names the interpreter of a file.
+fn shebang(bytes: &[u8]) -> Option<&str> {
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    core::str::from_utf8(line).ok()
+}

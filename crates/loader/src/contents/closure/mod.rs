@@ -1,0 +1,725 @@
+//! The closure of a row: the files outside its own tree that its commands can run, with what these import and start.
+
+mod follow;
+pub(crate) mod place;
+mod recipes;
+mod scope;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugward_commands::{
+    CodeLanguage, CommandError, CommandLine, OpenWordKind, PathText, StartTarget, StartedProgram, extensions,
+    read_argv, read_command, read_variable,
+};
+use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind};
+use plugward_scanner::{Content, Entry, Lens, RoleHint};
+use plugward_tree_lock::{EntryKind, Snapshot, TreeList};
+use plugward_types::{Digest, FileRole, TreeDigest};
+
+use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand, closure_paths};
+use crate::contents::hash::sha256;
+use crate::contents::view::manifests;
+use crate::gates::Context;
+use crate::report::Gate;
+use crate::report::text::plain;
+use crate::run::examined::Examined;
+use crate::run::outcome::{GateOutcome, Weight};
+use follow::{FileLanguage, Job};
+use place::{Landed, Landing, Places};
+use scope::{PathVerdict, RowOwner, Scope};
+
+/// The most files, and bytes of files, of one closure.
+const MOST_FILES: usize = 5_000;
+const MOST_BYTES: u64 = 64 << 20;
+/// The most bytes that a baseline keeps of one file, and of all.
+const KEPT_FILE: usize = 256 << 10;
+const KEPT: usize = 4 << 20;
+
+/// The modules that Python imports at every start.
+const SITE: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
+
+/// The code for a plugin that runs files of a host's directory.
+pub(crate) const OUTSIDE: &str = "surface/outside";
+const TOO_LARGE: &str = "surface/too-large";
+
+/// The files outside a row's own tree that can run.
+#[derive(Debug, Default)]
+pub(crate) struct Closure {
+    /// The entries by their names in the list.
+    entries: BTreeMap<String, ClosureEntry>,
+    list: Option<TreeList>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct ClosureEntry {
+    /// The path for a person.
+    shown: String,
+    kind: EntryKind,
+    digest: Digest,
+    /// The language in which it runs.
+    lens: Option<Lens>,
+    /// The contents, or the target of a symlink. Empty for a file that does not exist.
+    bytes: Vec<u8>,
+    /// The place in the order in which the entries were found. Files that commands name are first.
+    order: usize,
+}
+
+impl Closure {
+    /// Returns the text whose digest a pin contains, if there are entries.
+    pub(crate) fn preimage(&self) -> Option<&str> {
+        self.list.as_ref().map(TreeList::as_str)
+    }
+
+    /// Returns the files for the scanner, as files that run.
+    pub(crate) fn scanned(&self) -> Vec<Entry<'_>> {
+        let files = self.entries.values().filter(|entry| entry.kind != EntryKind::Link);
+        let entries = files.map(|entry| Entry {
+            path: &entry.shown,
+            content: Content::Bytes { bytes: &entry.bytes, digest: entry.digest },
+            role: entry.lens.map_or(RoleHint::NONE, RoleHint::lens).used_as(FileRole::Executed),
+        });
+        entries.collect()
+    }
+
+    /// Returns the contents that a baseline keeps: those of files that commands name first.
+    pub(crate) fn kept(&self) -> Vec<&[u8]> {
+        let mut entries: Vec<&ClosureEntry> = self.entries.values().collect();
+        entries.sort_by_key(|entry| entry.order);
+        let mut left = KEPT;
+        let fits = |entry: &&ClosureEntry| {
+            let len = entry.bytes.len();
+            let fits = len <= KEPT_FILE && len <= left;
+            left = if fits { left.saturating_sub(len) } else { left };
+            fits
+        };
+        entries.into_iter().filter(fits).map(|entry| entry.bytes.as_slice()).collect()
+    }
+
+    /// Returns the contents of a file by its path for a person, as [`closure_paths`] has it.
+    pub(crate) fn bytes_of(&self, path: &str) -> Option<&[u8]> {
+        let shown = path.strip_prefix("./").unwrap_or(path);
+        self.entries.values().find(|entry| entry.shown == shown).map(|entry| entry.bytes.as_slice())
+    }
+
+    /// Returns the paths of the files for a person.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let list = closure_paths(self.preimage().unwrap_or_default());
+        let path = |row: &str| {
+            row.splitn(4, ' ').nth(3).map(|path| path.strip_prefix("./").unwrap_or(path).to_owned())
+        };
+        list.lines().filter_map(path).collect()
+    }
+
+    /// Drops the bytes and keeps the digests.
+    pub(crate) fn drop_bytes(&mut self) {
+        self.entries.clear();
+    }
+}
+
+/// The result of collecting the closure of a row.
+pub(crate) struct ClosureResult {
+    pub(crate) closure: Closure,
+    pub(crate) facts: ClosureFacts,
+    pub(crate) outcome: GateOutcome,
+}
+
+/// Collects the closure of a row from its surface.
+pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ClosureResult {
+    let scope = Scope::new(&one.place, context);
+    let jail = context.run.watched(&context.root.jail, &context.root.label);
+    let mut places = Places::new(&jail, &context.root.top, context.options.machine.user);
+    places.trust_owner_of(scope.top());
+    let mut collector = Collector {
+        one,
+        scope,
+        places,
+        snapshot,
+        closure: Closure::default(),
+        unresolved: Vec::new(),
+        outcome: GateOutcome::passed(Gate::Surface),
+        queue: Vec::new(),
+        seen: BTreeSet::new(),
+        python: BTreeSet::new(),
+        packages: Vec::new(),
+        search: Vec::new(),
+        source: None,
+        recipes: BTreeSet::new(),
+        is_full: false,
+    };
+    collector.variables();
+    for manifest in manifests(one.lookup_views()) {
+        for item in manifest.surface().iter().filter(|item| runs(item)) {
+            collector.item(manifest, item);
+        }
+    }
+    collector.follow();
+    collector.finish()
+}
+
+/// Returns `true` if a host runs the commands or files of an item.
+fn runs(item: &SurfaceItem) -> bool {
+    // Imports of HyperAgent have digests of their own.
+    !matches!(
+        item.kind(),
+        SurfaceKind::Prompt
+            | SurfaceKind::Entry
+            | SurfaceKind::Shared
+            | SurfaceKind::HostModule
+            | SurfaceKind::Binary
+            | SurfaceKind::App
+            | SurfaceKind::Dependency
+    )
+}
+
+/// The place of a command that a host reads, for a person.
+#[derive(Debug, Clone)]
+struct CommandPlace {
+    digest: Digest,
+    file: String,
+    line: u64,
+}
+
+/// The text that names a path.
+#[derive(Debug, Clone, Copy)]
+enum Origin<'a> {
+    /// A command that the host reads.
+    Host(&'a CommandPlace),
+    /// A file or recipe, which only adds files.
+    Body,
+}
+
+struct Collector<'a> {
+    one: &'a Examined,
+    scope: Scope<'a>,
+    places: Places<'a>,
+    snapshot: &'a Snapshot,
+    closure: Closure,
+    unresolved: Vec<UnresolvedCommand>,
+    outcome: GateOutcome,
+    /// The files whose imports are still to be followed.
+    queue: Vec<Job>,
+    seen: BTreeSet<(String, FileLanguage)>,
+    /// The directories in which Python looks for modules: those of scripts, and those that a program adds.
+    python: BTreeSet<String>,
+    /// The directories in which Node.js looks for packages.
+    packages: Vec<String>,
+    /// The directories that settings put in front of `PATH`.
+    search: Vec<String>,
+    /// The text of the settings file, to find the lines of commands.
+    source: Option<String>,
+    recipes: BTreeSet<(String, String)>,
+    is_full: bool,
+}
+
+impl Collector<'_> {
+    /// Adds the files that the variables of settings name.
+    fn variables(&mut self) {
+        let Some(installed) = self.one.place.installed.clone() else { return };
+        let file = self.scope.shown(installed.place.as_str());
+        for (name, value) in &installed.environment {
+            let place = CommandPlace {
+                digest: sha256(format!("{name}={value}").as_bytes()),
+                file: file.clone(),
+                line: 1,
+            };
+            self.variable(name, value, Dialect::Claude, &place);
+        }
+    }
+
+    fn variable(&mut self, name: &str, value: &str, dialect: Dialect, place: &CommandPlace) {
+        let start = self.scope.start(dialect).to_owned();
+        let reading = self
+            .scope
+            .with_context(&start, None, &BTreeMap::new(), |context| read_variable(name, value, context));
+        match reading {
+            Ok(reading) => {
+                let directories: Vec<String> = value
+                    .split(':')
+                    .filter_map(|path| self.scope.expand(path).filter(|path| !path.is_empty()))
+                    .map(|path| joined(&start, &path))
+                    .collect();
+                match name {
+                    // Only what programs import from there runs, and what Python always imports.
+                    "PYTHONPATH" => {
+                        self.python.extend(directories.iter().cloned());
+                        for name in directories.iter().flat_map(|at| SITE.map(|name| format!("{at}/{name}")))
+                        {
+                            self.file(&name, &[], Some(FileLanguage::Python), &start, Origin::Body);
+                        }
+                        return;
+                    }
+                    "NODE_PATH" => return self.packages.extend(directories),
+                    "PATH" => return self.search.extend(directories),
+                    _ => {}
+                }
+                for target in &reading.starts {
+                    self.target(target, None, &start, Origin::Host(place));
+                }
+                for open in &reading.open_words {
+                    self.unresolved(place, format!("{name}={}", open.word.shown()));
+                }
+            }
+            Err(error) => self.too_complex(&place.file, &error),
+        }
+    }
+
+    /// Reads the command of an item, and starts at the files of the tree that it names.
+    fn item(&mut self, manifest: &Manifest, item: &SurfaceItem) {
+        let dialect = manifest.dialect();
+        let mut start = self.scope.start(dialect).to_owned();
+        if let Some(cwd) = item.fact("cwd").filter(|_| item.kind() != SurfaceKind::Prompt) {
+            let expanded = self.scope.expand(cwd).unwrap_or_else(|| cwd.to_owned());
+            start = joined(&start, &expanded);
+        }
+        let words: Vec<&str> = item.argv().iter().map(String::as_str).collect();
+        let text = item.text().map(|text| text.as_untrusted().to_owned());
+        let command = text.clone().unwrap_or_else(|| words.join("\n"));
+        let place = self.place_of(item, &command);
+        let line = self.scope.with_context(&start, None, &BTreeMap::new(), |context| match &text {
+            Some(text) => read_command(text, context),
+            None if words.is_empty() => Ok(CommandLine::default()),
+            None => read_argv(&words, context),
+        });
+        self.command(line, &start, Origin::Host(&place), &place.file);
+        if let Some(SurfaceFact::Map(variables)) = item.facts().get("env") {
+            for (name, value) in variables {
+                self.variable(name, value, dialect, &place);
+            }
+        }
+        // Files that the manifest found in the tree can import what is outside of it.
+        if let Some(own) = self.scope.own.clone() {
+            for file in item.files() {
+                self.queue_file(format!("{own}/{file}"), None, &start);
+            }
+        }
+    }
+
+    /// Returns the place of an item. The parts of a settings file have no lines of their own.
+    fn place_of(&mut self, item: &SurfaceItem, command: &str) -> CommandPlace {
+        let digest = sha256(command.as_bytes());
+        let line = item.place().position().map_or(1, |position| u64::from(position.line));
+        if self.scope.own.is_some() {
+            return CommandPlace { digest, file: item.place().file().to_owned(), line };
+        }
+        let real = self.one.place.installed.as_ref().map_or(&self.one.place.real, |one| &one.place);
+        let first = command.lines().next().unwrap_or_default();
+        let needle = first.replace('\\', "\\\\").replace('"', "\\\"");
+        let read = || self.places.read(real.as_str(), MOST_BYTES).unwrap_or_default();
+        let text = self.source.get_or_insert_with(|| String::from_utf8_lossy(&read()).into_owned());
+        let at = text.lines().position(|line| !needle.is_empty() && line.contains(&needle));
+        let line = at.and_then(|at| u64::try_from(at).ok()).map_or(1, |at| at.saturating_add(1));
+        CommandPlace { digest, file: self.scope.shown(real.as_str()), line }
+    }
+
+    /// Takes what a command starts, and its open words if a host reads it.
+    fn command(
+        &mut self,
+        line: Result<CommandLine, CommandError>,
+        start: &str,
+        origin: Origin<'_>,
+        file: &str,
+    ) {
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => return self.too_complex(file, &error),
+        };
+        for program in &line.programs {
+            self.on_search_path(program, start, origin);
+            for target in &program.starts {
+                self.target(target, Some(program), start, origin);
+            }
+        }
+        let Origin::Host(place) = origin else { return };
+        for open in &line.open_words {
+            // The scan judges what the argument of an unknown program may be.
+            if open.kind != OpenWordKind::UnknownProgram {
+                self.unresolved(place, open.word.shown().to_owned());
+            }
+        }
+    }
+
+    fn target(
+        &mut self,
+        target: &StartTarget,
+        program: Option<&StartedProgram>,
+        start: &str,
+        origin: Origin<'_>,
+    ) {
+        let name = program.and_then(|program| program.name.literal()).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let directory = program.map_or_else(|| start.to_owned(), |one| joined(start, one.directory.as_str()));
+        match target {
+            StartTarget::File(path) => {
+                let language = FileLanguage::of_program(&name);
+                self.file(&joined(start, path.as_str()), extensions(&name), language, &directory, origin);
+            }
+            StartTarget::Pattern(path) => {
+                for path in self.matches(&joined(start, path.as_str())) {
+                    self.file(&path, &[], FileLanguage::of_program(&name), &directory, origin);
+                }
+            }
+            StartTarget::OnPath { name, directories } => {
+                for name in name.literals() {
+                    self.on_path(&name, directories, start, &directory, origin);
+                }
+            }
+            StartTarget::Code { language, text } => {
+                let language = match language {
+                    CodeLanguage::JavaScript => FileLanguage::JavaScript,
+                    CodeLanguage::Python => FileLanguage::Python,
+                    // Texts for a shell were read with the command.
+                    _ => return,
+                };
+                for text in text.literals() {
+                    self.code(language, text.as_bytes(), &format!("{directory}/-"), &directory);
+                }
+            }
+            StartTarget::Module(module) => {
+                for module in module.literals() {
+                    self.python_module(&module, &directory, &directory);
+                }
+            }
+            StartTarget::Recipe { tool, name } => {
+                for name in name.literals() {
+                    self.recipe(*tool, &name, &directory);
+                }
+            }
+            // A package runner downloads it; the manifest lists it.
+            _ => {}
+        }
+    }
+
+    /// Looks for a program in the directories that settings put in front of `PATH`.
+    fn on_search_path(&mut self, program: &StartedProgram, start: &str, origin: Origin<'_>) {
+        let names = program.name.literals().filter(|name| !name.is_empty() && !name.contains('/'));
+        let found = names.flat_map(|name| self.search.iter().map(move |at| format!("{at}/{name}")));
+        let found = found.filter(|path| matches!(self.places.land(path).landing, Landing::File { .. }));
+        for path in found.collect::<Vec<_>>() {
+            self.file(&path, &[], None, start, origin);
+        }
+    }
+
+    /// Looks for a program in the directories that a text puts in front of `PATH`.
+    fn on_path(
+        &mut self,
+        name: &str,
+        directories: &[PathText],
+        start: &str,
+        directory: &str,
+        origin: Origin<'_>,
+    ) {
+        for on_path in directories {
+            let path = format!("{}/{name}", joined(start, on_path.as_str()));
+            self.file(&path, &[], None, directory, origin);
+            if matches!(self.places.land(&path).landing, Landing::File { is_executable: true, .. }) {
+                break;
+            }
+        }
+    }
+
+    /// Takes a file that a command names, under the names that its interpreter tries.
+    fn file(
+        &mut self,
+        path: &str,
+        endings: &[String],
+        language: Option<FileLanguage>,
+        start: &str,
+        origin: Origin<'_>,
+    ) {
+        let is_file = |landed: &Landed| matches!(landed.landing, Landing::File { .. });
+        let first = self.places.land(path);
+        let tried = || endings.iter().map(|end| format!("{path}{end}"));
+        let (named, landed) = if is_file(&first) {
+            (path.to_owned(), first)
+        } else {
+            let found = tried().map(|path| (path.clone(), self.places.land(&path)));
+            found.into_iter().find(|(_, landed)| is_file(landed)).unwrap_or((path.to_owned(), first))
+        };
+        if matches!(language, None | Some(FileLanguage::Python)) {
+            // Python looks for modules in the directory of the script.
+            self.python.insert(place::directory(&landed.path).to_owned());
+        }
+        self.take(&named, &landed, language, start, origin);
+    }
+
+    /// Applies the table of places to one path.
+    fn take(
+        &mut self,
+        named: &str,
+        landed: &Landed,
+        language: Option<FileLanguage>,
+        start: &str,
+        origin: Origin<'_>,
+    ) {
+        if self.is_own_relative(landed) {
+            return;
+        }
+        match (self.scope.verdict(named, landed, &self.places), origin) {
+            (PathVerdict::Own, _) => self.queue_file(landed.path.clone(), language, start),
+            (PathVerdict::Closure, _) => self.add(landed, language, start, origin),
+            (PathVerdict::Fixed | PathVerdict::Floating, _) | (PathVerdict::Unresolved(_), Origin::Body) => {}
+            (PathVerdict::Outside, Origin::Body) if landed.landing == Landing::Absent => {}
+            (PathVerdict::Outside, _) => self.outside(landed),
+            (PathVerdict::Unresolved(cause), Origin::Host(place)) => self.unresolved(place, cause),
+        }
+    }
+
+    /// Returns `true` for a path relative to an unknown project that exists in the plugin, as its author means it.
+    fn is_own_relative(&self, landed: &Landed) -> bool {
+        let rest = place::inside(&landed.path, scope::PROJECT);
+        self.scope.own.is_some() && rest.is_some_and(|rest| self.snapshot.file(rest).is_some())
+    }
+
+    /// Adds a file of the closure, and the symlinks that lead to it.
+    fn add(&mut self, landed: &Landed, language: Option<FileLanguage>, start: &str, origin: Origin<'_>) {
+        for (path, target) in &landed.links {
+            self.insert(path, EntryKind::Link, target.as_bytes().to_vec());
+        }
+        match &landed.landing {
+            Landing::File { is_executable, len } => {
+                let room = MOST_BYTES.saturating_sub(self.closure.bytes);
+                if *len > room {
+                    return self.full();
+                }
+                if self.closure.entries.contains_key(&listed(&self.scope.shown(&landed.path))) {
+                    return self.queue_file(landed.path.clone(), language, start);
+                }
+                match self.places.read(&landed.path, room) {
+                    Ok(bytes) => {
+                        let kind = if *is_executable { EntryKind::Executable } else { EntryKind::File };
+                        self.insert(&landed.path, kind, bytes);
+                        self.queue_file(landed.path.clone(), language, start);
+                    }
+                    Err(error) => self.unreadable(&landed.path, &error),
+                }
+            }
+            Landing::Absent if matches!(origin, Origin::Host(_)) => {
+                self.insert(&landed.path, EntryKind::Link, Vec::new());
+            }
+            Landing::Special(kind) => {
+                let message =
+                    format!("{}: {kind}, where a script is named", plain(&self.scope.shown(&landed.path)));
+                let help = "replace it with a regular file, or remove the command";
+                self.outcome.add("tree/special-file", Weight::Integrity, message, help);
+            }
+            Landing::Unreadable(error) => self.unreadable(&landed.path, &error.clone()),
+            Landing::Absent | Landing::Directory | Landing::Elsewhere => {}
+        }
+    }
+
+    fn unreadable(&mut self, path: &str, error: &str) {
+        let message = format!("{}: a script that cannot be read: {error}", plain(&self.scope.shown(path)));
+        self.outcome.add(
+            "surface/unreadable",
+            Weight::CouldNotTell,
+            message,
+            "fix its permissions, or remove the command",
+        );
+    }
+
+    fn insert(&mut self, path: &str, kind: EntryKind, bytes: Vec<u8>) {
+        if self.closure.entries.len() >= MOST_FILES {
+            return self.full();
+        }
+        let shown = self.scope.shown(path);
+        let order = self.closure.entries.len();
+        let digest = sha256(&bytes);
+        self.closure.bytes =
+            self.closure.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let entry = ClosureEntry { shown: shown.clone(), kind, digest, lens: None, bytes, order };
+        self.closure.entries.entry(listed(&shown)).or_insert(entry);
+    }
+
+    /// Notes that a limit was reached. The user's own files are a question, those of others a refusal.
+    fn full(&mut self) {
+        if core::mem::replace(&mut self.is_full, true) {
+            return;
+        }
+        self.queue.clear();
+        let limit = format!("more than {MOST_FILES} files or {} MiB", MOST_BYTES >> 20);
+        if self.scope.owner == RowOwner::User {
+            let file = self.scope.shown(self.one.place.real.as_str());
+            let place = CommandPlace { digest: sha256(limit.as_bytes()), file, line: 1 };
+            return self.unresolved(&place, format!("its commands run {limit}"));
+        }
+        let message = format!("its commands run {limit} outside of its own directory");
+        self.outcome.add(TOO_LARGE, Weight::Integrity, message, "start fewer or smaller files");
+    }
+
+    fn too_complex(&mut self, file: &str, error: &CommandError) {
+        self.outcome.add(error.code(), Weight::Integrity, format!("{}: {error}", plain(file)), error.help());
+    }
+
+    fn outside(&mut self, landed: &Landed) {
+        let message = format!(
+            "runs `{}`, a file of a host's directory that is not part of the plugin",
+            plain(&self.scope.shown(&landed.path))
+        );
+        if self.outcome.reasons.iter().any(|reason| reason.message == message) {
+            return;
+        }
+        let help =
+            "remove the plugin: hosts copy its directory only, so that such a path works for an attack alone";
+        self.outcome.add(OUTSIDE, Weight::Integrity, message, help);
+    }
+
+    fn unresolved(&mut self, place: &CommandPlace, word: String) {
+        let CommandPlace { digest, file, line } = place.clone();
+        let command = UnresolvedCommand { digest, place: file, line, word };
+        if !self.unresolved.contains(&command) {
+            self.unresolved.push(command);
+        }
+    }
+
+    /// Expands a pattern, component by component.
+    fn matches(&mut self, pattern: &str) -> Vec<String> {
+        let mut found = vec![String::new()];
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let is_pattern = part.contains(['*', '?', '[']);
+            let mut next = Vec::new();
+            for directory in found {
+                if !is_pattern {
+                    next.push(format!("{directory}/{part}"));
+                    continue;
+                }
+                let real = self.places.land(&format!("{directory}/")).path;
+                let names = self.places.names(&real).unwrap_or_default();
+                let names = names.into_iter().filter(|name| glob(part.as_bytes(), name.as_bytes()));
+                next.extend(names.map(|name| format!("{directory}/{name}")));
+            }
+            if next.len() > MOST_FILES {
+                self.full();
+                return Vec::new();
+            }
+            found = next;
+        }
+        found
+    }
+
+    fn finish(mut self) -> ClosureResult {
+        let names: BTreeSet<String> = self.closure.entries.keys().cloned().collect();
+        // A path below a file does not exist, so it says nothing besides the file.
+        let is_below = |name: &str| {
+            name.match_indices('/').any(|(at, _)| name.get(..at).is_some_and(|above| names.contains(above)))
+        };
+        self.closure.entries.retain(|name, _| !is_below(name));
+        let mut text = "plugtree-v1\n".to_owned();
+        for (name, entry) in &self.closure.entries {
+            let (kind, digest, len) = (entry.kind.letter(), entry.digest.hex(), entry.bytes.len());
+            text.push_str(&format!("{kind} {digest} {len} {name}\n"));
+        }
+        let mut digest: Option<TreeDigest> = None;
+        if !self.closure.entries.is_empty() {
+            match TreeList::parse(&text) {
+                Ok(list) => {
+                    digest = Some(*list.digest());
+                    self.closure.list = Some(list);
+                }
+                Err(error) => {
+                    let help = "rename the files that its commands run";
+                    self.outcome.add(error.code(), Weight::CouldNotTell, error.to_string(), help);
+                }
+            }
+        }
+        let facts = ClosureFacts { digest, unresolved: self.unresolved };
+        ClosureResult { closure: self.closure, facts, outcome: self.outcome }
+    }
+}
+
+/// Joins a path to a directory, unless it is absolute.
+fn joined(directory: &str, path: &str) -> String {
+    if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") }
+}
+
+/// Returns the name of a path in the list. Characters that a list cannot contain, and `..`, are written as `%` and two
+/// hex digits.
+fn listed(shown: &str) -> String {
+    let mut name = String::new();
+    for (at, part) in shown.split('/').enumerate() {
+        if at > 0 {
+            name.push('/');
+        }
+        match part {
+            "" => name.push('%'),
+            ".." => name.push_str("%2E%2E"),
+            part => {
+                for character in part.chars() {
+                    if character.is_control() || matches!(character, '%' | '\\') {
+                        name.push_str(&format!("%{:02X}", u32::from(character)));
+                    } else {
+                        name.push(character);
+                    }
+                }
+            }
+        }
+    }
+    name
+}
+
+/// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself.
+fn glob(pattern: &[u8], name: &[u8]) -> bool {
+    if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
+        return false;
+    }
+    let (mut at, mut from) = (0_usize, 0_usize);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let step = match (pattern.get(at), name.get(from)) {
+            (None, None) => return true,
+            (Some(b'*'), _) => {
+                star = Some((at, from));
+                at = at.saturating_add(1);
+                continue;
+            }
+            (Some(b'?'), Some(_)) => Some(1),
+            // A set of characters; any character counts, since this can only add files.
+            (Some(b'['), Some(_)) => {
+                let rest = pattern.get(at..).unwrap_or_default();
+                rest.iter().skip(2).position(|byte| *byte == b']').map(|end| end.saturating_add(3))
+            }
+            (Some(one), Some(other)) if one == other => Some(1),
+            _ => None,
+        };
+        match (step, star) {
+            (Some(step), _) => {
+                at = at.saturating_add(step);
+                from = from.saturating_add(1);
+            }
+            (None, Some((before, tried))) if tried < name.len() => {
+                at = before.saturating_add(1);
+                from = tried.saturating_add(1);
+                star = Some((before, from));
+            }
+            (None, _) => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_list_are_valid_and_different() {
+        let names =
+            [".claude/a.sh", "../a.sh", "%2E%2E/a.sh", "~/a.sh", "a\nb.sh", "a%0Ab.sh", "a\\b", "/srv/a.sh"];
+        let all: BTreeSet<String> = names.iter().map(|name| listed(name)).collect();
+        assert_eq!(all.len(), names.len());
+        let text: String = all.iter().map(|name| format!("f {} 0 {name}\n", sha256(b"").hex())).collect();
+        assert!(TreeList::parse(&format!("plugtree-v1\n{text}")).is_ok(), "{text}");
+    }
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        for (pattern, name) in
+            [("*.sh", "a.sh"), ("a?c", "abc"), ("[ab].sh", "b.sh"), ("*", "a"), ("a*b*c", "axbxc")]
+        {
+            assert!(glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
+        for (pattern, name) in [("*.sh", "a.py"), ("*.sh", ".a.sh"), ("a?c", "ac"), ("a*b", "axc"), ("", "a")]
+        {
+            assert!(!glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+        }
+    }
+}
