@@ -55,8 +55,11 @@ pub(crate) fn read(found: &mut Collector<'_>) {
             }
         }
         let hooks = join(&at, "hooks.json");
+        let judge = found.judge(&hooks, layer);
         found.parts_file(&hooks, Syntax::Json, layer, |found, root, parts| {
-            parts.add_hooks(found.members(&hooks, root, "hooks"), &[]);
+            let members = found.members(&hooks, root, "hooks");
+            judge.hooks(parts, members);
+            parts.add_hooks(members, &[]);
         });
         add_skills(found, &join(&at, "skills"), layer, &[".system"], None);
         add_directory(found, &join(&at, "agents"), InstallKind::Agents, layer);
@@ -193,7 +196,9 @@ fn read_parts(
     permissions::codex(&judge, root, parts);
     judge.endpoint_settings(parts, root);
     // The host stores there which hooks the user trusts.
-    parts.add_hooks(found.members(path, root, "hooks"), &["state"]);
+    let hooks = found.members(path, root, "hooks");
+    judge.hooks(parts, hooks);
+    parts.add_hooks(hooks, &["state"]);
     let servers = found.members(path, root, "mcp_servers");
     judge.servers(parts, servers);
     parts.add_servers(servers);

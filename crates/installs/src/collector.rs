@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{HostName, InstalledId, PlacePath, PluginKey, escape};
 
-use crate::judge::{Judge, dotenv};
+use crate::judge::{ENVIRONMENT_LIMIT, Judge};
 use crate::parts::Parts;
 use crate::source_file::{SourceFile, Syntax};
 use crate::table::HostRow;
@@ -235,7 +235,7 @@ impl<'m> Collector<'m> {
     /// Reads a file of environment variables that the host loads.
     pub(crate) fn environment_file(&mut self, path: &str, layer: InstallLayer) {
         let judge = self.judge(path, layer);
-        self.text_file(path, layer, dotenv::LIMIT, |_, text, parts| dotenv::judge(&judge, text, parts));
+        self.text_file(path, layer, ENVIRONMENT_LIMIT, |_, text, parts| judge.environment_file(parts, text));
     }
 
     /// Adds the parts of a file, if there are any.

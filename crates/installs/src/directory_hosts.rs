@@ -152,7 +152,10 @@ fn add_pieces(found: &mut Collector<'_>, at: &str, layer: InstallLayer) {
 
 /// Adds the hooks of a file whose events list commands without matchers.
 fn flat_hooks(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
+    let judge = found.judge(path, layer);
     found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
-        parts.add_flat_hooks(found.members(path, root, "hooks"));
+        let hooks = found.members(path, root, "hooks");
+        judge.hooks(parts, hooks);
+        parts.add_flat_hooks(hooks);
     });
 }

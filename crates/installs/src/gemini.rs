@@ -146,7 +146,9 @@ fn user_of(found: &Collector<'_>, path: &str) -> bool {
 fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
     let judge = found.judge(path, layer);
     found.parts_file(path, Syntax::JsonWithComments, layer, |found, root, parts| {
-        parts.add_hooks(found.members(path, root, "hooks"), NOT_EVENTS);
+        let hooks = found.members(path, root, "hooks");
+        judge.hooks(parts, hooks);
+        parts.add_hooks(hooks, NOT_EVENTS);
         let servers = found.members(path, root, "mcpServers");
         judge.servers(parts, servers);
         permissions::gemini(&judge, root, parts);

@@ -4,6 +4,7 @@ mod claude;
 mod codex;
 mod collector;
 mod directory_hosts;
+mod dotenv;
 mod finding;
 mod gemini;
 mod install;

@@ -4,11 +4,10 @@
 //! pins the user's own hook works. The variables of a server are left out, because they reach that server alone.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-mod dotenv;
-
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{LineEnds, LineIndex};
 
+use crate::dotenv::{self, FileVariable};
 use crate::known_host::HOME_VARIABLES;
 use crate::source_file::{SourceFile, Syntax};
 
@@ -58,7 +57,7 @@ pub struct TrustRoot {
 #[must_use]
 pub fn trust_roots(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
     let mut roots = match file.rsplit('/').next() {
-        Some(".env") => dotenv::assignments(bytes),
+        Some(".env") => in_dotenv(bytes),
         _ => in_settings(file, bytes),
     };
     roots.retain(|root| is_trust_root(&root.name));
@@ -73,18 +72,23 @@ fn is_trust_root(name: &str) -> bool {
         || PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
 }
 
+/// Returns all variables of a `.env` file.
+fn in_dotenv(bytes: &[u8]) -> Vec<TrustRoot> {
+    let lines = LineIndex::new(bytes, LineEnds::Text);
+    let root =
+        |one: FileVariable| TrustRoot { line: lines.line(one.at), name: one.name, value: Some(one.value) };
+    dotenv::assignments(bytes).into_iter().map(root).collect()
+}
+
 /// Returns all variables of a settings file.
 fn in_settings(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
     let syntax = match file {
         ".codex/config.toml" => Syntax::Toml,
         ".claude/settings.json" | ".claude/settings.local.json" => Syntax::Json,
+        ".vscode/settings.json" => Syntax::JsonWithCommas,
         _ => Syntax::JsonWithComments,
     };
-    let mut bytes = bytes.to_vec();
-    if file == ".vscode/settings.json" {
-        blank_trailing_commas(&mut bytes);
-    }
-    let source = SourceFile::new(file.to_owned(), bytes.clone(), syntax);
+    let source = SourceFile::new(file.to_owned(), bytes.to_vec(), syntax);
     let Ok(root) = source.parse() else { return Vec::new() };
     let mut members: Vec<&JsonMember<'_>> = Vec::new();
     let mut entries: Vec<&JsonNode<'_>> = Vec::new();
@@ -102,7 +106,7 @@ fn in_settings(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
             }
         }
     }
-    let lines = LineIndex::new(&bytes, LineEnds::Lf);
+    let lines = LineIndex::new(bytes, LineEnds::Lf);
     let set = members.into_iter().filter(|member| !member.node().is_null()).map(|member| TrustRoot {
         line: lines.line(member.key_span().start),
         name: member.key().to_owned(),
@@ -140,29 +144,5 @@ fn everything<'n, 'f>(
     for item in node.items().unwrap_or_default() {
         items.push(item);
         everything(item, members, items);
-    }
-}
-
-/// Replaces commas before a closing bracket with spaces, as the editor reads them.
-fn blank_trailing_commas(bytes: &mut [u8]) {
-    let mut plain = bytes.to_vec();
-    crate::source_file::blank_comments(&mut plain);
-    let mut comma = None;
-    let (mut is_text, mut is_escaped) = (false, false);
-    for (at, byte) in plain.iter().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => (is_text, comma) = (!is_text, None),
-            _ if is_text => {}
-            b',' => comma = Some(at),
-            b'}' | b']' => {
-                if let Some(byte) = comma.take().and_then(|at| bytes.get_mut(at)) {
-                    *byte = b' ';
-                }
-            }
-            byte if byte.is_ascii_whitespace() => {}
-            _ => comma = None,
-        }
     }
 }

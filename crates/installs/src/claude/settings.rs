@@ -163,7 +163,9 @@ pub(super) fn read(found: &mut Collector<'_>) -> Settings {
 
 /// Adds the hooks, environment and commands of a settings file.
 fn add_parts(found: &mut Collector<'_>, judge: &Judge, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
-    parts.add_hooks(found.members(path, root, "hooks"), &[]);
+    let hooks = found.members(path, root, "hooks");
+    judge.hooks(parts, hooks);
+    parts.add_hooks(hooks, &[]);
     let env = found.members(path, root, "env");
     judge.variables(parts, env, VariableReach::Host);
     parts.add_env(env);

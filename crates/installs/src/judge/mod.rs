@@ -1,6 +1,5 @@
 //! Judges what settings do: variables that run code, addresses that redirect the host, and permissions.
 
-pub(crate) mod dotenv;
 pub(crate) mod permissions;
 pub(crate) mod rules;
 pub(crate) mod variables;
@@ -10,8 +9,10 @@ use plugward_types::{Severity, Span};
 
 use crate::InstallLayer;
 use crate::collector::{Collector, base_of};
+use crate::dotenv::{self, FileVariable};
 use crate::parts::{FoundSetting, Parts};
 use crate::table::HostRow;
+use variables::VariableReach;
 
 /// The owner of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub(crate) enum FileOwner {
 
 /// The settings file of a project that a host writes when the user clicks.
 const LOCAL: &str = "/.claude/settings.local.json";
+
+/// The most bytes of a file of variables. Real ones have a few KiB.
+pub(crate) const ENVIRONMENT_LIMIT: usize = 1 << 20;
 
 /// Judges the settings of one file.
 pub(crate) struct Judge {
@@ -61,6 +65,16 @@ impl Judge {
         let project = machine.project.or(machine.directory).map_or(base, |project| project.as_str());
         let base = if owner == FileOwner::User { project } else { base };
         Self { owner, base: base.to_owned(), project: project.to_owned(), host: found.row }
+    }
+
+    /// Judges the variables of a file, and adds those that count. The others, such as keys, are not part of the contents.
+    pub(crate) fn environment_file(&self, parts: &mut Parts, text: &str) {
+        for FileVariable { name, at, value } in dotenv::assignments(text.as_bytes()) {
+            let setting = NamedSetting { name: &name, span: Span::new(at, at.saturating_add(name.len())) };
+            if self.variable(parts, setting, &value, VariableReach::Host) {
+                parts.add_variable(&name, &value);
+            }
+        }
     }
 
     /// Returns the severity of what only a repository must not do.

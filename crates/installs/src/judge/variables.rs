@@ -62,6 +62,20 @@ impl Judge {
         }
     }
 
+    /// Judges the variables that hooks have of their own, at any depth.
+    pub(crate) fn hooks(&self, parts: &mut Parts, hooks: &[JsonMember<'_>]) {
+        for member in hooks {
+            match (member.key(), member.node().members()) {
+                ("env", Some(members)) => self.variables(parts, members, VariableReach::Server),
+                (_, Some(members)) => self.hooks(parts, members),
+                _ => {
+                    let items = member.node().items().unwrap_or_default().iter();
+                    items.filter_map(JsonNode::members).for_each(|members| self.hooks(parts, members));
+                }
+            }
+        }
+    }
+
     /// Judges one variable, and returns `true` if it adds files or something is said about it.
     pub(crate) fn variable(
         &self,

@@ -146,6 +146,21 @@ fn the_variables_of_codex_and_of_servers_are_judged() {
 }
 
 #[test]
+fn the_variables_of_a_hook_are_judged() {
+    let hook = |name: &str| {
+        let text = serde_json::json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "true", "env": { name: "./x" } }] }] } });
+        [
+            (KnownHost::Claude, SHARED),
+            (KnownHost::Gemini, GEMINI),
+            (KnownHost::Codex, "~/site/.codex/hooks.json"),
+        ]
+        .map(|(host, path)| said(&read(host, path, &text.to_string())))
+    };
+    assert!(hook("BASH_ENV").iter().all(|said| said == &["warning env/hijack BASH_ENV"]));
+    assert!(hook("A_MODE").iter().all(Vec::is_empty));
+}
+
+#[test]
 fn shared_permissions_are_contents_and_those_of_the_user_are_not() {
     let text = r#"{"permissions":{"defaultMode":"bypassPermissions","allow":["Bash(npm test)","Bash(*)"]}}"#;
     let found = read(KnownHost::Claude, SHARED, text);

@@ -88,6 +88,8 @@ fn adapters_read_only_places_of_the_table() {
             project: Some(&place),
             directory: Some(&place),
             files: &looks,
+            nested: &[],
+            unsearched: &[],
         };
         let _inventory = read_host(*host, &machine);
         let known: Vec<String> = row.places().flat_map(|place| paths(row, place)).collect();

@@ -1,39 +1,37 @@
 //! Reads the names that a `.env` file sets, in the syntax of the package `dotenv`.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use super::TrustRoot;
+/// A variable of a file.
+pub(crate) struct FileVariable {
+    pub(crate) name: String,
+    /// The offset of the name.
+    pub(crate) at: usize,
+    pub(crate) value: String,
+}
 
 /// Returns all assignments of a file. Bytes that are not UTF-8 belong to no name.
-pub(super) fn assignments(bytes: &[u8]) -> Vec<TrustRoot> {
+pub(crate) fn assignments(bytes: &[u8]) -> Vec<FileVariable> {
     let mut found = Vec::new();
-    let (mut line, mut at) = (1_u32, 0);
     // A byte order mark is not part of the first name.
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        at = 3;
-    }
+    let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     while at < bytes.len() {
         let rest = bytes.get(at..).unwrap_or_default();
         let length = match assignment(rest) {
-            Some(Assignment { name, value, length }) => {
-                let value = Some(String::from_utf8_lossy(value).into_owned());
-                found.push(TrustRoot { line, name: String::from_utf8_lossy(name).into_owned(), value });
+            Some(Assignment { start, name, value, length }) => {
+                let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+                found.push(FileVariable { name: text(name), at: at + start, value: text(value) });
                 length
             }
             None => line_length(rest),
         };
-        // A carriage return alone ends a line as well.
-        let read = rest.get(..length).unwrap_or(rest);
-        let ends = read
-            .iter()
-            .enumerate()
-            .filter(|(at, byte)| **byte == b'\n' || **byte == b'\r' && rest.get(at + 1) != Some(&b'\n'));
-        line = line.saturating_add(u32::try_from(ends.count()).unwrap_or(u32::MAX));
         at += length.max(1);
     }
     found
 }
 
 struct Assignment<'b> {
+    /// The offset of the name.
+    start: usize,
     name: &'b [u8],
     value: &'b [u8],
     /// The length with everything up to the end of the line.
@@ -51,6 +49,7 @@ fn assignment(text: &[u8]) -> Option<Assignment<'_>> {
     }
     let name = text.get(at..)?;
     let name = name.get(..name.iter().take_while(is_name).count()).filter(|name| !name.is_empty())?;
+    let start = at;
     at += name.len();
     let after = text.get(at..)?;
     // The package accepts line breaks before the sign.
@@ -65,9 +64,11 @@ fn assignment(text: &[u8]) -> Option<Assignment<'_>> {
     let value = text.get(at..)?;
     let (value, length) = quoted(value).unwrap_or_else(|| {
         let length = line_length(value);
-        (value.get(..length).unwrap_or(value).trim_ascii(), length)
+        let line = value.get(..length).unwrap_or(value);
+        // A comment needs no blank before it.
+        (line.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii(), length)
     });
-    Some(Assignment { name, value, length: at + length })
+    Some(Assignment { start, name, value, length: at + length })
 }
 
 /// Returns a quoted value, which can contain line breaks, and its length with the end of its line. Text after the
