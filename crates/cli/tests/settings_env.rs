@@ -114,7 +114,7 @@ fn each_kind_of_setting_asks_once_and_shows_its_place() {
 fn a_value_is_in_no_output() {
     let secret = ["hunter", "2hunter2"].concat();
     let proxy =
-        format!("{{\"env\":{{\"HTTPS_PROXY\":\"http://u:{secret}@a.example\",\"BASH_ENV\":\"{secret}\"}}}}");
+        format!("{{\"env\":{{\"HTTPS_PROXY\":\"http://u:{secret}@a.example\",\"MY_NOTE\":\"{secret}\"}}}}");
     let project = Project::with(&[(SHARED, &proxy)]);
     for args in [
         &["check", "-v"][..],
