@@ -1,6 +1,6 @@
 //! Skills of directories inside a project, and the list that saves a hook from searching them again.
 
-#![expect(clippy::disallowed_methods, reason = "tests write files")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests write files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 #[expect(dead_code, reason = "these tests start the program in a project")]

@@ -2,7 +2,6 @@
 //!
 //! A host starts its hooks with the variables of its settings. A repository that sets one of these decides with which
 //! pins the user's own hook works. The variables of a server are left out, because they reach that server alone.
-#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 mod dotenv;
 
