@@ -1,6 +1,6 @@
 //! The files of pins and ledger: who can write them, and what it means if they are gone.
 
-#![expect(clippy::disallowed_methods, reason = "tests write files")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests write files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 #[expect(dead_code, reason = "these tests start the program in a temporary directory")]

@@ -1,6 +1,6 @@
 //! A repository must not decide with which pins, settings and home directories plugward works.
 
-#![expect(clippy::disallowed_methods, reason = "tests write files")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests write files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 
 #[expect(dead_code, reason = "these tests start the program in a project")]

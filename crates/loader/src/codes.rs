@@ -51,6 +51,10 @@ pub const CODES: &[(&str, &str)] = &[
         "fix or leave out the plugin that does not load, or allow plugins to load without it",
     ),
     (
+        "pin/lost",
+        "restore plugins.pins.toml from a backup, or start over: the pins file and its backup are gone, and the ledger knows that they had pins",
+    ),
+    (
         "settings/trust-root",
         "remove the variable from the project's file; it decides which pins, settings or libraries plugward uses, so nothing else is judged",
     ),

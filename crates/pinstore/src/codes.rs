@@ -31,10 +31,6 @@ pub const CODES: &[(&str, &str)] = &[
         "pin/migrated",
         "nothing: the contents match a pin of an older version of plugward, which now also covers the files outside",
     ),
-    (
-        "pin/lost",
-        "restore plugins.pins.toml from a backup, or start over: the pins file and its backup are gone, and the ledger knows that they had pins",
-    ),
     ("pin/moved", "nothing: the contents match the pin of the plugin's old place"),
     ("pin/new", "review the new plugin"),
     ("pin/none", "name a plugin that is pinned"),

@@ -142,6 +142,8 @@ pub(crate) struct RunNotes {
     off: Vec<BundleNames>,
     seen: SearchExtent,
     store_failed: bool,
+    /// The record of the number of pins after the commit.
+    stored: Option<LedgerEvent>,
 }
 
 fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut Host<'_>) -> RunResult {
@@ -166,6 +168,7 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
         settle(&mut all, &mut stores.pins, options, host, &mut run);
     gathered.store_failed |=
         store_failed == StoreFailed::Yes || stores.approvals.is_broken() || stores.revocations.has_failed();
+    gathered.stored = stores.pins.stored();
     let report = finish(&mut all, roots, options, gathered, &mut run);
     if run.failure().is_some() {
         // Capabilities that were granted before the ledger failed belong to no plugin that loads.
@@ -517,7 +520,6 @@ fn settle(
         })
         .collect();
     run.write(&exceptions);
-    run.write(pins.stored().as_slice());
     let which = if none_loads(all) { TakeBack::All } else { TakeBack::OfRefused };
     mint::take_back(&mut granted, all, run, which);
     refuse_unrecorded(all, run);
@@ -587,7 +589,7 @@ pub(crate) fn finish(
         }
     }
     all.sort_by(|a, b| (&a.id, a.place.root, &a.key).cmp(&(&b.id, b.place.root, &b.key)));
-    let RunNotes { mut skipped, mut notices, seen, store_failed, off: _ } = gathered;
+    let RunNotes { mut skipped, mut notices, seen, store_failed, stored, off: _ } = gathered;
     let mut plugins: Vec<_> = all.iter().map(Examined::report).collect();
     for plugin in &mut plugins {
         for message in plugin.reasons.iter_mut().map(|reason| &mut reason.message) {
@@ -601,6 +603,7 @@ pub(crate) fn finish(
         notice.message = shortened(&notice.message, roots);
     }
     run.decisions(options.trust_word(), &plugins);
+    run.write(stored.as_slice());
     if let Some(failure) = run.failure() {
         refuse_unrecorded(all, run);
         for plugin in plugins.iter_mut().filter(|plugin| plugin.decision == Decision::Load) {

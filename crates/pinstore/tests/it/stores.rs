@@ -1,7 +1,7 @@
 //! Stores that cannot be used, and what a host makes of them.
 
 use core::time::Duration;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 
 use plugward_pinstore::{
     AgreedAge, Change, ChangeOutcome, LockMatch, PinCheck, PinDecision, PinOrigin, Pins, STORE_ERROR_EXIT,
@@ -68,10 +68,7 @@ fn a_link_fifo_folder_or_open_mode_is_never_believed() {
             assert!(made.success());
         }),
         ("folder", &|| std::fs::create_dir(&path).unwrap()),
-        ("mode", &|| {
-            std::fs::copy(&other, &path).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
-        }),
+        ("twin", &|| std::fs::hard_link(&other, &path).unwrap()),
     ];
     for (number, (what, put)) in put.into_iter().enumerate() {
         std::fs::remove_file(&path).unwrap();
@@ -84,7 +81,7 @@ fn a_link_fifo_folder_or_open_mode_is_never_believed() {
         assert_eq!(check(&pins, A, &facts(1)), SAME);
         // The next commit puts a file of ours there, and keeps what was there.
         let seen = facts(10 + u64::try_from(number).unwrap());
-        if what == "mode" {
+        if what == "twin" {
             // All three names are taken: nothing is written over, and the pins that were read hold.
             let error =
                 pins.commit(vec![enroll(&format!("path:/plugins/{what}"), &seen)], now()).unwrap_err();
@@ -98,6 +95,17 @@ fn a_link_fifo_folder_or_open_mode_is_never_believed() {
         }
     }
     assert!(std::fs::read_to_string(&other).unwrap().contains("serial = 1"), "a link was not followed");
+    // What another user could write is an error, since the backup does not show what they wrote.
+    let home = pinned();
+    home.set_mode(0o666);
+    let error = Pins::open(&home.file()).unwrap_err();
+    assert_eq!(error.code(), "pin/store");
+    assert!(error.help().contains("chmod go-w"), "{}", error.help());
+    home.set_mode(0o660);
+    assert!(matches!(home.open().1, StoreCheck::Ready));
+    home.set_mode(0o666);
+    Pins::start_over(&home.file(), Duration::from_secs(1)).unwrap();
+    assert!(matches!(home.open().1, StoreCheck::Ready));
 }
 
 #[test]

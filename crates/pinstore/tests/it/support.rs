@@ -42,6 +42,12 @@ impl Home {
         Pins::open(&self.file()).unwrap()
     }
 
+    /// Sets the permissions of the pins file.
+    pub(crate) fn set_mode(&self, mode: u32) {
+        let path = self.directory.path().join("plugins.pins.toml");
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         self.dir().read_to_string(name).unwrap()
     }
