@@ -230,7 +230,9 @@ impl Reader<'_> {
         let mut words = vec![CommandWord::known(base)];
         words.extend(arguments.iter().cloned());
         let opens = self.line.open_words.len();
+        self.wrapped = true;
         self.start(&words, &super::Call::default())?;
+        self.wrapped = false;
         // The interpreter itself comes from the package, so only its arguments can be open.
         let bare = |open: &crate::OpenWord| open.word.shown() == base;
         if self.line.open_words.get(opens).is_some_and(bare) {
