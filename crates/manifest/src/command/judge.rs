@@ -202,13 +202,22 @@ impl Judge<'_> {
             (ProgramRole::Builtin, "." | "source") if program.arguments.is_empty() => {
                 Some(Verdict::new(Coverage::InlineShell, "source without a file"))
             }
-            (ProgramRole::Builtin, "eval" | "trap") => Some(
-                self.targets(program)
-                    .unwrap_or_else(|| Verdict::new(Coverage::InlineShell, "code in an argument")),
-            ),
+            (ProgramRole::Builtin, "eval" | "trap") => Some(self.targets(program).unwrap_or_else(|| {
+                let open = program.arguments.iter().any(|word| is_open(self.context, word.shown()));
+                let coverage = if open { Coverage::Unresolved } else { Coverage::InlineShell };
+                Verdict::new(coverage, "code in an argument")
+            })),
             (ProgramRole::Builtin, "." | "source") => Some(self.interpreted(program)),
             (ProgramRole::Builtin, _) => return None,
-            (ProgramRole::Interpreter, "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk") => None,
+            // Pins contain these labels, so the programs keep those of other programs in `PATH`.
+            (ProgramRole::Interpreter, "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk" | "osascript") => {
+                None
+            }
+            (ProgramRole::Interpreter, "deno" | "bun")
+                if program.starts.is_empty() && !program.arguments.is_empty() =>
+            {
+                None
+            }
             (ProgramRole::Interpreter, _) => Some(self.interpreted(program)),
             _ => self.managed(program, base).or_else(|| self.targets(program)),
         };
