@@ -155,22 +155,6 @@ fn executed(words: &Words<'_>) -> Vec<InnerPart> {
 
 /// Finds the commands in options and subcommands of git. Everything else is data, such as commit messages.
 fn git(words: &Words<'_>) -> Vec<InnerPart> {
-    const KEYS: [&str; 14] = [
-        "core.pager",
-        "core.editor",
-        "core.sshcommand",
-        "core.fsmonitor",
-        "core.askpass",
-        "core.gitproxy",
-        "diff.external",
-        "sequence.editor",
-        "credential.helper",
-        "gpg.program",
-        "gpg.ssh.program",
-        "init.templatedir",
-        "interactive.difffilter",
-        "uploadpack.packobjectshook",
-    ];
     let mut parts = Vec::new();
     let mut at = 1;
     while at < words.len() {
@@ -181,7 +165,7 @@ fn git(words: &Words<'_>) -> Vec<InnerPart> {
                 let setting = text(words, at);
                 if let Some((key, value)) = setting.split_once('=') {
                     let key = key.to_ascii_lowercase();
-                    let runs = KEYS.contains(&key.as_str())
+                    let runs = has(&table().git_keys, &key)
                         || [
                             ".textconv",
                             ".command",

@@ -14,6 +14,8 @@ pub(crate) struct Table {
     pub(crate) environment_printers: Vec<String>,
     pub(crate) downloaders: Vec<String>,
     project_tools: Vec<String>,
+    pub(crate) npm_verbs: Vec<String>,
+    pub(crate) git_keys: Vec<String>,
     pub(crate) package_runners: Vec<String>,
     pub(crate) plugin_roots: Vec<String>,
     pub(crate) code_options: Vec<String>,

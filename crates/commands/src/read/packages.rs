@@ -11,52 +11,6 @@ use crate::{
 
 type Words<'w> = [Option<&'w str>];
 
-/// Verbs of npm and of managers with the same verbs that run no recipe of their name.
-const NPM_VERBS: [&str; 42] = [
-    "access",
-    "add",
-    "approve-builds",
-    "audit",
-    "bin",
-    "cache",
-    "ci",
-    "config",
-    "create",
-    "dedupe",
-    "deploy",
-    "exec",
-    "fetch",
-    "help",
-    "i",
-    "info",
-    "init",
-    "install",
-    "link",
-    "list",
-    "login",
-    "ls",
-    "outdated",
-    "pack",
-    "patch",
-    "prune",
-    "publish",
-    "rebuild",
-    "remove",
-    "rm",
-    "root",
-    "set",
-    "setup",
-    "store",
-    "un",
-    "uninstall",
-    "up",
-    "update",
-    "upgrade",
-    "version",
-    "view",
-    "why",
-];
-
 fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
     words.get(at).copied().flatten().unwrap_or_default()
 }
@@ -190,7 +144,7 @@ impl Reader<'_> {
                 self.recipe(at, tool, Some(&CommandWord::known("test")));
             }
             "test" | "start" | "stop" | "restart" => self.recipe(at, tool, words.get(verb)),
-            verb_name if NPM_VERBS.contains(&verb_name) || base == "npm" => {}
+            verb_name if has(&table().npm_verbs, verb_name) || base == "npm" => {}
             _ => self.recipe(at, tool, words.get(verb)),
         }
         Ok(false)
