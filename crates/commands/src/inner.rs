@@ -155,22 +155,6 @@ fn executed(words: &Words<'_>) -> Vec<InnerPart> {
 
 /// Finds the commands in options and subcommands of git. Everything else is data, such as commit messages.
 fn git(words: &Words<'_>) -> Vec<InnerPart> {
-    const KEYS: [&str; 14] = [
-        "core.pager",
-        "core.editor",
-        "core.sshcommand",
-        "core.fsmonitor",
-        "core.askpass",
-        "core.gitproxy",
-        "diff.external",
-        "sequence.editor",
-        "credential.helper",
-        "gpg.program",
-        "gpg.ssh.program",
-        "init.templatedir",
-        "interactive.difffilter",
-        "uploadpack.packobjectshook",
-    ];
     let mut parts = Vec::new();
     let mut at = 1;
     while at < words.len() {
@@ -181,7 +165,7 @@ fn git(words: &Words<'_>) -> Vec<InnerPart> {
                 let setting = text(words, at);
                 if let Some((key, value)) = setting.split_once('=') {
                     let key = key.to_ascii_lowercase();
-                    let runs = KEYS.contains(&key.as_str())
+                    let runs = has(&table().git_keys, &key)
                         || [
                             ".textconv",
                             ".command",
@@ -266,7 +250,9 @@ impl Wrapper {
             let ends = |option: &String| {
                 option.len() == 2 && option.get(1..).is_some_and(|letter| word.ends_with(letter))
             };
-            if has(&self.text, word) || (cluster && self.text.iter().any(ends)) {
+            let attached =
+                self.text.iter().any(|option| option.len() == 2 && word.starts_with(option.as_str()));
+            if has(&self.text, word) || (cluster && !attached && self.text.iter().any(ends)) {
                 at += 1;
                 if at < words.len() {
                     // `nix develop -c sh x` has words, `su -c "sh x"` a text.
@@ -276,6 +262,10 @@ impl Wrapper {
                     }
                     parts.push(part);
                 }
+            } else if let Some(option) =
+                self.text.iter().find(|option| option.len() == 2 && word.starts_with(*option))
+            {
+                parts.push(InnerPart::Text { word: at, offset: option.len() });
             } else if has(&self.text, inline) && inline.len() < word.len() {
                 parts.push(InnerPart::Text { word: at, offset: inline.len() + 1 });
             } else if word.len() > 1 && word.starts_with(['-', '+']) {

@@ -14,6 +14,8 @@ pub(crate) struct Table {
     pub(crate) environment_printers: Vec<String>,
     pub(crate) downloaders: Vec<String>,
     project_tools: Vec<String>,
+    pub(crate) npm_verbs: Vec<String>,
+    pub(crate) git_keys: Vec<String>,
     pub(crate) package_runners: Vec<String>,
     pub(crate) plugin_roots: Vec<String>,
     pub(crate) code_options: Vec<String>,
@@ -218,11 +220,6 @@ pub(crate) fn role(base: &str) -> ProgramRole {
         Some(Known::Role(role)) => role,
         None => ProgramRole::Other,
     }
-}
-
-/// Returns the names of the programs of a kind, sorted.
-pub(crate) fn names(wanted: ProgramRole) -> impl Iterator<Item = &'static str> {
-    NAMES.keys().copied().filter(move |name| role(name) == wanted)
 }
 
 /// Returns `true` if a program passes on the text that it reads.

@@ -11,52 +11,6 @@ use crate::{
 
 type Words<'w> = [Option<&'w str>];
 
-/// Verbs of npm and of managers with the same verbs that run no recipe of their name.
-const NPM_VERBS: [&str; 42] = [
-    "access",
-    "add",
-    "approve-builds",
-    "audit",
-    "bin",
-    "cache",
-    "ci",
-    "config",
-    "create",
-    "dedupe",
-    "deploy",
-    "exec",
-    "fetch",
-    "help",
-    "i",
-    "info",
-    "init",
-    "install",
-    "link",
-    "list",
-    "login",
-    "ls",
-    "outdated",
-    "pack",
-    "patch",
-    "prune",
-    "publish",
-    "rebuild",
-    "remove",
-    "rm",
-    "root",
-    "set",
-    "setup",
-    "store",
-    "un",
-    "uninstall",
-    "up",
-    "update",
-    "upgrade",
-    "version",
-    "view",
-    "why",
-];
-
 fn text<'w>(words: &Words<'w>, at: usize) -> &'w str {
     words.get(at).copied().flatten().unwrap_or_default()
 }
@@ -140,7 +94,9 @@ impl Reader<'_> {
     fn reference(&mut self, at: usize, registry: PackageRegistry, word: Option<&CommandWord>) {
         let Some(word) = word else { return };
         for parts in word.values() {
-            let reference = CommandWord::new(word.shown(), vec![parts.to_vec()]);
+            // A pattern such as `a==1.*` matches no file and stays as it is.
+            let text = crate::word::pattern(parts).map(CommandWord::known);
+            let reference = text.unwrap_or_else(|| CommandWord::new(word.shown(), vec![parts.to_vec()]));
             if reference.literal().is_none() {
                 self.open(word, parts);
             }
@@ -188,7 +144,7 @@ impl Reader<'_> {
                 self.recipe(at, tool, Some(&CommandWord::known("test")));
             }
             "test" | "start" | "stop" | "restart" => self.recipe(at, tool, words.get(verb)),
-            verb_name if NPM_VERBS.contains(&verb_name) || base == "npm" => {}
+            verb_name if has(&table().npm_verbs, verb_name) || base == "npm" => {}
             _ => self.recipe(at, tool, words.get(verb)),
         }
         Ok(false)
@@ -230,7 +186,9 @@ impl Reader<'_> {
         let mut words = vec![CommandWord::known(base)];
         words.extend(arguments.iter().cloned());
         let opens = self.line.open_words.len();
+        self.wrapped = true;
         self.start(&words, &super::Call::default())?;
+        self.wrapped = false;
         // The interpreter itself comes from the package, so only its arguments can be open.
         let bare = |open: &crate::OpenWord| open.word.shown() == base;
         if self.line.open_words.get(opens).is_some_and(bare) {

@@ -1,6 +1,7 @@
 //! Tests of the reader at the edge of the crate.
 
 mod commands;
+mod inner;
 mod limits;
 mod properties;
 mod support;

@@ -1,0 +1,161 @@
+//! The wrapper rule alone, and variables.
+
+use plugward_commands::{
+    InnerPart, PackagePrecision, PackageRegistry, ProgramRole, VariableEffect, inner_command, precision,
+    read_variable,
+};
+
+use crate::support::{context, target};
+
+fn parts(text: &str) -> Vec<InnerPart> {
+    let words: Vec<Option<&[u8]>> = text.split('|').map(|word| Some(word.as_bytes())).collect();
+    inner_command(&words).parts
+}
+
+#[test]
+fn programs_that_start_programs_are_known() {
+    let plain = [
+        "sudo",
+        "doas",
+        "env",
+        "command",
+        "builtin",
+        "exec",
+        "nohup",
+        "nice",
+        "ionice",
+        "time",
+        "stdbuf",
+        "setsid",
+        "busybox",
+        "toybox",
+        "strace",
+        "unshare",
+        "xargs",
+        "parallel",
+        "systemd-run",
+        "firejail",
+        "ltrace",
+        "rlwrap",
+        "eatmydata",
+        "entr",
+        "nsenter",
+        "tsocks",
+        "dbus-run-session",
+        "prlimit",
+        "numactl",
+        "setarch",
+        "linux32",
+        "linux64",
+        "valgrind",
+        "pkexec",
+        "unbuffer",
+        "catchsegv",
+        "proot",
+        "chronic",
+        "torsocks",
+        "proxychains",
+        "proxychains4",
+        "caffeinate",
+        "fakeroot",
+        "noglob",
+        "nocorrect",
+        "coproc",
+        "corepack",
+    ];
+    for name in plain {
+        assert_eq!(parts(&format!("{name}|prog|a")), [InnerPart::Words { from: 1, to: 3 }], "{name}");
+    }
+    for name in ["timeout", "chroot", "taskset", "flock", "faketime", "chrt", "gosu", "su-exec"] {
+        assert_eq!(parts(&format!("{name}|x|prog|a")), [InnerPart::Words { from: 2, to: 4 }], "{name}");
+    }
+    for name in
+        ["poetry", "pipenv", "pdm", "rye", "hatch", "conda", "mamba", "micromamba", "pixi", "volta", "uv"]
+    {
+        assert_eq!(parts(&format!("{name}|run|prog|a")), [InnerPart::Words { from: 2, to: 4 }], "{name}");
+    }
+    for name in ["bundle", "mise", "asdf", "rbenv", "pyenv", "fnm", "nvm"] {
+        assert_eq!(parts(&format!("{name}|exec|prog|a")), [InnerPart::Words { from: 2, to: 4 }], "{name}");
+    }
+    assert_eq!(parts("sudo|-u|me|-E|prog"), [InnerPart::Words { from: 4, to: 5 }]);
+    assert_eq!(parts("unknown|--exec=sh x"), [InnerPart::Text { word: 1, offset: 7 }]);
+    assert_eq!(parts("env|-Ssh x"), [InnerPart::Text { word: 1, offset: 2 }]);
+}
+
+#[test]
+fn words_that_start_nothing_are_no_commands() {
+    for text in [
+        "sudo|-l",
+        "command|-v|sh",
+        "echo|sh|-c|x",
+        "git|commit|-m|sh x",
+        "grep|-e|bash -c",
+        "unknown|prog|a",
+        "docker|run|img|/projects",
+    ] {
+        assert_eq!(parts(text), [], "{text}");
+    }
+    assert_eq!(
+        inner_command(&[None, Some(b"sh"), Some(b"-c"), None]).parts,
+        [InnerPart::Words { from: 1, to: 4 }]
+    );
+    assert_eq!(inner_command(&[Some(b"\xff"), None]).role, ProgramRole::Other);
+    assert_eq!(inner_command(&[]).parts, []);
+}
+
+#[test]
+fn variables_have_effects() {
+    for (name, value, effect, starts) in [
+        ("BASH_ENV", ".claude/b.sh", VariableEffect::Hijack, ".claude/b.sh"),
+        ("BASH_ENV", "", VariableEffect::Nothing, ""),
+        ("ENV", "production", VariableEffect::Nothing, ""),
+        ("ENV", "./x", VariableEffect::Hijack, "x"),
+        ("NODE_OPTIONS", "--require ./x.js", VariableEffect::Hijack, "x.js"),
+        ("NODE_OPTIONS", "--import=file:///x.mjs", VariableEffect::Hijack, "/x.mjs"),
+        ("NODE_OPTIONS", "--inspect=0.0.0.0", VariableEffect::Hijack, ""),
+        ("NODE_OPTIONS", "--max-old-space-size=4096", VariableEffect::Nothing, ""),
+        ("EDITOR", "vim", VariableEffect::Nothing, ""),
+        ("EDITOR", "code --wait", VariableEffect::Nothing, ""),
+        ("EDITOR", "./x.sh", VariableEffect::Hijack, "code:Shell x.sh"),
+        ("GIT_SSH_COMMAND", "sh a.sh", VariableEffect::Hijack, "code:Shell a.sh"),
+        ("GIT_CONFIG_COUNT", "1", VariableEffect::Hijack, ""),
+        ("GIT_CONFIG_GLOBAL", "x/gitconfig", VariableEffect::Hijack, "x/gitconfig"),
+        ("GIT_AUTHOR_NAME", "me", VariableEffect::Nothing, ""),
+        ("PATH", ".claude/bin:$PATH", VariableEffect::SearchPath, "glob:.claude/bin/*"),
+        ("PATH", "./node_modules/.bin:${PATH}", VariableEffect::Nothing, ""),
+        ("PYTHONPATH", "lib", VariableEffect::AddsFiles, "glob:lib/*"),
+        ("PIP_INDEX_URL", "https://x.example", VariableEffect::Registry, ""),
+        ("HTTPS_PROXY", "http://x.example", VariableEffect::Proxy, ""),
+        ("NODE_EXTRA_CA_CERTS", "x.pem", VariableEffect::Certificate, ""),
+        ("FOO", "sh a.sh", VariableEffect::Nothing, ""),
+    ] {
+        let reading = read_variable(name, value, &context()).unwrap();
+        let found: Vec<String> = reading.starts.iter().map(target).collect();
+        assert_eq!((reading.effect, found.join(" ").as_str()), (effect, starts), "{name}={value}");
+    }
+    assert_eq!(read_variable("BASH_ENV", "$X/b.sh", &context()).unwrap().open_words.len(), 1);
+}
+
+#[test]
+fn references_have_a_precision() {
+    let sha = "0123456789abcdef0123456789abcdef01234567";
+    let git = format!("git+https://x.example/r.git#{sha}");
+    for (registry, reference, expected) in [
+        (PackageRegistry::Npm, "a@1.2.3", PackagePrecision::Version),
+        (PackageRegistry::Npm, "@s/a@1.2.3-rc.1", PackagePrecision::Version),
+        (PackageRegistry::Npm, "a@^1.2.3", PackagePrecision::Floating),
+        (PackageRegistry::Npm, "é", PackagePrecision::Floating),
+        (PackageRegistry::Npm, "", PackagePrecision::Floating),
+        (PackageRegistry::Npm, &git, PackagePrecision::Digest),
+        (PackageRegistry::PyPi, "a==1.2", PackagePrecision::Version),
+        (PackageRegistry::PyPi, "a==1.*", PackagePrecision::Floating),
+        (PackageRegistry::Image, "a:1.2", PackagePrecision::Version),
+        (PackageRegistry::Image, "a@sha256:12", PackagePrecision::Floating),
+        (PackageRegistry::Go, "x.example/a@v1.2.3", PackagePrecision::Version),
+        (PackageRegistry::Go, "x.example/a@latest", PackagePrecision::Floating),
+        (PackageRegistry::Deno, "npm:a@1.2.3", PackagePrecision::Version),
+        (PackageRegistry::Deno, "jsr:@s/a", PackagePrecision::Floating),
+    ] {
+        assert_eq!(precision(registry, reference), expected, "{reference}");
+    }
+}
