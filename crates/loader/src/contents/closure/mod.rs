@@ -159,17 +159,20 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
 
 /// Returns `true` if a host runs the commands or files of an item.
 fn runs(item: &SurfaceItem) -> bool {
+    // The text of another handler is a prompt or an address.
+    let is_command = item.fact("handler").is_none_or(|handler| handler == "command");
     // Imports of HyperAgent have digests of their own.
-    !matches!(
-        item.kind(),
-        SurfaceKind::Prompt
-            | SurfaceKind::Entry
-            | SurfaceKind::Shared
-            | SurfaceKind::HostModule
-            | SurfaceKind::Binary
-            | SurfaceKind::App
-            | SurfaceKind::Dependency
-    )
+    is_command
+        && !matches!(
+            item.kind(),
+            SurfaceKind::Prompt
+                | SurfaceKind::Entry
+                | SurfaceKind::Shared
+                | SurfaceKind::HostModule
+                | SurfaceKind::Binary
+                | SurfaceKind::App
+                | SurfaceKind::Dependency
+        )
 }
 
 /// The place of a command that a host reads, for a person.
