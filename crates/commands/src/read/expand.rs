@@ -124,6 +124,14 @@ impl Reader<'_> {
         Ok(all)
     }
 
+    /// Expands a word whose variables are not those of the command itself.
+    pub(super) fn unlisted(&mut self, word: &Word) -> Read<Values> {
+        self.unlisted = self.unlisted.saturating_add(1);
+        let values = self.single(word)?;
+        self.unlisted = self.unlisted.saturating_sub(1);
+        Ok(values)
+    }
+
     /// Expands a word that is data or a single argument.
     pub(super) fn expand_word(&mut self, word: &Word) -> Read<CommandWord> {
         Ok(CommandWord::new(shown(word), self.single(word)?))
@@ -148,6 +156,9 @@ impl Reader<'_> {
                 (vec![vec![parts]], Splitting::Joined)
             }
             Piece::Variable { name, operation, quoted } => {
+                if !quoted && self.unlisted == 0 {
+                    self.unquoted.insert(name.clone());
+                }
                 let (values, host) = self.variable(name, operation)?;
                 (values, if *quoted || host { Splitting::Joined } else { Splitting::Split })
             }
@@ -164,7 +175,7 @@ impl Reader<'_> {
                 (vec![vec![vec![WordPart::Output(source.clone())]]], Splitting::Joined)
             }
             Piece::Arithmetic(word) => {
-                self.single(word)?;
+                self.unlisted(word)?;
                 (vec![vec![vec![WordPart::Dynamic("$((…))".to_owned())]]], Splitting::Joined)
             }
         })
@@ -174,7 +185,9 @@ impl Reader<'_> {
     fn substitution(&mut self, script: &crate::syntax::Script, source: &str) -> Read<Values> {
         let place = self.place.clone();
         self.depth = self.depth.saturating_add(1);
+        let unlisted = core::mem::take(&mut self.unlisted);
         let mut output = self.branch(|reader| reader.script(script, None))?.output;
+        self.unlisted = unlisted;
         self.depth = self.depth.saturating_sub(1);
         self.place = place;
         if output.len() > VALUES || output.is_empty() {
@@ -198,10 +211,7 @@ impl Reader<'_> {
     /// Returns the value of `~`, `~+`, `~-` or `~user`.
     fn tilde(&mut self, prefix: &str) -> Values {
         match prefix {
-            "~" => {
-                self.used.insert("HOME".to_owned());
-                self.lookup("HOME").into_iter().flatten().collect()
-            }
+            "~" => self.lookup("HOME").into_iter().flatten().collect(),
             "~+" => self.directory_values(),
             _ => vec![vec![WordPart::Variable(prefix.to_owned())]],
         }
@@ -210,7 +220,8 @@ impl Reader<'_> {
     /// Returns the values of a variable after its operation, and whether the host sets it.
     fn variable(&mut self, name: &str, operation: &Operation) -> Read<(Vec<Vec<Parts>>, bool)> {
         let plain = name.trim_end_matches("[@]").trim_end_matches("[]");
-        if plain.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        let named = plain.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if named && self.unlisted == 0 && !matches!(operation, Operation::Indirect) {
             self.used.insert(plain.to_owned());
         }
         let is_set = self.variables.contains_key(plain);
@@ -220,11 +231,12 @@ impl Reader<'_> {
         let values = match operation {
             Operation::None => values,
             Operation::Required(word) => {
-                self.single(word)?;
+                self.unlisted(word)?;
                 values
             }
             Operation::Default(word) => {
-                let defaults: Vec<Vec<Parts>> = self.single(word)?.into_iter().map(|one| vec![one]).collect();
+                let defaults: Vec<Vec<Parts>> =
+                    self.unlisted(word)?.into_iter().map(|one| vec![one]).collect();
                 match (is_set, host) {
                     (_, true) => values,
                     // An empty value takes the default as well.
@@ -234,7 +246,7 @@ impl Reader<'_> {
             }
             Operation::Alternative(word) => {
                 let mut values: Vec<Vec<Parts>> =
-                    self.single(word)?.into_iter().map(|one| vec![one]).collect();
+                    self.unlisted(word)?.into_iter().map(|one| vec![one]).collect();
                 values.push(Vec::new());
                 values
             }
@@ -250,7 +262,7 @@ impl Reader<'_> {
             }
             Operation::Indirect => unknown,
             Operation::Other(word) => {
-                self.single(word)?;
+                self.unlisted(word)?;
                 unknown
             }
         };

@@ -72,6 +72,11 @@ pub(crate) struct Reader<'c> {
     widened: BTreeSet<String>,
     /// The number of programs around the current one.
     depth: usize,
+    /// Not 0 if variables are not those of a command's own words.
+    unlisted: usize,
+    /// `true` if the next program is behind a wrapper.
+    wrapped: bool,
+    unquoted: BTreeSet<String>,
     /// Not 0 if files are those of another machine.
     elsewhere: usize,
 }
@@ -95,6 +100,9 @@ impl<'c> Reader<'c> {
             loops: false,
             widened: BTreeSet::new(),
             depth: 0,
+            unlisted: 0,
+            wrapped: false,
+            unquoted: BTreeSet::new(),
             elsewhere: 0,
         }
     }
@@ -129,6 +137,7 @@ impl<'c> Reader<'c> {
     /// Returns the result.
     pub(crate) fn finish(mut self) -> CommandLine {
         self.line.variables = self.used.into_iter().collect();
+        self.line.unquoted_variables = self.unquoted.into_iter().collect();
         let opaque = core::mem::take(&mut self.opaque);
         let shown = |word: &mut CommandWord| word.replace_private(START, &opaque);
         for program in &mut self.line.programs {
@@ -147,6 +156,7 @@ impl<'c> Reader<'c> {
             let mut seen = BTreeSet::new();
             program.starts.retain(|target| seen.insert(target.clone()));
         }
+        self.line.other_words.iter_mut().for_each(shown);
         self.line.open_words.iter_mut().for_each(|open| shown(&mut open.word));
         let mut seen = BTreeSet::new();
         self.line.open_words.retain(|open| seen.insert((open.word.clone(), open.kind)));
@@ -158,7 +168,8 @@ impl<'c> Reader<'c> {
         self.budget.enter()?;
         let parsed = parse(text, &mut self.budget)?;
         if self.depth == 0 {
-            self.line.has_operators |= has_operators(&parsed.script);
+            self.line.is_compound |= parsed.form.is_compound;
+            self.line.has_operators |= parsed.form.has_operators;
         }
         if let Some(problem) = parsed.problem {
             let word = CommandWord::dynamic(problem);
@@ -263,7 +274,8 @@ impl<'c> Reader<'c> {
             }
             CommandKind::Data(words) => {
                 for word in words {
-                    self.expand_word(word)?;
+                    let word = self.expand_word(word)?;
+                    self.line.other_words.push(word);
                 }
                 Ok(vec![Vec::new()])
             }
@@ -277,17 +289,19 @@ impl<'c> Reader<'c> {
             match one {
                 Redirection::Input(word) => {
                     let word = self.expand_word(word)?;
+                    self.line.other_words.push(word.clone());
                     input = Some(self.contents(&word));
                 }
                 Redirection::Text(word) => input = Some(self.single(word)?),
                 Redirection::Document(body) => {
                     input = Some(match body.get() {
-                        Some(word) => self.single(word)?,
+                        Some(word) => self.unlisted(word)?,
                         None => vec![Vec::new()],
                     });
                 }
                 Redirection::Other(word) => {
-                    self.expand_word(word)?;
+                    let word = self.expand_word(word)?;
+                    self.line.other_words.push(word);
                 }
             }
         }
@@ -377,6 +391,8 @@ impl<'c> Reader<'c> {
         };
         let mut items: Vec<Vec<Parts>> = Vec::new();
         for word in words {
+            let listed = self.expand_word(word)?;
+            self.line.other_words.push(listed);
             items.extend(self.fields(word)?.into_iter().flatten().map(|field| vec![field]));
         }
         if items.len() > VALUES * 16 {
@@ -522,6 +538,7 @@ impl<'c> Reader<'c> {
             directory: self.place.directories.first().map(outside).unwrap_or_default(),
             environment: Vec::new(),
             depth: self.depth,
+            is_wrapped: core::mem::take(&mut self.wrapped),
             role,
         });
         Ok(self.line.programs.len().saturating_sub(1))
@@ -607,18 +624,6 @@ fn flat(one: &Assignment, value: &Value) -> CommandWord {
         AssignedValue::Array(words) => words.iter().map(expand::shown).collect::<Vec<_>>().join(" "),
     };
     CommandWord::new(shown, value.iter().map(|fields| expand::joined(fields)).collect())
-}
-
-/// Returns `true` if a text is more than one plain command.
-fn has_operators(script: &Script) -> bool {
-    match script.items.as_slice() {
-        [] => false,
-        [one] => match one.pipeline.as_slice() {
-            [only] => !matches!(only.kind, CommandKind::Simple { .. }),
-            _ => true,
-        },
-        _ => true,
-    }
 }
 
 /// Returns `true` if a command leaves the list that it is in.

@@ -112,9 +112,15 @@ impl Reader<'_> {
         let shown: Vec<&str> = words.iter().map(CommandWord::shown).collect();
         let mut parts = Parts::new();
         let name = words.first().and_then(CommandWord::literal).unwrap_or_default();
-        if is_filter(base_name(&name)) {
-            let contents = |part: &&WordPart| matches!(part, WordPart::Contents(_));
-            parts.extend(input.into_iter().flatten().flatten().filter(contents).cloned());
+        // What was downloaded or read before a pipe stays a part of what comes out.
+        let filters = is_filter(base_name(&name));
+        let passed = |part: &&WordPart| match part {
+            WordPart::Contents(_) => filters,
+            WordPart::Output(_) => true,
+            _ => false,
+        };
+        parts.extend(input.into_iter().flatten().flatten().filter(passed).cloned());
+        if filters {
             // The first operand of these is a program or pattern.
             let has_option =
                 words.iter().any(|word| matches!(word.shown(), "-e" | "-f" | "--expression" | "--file"));
@@ -132,6 +138,13 @@ impl Reader<'_> {
                 );
             }
         }
+        parts.sort();
+        parts.dedup();
+        let mut outputs = 0_usize;
+        parts.retain(|part| {
+            outputs = outputs.saturating_add(usize::from(matches!(part, WordPart::Output(_))));
+            outputs < 16 || !matches!(part, WordPart::Output(_))
+        });
         parts.push(WordPart::Output(shown.join(" ")));
         vec![parts]
     }

@@ -140,7 +140,9 @@ impl Reader<'_> {
     fn reference(&mut self, at: usize, registry: PackageRegistry, word: Option<&CommandWord>) {
         let Some(word) = word else { return };
         for parts in word.values() {
-            let reference = CommandWord::new(word.shown(), vec![parts.to_vec()]);
+            // A pattern such as `a==1.*` matches no file and stays as it is.
+            let text = crate::word::pattern(parts).map(CommandWord::known);
+            let reference = text.unwrap_or_else(|| CommandWord::new(word.shown(), vec![parts.to_vec()]));
             if reference.literal().is_none() {
                 self.open(word, parts);
             }
@@ -230,7 +232,9 @@ impl Reader<'_> {
         let mut words = vec![CommandWord::known(base)];
         words.extend(arguments.iter().cloned());
         let opens = self.line.open_words.len();
+        self.wrapped = true;
         self.start(&words, &super::Call::default())?;
+        self.wrapped = false;
         // The interpreter itself comes from the package, so only its arguments can be open.
         let bare = |open: &crate::OpenWord| open.word.shown() == base;
         if self.line.open_words.get(opens).is_some_and(bare) {

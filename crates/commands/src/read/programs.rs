@@ -192,7 +192,9 @@ impl Reader<'_> {
             wrapper.is_some_and(|one| one.elsewhere) || matches!(base, "docker" | "podman" | "nerdctl");
         self.elsewhere = self.elsewhere.saturating_add(usize::from(elsewhere));
         let input = call.input.clone().filter(|_| !appends);
+        self.wrapped = true;
         self.start(&inner, &Call { environment, input })?;
+        self.wrapped = false;
         self.place = place;
         Ok(())
     }

@@ -51,12 +51,15 @@ impl Parser<'_, '_> {
 
     /// Parses the commands of a substitution up to its closing parenthesis.
     fn nested(&mut self) -> Result<super::Script, CommandError> {
+        self.compound();
+        self.inside += 1;
         let mut script = self.script()?;
         while !self.rest().is_empty() && !self.rest().starts_with(')') {
             self.fail();
             self.skip(1);
             script.items.append(&mut self.script()?.items);
         }
+        self.inside -= 1;
         if !self.eat(")") {
             self.fail();
         }
@@ -99,6 +102,7 @@ impl Parser<'_, '_> {
             self.fail();
         }
         self.skip(end.map_or(rest.len(), |end| end + 1));
+        self.compound();
         self.budget.enter()?;
         let mut parser = Parser::new(&inner, self.budget)?;
         let script = parser.all()?;

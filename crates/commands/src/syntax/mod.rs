@@ -156,19 +156,29 @@ impl Word {
     }
 }
 
+/// Which syntax a text uses, without that in its substitutions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TextForm {
+    /// `true` for more than one plain command: operators, keywords or substitutions.
+    pub(crate) is_compound: bool,
+    /// `true` for operators, redirections and line ends.
+    pub(crate) has_operators: bool,
+}
+
 /// The result of parsing a text.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
     /// The part of the text that no POSIX shell can read.
     pub(crate) problem: Option<String>,
+    pub(crate) form: TextForm,
 }
 
 /// Parses a text. Text in another syntax yields a result with a problem: what a shell runs before it counts.
 pub(crate) fn parse(text: &str, budget: &mut Budget) -> Result<Parsed, CommandError> {
     let mut parser = parser::Parser::new(text, budget)?;
     let script = parser.all()?;
-    Ok(Parsed { script, problem: parser.problem() })
+    Ok(Parsed { script, problem: parser.problem(), form: parser.form })
 }
 
 /// Parses an argument in which a host expands variables, without quotes, splitting or substitutions.
