@@ -368,6 +368,7 @@ impl Person for Rival<'_> {
                 version: None,
                 behaviors: None,
                 facts: Facts::of_tree(tree),
+                before: None,
                 predecessor: None,
             };
             bench_commit(self.0, vec![Change::Enroll { observed, via: PinOrigin::Tofu, by: None }]);
