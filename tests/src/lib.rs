@@ -588,6 +588,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
         settings: Vec::new(),
         repository_settings: plugward_loader::RepositorySettings::Honor,
         project: None,
+        machine: plugward_loader::MachineFacts::default(),
         scan_ask: ScanAsk::Ask,
         trust: match run.trust.as_deref() {
             None | Some("tofu") => Trust::Tofu,

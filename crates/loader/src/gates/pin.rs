@@ -419,14 +419,14 @@ fn notes(
 /// Returns the notice about a state of version 3 of the pins file.
 fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
     let mut text = "the contents match a pin of an older version of plugward".to_owned();
-    match facts.closure.filter(|_| added.contains(&ChangedPart::Closure)) {
-        None => {}
-        Some(_) if trust == Trust::Locked => {
-            text.push_str(", which does not cover the files outside that it runs")
-        }
-        Some(tree) => {
-            text.push_str(&format!(", which now also covers the files outside that it runs\n{tree}"))
-        }
+    if let Some(tree) = facts.closure.filter(|_| added.contains(&ChangedPart::Closure)) {
+        let more = match trust {
+            Trust::Locked => ", which does not cover the files outside that it runs".to_owned(),
+            Trust::Tofu | Trust::Prompt => {
+                format!(", which now also covers the files outside that it runs\n{tree}")
+            }
+        };
+        text.push_str(&more);
     }
     match facts.unresolved.len() {
         0 => {}
