@@ -71,7 +71,6 @@ fn deep_and_long_texts_end() {
         "f(){ f;f; };f;",
     ];
     for piece in pieces {
-        eprintln!("{piece:?}");
         let text = piece.repeat(size / piece.len());
         drop(read_command(&text, &context()));
         drop(read_script(&text, &context()));

@@ -147,7 +147,8 @@ proptest! {
             text = format!("cd {directory} && {{ {text}\n}}");
             expected = format!("{directory}/{name}");
         }
-        let line = read_command(&text, &context()).unwrap();
+        // A limit is a refusal, which functions that redefine themselves can reach.
+        let Ok(line) = read_command(&text, &context()) else { return Ok(()) };
         let found = line.starts().any(|target| matches!(target, StartTarget::File(path) if path.normalized().as_str() == expected));
         prop_assert!(found || !line.open_words.is_empty(), "{text:?} misses {expected:?}: {:?}", line.starts().collect::<Vec<_>>());
     }
