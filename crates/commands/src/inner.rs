@@ -302,8 +302,7 @@ impl Wrapper {
 
     /// Adds the command that starts at the index.
     fn program(&self, words: &Words<'_>, at: usize, parts: &mut Vec<InnerPart>) {
-        let separator = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(":::"));
-        let to = words.iter().skip(at).position(separator).map_or(words.len(), |length| at + length);
+        let to = (at..words.len()).find(|at| text(words, *at).starts_with(":::")).unwrap_or(words.len());
         if at >= words.len() {
             return;
         }

@@ -111,8 +111,8 @@ impl Reader<'_> {
 
     /// Gives each variable the values of all branches; returns `true` if one has a new value.
     ///
-    /// If not `complete`, no branch may run, and the values from before stay possible.
-    pub(super) fn merge(&mut self, branches: Vec<BTreeMap<String, Value>>, complete: bool) -> bool {
+    /// A branch that does not change a variable keeps its value from before.
+    pub(super) fn merge(&mut self, branches: Vec<BTreeMap<String, Value>>) -> bool {
         let count = branches.len();
         let mut merged: BTreeMap<String, (usize, Vec<Vec<Parts>>)> = BTreeMap::new();
         for branch in branches {
@@ -125,7 +125,7 @@ impl Reader<'_> {
         let mut changed = false;
         for (name, (seen, mut all)) in merged {
             let before = self.variables.get(&name).cloned().or_else(|| self.given(&name));
-            if let Some(before) = before.filter(|_| !complete || seen < count) {
+            if let Some(before) = before.filter(|_| seen < count) {
                 all.extend(before.iter().cloned());
             }
             all.sort();
@@ -172,10 +172,8 @@ impl Reader<'_> {
             None => (name.strip_suffix("[]").unwrap_or(name), false),
         };
         let unknown = |part: WordPart| vec![vec![vec![part]]];
-        if base == "PWD" && (self.context.variables)("PWD").is_none()
-            || base == "PWD"
-                && self.place.directories.iter().any(|one| *one != super::inside(&self.context.directory))
-        {
+        let moved = self.place.directories.iter().any(|one| *one != super::inside(&self.context.directory));
+        if base == "PWD" && (moved || (self.context.variables)("PWD").is_none()) {
             return self.directory_values().into_iter().map(|one| vec![one]).collect();
         }
         if let Ok(index) = base.parse::<usize>()
