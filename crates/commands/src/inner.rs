@@ -297,7 +297,24 @@ impl Wrapper {
         if parts.is_empty() || self.every {
             self.program(words, at, &mut parts);
         }
+        self.add_called(words, at, &mut parts);
         parts
+    }
+
+    /// Adds an interpreter that gets code, if it is among the words in front of the command that starts at the index: the
+    /// option before it takes no value after all, or the words are tools, as in `mise exec node -- bash -c TEXT`.
+    fn add_called(&self, words: &Words<'_>, at: usize, parts: &mut Vec<InnerPart>) {
+        let is_called = |from: &usize| {
+            interpreter(base_name(text(words, *from)))
+                .is_some_and(|called| called.is_called(words, *from + 1))
+        };
+        let skipped = (1..at.min(words.len())).find(is_called);
+        let dashes = words.iter().skip(at).position(|word| *word == Some("--")).map(|length| at + length);
+        let tools = dashes.filter(|dashes| {
+            !self.verbs.is_empty() && !is_script(words.get(at..*dashes).unwrap_or_default())
+        });
+        let from = skipped.or_else(|| tools.map(|dashes| dashes + 1).filter(is_called));
+        parts.extend(from.map(|from| InnerPart::Words { from, to: words.len() }));
     }
 
     /// Adds the command that starts at the index.
@@ -320,6 +337,24 @@ impl Wrapper {
             parts.extend(more.map(|word| InnerPart::Text { word, offset: 0 }));
         }
     }
+}
+
+/// Returns `true` for an interpreter with code or a script.
+fn is_script(words: &Words<'_>) -> bool {
+    interpreter(base_name(text(words, 0))).is_some_and(|called| called.is_called(words, 1))
+}
+
+/// Returns the offset of the value in `--name=VALUE` and `--name=key=VALUE`.
+fn value_offset(word: &str) -> usize {
+    let mut offset = 0;
+    while let Some((name, _)) = word.get(offset..).and_then(|rest| rest.split_once('=')) {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_name || !word.starts_with("--") {
+            break;
+        }
+        offset += name.len() + 1;
+    }
+    offset
 }
 
 /// Returns `true` for `NAME=…`.
@@ -363,8 +398,10 @@ fn by_form(words: &Words<'_>, from: usize) -> Vec<InnerPart> {
             return parts;
         } else if word.starts_with("+!") || word.starts_with("+:!") {
             parts.push(InnerPart::Text { word: at, offset: word.find('!').map_or(0, |bang| bang + 1) });
-        } else if is_pipeline(word) {
-            parts.push(InnerPart::Text { word: at, offset: 0 });
+        } else if let offset = value_offset(word)
+            && word.get(offset..).is_some_and(is_pipeline)
+        {
+            parts.push(InnerPart::Text { word: at, offset });
         }
         at += 1;
     }
