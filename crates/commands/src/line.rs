@@ -14,8 +14,8 @@ pub struct CommandLine {
     pub variables: Vec<String>,
     /// The names of those that are used without quotes.
     pub unquoted_variables: Vec<String>,
-    /// The targets of redirections.
-    pub redirections: Vec<CommandWord>,
+    /// The words of redirections, loops and tests, which are arguments of no program.
+    pub other_words: Vec<CommandWord>,
     /// `true` if the text is more than one plain command: operators, keywords or substitutions.
     pub is_compound: bool,
     /// `true` if the text has operators, redirections or line ends, so that it is more than words.

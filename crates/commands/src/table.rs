@@ -220,11 +220,6 @@ pub(crate) fn role(base: &str) -> ProgramRole {
     }
 }
 
-/// Returns the names of the programs of a kind, sorted.
-pub(crate) fn names(wanted: ProgramRole) -> impl Iterator<Item = &'static str> {
-    NAMES.keys().copied().filter(move |name| role(name) == wanted)
-}
-
 /// Returns `true` if a program passes on the text that it reads.
 pub(crate) fn is_filter(base: &str) -> bool {
     table().filters.iter().any(|name| name == base)

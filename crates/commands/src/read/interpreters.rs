@@ -103,7 +103,7 @@ impl Reader<'_> {
             if name == "--run" && inline || name == "--test" {
                 has_code = true;
             }
-            let takes = has(&one.values, &text) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
+            let takes = has(&one.values, &option) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
             if takes && !inline {
                 rest = rest.get(1..).unwrap_or_default();
             }

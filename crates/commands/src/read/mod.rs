@@ -156,7 +156,7 @@ impl<'c> Reader<'c> {
             let mut seen = BTreeSet::new();
             program.starts.retain(|target| seen.insert(target.clone()));
         }
-        self.line.redirections.iter_mut().for_each(shown);
+        self.line.other_words.iter_mut().for_each(shown);
         self.line.open_words.iter_mut().for_each(|open| shown(&mut open.word));
         let mut seen = BTreeSet::new();
         self.line.open_words.retain(|open| seen.insert((open.word.clone(), open.kind)));
@@ -274,7 +274,8 @@ impl<'c> Reader<'c> {
             }
             CommandKind::Data(words) => {
                 for word in words {
-                    self.expand_word(word)?;
+                    let word = self.expand_word(word)?;
+                    self.line.other_words.push(word);
                 }
                 Ok(vec![Vec::new()])
             }
@@ -288,7 +289,7 @@ impl<'c> Reader<'c> {
             match one {
                 Redirection::Input(word) => {
                     let word = self.expand_word(word)?;
-                    self.line.redirections.push(word.clone());
+                    self.line.other_words.push(word.clone());
                     input = Some(self.contents(&word));
                 }
                 Redirection::Text(word) => input = Some(self.single(word)?),
@@ -300,7 +301,7 @@ impl<'c> Reader<'c> {
                 }
                 Redirection::Other(word) => {
                     let word = self.expand_word(word)?;
-                    self.line.redirections.push(word);
+                    self.line.other_words.push(word);
                 }
             }
         }
@@ -390,6 +391,8 @@ impl<'c> Reader<'c> {
         };
         let mut items: Vec<Vec<Parts>> = Vec::new();
         for word in words {
+            let listed = self.expand_word(word)?;
+            self.line.other_words.push(listed);
             items.extend(self.fields(word)?.into_iter().flatten().map(|field| vec![field]));
         }
         if items.len() > VALUES * 16 {

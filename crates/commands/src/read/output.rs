@@ -138,6 +138,13 @@ impl Reader<'_> {
                 );
             }
         }
+        parts.sort();
+        parts.dedup();
+        let mut outputs = 0_usize;
+        parts.retain(|part| {
+            outputs = outputs.saturating_add(usize::from(matches!(part, WordPart::Output(_))));
+            outputs < 16 || !matches!(part, WordPart::Output(_))
+        });
         parts.push(WordPart::Output(shown.join(" ")));
         vec![parts]
     }

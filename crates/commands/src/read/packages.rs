@@ -140,7 +140,9 @@ impl Reader<'_> {
     fn reference(&mut self, at: usize, registry: PackageRegistry, word: Option<&CommandWord>) {
         let Some(word) = word else { return };
         for parts in word.values() {
-            let reference = CommandWord::new(word.shown(), vec![parts.to_vec()]);
+            // A pattern such as `a==1.*` matches no file and stays as it is.
+            let text = crate::word::pattern(parts).map(CommandWord::known);
+            let reference = text.unwrap_or_else(|| CommandWord::new(word.shown(), vec![parts.to_vec()]));
             if reference.literal().is_none() {
                 self.open(word, parts);
             }
