@@ -64,6 +64,7 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     let parts = match find(base) {
         _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
         _ if base == "git" => git(words),
+        _ if matches!(base, "npx" | "pnpx" | "npm") && has_call(words) => call(words),
         Some(Known::Wrapper(one)) => one.parts(words),
         Some(Known::Interpreter(_) | Known::Role(ProgramRole::Data | ProgramRole::Builtin)) => Vec::new(),
         _ => match exec_index(base, words) {
@@ -124,6 +125,19 @@ pub(crate) fn exec_index(base: &str, words: &Words<'_>) -> Option<usize> {
         }
         _ => None,
     }
+}
+
+/// Finds the text of `npx -c TEXT` and `npm exec --call=TEXT`.
+fn call(words: &Words<'_>) -> Vec<InnerPart> {
+    let place = |(at, word): (usize, Option<&str>)| match word {
+        Some("-c" | "--call") => Some(InnerPart::Text { word: at + 1, offset: 0 }),
+        Some(word) if word.starts_with("--call=") => {
+            Some(InnerPart::Text { word: at, offset: "--call=".len() })
+        }
+        _ => None,
+    };
+    let parts = words.iter().copied().enumerate().filter_map(place);
+    parts.filter(|part| !matches!(part, InnerPart::Text { word, .. } if *word >= words.len())).collect()
 }
 
 /// Returns `true` for `npm exec -c TEXT`.

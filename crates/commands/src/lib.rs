@@ -93,6 +93,12 @@ pub fn language(interpreter: &str) -> Option<CodeLanguage> {
     (known.operand != table::Operand::Data).then_some(known.language)
 }
 
+/// Returns `true` for the variables that hosts set to a plugin's directory.
+#[must_use]
+pub fn is_plugin_root(variable: &str) -> bool {
+    table::has(&table::table().plugin_roots, variable)
+}
+
 /// Returns `true` if a program downloads text, so that its output is code from elsewhere.
 #[must_use]
 pub fn is_downloader(program: &str) -> bool {
