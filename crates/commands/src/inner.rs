@@ -64,6 +64,7 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     let parts = match find(base) {
         _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
         _ if base == "git" => git(words),
+        _ if matches!(base, "npx" | "pnpx" | "npm") && has_call(words) => call(words),
         Some(Known::Wrapper(one)) => one.parts(words),
         Some(Known::Interpreter(_) | Known::Role(ProgramRole::Data | ProgramRole::Builtin)) => Vec::new(),
         _ => match exec_index(base, words) {
@@ -124,6 +125,19 @@ pub(crate) fn exec_index(base: &str, words: &Words<'_>) -> Option<usize> {
         }
         _ => None,
     }
+}
+
+/// Finds the text of `npx -c TEXT` and `npm exec --call=TEXT`.
+fn call(words: &Words<'_>) -> Vec<InnerPart> {
+    let place = |(at, word): (usize, Option<&str>)| match word {
+        Some("-c" | "--call") => Some(InnerPart::Text { word: at + 1, offset: 0 }),
+        Some(word) if word.starts_with("--call=") => {
+            Some(InnerPart::Text { word: at, offset: "--call=".len() })
+        }
+        _ => None,
+    };
+    let parts = words.iter().copied().enumerate().filter_map(place);
+    parts.filter(|part| !matches!(part, InnerPart::Text { word, .. } if *word >= words.len())).collect()
 }
 
 /// Returns `true` for `npm exec -c TEXT`.
@@ -287,7 +301,24 @@ impl Wrapper {
         if parts.is_empty() || self.every {
             self.program(words, at, &mut parts);
         }
+        self.add_called(words, at, &mut parts);
         parts
+    }
+
+    /// Adds an interpreter that gets code, if it is among the words in front of the command that starts at the index: the
+    /// option before it takes no value after all, or the words are tools, as in `mise exec node -- bash -c TEXT`.
+    fn add_called(&self, words: &Words<'_>, at: usize, parts: &mut Vec<InnerPart>) {
+        let is_called = |from: &usize| {
+            interpreter(base_name(text(words, *from)))
+                .is_some_and(|called| called.is_called(words, *from + 1))
+        };
+        let skipped = (1..at.min(words.len())).find(is_called);
+        let dashes = words.iter().skip(at).position(|word| *word == Some("--")).map(|length| at + length);
+        let tools = dashes.filter(|dashes| {
+            !self.verbs.is_empty() && !is_script(words.get(at..*dashes).unwrap_or_default())
+        });
+        let from = skipped.or_else(|| tools.map(|dashes| dashes + 1).filter(is_called));
+        parts.extend(from.map(|from| InnerPart::Words { from, to: words.len() }));
     }
 
     /// Adds the command that starts at the index.
@@ -310,6 +341,24 @@ impl Wrapper {
             parts.extend(more.map(|word| InnerPart::Text { word, offset: 0 }));
         }
     }
+}
+
+/// Returns `true` for an interpreter with code or a script.
+fn is_script(words: &Words<'_>) -> bool {
+    interpreter(base_name(text(words, 0))).is_some_and(|called| called.is_called(words, 1))
+}
+
+/// Returns the offset of the value in `--name=VALUE` and `--name=key=VALUE`.
+fn value_offset(word: &str) -> usize {
+    let mut offset = 0;
+    while let Some((name, _)) = word.get(offset..).and_then(|rest| rest.split_once('=')) {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_name || !word.starts_with("--") {
+            break;
+        }
+        offset += name.len() + 1;
+    }
+    offset
 }
 
 /// Returns `true` for `NAME=…`.
@@ -353,8 +402,10 @@ fn by_form(words: &Words<'_>, from: usize) -> Vec<InnerPart> {
             return parts;
         } else if word.starts_with("+!") || word.starts_with("+:!") {
             parts.push(InnerPart::Text { word: at, offset: word.find('!').map_or(0, |bang| bang + 1) });
-        } else if is_pipeline(word) {
-            parts.push(InnerPart::Text { word: at, offset: 0 });
+        } else if let offset = value_offset(word)
+            && word.get(offset..).is_some_and(is_pipeline)
+        {
+            parts.push(InnerPart::Text { word: at, offset });
         }
         at += 1;
     }

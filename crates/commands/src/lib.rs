@@ -80,6 +80,25 @@ pub fn extensions(interpreter: &str) -> &'static [String] {
     table::interpreter(table::base_name(interpreter)).map_or(&[], |one| &one.extensions)
 }
 
+/// Returns the kind of a program.
+#[must_use]
+pub fn program_role(program: &str) -> ProgramRole {
+    table::role(table::base_name(program))
+}
+
+/// Returns the language of the texts and files that an interpreter runs.
+#[must_use]
+pub fn language(interpreter: &str) -> Option<CodeLanguage> {
+    let known = table::interpreter(table::base_name(interpreter))?;
+    (known.operand != table::Operand::Data).then_some(known.language)
+}
+
+/// Returns `true` for the variables that hosts set to a plugin's directory.
+#[must_use]
+pub fn is_plugin_root(variable: &str) -> bool {
+    table::has(&table::table().plugin_roots, variable)
+}
+
 /// Returns `true` if a program downloads text, so that its output is code from elsewhere.
 #[must_use]
 pub fn is_downloader(program: &str) -> bool {

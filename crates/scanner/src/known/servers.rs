@@ -169,8 +169,13 @@ fn each(text: &[u8], servers: &Map<String, Value>, sink: &mut Sink<'_>) {
 }
 
 fn tell(text: &[u8], value: &str, sink: &mut Sink<'_>) {
-    let start = memchr::memmem::find(text, value.as_bytes()).unwrap_or(0);
-    sink.shape("config-look-alike", (start, (start + value.len()).min(text.len())), Obfuscations::NONE);
+    // In the file, the value can have escapes.
+    let written = Value::from(value).to_string();
+    let written = written.trim_matches('"');
+    let found = [value, written].into_iter().find_map(|value| {
+        memchr::memmem::find(text, value.as_bytes()).map(|start| (start, start + value.len()))
+    });
+    sink.shape("config-look-alike", found.unwrap_or((0, value.len().min(text.len()))), Obfuscations::NONE);
 }
 
 /// Returns `true` if a host is not one of a service but almost has its name, or gets a token named after it.

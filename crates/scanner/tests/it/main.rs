@@ -42,6 +42,7 @@ mod snippet;
 mod spans;
 mod timers;
 mod typed;
+mod wrapped;
 mod written;
 
 use plugward_scanner::Rules;

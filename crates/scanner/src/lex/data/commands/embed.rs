@@ -3,7 +3,6 @@
 
 use crate::lex::data::commands::context::{Context, Fact, ValueRole};
 use crate::lex::data::commands::launch::{self, Launch};
-use crate::lex::data::commands::shell::{self, CommandLine};
 use crate::lex::data::scalar::{Scalar, ScalarText};
 use crate::lex::data::tree::{Level, Tree};
 use crate::scan::entry::Lens;
@@ -221,7 +220,10 @@ fn started(tree: &mut Tree<'_, '_>, level: &Level, command: &Fact, args: &[Fact]
     if !server && !hook {
         return;
     }
-    let found = launch::judge(&words(tree.src, command, args), 2);
+    let text = |fact: &Fact| String::from_utf8_lossy(fact.scalar.bytes(tree.src)).into_owned();
+    let words: Vec<String> = args.iter().map(text).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let found = launch::judge(&text(command), &words);
     let parts = || args.iter().chain(core::iter::once(command));
     let span = (
         parts().map(|fact| fact.span.0).min().unwrap_or(0),
@@ -246,18 +248,6 @@ fn joined(tree: &mut Tree<'_, '_>, program: &Fact, rest: &[&Fact], end: usize) {
     }
     let view = line(tree.src, program, rest.iter().copied());
     tree.sink.embed(Lens::Sh, EmbeddedText::View(view));
-}
-
-/// Returns the words that a host would run.
-fn words(src: &[u8], command: &Fact, args: &[Fact]) -> CommandLine {
-    let text = command.scalar.bytes(src);
-    let mut found = if args.is_empty() || memchr::memchr(b' ', text).is_some() {
-        shell::split(text)
-    } else {
-        CommandLine { words: vec![text.to_vec()], more: false }
-    };
-    found.words.extend(args.iter().map(|arg| arg.scalar.bytes(src).to_vec()));
-    found
 }
 
 /// Returns a program with its arguments as one shell command line. Each argument is quoted as one word.

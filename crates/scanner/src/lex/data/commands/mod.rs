@@ -3,4 +3,3 @@
 pub(super) mod context;
 pub(super) mod embed;
 pub(super) mod launch;
-pub(super) mod shell;

@@ -175,7 +175,7 @@ impl Dockerfile<'_> {
             for (from, to) in tokens(bytes, at) {
                 let token = bytes.get(from..to).unwrap_or_default();
                 if let Some(name) =
-                    crate::lex::sh::programs::wrappers::name_of(token).filter(|_| token.len() <= MAX)
+                    crate::lex::sh::programs::names::name_of(token).filter(|_| token.len() <= MAX)
                 {
                     self.names.insert(name.to_vec(), text.cut(from, to));
                 }
@@ -189,7 +189,7 @@ impl Dockerfile<'_> {
             shown.add(text, at, at + name.len());
             shown.unit(b"=", (place, place), Obfuscations::NONE);
             quoted(text, value, end, &mut shown);
-            if crate::lex::sh::programs::wrappers::is_name(name) && shown.len() <= MAX {
+            if crate::lex::sh::programs::names::is_name(name) && shown.len() <= MAX {
                 self.names.insert(name.to_vec(), shown.cut(before, shown.len()));
             }
         }

@@ -84,7 +84,7 @@ fn settings(src: &[u8], lines: &[(usize, usize)]) -> Names {
         } else if !line.starts_with(b"\t")
             && !text.starts_with(b"#")
             && let Some(set) = setting(line)
-            && crate::lex::sh::programs::wrappers::is_name(set.name)
+            && crate::lex::sh::programs::names::is_name(set.name)
         {
             let added = set.head.ends_with(b"+");
             let entry = names.entry(set.name.to_vec()).or_default();

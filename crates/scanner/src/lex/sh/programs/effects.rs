@@ -1,8 +1,10 @@
 //! Programs with a meaning of their own: those that run text, set variables or print their arguments.
 
+use plugward_commands::CodeLanguage;
+
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::filters;
-use crate::lex::sh::programs::wrappers::{self, CodeKind};
+use crate::lex::sh::programs::names;
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::state::functions::FunctionEffect;
 use crate::lex::sh::syntax::simple::{AssignmentScope, CommandWords, Stage};
@@ -155,7 +157,7 @@ impl Parser<'_, '_, '_> {
         program: Word,
         own: CommandWords,
     ) -> Option<Stage> {
-        if let Some(runs) = wrappers::interpreter(name) {
+        if let Some(runs) = names::interpreter(name) {
             self.interpret(name, runs, own);
             return Some(Stage::default());
         }
@@ -195,24 +197,16 @@ impl Parser<'_, '_, '_> {
                 return None;
             }
             b"alias" => self.alias(own),
-            b"su" | b"script" | b"runuser" | b"flock" | b"env" | b"ssh" => {
-                self.option_text(name, own);
-                if name == b"env"
-                    && let Some(sources) = self.split_text(own)
-                {
-                    return Some(Stage { sources, ..Stage::default() });
-                }
-                if matches!(name, b"env" | b"flock" | b"runuser") {
-                    return None;
-                }
+            b"ssh" => self.remote(own),
+            b"env" => {
+                let sources = self.split_text(own)?;
+                self.wrapped(name, own);
+                return Some(Stage { sources, ..Stage::default() });
             }
+            b"cmd" => self.rest_of_line(own),
             b"find" | b"fd" => {
                 let sources = self.find(own);
                 return Some(Stage { sources, ..Stage::default() });
-            }
-            b"parallel" => {
-                self.each(own);
-                return None;
             }
             b"ln" | b"cp" | b"hash" => self.track_rename(own),
             b"export" | b"declare" | b"typeset" | b"local" | b"readonly" | b"setenv" => {
@@ -238,7 +232,7 @@ impl Parser<'_, '_, '_> {
         Some(Stage::default())
     }
 
-    fn is_function(&self, name: &[u8]) -> bool {
+    pub(in crate::lex::sh) fn is_function(&self, name: &[u8]) -> bool {
         self.environment.funcs.contains_key(name) || self.bodies.iter().any(|(body, _)| body == name)
     }
 
@@ -291,12 +285,12 @@ impl Parser<'_, '_, '_> {
     }
 
     /// Processes an interpreter, whose code is in `-c` or `-e`, or in its input.
-    fn interpret(&mut self, name: &[u8], runs: CodeKind, own: CommandWords) {
+    fn interpret(&mut self, name: &[u8], runs: CodeLanguage, own: CommandWords) {
         let lens = match runs {
-            CodeKind::Shell => Lens::Sh,
-            CodeKind::Python => Lens::Py,
-            CodeKind::Js => Lens::Js,
-            CodeKind::Other => return self.strings_run(own),
+            CodeLanguage::Shell => Lens::Sh,
+            CodeLanguage::Python => Lens::Py,
+            CodeLanguage::JavaScript => Lens::Js,
+            _ => return self.strings_run(own),
         };
         let args: Vec<Word> = self.args(own).to_vec();
         let mut at = 0_usize;
@@ -445,71 +439,67 @@ impl Parser<'_, '_, '_> {
         }
     }
 
-    /// Processes commands that take code in an option: `su -c text`, `env -S text`, `ssh host text`.
-    fn option_text(&mut self, name: &[u8], own: CommandWords) {
+    /// Reads a word of a wrapper's arguments, from a byte on, as a text for a shell.
+    pub(in crate::lex::sh) fn run_text(&mut self, word: Word, offset: usize, own: CommandWords) {
+        let start = (word.start + offset).min(word.end);
+        self.embed(Lens::Sh, start, word.end);
+        let text = self.flat.bytes.get(start..word.end).unwrap_or_default().to_vec();
+        self.fed_text(&text, own);
+    }
+
+    /// Processes `cmd /c command words`.
+    fn rest_of_line(&mut self, own: CommandWords) {
+        let args = self.args(own);
+        let runs = |word: &Word| matches!(self.text(*word), [b'/', b'c' | b'C' | b'k' | b'K' | b'r' | b'R']);
+        let first = args.iter().position(runs).and_then(|at| args.get(at + 1));
+        if let (Some(first), Some(last)) = (first.copied(), args.last().copied()) {
+            self.embed(Lens::Sh, first.start, last.end);
+        }
+    }
+
+    /// Processes `ssh host command words`.
+    fn remote(&mut self, own: CommandWords) {
         let args: Vec<Word> = self.args(own).to_vec();
         let texts = self.arg_texts(own);
-        let option: &[u8] = if name == b"env" { b"-S" } else { b"-c" };
-        let long: &[u8] = if name == b"env" { b"--split-string" } else { b"--command" };
-        // In `script -qc` and `su -lc`, the last letter of the cluster takes the command.
-        let glued = |text: &[u8]| {
-            name != b"env"
-                && matches!(text, [b'-', letters @ .., b'c'] if letters.iter().all(u8::is_ascii_alphabetic))
+        let valued = |text: &[u8]| {
+            matches!(
+                text,
+                [
+                    b'-',
+                    b'b' | b'c'
+                        | b'D'
+                        | b'E'
+                        | b'e'
+                        | b'F'
+                        | b'I'
+                        | b'i'
+                        | b'J'
+                        | b'L'
+                        | b'l'
+                        | b'm'
+                        | b'O'
+                        | b'o'
+                        | b'p'
+                        | b'Q'
+                        | b'R'
+                        | b'S'
+                        | b'W'
+                        | b'w'
+                ]
+            )
         };
-        let found = texts.iter().position(|text| text == option || text == long || glued(text));
-        if let Some(word) = found.and_then(|at| args.get(at + 1)) {
-            self.embed(Lens::Sh, word.start, word.end);
-            let text = self.text(*word).to_vec();
+        let mut at = 0_usize;
+        while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
+            at += if valued(text) { 2 } else { 1 };
+        }
+        let rest = args.get(at + 1..).unwrap_or_default();
+        if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
+            self.embed(Lens::Sh, first.start, last.end);
+            let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
             self.fed_text(&text, own);
-            return;
-        }
-        if name == b"env" {
-            let glued = texts.iter().position(|text| text.starts_with(b"-S") && text.len() > 2);
-            if let Some(word) = glued.and_then(|at| args.get(at)) {
-                self.embed(Lens::Sh, word.start + 2, word.end);
-            }
-        }
-        if name == b"ssh" {
-            let valued = |text: &[u8]| {
-                matches!(
-                    text,
-                    [
-                        b'-',
-                        b'b' | b'c'
-                            | b'D'
-                            | b'E'
-                            | b'e'
-                            | b'F'
-                            | b'I'
-                            | b'i'
-                            | b'J'
-                            | b'L'
-                            | b'l'
-                            | b'm'
-                            | b'O'
-                            | b'o'
-                            | b'p'
-                            | b'Q'
-                            | b'R'
-                            | b'S'
-                            | b'W'
-                            | b'w'
-                    ]
-                )
-            };
-            let mut at = 0_usize;
-            while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
-                at += if valued(text) { 2 } else { 1 };
-            }
-            let rest = args.get(at + 1..).unwrap_or_default();
-            if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
-                self.embed(Lens::Sh, first.start, last.end);
-                let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
-                self.fed_text(&text, own);
-            } else if args.len() > at && !texts.iter().any(|text| matches!(text.as_slice(), b"-N" | b"-W")) {
-                // Without a command, the remote shell reads its input.
-                self.fed_text(b"sh", own);
-            }
+        } else if args.len() > at && !texts.iter().any(|text| matches!(text.as_slice(), b"-N" | b"-W")) {
+            // Without a command, the remote shell reads its input.
+            self.fed_text(b"sh", own);
         }
     }
 
@@ -533,7 +523,7 @@ impl Parser<'_, '_, '_> {
             text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect();
         let first =
             words.first().map(|word| crate::lex::sh::syntax::simple::base_name(word)).unwrap_or_default();
-        if (wrappers::interpreter(first).is_some() || wrappers::is_wrapper(first)) && self.spend(text.len()) {
+        if (names::interpreter(first).is_some() || names::is_wrapper(first)) && self.spend(text.len()) {
             let own = CommandWords { nested: own.nested + 8, ..own };
             self.written(&words, own);
         }
@@ -649,22 +639,10 @@ impl Parser<'_, '_, '_> {
         let glued = text.strip_prefix(b"--split-string=").or_else(|| text.strip_prefix(b"-S"));
         let text = glued.filter(|text| !text.is_empty()).or_else(|| texts.get(at + 1).map(Vec::as_slice))?;
         let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let program = words.find(|word| !wrappers::is_assignment(word) && !word.starts_with(b"-"))?;
+        let program = words.find(|word| !names::is_assignment(word) && !word.starts_with(b"-"))?;
         let table = &self.sink.rules.commands;
         Some(table.source(table.program(crate::lex::sh::syntax::simple::base_name(program))))
             .filter(|sources| *sources != 0)
-    }
-
-    /// Processes `parallel ::: command command`.
-    fn each(&mut self, own: CommandWords) {
-        let args: Vec<Word> = self.args(own).to_vec();
-        let Some(at) = args.iter().position(|word| self.text(*word) == b":::") else { return };
-        let (head, rest) = args.split_at(at);
-        if head.iter().all(|word| self.text(*word).starts_with(b"-")) {
-            for word in rest.iter().skip(1) {
-                self.embed(Lens::Sh, word.start, word.end);
-            }
-        }
     }
 
     /// Processes `ln -s /bin/program name`, `cp` and `hash -p`, which give a known program another name.
@@ -679,7 +657,7 @@ impl Parser<'_, '_, '_> {
             (crate::lex::sh::syntax::simple::base_name(from), crate::lex::sh::syntax::simple::base_name(to));
         let table = &self.sink.rules.commands;
         let sources = table.source(table.program(program));
-        let known = |name: &[u8]| wrappers::is_known(name) || wrappers::interpreter(name).is_some();
+        let known = |name: &[u8]| names::is_known(name) || names::interpreter(name).is_some();
         if directory.ends_with(b"bin/")
             && (sources != 0 || known(program))
             && !name.is_empty()
@@ -704,14 +682,13 @@ impl Parser<'_, '_, '_> {
                 options.extend_from_slice(letters);
             }
             // The name may be quoted, because these programs take words.
-            let Some(target) =
-                wrappers::name_of(&text).filter(|_| word.assigns != 0 || !text.starts_with(b"-"))
+            let Some(target) = names::name_of(&text).filter(|_| word.assigns != 0 || !text.starts_with(b"-"))
             else {
                 continue;
             };
             self.assignment(word, AssignmentScope::Script, own.span);
             if options.contains(&b'n') && name != b"export" {
-                let to = self.value(target, None).filter(|to| wrappers::is_name(to) && to != target);
+                let to = self.value(target, None).filter(|to| names::is_name(to) && to != target);
                 if let Some(to) = to {
                     self.environment.refs.insert(target.to_vec(), to);
                 }
@@ -728,7 +705,7 @@ impl Parser<'_, '_, '_> {
 
     /// Reports a variable that a program sets, like an assignment.
     fn report_set(&mut self, name: &[u8], value: &[u8], own: CommandWords) {
-        if !wrappers::is_name(name) || !self.spend(value.len()) {
+        if !names::is_name(name) || !self.spend(value.len()) {
             return;
         }
         let mut piece = self.begin();
@@ -740,7 +717,7 @@ impl Parser<'_, '_, '_> {
 
     /// Reports a variable that an expansion sets: `${NAME:=value}`.
     pub(in crate::lex::sh) fn report_default(&mut self, name: &[u8], value: &[u8], span: (usize, usize)) {
-        if !wrappers::is_name(name) || !self.spend(value.len()) {
+        if !names::is_name(name) || !self.spend(value.len()) {
             return;
         }
         let table = &self.sink.rules.commands;
@@ -766,7 +743,7 @@ impl Parser<'_, '_, '_> {
         let mut names: Vec<Vec<u8>> = Vec::new();
         let mut valued = false;
         for text in self.arg_texts(own) {
-            if wrappers::is_name(&text) && !core::mem::take(&mut valued) {
+            if names::is_name(&text) && !core::mem::take(&mut valued) {
                 names.push(text);
                 continue;
             }
@@ -844,7 +821,7 @@ impl Parser<'_, '_, '_> {
         let name = added.clone().unwrap_or_else(|| name.to_vec());
         let base = name.split(|byte| *byte == b'[').next().unwrap_or_default();
         if lasts == AssignmentScope::Command
-            || !wrappers::is_name(base)
+            || !names::is_name(base)
             || (base.len() != name.len() && !name.ends_with(b"]"))
             || self
                 .src

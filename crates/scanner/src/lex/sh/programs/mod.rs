@@ -4,4 +4,4 @@ pub(super) mod archives;
 pub(super) mod downloaders;
 pub(super) mod effects;
 pub(super) mod filters;
-pub(super) mod wrappers;
+pub(super) mod names;

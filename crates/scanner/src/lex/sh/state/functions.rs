@@ -45,7 +45,7 @@ impl Parser<'_, '_, '_> {
                 }
                 let program = crate::lex::sh::syntax::simple::base_name(program);
                 self.sink.rules.commands.program(program) != 0
-                    || crate::lex::sh::programs::wrappers::is_known(program)
+                    || crate::lex::sh::programs::names::is_known(program)
             });
         if listed && self.used.contains(&name) {
             self.late = true;

@@ -3,7 +3,9 @@
 use crate::known::credentials::{self, Printed};
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::downloaders;
-use crate::lex::sh::programs::wrappers;
+use plugward_commands::InnerPart;
+
+use crate::lex::sh::programs::names;
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::syntax::list::Capture;
 use crate::lex::sh::{Parser, Word};
@@ -486,14 +488,14 @@ impl Parser<'_, '_, '_> {
             // The output of another program is run: that is what `eval` does.
             return vec![(b"eval".to_vec(), how)];
         }
-        if table.program(name) == 0 && wrappers::interpreter(name).is_none() {
+        if table.program(name) == 0 {
             // `python3.12` is reported as `python3`.
             let short = name.iter().position(|byte| *byte == b'.').and_then(|at| name.get(..at));
             let short = short.or_else(|| name.strip_suffix(b"-preview")).unwrap_or(name);
             let bare = name.iter().rposition(|byte| !byte.is_ascii_digit() && !matches!(byte, b'.' | b'-'));
             let bare = bare.and_then(|last| name.get(..=last)).unwrap_or(name);
             for short in [short, bare].into_iter().filter(|short| *short != name) {
-                if table.program(short) != 0 || wrappers::interpreter(short).is_some() {
+                if table.program(short) != 0 {
                     return vec![(short.to_vec(), how)];
                 }
             }
@@ -564,38 +566,70 @@ impl Parser<'_, '_, '_> {
             return Stage::default();
         }
         let outer = core::mem::take(&mut self.ran);
-        let special = self.special(name, program, own);
+        let special = self.special(name, program, own).or_else(|| self.wrapped(name, own));
         let ran = core::mem::replace(&mut self.ran, outer);
-        if let Some(mut stage) = special {
-            // The output of `sh -c` and `eval` is the output of what they run.
-            stage.sources |= ran;
-            return stage;
+        match special {
+            Some(mut stage) => {
+                // The output of `sh -c` and `eval` is the output of what they run.
+                stage.sources |= ran;
+                stage
+            }
+            None => self.function(name, own),
+        }
+    }
+
+    /// Continues with the commands in the arguments of a program.
+    pub(in crate::lex::sh) fn wrapped(&mut self, name: &[u8], own: CommandWords) -> Option<Stage> {
+        // The body of a function is analyzed with its arguments.
+        if self.is_function(name) {
+            return None;
         }
         let words = self.words.get(own.first + 1..own.end).unwrap_or_default();
-        let text = |at: usize| words.get(at).map(|word| self.text(*word));
-        if let Some(skipped) = wrappers::skipped(name, &text) {
-            let first = own.first + 1 + skipped;
-            for at in own.first + 1..first.min(own.end) {
-                let assigns = |word: &&Word| word.assigns != 0 || wrappers::is_assignment(self.text(**word));
-                if let Some(word) = self.words.get(at).filter(assigns).copied() {
-                    self.report_assignment(word, own.span);
+        let texts = core::iter::once(name).chain(words.iter().map(|word| self.text(*word)));
+        let texts: Vec<Option<&[u8]>> = texts.map(Some).collect();
+        let parts = match name {
+            // What follows such a word is a command of its own.
+            b"then" | b"do" | b"else" => vec![InnerPart::Words { from: 1, to: texts.len() }],
+            _ => plugward_commands::inner_command(&texts).parts,
+        };
+        let mut whole = None;
+        for part in parts {
+            let stage = whole.get_or_insert_with(Stage::default);
+            match part {
+                InnerPart::Words { from, to } if from < to => {
+                    let inner = self.wrapped_words(name, own, own.first + from, own.first + to);
+                    stage.sources |= inner.sources;
+                    stage.how = stage.how.and(inner.how);
+                    stage.printed = stage.printed.take().or(inner.printed);
                 }
+                InnerPart::Text { word, offset } => {
+                    if let Some(word) = self.words.get(own.first + word).copied() {
+                        self.run_text(word, offset, own);
+                    }
+                }
+                _ => {}
             }
-            if first < own.end {
-                if name == b"xargs" {
-                    self.fed_words(own, first);
-                }
-                let inner = CommandWords { first, nested: own.nested + 1, ..own };
-                let stage = self.command_words(inner);
-                if name == b"coproc" {
-                    // A `coproc` is read through the descriptors in this variable.
-                    self.set_text(b"COPROC", None, stage.sources);
-                }
-                return stage;
-            }
-            return Stage::default();
         }
-        self.function(name, own)
+        whole
+    }
+
+    /// Continues with the words of a command behind a wrapper.
+    fn wrapped_words(&mut self, name: &[u8], own: CommandWords, first: usize, end: usize) -> Stage {
+        for at in own.first + 1..first {
+            let assigns = |word: &&Word| word.assigns != 0 || names::is_assignment(self.text(**word));
+            if let Some(word) = self.words.get(at).filter(assigns).copied() {
+                self.report_assignment(word, own.span);
+            }
+        }
+        if name == b"xargs" {
+            self.fed_words(own, first);
+        }
+        let stage = self.command_words(CommandWords { first, end, nested: own.nested + 1, ..own });
+        if name == b"coproc" {
+            // A `coproc` is read through the descriptors in this variable.
+            self.set_text(b"COPROC", None, stage.sources);
+        }
+        stage
     }
 
     fn function(&mut self, name: &[u8], own: CommandWords) -> Stage {
@@ -642,8 +676,8 @@ impl Parser<'_, '_, '_> {
             let mut piece = self.begin();
             piece.span = own.span;
             piece.open = text.contains(&b'$');
-            if wrappers::is_assignment(text) {
-                let name = wrappers::name_of(text).map_or(0, <[u8]>::len);
+            if names::is_assignment(text) {
+                let name = names::name_of(text).map_or(0, <[u8]>::len);
                 piece.assigns = crate::lex::offset(name);
             }
             self.flat.unit(text, own.span, Obfuscations::NONE);

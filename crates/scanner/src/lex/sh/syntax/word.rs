@@ -212,7 +212,7 @@ impl Parser<'_, '_, '_> {
                     let own = self.pos.saturating_sub(piece.span.0) == text.len();
                     let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
                     let name = index.strip_suffix(b"+").unwrap_or(index);
-                    if own && crate::lex::sh::programs::wrappers::is_name(name) {
+                    if own && crate::lex::sh::programs::names::is_name(name) {
                         piece.assigns = crate::lex::offset(name.len());
                     }
                 }
@@ -413,7 +413,7 @@ impl Parser<'_, '_, '_> {
         let words = self.words.get(self.simple_from..).unwrap_or_default();
         for word in words.iter().take(16).filter(|word| word.assigns == 0) {
             let name = crate::lex::sh::syntax::simple::base_name(self.text(*word));
-            if !name.starts_with(b"-") && !crate::lex::sh::programs::wrappers::is_wrapper(name) {
+            if !name.starts_with(b"-") && !crate::lex::sh::programs::names::is_wrapper(name) {
                 return table.source(table.program(name));
             }
         }
@@ -449,7 +449,7 @@ impl Parser<'_, '_, '_> {
         let items: Vec<Vec<u8>> = own.iter().map(|word| self.text(*word).to_vec()).collect();
         self.words.truncate(words);
         self.flat.truncate(flat);
-        let name = crate::lex::sh::programs::wrappers::name_of(&name).unwrap_or_default().to_vec();
+        let name = crate::lex::sh::programs::names::name_of(&name).unwrap_or_default().to_vec();
         for item in items.iter().filter(|item| item.starts_with(b"[")).take(64) {
             // An item can be `[key]=value`.
             let Some(close) = memchr::memmem::find(item, b"]=") else { continue };

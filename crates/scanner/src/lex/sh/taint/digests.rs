@@ -5,7 +5,7 @@
 
 use crate::lex::sh::Parser;
 use crate::lex::sh::files;
-use crate::lex::sh::programs::wrappers;
+use crate::lex::sh::programs::names;
 use crate::lex::sh::syntax::simple::CommandWords;
 
 /// The bytes after a comparison in which an `exit` or `||` can act on its result. It keeps the search linear.
@@ -95,12 +95,12 @@ impl Parser<'_, '_, '_> {
             if memchr::memchr(b'`', text).is_some() || memchr::memmem::find(text, b"$(").is_some() {
                 keys.extend(self.digested.iter().cloned());
             }
-            let name = wrappers::name_of(self.text(*word)).unwrap_or_default().to_vec();
+            let name = names::name_of(self.text(*word)).unwrap_or_default().to_vec();
             self.store_digest(&name, keys);
         }
         if matches!(program, b"read" | b"mapfile" | b"readarray") {
             let names =
-                words.iter().map(|word| self.text(*word).to_vec()).filter(|text| wrappers::is_name(text));
+                words.iter().map(|word| self.text(*word).to_vec()).filter(|text| names::is_name(text));
             for name in names.collect::<Vec<_>>() {
                 self.store_digest(&name, self.digested.clone());
             }
@@ -152,8 +152,7 @@ impl Parser<'_, '_, '_> {
         let odd = |byte: &u8| {
             byte.is_ascii_whitespace() || matches!(byte, b'<' | b'>' | b'"' | b'\'' | b'(' | b')' | b';')
         };
-        let files =
-            raw.split(odd).filter(|word| !wrappers::is_name(word)).filter_map(|word| digests.get(word));
+        let files = raw.split(odd).filter(|word| !names::is_name(word)).filter_map(|word| digests.get(word));
         values.chain(files).flatten().take(KEYS.saturating_mul(4)).cloned().collect()
     }
 

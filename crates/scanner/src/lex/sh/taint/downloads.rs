@@ -5,7 +5,7 @@
 use crate::lex::sh::Parser;
 use crate::lex::sh::programs::archives;
 use crate::lex::sh::programs::downloaders;
-use crate::lex::sh::programs::wrappers;
+use crate::lex::sh::programs::names;
 use crate::lex::sh::state::variables;
 use crate::lex::sh::syntax::simple::CommandWords;
 use crate::text::view::Obfuscations;
@@ -107,7 +107,7 @@ pub(in crate::lex::sh) fn plain(name: &[u8]) -> Vec<u8> {
         let tail = rest.get(at..).unwrap_or_default();
         if let Some(inner) = tail.strip_prefix(b"${")
             && let Some(len) = memchr::memchr(b'}', inner)
-            && let Some(name) = inner.get(..len).filter(|name| wrappers::is_name(name))
+            && let Some(name) = inner.get(..len).filter(|name| names::is_name(name))
         {
             out.push(b'$');
             out.extend_from_slice(name);
@@ -466,7 +466,7 @@ impl Parser<'_, '_, '_> {
             b"install" if mode_of(args).is_none_or(makes_runnable) => many(),
             _ if runs_file(name, args) => any(),
             _ if let Some(file) = built(name, args) => self.lookup(&file),
-            _ if wrappers::interpreter(name).is_some() => first().or_else(|| {
+            _ if names::interpreter(name).is_some() => first().or_else(|| {
                 let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
                 let mut read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
                 read.find_map(|file| self.lookup(file)).or_else(|| self.fed_code(name, args, own, fed))

@@ -1,7 +1,9 @@
 //! Files that a script writes itself and then runs, and programs whose path it looks up.
 
 use crate::lex::sh::Parser;
-use crate::lex::sh::programs::wrappers::{self, CodeKind};
+use plugward_commands::CodeLanguage;
+
+use crate::lex::sh::programs::names;
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::syntax::simple::CommandWords;
 use crate::lex::sh::taint::downloads::{FILES, NAME, makes_runnable, operands, plain};
@@ -132,11 +134,11 @@ impl Parser<'_, '_, '_> {
                 run.extend(operands(&args).map(|file| (file.to_vec(), None)));
             }
             _ => {
-                let lens = wrappers::interpreter(name).and_then(|runs| match runs {
-                    CodeKind::Shell => Some(Lens::Sh),
-                    CodeKind::Python => Some(Lens::Py),
-                    CodeKind::Js => Some(Lens::Js),
-                    CodeKind::Other => None,
+                let lens = names::interpreter(name).and_then(|runs| match runs {
+                    CodeLanguage::Shell => Some(Lens::Sh),
+                    CodeLanguage::Python => Some(Lens::Py),
+                    CodeLanguage::JavaScript => Some(Lens::Js),
+                    _ => None,
                 });
                 if lens.is_some() {
                     run.extend(self.code_file(name, &args).map(|file| (file.to_vec(), lens)));
