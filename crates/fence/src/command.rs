@@ -252,9 +252,6 @@ fn rebase(report: &mut FenceReport, root: &Utf8Path, base: &Utf8Path) {
     let moved = |file: &str| relative(base, &root.join(file)).to_string();
     for finding in &mut report.findings {
         finding.site.file = moved(&finding.site.file);
-        for via in &mut finding.via {
-            via.file = moved(&via.file);
-        }
     }
     let excerpts = std::mem::take(&mut report.excerpts);
     report.excerpts = excerpts.into_iter().map(|(file, lines)| (moved(&file), lines)).collect();

@@ -35,11 +35,6 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Returns the length of a file, or 0 if it cannot be read.
-pub(crate) fn size(path: &Utf8Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |meta| meta.len())
-}
-
 /// Reads a text file that has to exist.
 pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
     let fault =

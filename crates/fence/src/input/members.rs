@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::UndecidedReason;
 use crate::config::FenceConfig;
-use crate::input::{Package, Sources, TargetKind};
+use crate::input::{Package, Sources};
 use crate::names::modules::{self, World};
 use crate::report::FenceReport;
 use crate::syntax::written::Name;
@@ -58,14 +58,7 @@ pub(crate) fn read<'a>(
         })
         .map(|(index, _)| index)
         .collect();
-    let suppliers: BTreeSet<usize> = dependents
-        .iter()
-        .flat_map(|index| reach.get(*index).into_iter().flatten().copied())
-        .filter(|index| !dependents.contains(index) && !capability.contains(index))
-        .filter(|index| packages.get(*index).is_some_and(|package| supplies_macros(sources, package)))
-        .collect();
     let mut scanned: BTreeSet<usize> = special;
-    scanned.extend(&suppliers);
     scanned.extend(&dependents);
     scanned.extend(&race_dependents);
     scanned.extend(&owners);
@@ -85,13 +78,7 @@ pub(crate) fn read<'a>(
         externs: packages
             .iter()
             .enumerate()
-            .map(|(index, package)| {
-                let mut own = externs(packages, index, package, &capability);
-                if suppliers.contains(&index) {
-                    called_with(packages, index, &reach, &dependents, &capability, &mut own);
-                }
-                own
-            })
+            .map(|(index, package)| externs(packages, index, package, &capability))
             .collect(),
         packages,
         files: Vec::new(),
@@ -105,40 +92,7 @@ pub(crate) fn read<'a>(
         capability,
         dependents,
         race_dependents,
-        suppliers,
         reach,
-    }
-}
-
-/// Returns `true` if a package exports macros, whose code becomes part of the calling crate.
-fn supplies_macros(sources: &Sources<'_>, package: &Package) -> bool {
-    package.targets.iter().any(|target| target.kind == TargetKind::ProcMacro)
-        || package.files.iter().any(|file| {
-            let bytes = (sources.reader)(file).ok().flatten().unwrap_or_default();
-            memchr::memmem::find(&bytes, b"macro_rules").is_some()
-        })
-}
-
-/// Makes the capability crates' names count in packages that export macros, because a macro's body is
-/// compiled in the calling crate.
-fn called_with(
-    packages: &[Package],
-    supplier: usize,
-    reach: &[BTreeSet<usize>],
-    dependents: &BTreeSet<usize>,
-    capability: &BTreeSet<usize>,
-    own: &mut BTreeMap<Name, Option<usize>>,
-) {
-    for caller in dependents {
-        if !reach.get(*caller).is_some_and(|reached| reached.contains(&supplier)) {
-            continue;
-        }
-        let Some(package) = packages.get(*caller) else { continue };
-        for (name, member) in externs(packages, *caller, package, capability) {
-            if member.is_some_and(|member| capability.contains(&member) || dependents.contains(&member)) {
-                own.entry(name).or_insert(member);
-            }
-        }
     }
 }
 
@@ -191,9 +145,4 @@ fn externs(
         names.entry(Name::from(own)).or_insert(Some(index));
     }
     names
-}
-
-/// Returns `true` if a package depends on another one, directly or indirectly.
-pub(crate) fn sees(world: &World<'_>, package: usize, other: usize) -> bool {
-    world.reach.get(package).is_some_and(|reached| reached.contains(&other))
 }

@@ -65,7 +65,6 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The directory, relative to the root. It is empty for the root package.
     pub(crate) dir: Utf8PathBuf,
-    pub(crate) edition_2015: bool,
     pub(crate) targets: Vec<Target>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
@@ -82,7 +81,6 @@ impl Package {
         Self {
             name,
             dir,
-            edition_2015: false,
             targets: Vec::new(),
             dependencies: Vec::new(),
             features: BTreeMap::new(),
@@ -103,9 +101,6 @@ impl Package {
 
 /// Reads a file by its path relative to the root; `Ok(None)` if it does not exist.
 pub(crate) type Reader<'a> = dyn Fn(&Utf8Path) -> std::io::Result<Option<Vec<u8>>> + Sync + 'a;
-
-/// Returns the length of a file. The longest files are read first, so an estimate is good enough.
-pub(crate) type Sizer<'a> = dyn Fn(&Utf8Path) -> u64 + Sync + 'a;
 
 /// A text file that is not Rust source: a manifest, a lockfile, or a cargo config.
 #[derive(Debug, Clone)]
@@ -130,7 +125,6 @@ pub(crate) enum FeatureResolver {
 pub struct Sources<'a> {
     pub(crate) packages: Vec<Package>,
     pub(crate) reader: Box<Reader<'a>>,
-    pub(crate) sizer: Box<Sizer<'a>>,
     /// The root manifest.
     pub(crate) root: Option<Manifest>,
     /// Manifests by package, in the order of `packages`.
@@ -189,9 +183,6 @@ impl<'a> Sources<'a> {
         Self {
             packages,
             reader: Box::new(move |path| Ok(files.get(path.as_str()).cloned())),
-            sizer: Box::new(move |path| {
-                files.get(path.as_str()).map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX))
-            }),
             root: None,
             manifests,
             lock: None,

@@ -26,7 +26,6 @@ struct Metadata {
 struct MetaPackage {
     name: String,
     manifest_path: Utf8PathBuf,
-    edition: String,
     targets: Vec<MetaTarget>,
     dependencies: Vec<MetaDependency>,
     features: BTreeMap<String, Vec<String>>,
@@ -134,10 +133,6 @@ impl DiskWorkspace {
         let resolver = resolver(&self.root_manifest.text);
         Sources {
             packages,
-            sizer: {
-                let root = root.clone();
-                Box::new(move |path| disk::size(&root.join(path)))
-            },
             reader: Box::new(move |path| disk::read(&root.join(path))),
             root: Some(self.root_manifest),
             manifests,
@@ -248,8 +243,6 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
         }
     }
     NestedPackage::Sees(Box::new(Package {
-        edition_2015: text(&["package", "edition"]).is_none_or(|edition| edition == "2015")
-            && dig(table, &["package", "edition"]).is_none(),
         targets,
         dependencies,
         ..Package::new(name, dir.to_path_buf())
@@ -297,7 +290,6 @@ fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
         })
         .collect();
     Package {
-        edition_2015: package.edition == "2015",
         targets,
         dependencies,
         features: package.features.clone(),

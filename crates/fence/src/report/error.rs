@@ -86,11 +86,6 @@ pub enum FenceErrorKind {
 /// Rules come first, then the codes of an undecided run, then those of [`FenceError`].
 pub const CODES: &[(&str, &str)] = &[
     ("F01", crate::LintRule::F01.help()),
-    ("F02", crate::LintRule::F02.help()),
-    ("F03", crate::LintRule::F03.help()),
-    ("F04", crate::LintRule::F04.help()),
-    ("F05", crate::LintRule::F05.help()),
-    ("F06", crate::LintRule::F06.help()),
     ("F07", crate::LintRule::F07.help()),
     ("F08", crate::LintRule::F08.help()),
     ("F09", crate::LintRule::F09.help()),

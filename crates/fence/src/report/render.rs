@@ -111,9 +111,6 @@ impl FenceReport {
         if !finding.item.is_empty() {
             write_to!(note, ", in `{}`", escape(&finding.item));
         }
-        for via in &finding.via {
-            write_to!(note, ", included at {}:{}:{}", escape(&via.file), via.line, via.column);
-        }
         note
     }
 
@@ -140,11 +137,6 @@ impl FenceReport {
     fn json(&self) -> String {
         let mut out = String::new();
         for finding in self.findings() {
-            let via: Vec<Value> = finding
-                .via
-                .iter()
-                .map(|via| json!({"file": via.file, "line": via.line, "column": via.column}))
-                .collect();
             let object = json!({
                 "rule": finding.rule.code(),
                 "route": finding.route,
@@ -157,7 +149,6 @@ impl FenceReport {
                 "item": finding.item,
                 "message": finding.message,
                 "help": finding.rule.help(),
-                "via": via,
             });
             writeln_to!(out, "{object}");
         }
@@ -181,7 +172,6 @@ impl FenceReport {
             "unparsed": summary.unparsed,
             "not_scanned": summary.not_scanned,
             "types": summary.types,
-            "constructors": summary.constructors,
             "off": off,
             "allowed": summary.allowed,
             "blind_spots": blind,
@@ -226,14 +216,13 @@ impl FenceReport {
         };
         let blind: Vec<&str> = BLIND_SPOTS.iter().map(|(code, _)| *code).collect();
         let mut line = format!(
-            "plugward-fence: {} files seen, {} parsed, {} not parsed; {} not scanned; {} types; {} constructors; \
+            "plugward-fence: {} files seen, {} parsed, {} not parsed; {} not scanned; {} types; \
              rules off: {off}; {} allowed; blind spots {}; self-test {}/{}; {} findings",
             summary.files,
             summary.parsed,
             summary.unparsed,
             summary.not_scanned.len(),
             summary.types.len(),
-            summary.constructors.len(),
             summary.allowed,
             blind.join(" "),
             summary.self_test.0,

@@ -24,7 +24,7 @@ pub(crate) fn check(
     sources: &Sources<'_>,
     config: &FenceConfig,
 ) -> (Vec<LintFinding>, Vec<UndecidedReason>) {
-    let names = world.capability.iter().filter_map(|index| world.package(*index));
+    let names = world.capability.iter().filter_map(|index| world.packages.get(*index));
     let mut check = ManifestChecker {
         config,
         names: names.map(|package| package.name.as_str()).collect(),

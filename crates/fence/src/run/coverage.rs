@@ -17,12 +17,12 @@ pub(crate) fn check(
     let mut say =
         |code: &'static str, message: String| report.undecided.push(UndecidedReason::new(code, message));
     let files: usize =
-        world.scanned.iter().filter_map(|index| world.package(*index)).map(|one| one.files.len()).sum();
+        world.scanned.iter().filter_map(|index| world.packages.get(*index)).map(|one| one.files.len()).sum();
     if files < config.min_files {
         say("fence/no-files", format!("found {files} source files, expected at least {}", config.min_files));
     }
     for index in &world.capability {
-        let name = world.package(*index).map_or("", |package| package.name.as_str());
+        let name = world.package_name(*index);
         let has = inventory.types.iter().any(|ty| world.package_of(ty.module) == *index);
         if !has {
             say("fence/no-type", format!("no type of `{name}` matches `{}`", config.type_glob));

@@ -6,21 +6,21 @@ use crate::LintRule;
 use crate::config::FenceConfig;
 use crate::input::Sources;
 use crate::names::inventory::Inventory;
-use crate::names::macro_index::MacroIndex;
 use crate::names::modules::World;
 use crate::names::resolve::Resolver;
+use crate::names::scopes::Scopes;
 use crate::report::{FenceReport, LintFinding, UndecidedReason};
 use crate::rules::source::Checker;
 use crate::run::word_filter::WordFilter;
-use crate::run::{Bytes, RunOptions, fingerprint, one_at_a_time, parallel};
-use crate::syntax::parse::{self, FileShape};
+use crate::run::{RunOptions, fingerprint, parallel};
+use crate::syntax::parse;
 
 /// The data that all files are walked with.
 pub(crate) struct SecondPass<'p> {
     pub(crate) world: &'p World<'p>,
+    pub(crate) scopes: &'p Scopes,
     pub(crate) inventory: &'p Inventory,
     pub(crate) config: &'p FenceConfig,
-    pub(crate) marks: &'p MacroIndex,
     pub(crate) words: &'p WordFilter,
     pub(crate) options: RunOptions,
 }
@@ -34,12 +34,7 @@ struct FileFindings {
 }
 
 impl SecondPass<'_> {
-    pub(crate) fn all(
-        &self,
-        sources: &Sources<'_>,
-        bytes: &Bytes,
-        report: &mut FenceReport,
-    ) -> Vec<LintFinding> {
+    pub(crate) fn all(&self, sources: &Sources<'_>, report: &mut FenceReport) -> Vec<LintFinding> {
         let mut modules: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (index, module) in self.world.modules.iter().enumerate() {
             if module.table == 0 && !module.test {
@@ -47,8 +42,8 @@ impl SecondPass<'_> {
             }
         }
         let work: Vec<(usize, Vec<usize>)> = modules.into_iter().collect();
-        let looked = parallel(&work, self.options, |(file, modules), (): &mut ()| {
-            self.second_look(*file, modules, sources, bytes)
+        let looked = parallel(&work, self.options, |(file, modules)| {
+            self.second_look(*file, modules, sources)
         });
         let looked = match looked {
             Ok(looked) => looked,
@@ -72,49 +67,28 @@ impl SecondPass<'_> {
         findings
     }
 
-    fn second_look(
-        &self,
-        file: usize,
-        modules: &[usize],
-        sources: &Sources<'_>,
-        bytes: &Bytes,
-    ) -> FileFindings {
-        let Some(info) = self.world.files.get(file) else { return FileFindings::default() };
-        if info.table.is_err() {
-            return FileFindings::default();
-        }
-        let read;
-        let text = if let Some(kept) = bytes.get(&file) {
-            kept.as_slice()
-        } else {
-            match (sources.reader)(&info.path) {
-                Ok(Some(fresh)) => read = fresh,
-                Ok(None) | Err(_) => return FileFindings { changed: true, ..FileFindings::default() },
-            }
-            read.as_slice()
-        };
-        let capability =
-            modules.iter().any(|module| self.world.capability.contains(&self.world.package_of(*module)));
-        if !capability && !self.words.in_text(text) {
-            return FileFindings::default();
-        }
-        if fingerprint(text) != info.print {
-            return FileFindings { changed: true, ..FileFindings::default() };
-        }
-        let shape = if info.statements { FileShape::Included } else { FileShape::Module };
+    fn second_look(&self, file: usize, modules: &[usize], sources: &Sources<'_>) -> FileFindings {
         let mut looked = FileFindings::default();
-        let alone = one_at_a_time(text);
-        if let Ok(tree) = parse::parse(text, shape) {
-            let resolver = Resolver::new(self.world, self.inventory);
-            for module in modules {
-                // One file may be several modules, and a path can mean something else in each of them.
-                let checker = Checker::new(&resolver, self.config, self.marks, self.options.off, *module);
-                let (findings, grants) = checker.run(&tree);
-                looked.findings.extend(findings);
-                looked.grants.extend(grants);
-            }
+        let Some(info) = self.world.files.get(file).filter(|info| info.table.is_ok()) else { return looked };
+        let Ok(Some(text)) = (sources.reader)(&info.path) else {
+            return FileFindings { changed: true, ..looked };
+        };
+        let mut packages = modules.iter().map(|module| self.world.package_of(*module));
+        if !packages.any(|package| self.world.capability.contains(&package)) && !self.words.in_text(&text) {
+            return looked;
         }
-        drop(alone);
+        let tree = parse::parse(&text);
+        let (Ok(tree), true) = (tree, fingerprint(&text) == info.print) else {
+            return FileFindings { changed: true, ..looked };
+        };
+        let resolver = Resolver::new(self.world, self.scopes, self.inventory);
+        for module in modules {
+            // One file may be several modules, and a path can mean something else in each of them.
+            let (findings, grants) = Checker::new(&resolver, self.config, self.options.off, *module).run(&tree);
+            looked.findings.extend(findings);
+            looked.grants.extend(grants);
+        }
+        drop(tree);
         parse::forget_spans();
         looked
     }

@@ -16,12 +16,7 @@ enum Predicate {
 ///
 /// A predicate that never holds does not count as test code: one edit would compile what it hides.
 pub(crate) fn is_test(attrs: &[syn::Attribute]) -> bool {
-    attrs.iter().any(|attr| match &attr.meta {
-        syn::Meta::List(list) if list.path.is_ident("cfg") => {
-            predicate_of(list).is_some_and(|p| only_test(&p))
-        }
-        _ => false,
-    })
+    is_test_or_feature(attrs, &[])
 }
 
 /// Returns `true` if attributes restrict an item to test builds or to one of the features.
@@ -30,7 +25,7 @@ pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) 
         syn::Meta::List(list) if list.path.is_ident("cfg") => predicate_of(list).is_some_and(|p| {
             let off = CfgValues { test: false, features };
             let on = CfgValues { test: true, features };
-            !p.can(Truth::True, off) && p.can(Truth::True, on)
+            !p.can(true, off) && p.can(true, on)
         }),
         _ => false,
     })
@@ -103,45 +98,18 @@ struct CfgValues<'a> {
     features: &'a [String],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Truth {
-    True,
-    False,
-}
-
-impl Truth {
-    const fn other(self) -> Self {
-        match self {
-            Self::True => Self::False,
-            Self::False => Self::True,
-        }
-    }
-}
-
 impl Predicate {
     /// Returns `true` if the predicate can have this value.
-    fn can(&self, value: Truth, world: CfgValues<'_>) -> bool {
+    fn can(&self, value: bool, world: CfgValues<'_>) -> bool {
         match self {
-            Self::Test => world.test == (value == Truth::True),
-            Self::Atom(Some(feature)) if world.features.contains(feature) => {
-                world.test == (value == Truth::True)
-            }
+            Self::Test => world.test == value,
+            Self::Atom(Some(feature)) if world.features.contains(feature) => world.test == value,
             Self::Atom(_) => true,
-            Self::Not(inner) => inner.can(value.other(), world),
-            Self::All(parts) => match value {
-                Truth::True => parts.iter().all(|part| part.can(value, world)),
-                Truth::False => parts.iter().any(|part| part.can(value, world)),
-            },
-            Self::Any(parts) => match value {
-                Truth::True => parts.iter().any(|part| part.can(value, world)),
-                Truth::False => parts.iter().all(|part| part.can(value, world)),
-            },
+            Self::Not(inner) => inner.can(!value, world),
+            // `all` is false, and `any` is true, as soon as one part is.
+            Self::All(parts) if value => parts.iter().all(|part| part.can(value, world)),
+            Self::Any(parts) if !value => parts.iter().all(|part| part.can(value, world)),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.can(value, world)),
         }
     }
-}
-
-fn only_test(predicate: &Predicate) -> bool {
-    let off = CfgValues { test: false, features: &[] };
-    let on = CfgValues { test: true, features: &[] };
-    !predicate.can(Truth::True, off) && predicate.can(Truth::True, on)
 }

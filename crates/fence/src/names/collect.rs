@@ -1,0 +1,403 @@
+//! The names of one file: definitions, imports, modules and signatures.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+
+use crate::syntax::cfg;
+use crate::syntax::parse::{end, start};
+use crate::syntax::written::{Name, PathStart, WrittenType, name};
+
+/// An import: `use a::b as c`, or a glob.
+#[derive(Debug)]
+pub(crate) struct Import {
+    pub(crate) leading: PathStart,
+    pub(crate) path: Box<[Name]>,
+    /// The imported name. A glob has none.
+    pub(crate) alias: Option<Name>,
+}
+
+/// The meaning of a name in the type namespace.
+#[derive(Debug)]
+pub(crate) enum TypeDef {
+    Struct(Shape),
+    Enum(Box<[Name]>),
+    Union,
+    Alias(Box<Alias>),
+    Trait,
+}
+
+/// A type alias.
+#[derive(Debug)]
+pub(crate) struct Alias {
+    /// Its type parameters with their defaults.
+    pub(crate) params: Vec<(Name, Option<WrittenType>)>,
+    pub(crate) ty: WrittenType,
+}
+
+/// The syntax of a struct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Braced,
+    Tuple,
+    Unit,
+}
+
+/// A module that this file declares.
+#[derive(Debug, Clone)]
+pub(crate) struct ModDecl {
+    pub(crate) name: Name,
+    pub(crate) test: bool,
+    /// `#[path]` values, plain or in `cfg_attr`.
+    pub(crate) paths: Vec<PathAttr>,
+    /// `false` after a plain `#[path]`, which replaces the default file. One in `cfg_attr` adds to it.
+    pub(crate) usual_place: bool,
+    /// The table of an inline module.
+    pub(crate) inline: Option<usize>,
+}
+
+/// A string in the source with its position.
+#[derive(Debug, Clone)]
+pub(crate) struct PathAttr {
+    pub(crate) value: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) end_column: u32,
+}
+
+/// A function's signature. Types are kept for packages whose signatures a rule needs.
+#[derive(Debug)]
+pub(crate) struct FnSig {
+    pub(crate) name: Name,
+    pub(crate) receiver: bool,
+    pub(crate) output: WrittenType,
+    pub(crate) test: bool,
+}
+
+/// An impl block.
+#[derive(Debug)]
+pub(crate) struct ImplDef {
+    pub(crate) own: WrittenType,
+    pub(crate) inherent: bool,
+    pub(crate) fns: Vec<FnSig>,
+    /// The associated types.
+    pub(crate) types: Vec<WrittenType>,
+}
+
+/// The names of one module, or of a block that contains items.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    /// Types by name. Of several, each is under another `cfg`.
+    pub(crate) types: BTreeMap<Name, Vec<TypeDef>>,
+    pub(crate) uses: Vec<Import>,
+    pub(crate) mods: Vec<ModDecl>,
+    pub(crate) impls: Vec<ImplDef>,
+    pub(crate) fns: Vec<FnSig>,
+    /// The types of constants and statics.
+    pub(crate) constants: BTreeMap<Name, WrittenType>,
+    /// The types of fields, by type and field.
+    pub(crate) fields: BTreeMap<Name, BTreeMap<Name, WrittenType>>,
+    /// The tables of blocks directly in this one, with the position of their brace.
+    pub(crate) blocks: Vec<((u32, u32), usize)>,
+}
+
+/// The names of one file: its own module first, then inline modules and blocks.
+#[derive(Debug, Default)]
+pub(crate) struct FileTable {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) forbids_unsafe: bool,
+    /// `true` if the whole file is compiled for tests only.
+    pub(crate) test: bool,
+    /// The `cfg`s that a build script sets.
+    pub(crate) flags: Vec<PathAttr>,
+}
+
+/// The amount of data that is collected beyond names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Names,
+    /// Also the types in signatures and fields, which are large and needed for few packages.
+    Types,
+}
+
+/// Collects the names of a file.
+pub(crate) fn file(file: &syn::File, detail: Detail) -> FileTable {
+    let out = FileTable {
+        tables: vec![Table::default()],
+        forbids_unsafe: file.attrs.iter().any(forbids_unsafe),
+        test: cfg::is_test(&file.attrs),
+        flags: Vec::new(),
+    };
+    let mut collector = Collector { out, detail, table: 0, test: false };
+    file.items.iter().for_each(|item| collector.visit_item(item));
+    collector.out
+}
+
+/// Reads items into tables.
+struct Collector {
+    out: FileTable,
+    detail: Detail,
+    /// The index of the current module or block.
+    table: usize,
+    /// `true` in code that is compiled for tests only.
+    test: bool,
+}
+
+impl<'ast> Visit<'ast> for Collector {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let outer = self.test;
+        self.test |= cfg::is_test(attrs_of(item));
+        self.define(item);
+        match item {
+            syn::Item::Mod(one) => self.module(one),
+            _ => visit::visit_item(self, item),
+        }
+        self.test = outer;
+    }
+
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        let has_items = block
+            .stmts
+            .iter()
+            .any(|stmt| matches!(stmt, syn::Stmt::Item(item) if !matches!(item, syn::Item::Macro(_))));
+        if has_items {
+            let position = start(block.brace_token.span.open());
+            let around = self.table;
+            let inner = self.within(|this| visit::visit_block(this, block));
+            self.at(around).blocks.push((position, inner));
+        } else {
+            visit::visit_block(self, block);
+        }
+    }
+
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+}
+
+impl Collector {
+    fn at(&mut self, index: usize) -> &mut Table {
+        #[expect(clippy::indexing_slicing, reason = "tables are only added, each before its index is used")]
+        &mut self.out.tables[index]
+    }
+
+    fn here(&mut self) -> &mut Table {
+        self.at(self.table)
+    }
+
+    /// Collects into a new table and returns its index.
+    fn within(&mut self, inside: impl FnOnce(&mut Self)) -> usize {
+        let new = self.out.tables.len();
+        self.out.tables.push(Table::default());
+        let outer = std::mem::replace(&mut self.table, new);
+        inside(self);
+        self.table = outer;
+        new
+    }
+
+    fn define(&mut self, item: &syn::Item) {
+        match item {
+            syn::Item::Const(one) => self.constant(&one.ident, &one.ty),
+            syn::Item::Static(one) => self.constant(&one.ident, &one.ty),
+            syn::Item::Fn(one) => {
+                let sig = self.signature(&one.sig, &[]);
+                self.here().fns.push(sig);
+            }
+            syn::Item::Struct(one) => {
+                let shape = match &one.fields {
+                    syn::Fields::Named(_) => Shape::Braced,
+                    syn::Fields::Unnamed(_) => Shape::Tuple,
+                    syn::Fields::Unit => Shape::Unit,
+                };
+                self.define_type(&one.ident, TypeDef::Struct(shape));
+                if self.detail == Detail::Types {
+                    let all = one.fields.iter().enumerate().map(|(number, field)| {
+                        let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
+                        (key, WrittenType::of(&field.ty))
+                    });
+                    let fields = all.collect();
+                    self.here().fields.insert(name(&one.ident), fields);
+                }
+            }
+            syn::Item::Enum(one) => {
+                let variants = one.variants.iter().map(|variant| name(&variant.ident)).collect();
+                self.define_type(&one.ident, TypeDef::Enum(variants));
+            }
+            syn::Item::Union(one) => self.define_type(&one.ident, TypeDef::Union),
+            syn::Item::Trait(one) => self.define_type(&one.ident, TypeDef::Trait),
+            syn::Item::TraitAlias(one) => self.define_type(&one.ident, TypeDef::Trait),
+            syn::Item::Type(one) => {
+                let default =
+                    |param: &syn::TypeParam| param.default.as_ref().map(|(_, ty)| WrittenType::of(ty));
+                let params =
+                    one.generics.type_params().map(|param| (name(&param.ident), default(param))).collect();
+                let alias = Alias { params, ty: WrittenType::of(&one.ty) };
+                self.define_type(&one.ident, TypeDef::Alias(Box::new(alias)));
+            }
+            syn::Item::Use(one) => {
+                self.tree(PathStart::of(one.leading_colon.as_ref()), &mut Vec::new(), &one.tree);
+            }
+            syn::Item::ExternCrate(one) => {
+                let alias = one.rename.as_ref().map_or(&one.ident, |(_, rename)| rename);
+                let own = one.ident == "self";
+                let path = Box::new([if own { Name::from("crate") } else { name(&one.ident) }]);
+                let leading = if own { PathStart::Name } else { PathStart::Colons };
+                self.here().uses.push(Import { leading, path, alias: Some(name(alias)) });
+            }
+            syn::Item::Impl(one) => self.implementation(one),
+            _ => {}
+        }
+    }
+
+    fn define_type(&mut self, ident: &Ident, def: TypeDef) {
+        self.here().types.entry(name(ident)).or_default().push(def);
+    }
+
+    fn constant(&mut self, ident: &Ident, ty: &syn::Type) {
+        let ty = self.written(|| WrittenType::of(ty));
+        self.here().constants.insert(name(ident), ty);
+    }
+
+    fn written(&self, ty: impl FnOnce() -> WrittenType) -> WrittenType {
+        if self.detail == Detail::Types { ty() } else { WrittenType::Other }
+    }
+
+    fn signature(&self, sig: &syn::Signature, attrs: &[syn::Attribute]) -> FnSig {
+        FnSig {
+            name: name(&sig.ident),
+            receiver: sig.receiver().is_some(),
+            output: self.written(|| WrittenType::of_return(&sig.output)),
+            test: self.test || cfg::is_test(attrs),
+        }
+    }
+
+    fn implementation(&mut self, one: &syn::ItemImpl) {
+        if self.detail == Detail::Names {
+            return;
+        }
+        let mut def = ImplDef {
+            own: WrittenType::of(&one.self_ty),
+            inherent: one.trait_.is_none(),
+            fns: Vec::new(),
+            types: Vec::new(),
+        };
+        for item in &one.items {
+            match item {
+                syn::ImplItem::Fn(function) => def.fns.push(self.signature(&function.sig, &function.attrs)),
+                syn::ImplItem::Type(assoc) => def.types.push(WrittenType::of(&assoc.ty)),
+                _ => {}
+            }
+        }
+        self.here().impls.push(def);
+    }
+
+    fn tree(&mut self, leading: PathStart, prefix: &mut Vec<Name>, tree: &syn::UseTree) {
+        let before = prefix.len();
+        let mut tree = tree;
+        // Each segment of a path adds a level of nesting to the `use` tree.
+        while let syn::UseTree::Path(path) = tree {
+            prefix.push(name(&path.ident));
+            tree = &path.tree;
+        }
+        match tree {
+            syn::UseTree::Path(_) => {}
+            syn::UseTree::Name(one) => self.import(leading, prefix, &one.ident, &one.ident),
+            syn::UseTree::Rename(one) => self.import(leading, prefix, &one.ident, &one.rename),
+            syn::UseTree::Glob(_) => {
+                let path = prefix.as_slice().into();
+                self.here().uses.push(Import { leading, path, alias: None });
+            }
+            syn::UseTree::Group(group) => {
+                group.items.iter().for_each(|inner| self.tree(leading, prefix, inner));
+            }
+        }
+        prefix.truncate(before);
+    }
+
+    fn import(&mut self, leading: PathStart, prefix: &[Name], what: &Ident, alias: &Ident) {
+        let mut path = prefix.to_vec();
+        let mut alias = name(alias);
+        if what == "self" && !path.is_empty() {
+            // `use a::b::{self}` imports `b`.
+            if &*alias == "self"
+                && let Some(module) = path.last()
+            {
+                alias = Name::clone(module);
+            }
+        } else {
+            path.push(name(what));
+        }
+        self.here().uses.push(Import { leading, path: path.into(), alias: Some(alias) });
+    }
+
+    fn module(&mut self, one: &syn::ItemMod) {
+        let (paths, usual_place) = path_attrs(&one.attrs);
+        let items = one.content.as_ref().map(|(_, items)| items);
+        let inline =
+            items.map(|items| self.within(|this| items.iter().for_each(|item| this.visit_item(item))));
+        let test = self.test;
+        self.here().mods.push(ModDecl { name: name(&one.ident), test, paths, usual_place, inline });
+    }
+}
+
+/// Finds the `cfg`s that a build script sets, in its string literals.
+pub(crate) fn flags_of(tokens: TokenStream) -> Vec<PathAttr> {
+    let mut found = Vec::new();
+    let mut stack = vec![tokens];
+    while let Some(stream) = stack.pop() {
+        for token in stream {
+            match token {
+                TokenTree::Group(group) => stack.push(group.stream()),
+                TokenTree::Literal(literal) => {
+                    let text = literal.to_string();
+                    let flag = text.split_once("rustc-cfg=");
+                    found.extend(flag.map(|(_, flag)| positioned(flag.to_owned(), literal.span())));
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+            }
+        }
+    }
+    found
+}
+
+fn positioned(value: String, span: proc_macro2::Span) -> PathAttr {
+    let (line, column) = start(span);
+    PathAttr { value, line, column, end_column: end(span).1 }
+}
+
+/// Returns the `#[path]` values of a module, and whether its usual place counts as well.
+fn path_attrs(attrs: &[syn::Attribute]) -> (Vec<PathAttr>, bool) {
+    let path = |meta: &syn::Meta| match meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                Some(positioned(text.value(), text.span()))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let plain: Vec<PathAttr> = attrs.iter().filter_map(|attr| path(&attr.meta)).collect();
+    let usual = plain.is_empty();
+    let lists = attrs.iter().filter_map(|attr| match &attr.meta {
+        syn::Meta::List(list) if list.path.is_ident("cfg_attr") => Some(cfg::attr_metas(list)),
+        _ => None,
+    });
+    let more = lists.flatten().filter_map(|meta| path(&meta));
+    (plain.into_iter().chain(more).collect(), usual)
+}
+
+fn forbids_unsafe(attr: &syn::Attribute) -> bool {
+    let syn::Meta::List(list) = &attr.meta else { return false };
+    let mut tokens = list.tokens.clone().into_iter();
+    list.path.is_ident("forbid")
+        && tokens.any(|token| matches!(&token, TokenTree::Ident(ident) if ident == "unsafe_code"))
+}
+
+/// Returns the attributes of any item.
+pub(crate) fn attrs_of(item: &syn::Item) -> &[syn::Attribute] {
+    macro_rules! attrs {
+        ($($kind:ident)*) => { match item { $(syn::Item::$kind(one) => &one.attrs,)* _ => &[] } };
+    }
+    attrs!(
+        Const Enum ExternCrate Fn ForeignMod Impl Macro Mod Static Struct Trait TraitAlias Type Union Use
+    )
+}
