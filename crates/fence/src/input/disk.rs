@@ -148,24 +148,12 @@ fn one(
     }
 }
 
-/// Visited files and directories by device and inode.
+/// Visited files and directories by their path without symlinks.
 #[derive(Debug, Default)]
-pub(crate) struct VisitedFiles(BTreeSet<(u64, u64)>);
+pub(crate) struct VisitedFiles(BTreeSet<std::path::PathBuf>);
 
 impl VisitedFiles {
-    #[cfg(unix)]
     fn first_time(&mut self, path: &Utf8Path) -> bool {
-        use std::os::unix::fs::MetadataExt as _;
-        std::fs::metadata(path).map_or(true, |meta| self.0.insert((meta.dev(), meta.ino())))
-    }
-
-    #[cfg(not(unix))]
-    fn first_time(&mut self, path: &Utf8Path) -> bool {
-        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-        path.canonicalize().map_or(true, |full| {
-            let mut hasher = DefaultHasher::new();
-            full.hash(&mut hasher);
-            self.0.insert((0, hasher.finish()))
-        })
+        path.canonicalize().map_or(true, |full| self.0.insert(full))
     }
 }

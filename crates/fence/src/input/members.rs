@@ -87,7 +87,6 @@ pub(crate) fn read<'a>(
         homes: BTreeMap::new(),
         krates: Vec::new(),
         libs: BTreeMap::new(),
-        opaque: Vec::new(),
         scanned,
         capability,
         dependents,

@@ -242,11 +242,7 @@ fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -
             }
         }
     }
-    NestedPackage::Sees(Box::new(Package {
-        targets,
-        dependencies,
-        ..Package::new(name, dir.to_path_buf())
-    }))
+    NestedPackage::Sees(Box::new(Package { targets, dependencies, ..Package::new(name, dir.to_path_buf()) }))
 }
 
 fn nested_dependency(key: &str, value: &DeValue<'_>, kind: DependencyKind, dir: &Utf8Path) -> Dependency {

@@ -19,7 +19,8 @@ pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched
             let own = resolver.ty(Scope::of(index), &def.own);
             let Some(place) = resolver.inventory.place_of(&own) else { continue };
             let Some(home) = resolver.world.homes.get(&(place.0, place.1)) else { continue };
-            let shown = format!("{}::{}", resolver.world.path_text(*home), type_name(resolver.inventory, &own));
+            let shown =
+                format!("{}::{}", resolver.world.path_text(*home), type_name(resolver.inventory, &own));
             sets.push((Owner::Type(place), shown, &def.fns, def.inherent));
         }
         for (owner, shown, fns, inherent) in sets {
@@ -58,7 +59,9 @@ pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched
 fn names_own(ty: &WrittenType, own: &str) -> bool {
     match ty {
         WrittenType::Path(path) => path.segs.iter().any(|seg| {
-            matches!(&*seg.name, "Self") || &*seg.name == own || seg.args.iter().any(|arg| names_own(arg, own))
+            matches!(&*seg.name, "Self")
+                || &*seg.name == own
+                || seg.args.iter().any(|arg| names_own(arg, own))
         }),
         WrittenType::Parts(parts) => parts.iter().any(|part| names_own(part, own)),
         WrittenType::Ref(_) | WrittenType::Other => false,

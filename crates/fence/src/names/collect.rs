@@ -21,27 +21,10 @@ pub(crate) struct Import {
 /// The meaning of a name in the type namespace.
 #[derive(Debug)]
 pub(crate) enum TypeDef {
-    Struct(Shape),
-    Enum(Box<[Name]>),
-    Union,
-    Alias(Box<Alias>),
+    /// A struct, an enum or a union.
+    Data,
+    Alias(Box<WrittenType>),
     Trait,
-}
-
-/// A type alias.
-#[derive(Debug)]
-pub(crate) struct Alias {
-    /// Its type parameters with their defaults.
-    pub(crate) params: Vec<(Name, Option<WrittenType>)>,
-    pub(crate) ty: WrittenType,
-}
-
-/// The syntax of a struct.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Braced,
-    Tuple,
-    Unit,
 }
 
 /// A module that this file declares.
@@ -50,16 +33,16 @@ pub(crate) struct ModDecl {
     pub(crate) name: Name,
     pub(crate) test: bool,
     /// `#[path]` values, plain or in `cfg_attr`.
-    pub(crate) paths: Vec<PathAttr>,
+    pub(crate) paths: Vec<String>,
     /// `false` after a plain `#[path]`, which replaces the default file. One in `cfg_attr` adds to it.
     pub(crate) usual_place: bool,
     /// The table of an inline module.
     pub(crate) inline: Option<usize>,
 }
 
-/// A string in the source with its position.
+/// A `cfg` that a build script sets, with its position.
 #[derive(Debug, Clone)]
-pub(crate) struct PathAttr {
+pub(crate) struct CfgFlag {
     pub(crate) value: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -110,7 +93,7 @@ pub(crate) struct FileTable {
     /// `true` if the whole file is compiled for tests only.
     pub(crate) test: bool,
     /// The `cfg`s that a build script sets.
-    pub(crate) flags: Vec<PathAttr>,
+    pub(crate) flags: Vec<CfgFlag>,
 }
 
 /// The amount of data that is collected beyond names.
@@ -203,12 +186,7 @@ impl Collector {
                 self.here().fns.push(sig);
             }
             syn::Item::Struct(one) => {
-                let shape = match &one.fields {
-                    syn::Fields::Named(_) => Shape::Braced,
-                    syn::Fields::Unnamed(_) => Shape::Tuple,
-                    syn::Fields::Unit => Shape::Unit,
-                };
-                self.define_type(&one.ident, TypeDef::Struct(shape));
+                self.define_type(&one.ident, TypeDef::Data);
                 if self.detail == Detail::Types {
                     let all = one.fields.iter().enumerate().map(|(number, field)| {
                         let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
@@ -218,20 +196,12 @@ impl Collector {
                     self.here().fields.insert(name(&one.ident), fields);
                 }
             }
-            syn::Item::Enum(one) => {
-                let variants = one.variants.iter().map(|variant| name(&variant.ident)).collect();
-                self.define_type(&one.ident, TypeDef::Enum(variants));
-            }
-            syn::Item::Union(one) => self.define_type(&one.ident, TypeDef::Union),
+            syn::Item::Enum(one) => self.define_type(&one.ident, TypeDef::Data),
+            syn::Item::Union(one) => self.define_type(&one.ident, TypeDef::Data),
             syn::Item::Trait(one) => self.define_type(&one.ident, TypeDef::Trait),
             syn::Item::TraitAlias(one) => self.define_type(&one.ident, TypeDef::Trait),
             syn::Item::Type(one) => {
-                let default =
-                    |param: &syn::TypeParam| param.default.as_ref().map(|(_, ty)| WrittenType::of(ty));
-                let params =
-                    one.generics.type_params().map(|param| (name(&param.ident), default(param))).collect();
-                let alias = Alias { params, ty: WrittenType::of(&one.ty) };
-                self.define_type(&one.ident, TypeDef::Alias(Box::new(alias)));
+                self.define_type(&one.ident, TypeDef::Alias(Box::new(WrittenType::of(&one.ty))));
             }
             syn::Item::Use(one) => {
                 self.tree(PathStart::of(one.leading_colon.as_ref()), &mut Vec::new(), &one.tree);
@@ -340,7 +310,7 @@ impl Collector {
 }
 
 /// Finds the `cfg`s that a build script sets, in its string literals.
-pub(crate) fn flags_of(tokens: TokenStream) -> Vec<PathAttr> {
+pub(crate) fn flags_of(tokens: TokenStream) -> Vec<CfgFlag> {
     let mut found = Vec::new();
     let mut stack = vec![tokens];
     while let Some(stream) = stack.pop() {
@@ -349,8 +319,10 @@ pub(crate) fn flags_of(tokens: TokenStream) -> Vec<PathAttr> {
                 TokenTree::Group(group) => stack.push(group.stream()),
                 TokenTree::Literal(literal) => {
                     let text = literal.to_string();
-                    let flag = text.split_once("rustc-cfg=");
-                    found.extend(flag.map(|(_, flag)| positioned(flag.to_owned(), literal.span())));
+                    let Some((_, flag)) = text.split_once("rustc-cfg=") else { continue };
+                    let (line, column) = start(literal.span());
+                    let end_column = end(literal.span()).1;
+                    found.push(CfgFlag { value: flag.to_owned(), line, column, end_column });
                 }
                 TokenTree::Ident(_) | TokenTree::Punct(_) => {}
             }
@@ -359,23 +331,18 @@ pub(crate) fn flags_of(tokens: TokenStream) -> Vec<PathAttr> {
     found
 }
 
-fn positioned(value: String, span: proc_macro2::Span) -> PathAttr {
-    let (line, column) = start(span);
-    PathAttr { value, line, column, end_column: end(span).1 }
-}
-
 /// Returns the `#[path]` values of a module, and whether its usual place counts as well.
-fn path_attrs(attrs: &[syn::Attribute]) -> (Vec<PathAttr>, bool) {
+fn path_attrs(attrs: &[syn::Attribute]) -> (Vec<String>, bool) {
     let path = |meta: &syn::Meta| match meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
             syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
-                Some(positioned(text.value(), text.span()))
+                Some(text.value())
             }
             _ => None,
         },
         _ => None,
     };
-    let plain: Vec<PathAttr> = attrs.iter().filter_map(|attr| path(&attr.meta)).collect();
+    let plain: Vec<String> = attrs.iter().filter_map(|attr| path(&attr.meta)).collect();
     let usual = plain.is_empty();
     let lists = attrs.iter().filter_map(|attr| match &attr.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg_attr") => Some(cfg::attr_metas(list)),

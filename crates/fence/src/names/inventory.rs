@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::FenceConfig;
 use crate::names::callers;
-use crate::names::collect::{Shape, TypeDef};
+use crate::names::collect::TypeDef;
 use crate::names::modules::World;
 use crate::names::resolve::{KnownType, Resolver, Scope, TypeLocation};
 use crate::names::scopes::Scopes;
@@ -15,9 +15,6 @@ use crate::syntax::written::Name;
 pub(crate) struct CapabilityType {
     pub(crate) place: TypeLocation,
     pub(crate) module: usize,
-    /// The form of its literal. Enums have variants instead, unions have neither.
-    pub(crate) shape: Option<Shape>,
-    pub(crate) variants: BTreeSet<Name>,
 }
 
 /// Everything that the rules need from the source of the capability crates.
@@ -116,18 +113,16 @@ fn types(world: &World<'_>, config: &FenceConfig) -> Inventory {
     let mut inventory = Inventory::default();
     for (index, module) in world.modules.iter().enumerate().filter(|(_, module)| !module.test) {
         let package = world.package_of(index);
-        let is_race = config.race.as_ref().filter(|race| {
-            race.crates.iter().any(|name| name == world.package_name(package))
-        });
+        let is_race = config
+            .race
+            .as_ref()
+            .filter(|race| race.crates.iter().any(|name| name == world.package_name(package)));
         let types = world.table(index).into_iter().flat_map(|table| &table.types);
         for (name, def) in types.flat_map(|(name, defs)| defs.iter().map(move |def| (name, def))) {
             let place = (module.file, module.table, Name::clone(name));
-            let (shape, variants) = match def {
-                TypeDef::Struct(shape) => (Some(*shape), BTreeSet::new()),
-                TypeDef::Enum(variants) => (None, variants.iter().cloned().collect()),
-                TypeDef::Union => (Some(Shape::Braced), BTreeSet::new()),
-                TypeDef::Alias(_) | TypeDef::Trait => continue,
-            };
+            if !matches!(def, TypeDef::Data) {
+                continue;
+            }
             if is_race.is_some_and(|race| **name == *race.ty) {
                 inventory.race.insert(place.clone());
             }
@@ -139,7 +134,7 @@ fn types(world: &World<'_>, config: &FenceConfig) -> Inventory {
             }
             if config.is_capability(name) && !inventory.places.contains_key(&place) {
                 let id = inventory.types.len();
-                inventory.types.push(CapabilityType { place: place.clone(), module: index, shape, variants });
+                inventory.types.push(CapabilityType { place: place.clone(), module: index });
                 inventory.places.insert(place, id);
                 inventory.names.entry(Name::clone(name)).or_insert(id);
             }

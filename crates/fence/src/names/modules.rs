@@ -3,10 +3,8 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::LintRule;
 use crate::input::{Package, TargetKind};
-use crate::names::collect::{FileTable, ModDecl, PathAttr, Table};
-use crate::report::{LintFinding, Site};
+use crate::names::collect::{FileTable, ModDecl, Table};
 use crate::syntax::parse::Unparsed;
 use crate::syntax::written::Name;
 
@@ -58,8 +56,6 @@ pub(crate) struct World<'a> {
     pub(crate) libs: BTreeMap<usize, usize>,
     /// Names of other crates, by package.
     pub(crate) externs: Vec<BTreeMap<Name, Option<usize>>>,
-    /// Findings of F08 about the locations of files.
-    pub(crate) opaque: Vec<LintFinding>,
     /// The packages whose files are read.
     pub(crate) scanned: BTreeSet<usize>,
     pub(crate) capability: BTreeSet<usize>,
@@ -143,7 +139,6 @@ pub(crate) fn assemble(world: &mut World<'_>) -> Vec<(Utf8PathBuf, usize)> {
     world.homes.clear();
     world.krates.clear();
     world.libs.clear();
-    world.opaque.clear();
     // The tree is built again after each round of reading, since a new file can add modules anywhere.
     let mut builder = Builder { world, wanted: Vec::new(), reached: BTreeSet::new() };
     for package in builder.world.scanned.clone() {
@@ -310,12 +305,9 @@ impl Builder<'_, '_> {
     ) -> Vec<(usize, ChildDirs)> {
         let package = self.world.package_of(module);
         let mut found = Vec::new();
-        for attr in &declared.paths {
-            let path = normal(&place.relative_to.join(&attr.value));
-            if let Some(problem) = self.forbidden_path(&path, package) {
-                // The attribute is the finding. The file itself belongs to another crate.
-                self.opaque(module, attr, problem);
-            } else if let Some(file) = self.file(&path, package) {
+        for path in &declared.paths {
+            let path = normal(&place.relative_to.join(path));
+            if let Some(file) = self.file(&path, package) {
                 // The children of a file named by `#[path]` are next to it.
                 let dir = parent(&path);
                 found.push((file, ChildDirs { children: dir.clone(), relative_to: dir }));
@@ -331,28 +323,6 @@ impl Builder<'_, '_> {
             }
         }
         found
-    }
-
-    fn forbidden_path(&self, path: &Utf8Path, package: usize) -> Option<String> {
-        if path.starts_with("..") || path.is_absolute() {
-            return Some(format!("`#[path]` names {path}, which is outside the workspace"));
-        }
-        // A file belongs to the package with the deepest directory that contains it.
-        let packages = self.world.packages.iter().enumerate();
-        let (owner, _) = packages
-            .filter(|(_, package)| path.starts_with(&package.dir))
-            .max_by_key(|(_, package)| package.dir.components().count())?;
-        (owner != package && self.world.capability.contains(&owner))
-            .then(|| format!("`#[path]` includes {path} of a capability crate in another crate"))
-    }
-
-    fn opaque(&mut self, module: usize, attr: &PathAttr, message: String) {
-        if self.world.modules.get(module).is_some_and(|module| module.test) {
-            return;
-        }
-        let site = Site { file: self.world.file_of(module), line: attr.line, column: attr.column };
-        let finding = LintFinding::on_line(LintRule::F08, "path", site, attr.end_column, message);
-        self.world.opaque.push(LintFinding { item: self.world.path_text(module), ..finding });
     }
 }
 

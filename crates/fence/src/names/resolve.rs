@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::names::collect::{Alias, TypeDef};
+use crate::names::collect::TypeDef;
 use crate::names::inventory::Inventory;
 use crate::names::modules::World;
 pub(crate) use crate::names::scopes::Namespace;
@@ -44,8 +44,6 @@ pub(crate) struct Resolution {
 #[derive(Debug, Clone)]
 pub(crate) enum Meaning {
     Type(KnownType),
-    /// A variant of this type that was imported by name.
-    Variant(KnownType),
     /// A function, constant or static of a scanned crate.
     Value {
         module: usize,
@@ -65,14 +63,12 @@ pub(crate) struct Scope<'s> {
     pub(crate) generics: &'s [Name],
     /// The type that `Self` means.
     pub(crate) own: Option<&'s KnownType>,
-    /// The values of an alias' type parameters.
-    pub(crate) given: &'s [(Name, KnownType)],
 }
 
 impl Scope<'_> {
     /// Creates the scope of a module's items.
     pub(crate) const fn of(module: usize) -> Self {
-        Self { module, generics: &[], own: None, given: &[] }
+        Self { module, generics: &[], own: None }
     }
 }
 
@@ -127,9 +123,6 @@ impl<'w> Resolver<'w> {
                 Entity::Type { module, name } => {
                     meanings.extend(self.types(module, &name, &args()).into_iter().map(Meaning::Type));
                 }
-                Entity::Variant { module, name } => {
-                    meanings.extend(self.types(module, &name, &[]).into_iter().map(Meaning::Variant));
-                }
                 Entity::Value { module, name } => meanings.push(Meaning::Value { module, name }),
                 Entity::Far(path) => meanings.push(Meaning::Far(path)),
                 Entity::Module(_) => meanings.push(Meaning::Other),
@@ -160,23 +153,10 @@ impl<'w> Resolver<'w> {
         }
         let defs = table.types.get(name).into_iter().flatten();
         defs.map(|def| match def {
-            TypeDef::Alias(alias) => self.alias(module, alias, args),
+            TypeDef::Alias(ty) => self.written(Scope::of(module), ty),
             _ => KnownType::Own { place: place.clone(), args: args.to_vec() },
         })
         .collect()
-    }
-
-    fn alias(&self, module: usize, alias: &Alias, args: &[KnownType]) -> KnownType {
-        let mut given: Vec<(Name, KnownType)> = Vec::new();
-        for (at, (param, otherwise)) in alias.params.iter().enumerate() {
-            let ty = match (args.get(at), otherwise) {
-                (Some(arg), _) => arg.clone(),
-                (None, Some(ty)) => self.written(Scope { given: &given, ..Scope::of(module) }, ty),
-                (None, None) => KnownType::Unknown,
-            };
-            given.push((Name::clone(param), ty));
-        }
-        self.written(Scope { given: &given, ..Scope::of(module) }, &alias.ty)
     }
 
     fn written(&self, scope: Scope<'_>, ty: &WrittenType) -> KnownType {
@@ -194,11 +174,6 @@ impl<'w> Resolver<'w> {
     }
 
     fn path_type(&self, scope: Scope<'_>, path: &Path) -> KnownType {
-        if let ([only], None) = (path.segs.as_slice(), &path.qself)
-            && let Some((_, known)) = scope.given.iter().find(|(param, _)| *param == only.name)
-        {
-            return known.clone();
-        }
         let found = self.path(scope, path, Namespace::Type);
         let whole = found.used == path.segs.len();
         let args = || {
@@ -210,9 +185,10 @@ impl<'w> Resolver<'w> {
             Meaning::Type(ty) if whole && path.qself.is_none() => ty,
             Meaning::Far(path) => KnownType::Far { path, args: args() },
             // A type of the prelude.
-            Meaning::Other if found.used == 1 && path.qself.is_none() => {
-                KnownType::Far { path: path.segs.iter().map(|seg| Name::clone(&seg.name)).collect(), args: args() }
-            }
+            Meaning::Other if found.used == 1 && path.qself.is_none() => KnownType::Far {
+                path: path.segs.iter().map(|seg| Name::clone(&seg.name)).collect(),
+                args: args(),
+            },
             _ => KnownType::Unknown,
         }
     }
@@ -221,7 +197,7 @@ impl<'w> Resolver<'w> {
 /// Chooses between meanings under different `cfg`s: a capability first, then an item of the workspace.
 fn choose(mut meanings: Vec<Meaning>) -> Meaning {
     let capability = meanings.iter().position(|one| match one {
-        Meaning::Type(ty) | Meaning::Variant(ty) => ty.names_a_capability(),
+        Meaning::Type(ty) => ty.names_a_capability(),
         _ => false,
     });
     let near = || meanings.iter().position(|one| !matches!(one, Meaning::Far(_)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::names::collect::{Import, TypeDef};
+use crate::names::collect::Import;
 use crate::names::modules::World;
 use crate::syntax::written::{Name, PathStart};
 
@@ -11,11 +11,6 @@ use crate::syntax::written::{Name, PathStart};
 pub(crate) enum Entity {
     Module(usize),
     Type {
-        module: usize,
-        name: Name,
-    },
-    /// A variant of this enum, imported by name.
-    Variant {
         module: usize,
         name: Name,
     },
@@ -119,15 +114,7 @@ impl Scopes {
     fn import(&self, world: &World<'_>, module: usize, one: &Import) -> Vec<Entity> {
         let names: Vec<&Name> = one.path.iter().collect();
         let (found, used) = self.walk(world, module, &names, one.leading, Namespace::Both);
-        match names.get(used..) {
-            Some([]) => found,
-            Some([variant]) => found
-                .iter()
-                .flat_map(|of| variants(world, of))
-                .filter_map(|(name, entity)| (name == **variant).then_some(entity))
-                .collect(),
-            _ => Vec::new(),
-        }
+        if used == names.len() { found } else { Vec::new() }
     }
 
     fn glob(&self, world: &World<'_>, module: usize, one: &Import) -> Vec<(Name, Entity)> {
@@ -145,8 +132,6 @@ impl Scopes {
                         list.iter().map(move |entity| (Name::clone(name), entity.clone()))
                     }));
                 }
-            } else {
-                all.extend(variants(world, &entity));
             }
         }
         all
@@ -166,7 +151,9 @@ impl Scopes {
         let mut used = 1;
         let mut found = match &***first {
             _ if leading == PathStart::Colons => external(world, from, first),
-            "crate" | "$crate" => world.krate(from).and_then(|krate| krate.root).map(Entity::Module).into_iter().collect(),
+            "crate" | "$crate" => {
+                world.krate(from).and_then(|krate| krate.root).map(Entity::Module).into_iter().collect()
+            }
             "self" => vec![Entity::Module(world.named(from))],
             "super" => above(world, from),
             _ => self.first(world, from, first, wanted(used)),
@@ -243,17 +230,6 @@ fn add(names: &mut Names, name: &Name, entity: Entity) -> bool {
     true
 }
 
-fn variants(world: &World<'_>, of: &Entity) -> Vec<(Name, Entity)> {
-    let Entity::Type { module, name } = of else { return Vec::new() };
-    let defs = world.table(*module).and_then(|table| table.types.get(name));
-    let enums = defs.into_iter().flatten().filter_map(|def| match def {
-        TypeDef::Enum(variants) => Some(variants),
-        _ => None,
-    });
-    let entity = || Entity::Variant { module: *module, name: Name::clone(name) };
-    enums.flat_map(|variants| variants.iter()).map(|variant| (Name::clone(variant), entity())).collect()
-}
-
 fn above(world: &World<'_>, module: usize) -> Vec<Entity> {
     let module = world.named(module);
     let parent = world.modules.get(module).and_then(|info| info.parent);
@@ -266,19 +242,29 @@ fn external(world: &World<'_>, from: usize, name: &Name) -> Vec<Entity> {
     let far = || Entity::Far(vec![Name::clone(name)]);
     let known = world.externs.get(world.package_of(from)).and_then(|externs| externs.get(name));
     match known {
-        Some(package) => vec![package.and_then(|package| world.lib_root(package)).map_or_else(far, Entity::Module)],
+        Some(package) => {
+            vec![package.and_then(|package| world.lib_root(package)).map_or_else(far, Entity::Module)]
+        }
         None if matches!(&**name, "std" | "core" | "alloc") => vec![far()],
         None => {
             let root = world.krate(from).and_then(|krate| world.table(krate.root?));
             let mut uses = root.into_iter().flat_map(|table| &table.uses);
             let renamed = uses.find_map(|one| match &*one.path {
-                [krate] if one.leading == PathStart::Colons && one.alias.as_ref() == Some(name) && krate != name => {
+                [krate]
+                    if one.leading == PathStart::Colons
+                        && one.alias.as_ref() == Some(name)
+                        && krate != name =>
+                {
                     Some(krate)
                 }
                 _ => None,
             });
             // An `extern crate` of the root cannot rename another one, so this recursion ends.
-            renamed.filter(|krate| world.externs.get(world.package_of(from)).is_some_and(|all| all.contains_key(*krate))).map_or_else(Vec::new, |krate| external(world, from, krate))
+            renamed
+                .filter(|krate| {
+                    world.externs.get(world.package_of(from)).is_some_and(|all| all.contains_key(*krate))
+                })
+                .map_or_else(Vec::new, |krate| external(world, from, krate))
         }
     }
 }

@@ -50,16 +50,7 @@ impl LintFinding {
         message: String,
     ) -> Self {
         let end_line = site.line;
-        Self {
-            rule,
-            route,
-            ty: None,
-            site,
-            end_line,
-            end_column,
-            item: String::new(),
-            message,
-        }
+        Self { rule, route, ty: None, site, end_line, end_column, item: String::new(), message }
     }
 
     pub(crate) fn key(&self) -> (&str, u32, u32, LintRule) {

@@ -38,17 +38,8 @@ struct RuleText(&'static str, &'static str, &'static str);
 
 impl LintRule {
     /// Every rule, in order.
-    pub const ALL: [Self; 9] = [
-        Self::F01,
-        Self::F07,
-        Self::F08,
-        Self::F09,
-        Self::F10,
-        Self::F11,
-        Self::F12,
-        Self::F13,
-        Self::E01,
-    ];
+    pub const ALL: [Self; 9] =
+        [Self::F01, Self::F07, Self::F08, Self::F09, Self::F10, Self::F11, Self::F12, Self::F13, Self::E01];
 
     const fn text(self) -> RuleText {
         match self {
@@ -122,21 +113,6 @@ impl LintRule {
 impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
-    }
-}
-
-/// Disabled rules. Only tests disable rules, to show that the self-test notices.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct DisabledRules(u16);
-
-impl DisabledRules {
-    #[cfg(test)]
-    pub(crate) fn only(rule: LintRule) -> Self {
-        Self(1 << (rule as u16))
-    }
-
-    pub(crate) const fn has(self, rule: LintRule) -> bool {
-        self.0 & (1 << (rule as u16)) != 0
     }
 }
 

@@ -30,10 +30,8 @@ pub(crate) fn forbids(world: &World<'_>, config: &FenceConfig) -> Vec<LintFindin
         let Some(root) = krate.root.filter(|_| concerned && !by_manifest) else { continue };
         let test = world.modules.get(root).is_none_or(|module| module.test);
         if !test && world.file_table(root).is_some_and(|table| !table.forbids_unsafe) {
-            let message = format!(
-                "`{}` can make a capability with unsafe code, which it does not forbid",
-                krate.name
-            );
+            let message =
+                format!("`{}` can make a capability with unsafe code, which it does not forbid", krate.name);
             let site = Site { file: world.file_of(root), line: 1, column: 1 };
             findings.push(LintFinding {
                 item: krate.name.to_string(),

@@ -14,13 +14,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::LintRule;
 use crate::config::{FenceConfig, allow};
 use crate::input::{Sources, members};
-use crate::names::collect::{self, Detail, FileTable, PathAttr};
+use crate::names::collect::{self, CfgFlag, Detail, FileTable};
 use crate::names::inventory::{self, Inventory};
 use crate::names::modules::{self, FileInfo, World};
 use crate::names::resolve::Resolver;
 use crate::names::scopes::Scopes;
 use crate::report::{FenceReport, UndecidedReason};
-use crate::rules::{DisabledRules, manifest, packages};
+use crate::rules::{manifest, packages};
 use crate::run::second_pass::SecondPass;
 use crate::run::word_filter::WordFilter;
 use crate::syntax::parse::{self, Unparsed};
@@ -34,13 +34,12 @@ pub(crate) struct RunOptions {
     pub(crate) threads: usize,
     /// The stack size of a worker in bytes. Only a test sets another one than [`STACK`].
     pub(crate) stack: usize,
-    pub(crate) off: DisabledRules,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, stack: STACK, off: DisabledRules::default() }
+        Self { threads, stack: STACK }
     }
 }
 
@@ -63,35 +62,21 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
     let inventory = inventory::read(&world, &scopes, config);
     coverage::check(&world, &inventory, config, &mut report);
     let words = WordFilter::read(&Resolver::new(&world, &scopes, &inventory), config);
-    let pass = SecondPass {
-        world: &world,
-        scopes: &scopes,
-        inventory: &inventory,
-        config,
-        words: &words,
-        options,
-    };
+    let pass =
+        SecondPass { world: &world, scopes: &scopes, inventory: &inventory, config, words: &words, options };
     let mut findings = pass.all(sources, &mut report);
-    if !options.off.has(LintRule::F08) {
-        findings.extend(world.opaque.iter().cloned());
-        findings.extend(packages::unparsed(&world));
-    }
-    if !options.off.has(LintRule::F11) {
-        let (more, undecided) = manifest::check(&world, sources, config);
-        findings.extend(more);
-        report.undecided.extend(undecided);
-        findings.extend(packages::forbids(&world, config));
-        findings.extend(packages::flags(&world, config));
-    }
+    findings.extend(packages::unparsed(&world));
+    let (more, undecided) = manifest::check(&world, sources, config);
+    findings.extend(more);
+    report.undecided.extend(undecided);
+    findings.extend(packages::forbids(&world, config));
+    findings.extend(packages::flags(&world, config));
     findings.sort_by(|a, b| a.key().cmp(&b.key()).then_with(|| a.route.cmp(b.route)));
     // Several targets may compile one file, which then has the same finding several times.
     findings.dedup_by(|b, a| a.key() == b.key());
     let applied = allow::apply(findings, config);
     report.summary.allowed = applied.covered;
     report.findings = applied.findings;
-    if options.off.has(LintRule::F13) {
-        report.findings.retain(|finding| finding.rule != LintRule::F13);
-    }
     for finding in &report.findings {
         // Code that could not be read may contain anything, so the run is undecided as well.
         if finding.rule == LintRule::F08 && finding.route.starts_with("un") {
@@ -144,8 +129,9 @@ fn read_all(
             let lib = world.packages.get(package).and_then(crate::input::Package::lib_name);
             let owns = lib.is_some_and(|lib| owners.contains(lib.as_str()));
             let races = config.race.iter().flat_map(|race| &race.crates);
-            let special = [&world.capability, &world.race_dependents].iter().any(|set| set.contains(&package))
-                || races.into_iter().any(|name| name == world.package_name(package));
+            let special =
+                [&world.capability, &world.race_dependents].iter().any(|set| set.contains(&package))
+                    || races.into_iter().any(|name| name == world.package_name(package));
             if special || owns { Detail::Types } else { Detail::Names }
         };
         let work: Vec<_> = todo.iter().map(|(path, package)| (path, detail(*package))).collect();
@@ -221,10 +207,8 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
 fn read_names(path: &Utf8Path, detail: Detail, sources: &Sources<'_>) -> FileInfo {
     let (table, print) = match (sources.reader)(path) {
         Ok(Some(bytes)) => {
-            let table = parse::parse(&bytes).map(|file| FileTable {
-                flags: flags(&bytes),
-                ..collect::file(&file, detail)
-            });
+            let table = parse::parse(&bytes)
+                .map(|file| FileTable { flags: flags(&bytes), ..collect::file(&file, detail) });
             (table, fingerprint(&bytes))
         }
         Ok(None) => (Err(Unparsed { line: 1, column: 1, what: "no such file".to_owned() }), (0, 0)),
@@ -238,7 +222,7 @@ fn read_names(path: &Utf8Path, detail: Detail, sources: &Sources<'_>) -> FileInf
 }
 
 /// Returns the `cfg`s that a build script sets. Few files contain the word, so others are not parsed for it.
-fn flags(bytes: &[u8]) -> Vec<PathAttr> {
+fn flags(bytes: &[u8]) -> Vec<CfgFlag> {
     if memchr::memmem::find(bytes, b"rustc-cfg").is_none() {
         return Vec::new();
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::LintRule;
 use crate::config::FenceConfig;
 use crate::input::Sources;
 use crate::names::inventory::Inventory;
@@ -42,9 +41,8 @@ impl SecondPass<'_> {
             }
         }
         let work: Vec<(usize, Vec<usize>)> = modules.into_iter().collect();
-        let looked = parallel(&work, self.options, |(file, modules)| {
-            self.second_look(*file, modules, sources)
-        });
+        let looked =
+            parallel(&work, self.options, |(file, modules)| self.second_look(*file, modules, sources));
         let looked = match looked {
             Ok(looked) => looked,
             Err(undecided) => {
@@ -84,7 +82,8 @@ impl SecondPass<'_> {
         let resolver = Resolver::new(self.world, self.scopes, self.inventory);
         for module in modules {
             // One file may be several modules, and a path can mean something else in each of them.
-            let (findings, grants) = Checker::new(&resolver, self.config, self.options.off, *module).run(&tree);
+            let (findings, grants) =
+                Checker::new(&resolver, self.config, *module).run(&tree);
             looked.findings.extend(findings);
             looked.grants.extend(grants);
         }
@@ -100,7 +99,7 @@ impl SecondPass<'_> {
         findings: &mut Vec<LintFinding>,
         report: &mut FenceReport,
     ) {
-        if self.config.grant_type.is_none() || self.options.off.has(LintRule::F10) {
+        if self.config.grant_type.is_none() {
             return;
         }
         grants.sort_by(|a, b| a.key().cmp(&b.key()));

@@ -29,7 +29,6 @@ impl WordFilter {
         let mut names: BTreeSet<Name> = BTreeSet::from([Name::from("include")]);
         for ty in &inventory.types {
             names.insert(Name::clone(&ty.place.2));
-            names.extend(ty.variants.iter().cloned());
         }
         names.extend(inventory.watched.iter().flat_map(|watched| watched.functions.iter().cloned()));
         if let Some(race) = &config.race {
@@ -39,13 +38,14 @@ impl WordFilter {
         let is_watched = |module: usize, function: &Name| {
             let home = resolver.world.modules.get(module);
             let owner = home.map(|home| Owner::Module(home.file, home.table));
-            inventory.watched.iter().any(|one| {
-                Some(&one.owner) == owner.as_ref() && one.functions.contains(function)
-            })
+            inventory
+                .watched
+                .iter()
+                .any(|one| Some(&one.owner) == owner.as_ref() && one.functions.contains(function))
         };
         for (name, entity) in resolver.scopes.all() {
             let needed = match entity {
-                Entity::Type { module, name: defined } | Entity::Variant { module, name: defined } => {
+                Entity::Type { module, name: defined } => {
                     let found = resolver.types(*module, defined, &[]);
                     found.iter().any(KnownType::names_a_capability)
                 }

@@ -6,7 +6,6 @@ use super::CaseResult;
 use crate::config::{AllowEntry, FenceConfig, RaceConfig, glob_with_stem};
 use crate::input::{DependencyKind, Manifest, PackageSpec, Sources};
 use crate::report::FenceReport;
-use crate::rules::DisabledRules;
 use crate::run::{self, RunOptions};
 
 /// The files of the planted workspace, each after a line with its path.
@@ -25,18 +24,18 @@ const ALLOWS: [(&str, usize, &str); 3] = [
 /// Runs the planted cases with two sets of names: those of the workspace, and made-up ones.
 ///
 /// The second set shows that no rule depends on a name that the first set has by chance.
-pub(super) fn run(types: &[String], config: &FenceConfig, off: DisabledRules) -> Vec<CaseResult> {
+pub(super) fn run(types: &[String], config: &FenceConfig) -> Vec<CaseResult> {
     let of_glob = |stem: &str| config.type_glob.replace('*', stem);
     let own = types.first().filter(|name| glob_with_stem(&config.type_glob, name));
     let own = own.cloned().unwrap_or_else(|| of_glob("Own"));
     let krate = config.capability_crates.first().map_or("own-caps", String::as_str);
-    let mut answers = answers(&own, krate, config, off);
-    answers.extend(self::answers(&of_glob("Zyx"), "zyx-grants", config, off));
+    let mut answers = answers(&own, krate, config);
+    answers.extend(self::answers(&of_glob("Zyx"), "zyx-grants", config));
     answers
 }
 
 /// Checks all cases with one name for the capability type and its crate.
-fn answers(own: &str, krate: &str, config: &FenceConfig, off: DisabledRules) -> Vec<CaseResult> {
+fn answers(own: &str, krate: &str, config: &FenceConfig) -> Vec<CaseResult> {
     // A stem that the workspace itself uses would define a name twice.
     let apart = |stem: &str| {
         let name = config.type_glob.replace('*', stem);
@@ -62,14 +61,13 @@ fn answers(own: &str, krate: &str, config: &FenceConfig, off: DisabledRules) -> 
         let (path, text) = file.split_once('\n').unwrap_or((file, ""));
         files.insert(path.to_owned(), text.as_bytes().to_vec());
     }
-    let report = check(krate, config, off, &files);
+    let report = check(krate, config, &files);
     files.iter().map(|(path, text)| judge(path, text, own, &report)).chain(allows(own, &report)).collect()
 }
 
 fn check(
     krate: &str,
     config: &FenceConfig,
-    off: DisabledRules,
     files: &BTreeMap<String, Vec<u8>>,
 ) -> FenceReport {
     let definitions = format!("{krate}-definitions");
@@ -107,35 +105,41 @@ fn check(
             unique_methods: vec!["open_as_seen".to_owned()],
             names: vec!["Race".to_owned(), "is_race".to_owned()],
         }),
-        allow: ALLOWS.iter().zip(1..).map(|((path, count, expires), line)| AllowEntry {
-            rule: "F07".to_owned(),
-            path: (*path).to_owned(),
-            item: None,
-            count: *count,
-            reason: "planted".to_owned(),
-            expires: (*expires).to_owned(),
-            line,
-        }).collect(),
+        allow: ALLOWS
+            .iter()
+            .zip(1..)
+            .map(|((path, count, expires), line)| AllowEntry {
+                rule: "F07".to_owned(),
+                path: (*path).to_owned(),
+                item: None,
+                count: *count,
+                reason: "planted".to_owned(),
+                expires: (*expires).to_owned(),
+                line,
+            })
+            .collect(),
         today: Some(TODAY.to_owned()),
         origin: "planted config".to_owned(),
         ..config.clone()
     };
     // One thread is enough for some small files, and it keeps the self-test cheap.
-    run::run(&sources, &planted, RunOptions { threads: 1, off, ..RunOptions::default() })
+    run::run(&sources, &planted, RunOptions { threads: 1, ..RunOptions::default() })
 }
 
 /// Compares the marked lines of a file with the reported ones.
 fn judge(path: &str, text: &[u8], own: &str, report: &FenceReport) -> CaseResult {
     let text = String::from_utf8_lossy(text);
-    let marked = text.lines().zip(1_u32..).filter_map(|(line, number)| {
-        line.rsplit_once("~ ").map(|(_, rule)| (number, rule.to_owned()))
-    });
+    let marked = text
+        .lines()
+        .zip(1_u32..)
+        .filter_map(|(line, number)| line.rsplit_once("~ ").map(|(_, rule)| (number, rule.to_owned())));
     let wanted: BTreeSet<(u32, String)> = marked.collect();
     let of_file = report.findings().iter().filter(|finding| finding.site.file == path);
     let found: BTreeSet<(u32, String)> =
         of_file.map(|finding| (finding.site.line, finding.rule.to_string())).collect();
     let rules: BTreeSet<&str> = wanted.iter().map(|(_, rule)| rule.as_str()).collect();
-    let rules = if rules.is_empty() { "near".to_owned() } else { rules.into_iter().collect::<Vec<_>>().join(" ") };
+    let rules =
+        if rules.is_empty() { "near".to_owned() } else { rules.into_iter().collect::<Vec<_>>().join(" ") };
     let note = format!("expected {wanted:?}, found {found:?}");
     CaseResult { name: format!("{rules}/{path} ({own})"), held: wanted == found, note }
 }

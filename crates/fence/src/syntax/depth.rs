@@ -78,9 +78,12 @@ pub(crate) fn check_depth(start: Cursor<'_>) -> Result<u32, (Span, String)> {
                 }
                 worst = worst.max(whole);
                 let depth = pending.depth + 1;
-                stack.extend(
-                    groups.drain(..).map(|(cursor, level)| Pending { cursor, base: whole, depth, level }),
-                );
+                stack.extend(groups.drain(..).map(|(cursor, level)| Pending {
+                    cursor,
+                    base: whole,
+                    depth,
+                    level,
+                }));
                 (cost, begun) = (0, false);
             }
             if cursor.eof() {

@@ -21,7 +21,8 @@ impl Checker<'_> {
     pub(super) fn definition(&mut self, item: &syn::Item, ident: &Ident) {
         let name = bare(ident);
         if self.dependent && self.config.is_capability(&name) {
-            let message = format!("`{name}` has the name of a capability and is not defined in a capability crate");
+            let message =
+                format!("`{name}` has the name of a capability and is not defined in a capability crate");
             self.report(LintRule::F07, "definition", ident.span(), None, message);
         }
         if !self.capability {
@@ -73,7 +74,8 @@ impl Checker<'_> {
     }
 
     fn is_open(&self, trait_name: &str) -> bool {
-        is_one_of(OPEN_TRAITS, trait_name) || self.config.extra_derives.iter().any(|extra| extra == trait_name)
+        is_one_of(OPEN_TRAITS, trait_name)
+            || self.config.extra_derives.iter().any(|extra| extra == trait_name)
     }
 
     /// Returns all derives on an item, including those in `cfg_attr`.
@@ -102,10 +104,8 @@ impl Checker<'_> {
                 continue;
             }
             if reaches_out(&field.vis) {
-                let span = field
-                    .ident
-                    .as_ref()
-                    .map_or_else(|| syn::spanned::Spanned::span(&field.ty), Ident::span);
+                let span =
+                    field.ident.as_ref().map_or_else(|| syn::spanned::Spanned::span(&field.ty), Ident::span);
                 let message = format!("a field of `{name}` is visible outside its module");
                 self.report(LintRule::F09, "field", span, Some(id), message);
             }

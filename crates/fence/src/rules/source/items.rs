@@ -26,7 +26,9 @@ impl Checker<'_> {
     }
 
     pub(super) fn inline_module(&mut self, module: &syn::ItemMod, nth: usize) {
-        let Some((_, items)) = module.content.as_ref().filter(|_| !cfg::is_test(&module.attrs)) else { return };
+        let Some((_, items)) = module.content.as_ref().filter(|_| !cfg::is_test(&module.attrs)) else {
+            return;
+        };
         let declared = self.world.table(self.module).and_then(|table| table.mods.get(nth));
         let table = declared.and_then(|declared| declared.inline);
         self.in_table(table, |this| this.module_items(items));
@@ -39,7 +41,7 @@ impl Checker<'_> {
         // One file may be several modules, so the table has to be that of a child of this one.
         let child = here.zip(table).and_then(|(here, table)| {
             let below = here.children.values().flatten().chain(&here.blocks).copied();
-                        { below }.find(|child| {
+            { below }.find(|child| {
                 world.modules.get(*child).is_some_and(|one| one.file == here.file && one.table == table)
             })
         });
@@ -67,7 +69,11 @@ impl Checker<'_> {
                 }
             }
         };
-        if table.is_some() { self.in_table(table, inside) } else { inside(self) }
+        if table.is_some() {
+            self.in_table(table, inside)
+        } else {
+            inside(self)
+        }
         self.locals.truncate(locals);
     }
 
@@ -109,7 +115,8 @@ impl Checker<'_> {
                 match input {
                     syn::FnArg::Receiver(receiver) => {
                         let own = this.owns.last().cloned().unwrap_or(KnownType::Unknown);
-                        takes_grant |= matches!(receiver.kind, syn::ReceiverKind::Value) && this.is_grant(&own);
+                        takes_grant |=
+                            matches!(receiver.kind, syn::ReceiverKind::Value) && this.is_grant(&own);
                         this.bind(Name::from("self"), own);
                     }
                     syn::FnArg::Typed(typed) => {
@@ -196,7 +203,8 @@ impl Checker<'_> {
                 Meaning::Value { .. } if !self.is_imported(&path) => written.join("::"),
                 _ => return false,
             };
-            let name = text.trim_start_matches("core::prelude::v1::").trim_start_matches("std::prelude::v1::");
+            let name =
+                text.trim_start_matches("core::prelude::v1::").trim_start_matches("std::prelude::v1::");
             matches!(name, "test" | "bench") || self.config.test_attributes.contains(&text)
         })
     }

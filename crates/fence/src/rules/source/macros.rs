@@ -14,7 +14,8 @@ use crate::syntax::is_one_of;
 use crate::syntax::written::{Path, PathStart, Segment, name};
 
 /// Macros whose arguments are never code.
-const CLEAN: &str = "stringify concat include_str include_bytes env option_env cfg line file column module_path";
+const CLEAN: &str =
+    "stringify concat include_str include_bytes env option_env cfg line file column module_path";
 /// Macros whose second argument is a pattern.
 const PATTERNS: &str = "matches assert_matches debug_assert_matches";
 /// The nesting of groups in tokens that do not parse.
@@ -113,14 +114,17 @@ impl Checker<'_> {
                         path.clear();
                     }
                     path.push(ident.clone());
-                    if *ident == "include" && matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!') {
+                    if *ident == "include"
+                        && matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!')
+                    {
                         self.included(ident);
                     }
                     let called = matches!(tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
                     if before.ends_with('.') && called {
                         self.watched_method(ident);
                     }
-                    let goes_on = matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+                    let goes_on =
+                        matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
                     if !goes_on {
                         self.token_path(&path);
                     }

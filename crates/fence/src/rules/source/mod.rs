@@ -17,7 +17,6 @@ use crate::names::inventory::{Inventory, Watched};
 use crate::names::modules::World;
 use crate::names::resolve::{KnownType, Meaning, Namespace, Resolution, Resolver, Scope};
 use crate::report::{LintFinding, Site};
-use crate::rules::DisabledRules;
 use crate::rules::source::race::RaceCall;
 use crate::syntax::parse;
 use crate::syntax::written::{Name, Path, WrittenType};
@@ -45,7 +44,6 @@ pub(crate) struct Checker<'c> {
     world: &'c World<'c>,
     inventory: &'c Inventory,
     config: &'c FenceConfig,
-    off: DisabledRules,
     /// The package can see a capability crate.
     dependent: bool,
     /// The package is a capability crate.
@@ -71,7 +69,6 @@ impl<'c> Checker<'c> {
     pub(crate) fn new(
         resolver: &'c Resolver<'c>,
         config: &'c FenceConfig,
-        off: DisabledRules,
         module: usize,
     ) -> Self {
         let world = resolver.world;
@@ -86,7 +83,6 @@ impl<'c> Checker<'c> {
             world,
             inventory: resolver.inventory,
             config,
-            off,
             dependent: world.dependents.contains(&package) && !capability,
             capability,
             race: world.race_dependents.contains(&package),
@@ -140,12 +136,9 @@ impl<'c> Checker<'c> {
         path
     }
 
-    /// Records a finding, unless its rule is disabled.
     fn report(&mut self, rule: LintRule, route: &'static str, span: Span, ty: Option<usize>, message: String) {
-        if !self.off.has(rule) {
-            let finding = self.finding(rule, route, span, ty, message);
-            self.out.push(finding);
-        }
+        let finding = self.finding(rule, route, span, ty, message);
+        self.out.push(finding);
     }
 
     fn finding(

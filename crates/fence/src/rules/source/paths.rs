@@ -4,7 +4,6 @@ use proc_macro2::{Ident, Span};
 
 use crate::LintRule;
 use crate::names::callers::is_caller;
-use crate::names::collect::Shape;
 use crate::names::inventory::{Owner, Watched};
 use crate::names::resolve::{KnownType, Meaning, Namespace, Resolution};
 use crate::rules::source::Checker;
@@ -20,8 +19,6 @@ impl Checker<'_> {
             Meaning::Type(KnownType::Cap(id)) if res.used == path.segs.len() => {
                 self.literal(id, if one.rest.is_some() { "update" } else { "braces" }, last.ident.span());
             }
-            Meaning::Variant(KnownType::Cap(id)) => self.literal(id, "variant-braces", last.ident.span()),
-            Meaning::Type(KnownType::Cap(id)) => self.variant(id, &one.path, res.used),
             Meaning::Type(own) if res.used == path.segs.len() => self.grant_literal(&own, last.ident.span()),
             _ => {}
         }
@@ -36,15 +33,7 @@ impl Checker<'_> {
         let Some(last) = idents.last().map(|ident| ident.span()) else { return };
         let whole = res.used == written.segs.len();
         match res.what {
-            Meaning::Type(KnownType::Cap(id)) if whole => {
-                match self.inventory.types.get(id).and_then(|ty| ty.shape) {
-                    Some(Shape::Tuple) => self.literal(id, "tuple", last),
-                    Some(Shape::Unit) => self.literal(id, "unit", last),
-                    Some(Shape::Braced) | None => {}
-                }
-            }
-            Meaning::Type(KnownType::Cap(id)) => self.variant(id, path, res.used),
-            Meaning::Variant(KnownType::Cap(id)) => self.literal(id, "variant", last),
+            Meaning::Type(KnownType::Cap(id)) if whole => self.literal(id, "value", last),
             Meaning::Type(own) if whole => self.grant_literal(&own, last),
             _ => {}
         }
@@ -57,16 +46,6 @@ impl Checker<'_> {
             self.report(LintRule::F01, route, span, Some(id), message);
         }
         self.needs_grant(id, span);
-    }
-
-    fn variant(&mut self, id: usize, path: &syn::Path, used: usize) {
-        let segments = || path.segments.iter().map(|seg| &seg.ident);
-        let Some(variant) = segments().nth(used).map(bare) else { return };
-        let known = self.inventory.types.get(id);
-        let named = used.checked_sub(1).and_then(|at| segments().nth(at)).or_else(|| segments().next_back());
-        if let (true, Some(ident)) = (known.is_some_and(|ty| ty.variants.contains(variant.as_str())), named) {
-            self.literal(id, "variant", ident.span());
-        }
     }
 
     /// F12: checks a path to a watched function. `idents` are the names of the path.

@@ -68,7 +68,9 @@ impl Checker<'_> {
         let mut rest = Some(cond).filter(|_| self.race);
         while let Some(part) = rest {
             let (last, before) = match part {
-                syn::Expr::Binary(one) if matches!(one.op, syn::BinOp::And(_)) => (&*one.right, Some(&*one.left)),
+                syn::Expr::Binary(one) if matches!(one.op, syn::BinOp::And(_)) => {
+                    (&*one.right, Some(&*one.left))
+                }
                 other => (other, None),
             };
             rest = before;

@@ -102,7 +102,8 @@ impl Checker<'_> {
     /// Reports `.unwrap()` and similar methods on the result.
     pub(super) fn race_method(&mut self, one: &syn::ExprMethodCall) {
         let method = bare(&one.method);
-        if self.race && drops(&method, one.args.first())
+        if self.race
+            && drops(&method, one.args.first())
             && let Some(call) = self.race_call(&one.receiver)
         {
             self.dropped(&call, &format!("`{method}`"), "method");

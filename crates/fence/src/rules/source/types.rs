@@ -57,7 +57,8 @@ impl Checker<'_> {
             syn::Expr::MethodCall(one) => {
                 let receiver = below(&one.receiver);
                 let method = bare(&one.method);
-                let kept = || if is_one_of(KEEPS_TYPE, &method) { receiver.clone() } else { KnownType::Unknown };
+                let kept =
+                    || if is_one_of(KEEPS_TYPE, &method) { receiver.clone() } else { KnownType::Unknown };
                 self.method_output(&receiver, &method).unwrap_or_else(kept)
             }
             syn::Expr::Call(one) => {
