@@ -32,10 +32,8 @@ pub(crate) enum TypeDef {
 pub(crate) struct ModDecl {
     pub(crate) name: Name,
     pub(crate) test: bool,
-    /// `#[path]` values, plain or in `cfg_attr`.
+    /// `#[path]` values. One in `cfg_attr` adds to the usual place.
     pub(crate) paths: Vec<String>,
-    /// `false` after a plain `#[path]`, which replaces the default file. One in `cfg_attr` adds to it.
-    pub(crate) usual_place: bool,
     /// The table of an inline module.
     pub(crate) inline: Option<usize>,
 }
@@ -49,7 +47,7 @@ pub(crate) struct CfgFlag {
     pub(crate) end_column: u32,
 }
 
-/// A function's signature. Types are kept for packages whose signatures a rule needs.
+/// A function's signature.
 #[derive(Debug)]
 pub(crate) struct FnSig {
     pub(crate) name: Name,
@@ -96,23 +94,15 @@ pub(crate) struct FileTable {
     pub(crate) flags: Vec<CfgFlag>,
 }
 
-/// The amount of data that is collected beyond names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    Names,
-    /// Also the types in signatures and fields, which are large and needed for few packages.
-    Types,
-}
-
 /// Collects the names of a file.
-pub(crate) fn file(file: &syn::File, detail: Detail) -> FileTable {
+pub(crate) fn file(file: &syn::File) -> FileTable {
     let out = FileTable {
         tables: vec![Table::default()],
         forbids_unsafe: file.attrs.iter().any(forbids_unsafe),
         test: cfg::is_test(&file.attrs),
         flags: Vec::new(),
     };
-    let mut collector = Collector { out, detail, table: 0, test: false };
+    let mut collector = Collector { out, table: 0, test: false };
     file.items.iter().for_each(|item| collector.visit_item(item));
     collector.out
 }
@@ -120,7 +110,6 @@ pub(crate) fn file(file: &syn::File, detail: Detail) -> FileTable {
 /// Reads items into tables.
 struct Collector {
     out: FileTable,
-    detail: Detail,
     /// The index of the current module or block.
     table: usize,
     /// `true` in code that is compiled for tests only.
@@ -187,14 +176,12 @@ impl Collector {
             }
             syn::Item::Struct(one) => {
                 self.define_type(&one.ident, TypeDef::Data);
-                if self.detail == Detail::Types {
-                    let all = one.fields.iter().enumerate().map(|(number, field)| {
-                        let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
-                        (key, WrittenType::of(&field.ty))
-                    });
-                    let fields = all.collect();
-                    self.here().fields.insert(name(&one.ident), fields);
-                }
+                let all = one.fields.iter().enumerate().map(|(number, field)| {
+                    let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
+                    (key, WrittenType::of(&field.ty))
+                });
+                let fields = all.collect();
+                self.here().fields.insert(name(&one.ident), fields);
             }
             syn::Item::Enum(one) => self.define_type(&one.ident, TypeDef::Data),
             syn::Item::Union(one) => self.define_type(&one.ident, TypeDef::Data),
@@ -223,27 +210,19 @@ impl Collector {
     }
 
     fn constant(&mut self, ident: &Ident, ty: &syn::Type) {
-        let ty = self.written(|| WrittenType::of(ty));
-        self.here().constants.insert(name(ident), ty);
-    }
-
-    fn written(&self, ty: impl FnOnce() -> WrittenType) -> WrittenType {
-        if self.detail == Detail::Types { ty() } else { WrittenType::Other }
+        self.here().constants.insert(name(ident), WrittenType::of(ty));
     }
 
     fn signature(&self, sig: &syn::Signature, attrs: &[syn::Attribute]) -> FnSig {
         FnSig {
             name: name(&sig.ident),
             receiver: sig.receiver().is_some(),
-            output: self.written(|| WrittenType::of_return(&sig.output)),
+            output: WrittenType::of_return(&sig.output),
             test: self.test || cfg::is_test(attrs),
         }
     }
 
     fn implementation(&mut self, one: &syn::ItemImpl) {
-        if self.detail == Detail::Names {
-            return;
-        }
         let mut def = ImplDef {
             own: WrittenType::of(&one.self_ty),
             inherent: one.trait_.is_none(),
@@ -300,12 +279,11 @@ impl Collector {
     }
 
     fn module(&mut self, one: &syn::ItemMod) {
-        let (paths, usual_place) = path_attrs(&one.attrs);
         let items = one.content.as_ref().map(|(_, items)| items);
         let inline =
             items.map(|items| self.within(|this| items.iter().for_each(|item| this.visit_item(item))));
         let test = self.test;
-        self.here().mods.push(ModDecl { name: name(&one.ident), test, paths, usual_place, inline });
+        self.here().mods.push(ModDecl { name: name(&one.ident), test, paths: paths_of(&one.attrs), inline });
     }
 }
 
@@ -331,25 +309,24 @@ pub(crate) fn flags_of(tokens: TokenStream) -> Vec<CfgFlag> {
     found
 }
 
-/// Returns the `#[path]` values of a module, and whether its usual place counts as well.
-fn path_attrs(attrs: &[syn::Attribute]) -> (Vec<String>, bool) {
-    let path = |meta: &syn::Meta| match meta {
-        syn::Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
-                Some(text.value())
-            }
-            _ => None,
-        },
-        _ => None,
+/// Returns the `#[path]` values of a module, plain or in `cfg_attr`.
+fn paths_of(attrs: &[syn::Attribute]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut note = |meta: &syn::Meta| {
+        if let syn::Meta::NameValue(pair) = meta
+            && let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value
+            && pair.path.is_ident("path")
+        {
+            found.push(text.value());
+        }
     };
-    let plain: Vec<String> = attrs.iter().filter_map(|attr| path(&attr.meta)).collect();
-    let usual = plain.is_empty();
-    let lists = attrs.iter().filter_map(|attr| match &attr.meta {
-        syn::Meta::List(list) if list.path.is_ident("cfg_attr") => Some(cfg::attr_metas(list)),
-        _ => None,
-    });
-    let more = lists.flatten().filter_map(|meta| path(&meta));
-    (plain.into_iter().chain(more).collect(), usual)
+    for attr in attrs {
+        match &attr.meta {
+            syn::Meta::List(list) if list.path.is_ident("cfg_attr") => cfg::attr_metas(list).iter().for_each(&mut note),
+            meta => note(meta),
+        }
+    }
+    found
 }
 
 fn forbids_unsafe(attr: &syn::Attribute) -> bool {

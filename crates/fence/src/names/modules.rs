@@ -313,13 +313,11 @@ impl Builder<'_, '_> {
                 found.push((file, ChildDirs { children: dir.clone(), relative_to: dir }));
             }
         }
-        if declared.usual_place {
-            let flat = place.children.join(format!("{}.rs", declared.name));
-            let nested = place.children.join(&*declared.name).join("mod.rs");
-            for path in [flat, nested] {
-                if let Some(file) = self.world.by_path.get(&normal(&path)) {
-                    found.push((*file, place_of(&path)));
-                }
+        let flat = place.children.join(format!("{}.rs", declared.name));
+        let nested = place.children.join(&*declared.name).join("mod.rs");
+        for path in [flat, nested] {
+            if let Some(file) = self.world.by_path.get(&normal(&path)) {
+                found.push((*file, place_of(&path)));
             }
         }
         found

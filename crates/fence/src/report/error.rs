@@ -97,7 +97,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("fence/no-files", "pass the path of the workspace, or correct `min-files`"),
     ("fence/no-type", "correct `type-glob` or `capability-crates` so that a type matches"),
     ("fence/no-chokepoint", "correct `chokepoint` so that it names the function that constructs"),
-    ("fence/no-grant", "correct `grant-type`, or construct the grant in the chokepoint"),
+    ("fence/no-grant", "correct `grant-type` so that it names a type of a capability crate"),
     ("fence/no-match", "correct the name in the config so that it matches an item of the workspace"),
     ("fence/self-test", "do not trust this run, and report the missed case as a bug"),
     ("fence/threads", "raise the limit on threads or memory, and run again"),

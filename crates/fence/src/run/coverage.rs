@@ -36,6 +36,9 @@ pub(crate) fn check(
         };
         say("fence/no-chokepoint", format!("no capability crate has a chokepoint: expected {what}"));
     }
+    if let Some(grant) = config.grant_type.as_ref().filter(|_| inventory.grant.is_empty()) {
+        say("fence/no-grant", format!("no capability crate defines `{grant}`, the value of `grant-type`"));
+    }
     if let Some(race) = &config.race
         && inventory.race.is_empty()
     {

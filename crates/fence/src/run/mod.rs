@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::LintRule;
 use crate::config::{FenceConfig, allow};
 use crate::input::{Sources, members};
-use crate::names::collect::{self, CfgFlag, Detail, FileTable};
+use crate::names::collect::{self, CfgFlag, FileTable};
 use crate::names::inventory::{self, Inventory};
 use crate::names::modules::{self, FileInfo, World};
 use crate::names::resolve::Resolver;
@@ -57,14 +57,14 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
     report.summary.not_scanned.clone_from(&sources.skipped);
     let mut world = members::read(sources, config, &mut report);
     rules_off(config, &mut report);
-    read_all(&mut world, sources, config, options, &mut report);
+    read_all(&mut world, sources, options, &mut report);
     let scopes = Scopes::read(&world);
     let inventory = inventory::read(&world, &scopes, config);
     coverage::check(&world, &inventory, config, &mut report);
     let words = WordFilter::read(&Resolver::new(&world, &scopes, &inventory), config);
     let pass =
-        SecondPass { world: &world, scopes: &scopes, inventory: &inventory, config, words: &words, options };
-    let mut findings = pass.all(sources, &mut report);
+        SecondPass { world: &world, scopes: &scopes, inventory: &inventory, config, words: &words };
+    let mut findings = pass.all(sources, options, &mut report.undecided);
     findings.extend(packages::unparsed(&world));
     let (more, undecided) = manifest::check(&world, sources, config);
     findings.extend(more);
@@ -113,29 +113,17 @@ fn rules_off(config: &FenceConfig, report: &mut FenceReport) {
 fn read_all(
     world: &mut World<'_>,
     sources: &Sources<'_>,
-    config: &FenceConfig,
     options: RunOptions,
     report: &mut FenceReport,
 ) {
-    let owners: BTreeSet<&str> =
-        config.restricted.iter().filter_map(|one| one.path.split("::").next()).collect();
     let mut todo: BTreeMap<Utf8PathBuf, usize> = BTreeMap::new();
     for package in &world.scanned {
         let files = world.packages.get(*package).map(|package| package.files.as_slice());
         todo.extend(files.unwrap_or_default().iter().map(|file| (file.clone(), *package)));
     }
     while !todo.is_empty() {
-        let detail = |package: usize| {
-            let lib = world.packages.get(package).and_then(crate::input::Package::lib_name);
-            let owns = lib.is_some_and(|lib| owners.contains(lib.as_str()));
-            let races = config.race.iter().flat_map(|race| &race.crates);
-            let special =
-                [&world.capability, &world.race_dependents].iter().any(|set| set.contains(&package))
-                    || races.into_iter().any(|name| name == world.package_name(package));
-            if special || owns { Detail::Types } else { Detail::Names }
-        };
-        let work: Vec<_> = todo.iter().map(|(path, package)| (path, detail(*package))).collect();
-        let done = parallel(&work, options, |(path, detail)| read_names(path, *detail, sources));
+        let work: Vec<&Utf8PathBuf> = todo.keys().collect();
+        let done = parallel(&work, options, |path| read_names(path, sources));
         match done {
             Ok(done) => {
                 for info in done {
@@ -204,11 +192,11 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
 }
 
 /// Reads a file and collects its names.
-fn read_names(path: &Utf8Path, detail: Detail, sources: &Sources<'_>) -> FileInfo {
+fn read_names(path: &Utf8Path, sources: &Sources<'_>) -> FileInfo {
     let (table, print) = match (sources.reader)(path) {
         Ok(Some(bytes)) => {
             let table = parse::parse(&bytes)
-                .map(|file| FileTable { flags: flags(&bytes), ..collect::file(&file, detail) });
+                .map(|file| FileTable { flags: flags(&bytes), ..collect::file(&file) });
             (table, fingerprint(&bytes))
         }
         Ok(None) => (Err(Unparsed { line: 1, column: 1, what: "no such file".to_owned() }), (0, 0)),

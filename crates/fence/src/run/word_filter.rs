@@ -2,7 +2,7 @@
 //!
 //! Most files mention no capability. Skipping the second parse of those files is most of the speed of a run.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use crate::config::{FenceConfig, glob_with_stem};
 use crate::names::inventory::Owner;
@@ -13,9 +13,7 @@ use crate::syntax::written::Name;
 /// The names that a finding needs. A file without any of them has no finding.
 #[derive(Debug)]
 pub(crate) struct WordFilter {
-    names: BTreeSet<Name>,
-    /// The lengths of the names, as bits, by first byte.
-    starts: Box<[u64; 256]>,
+    names: HashSet<Name>,
     glob: String,
     /// The longest fixed part of the glob.
     longest: String,
@@ -26,7 +24,7 @@ impl WordFilter {
     /// to it.
     pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Self {
         let inventory = resolver.inventory;
-        let mut names: BTreeSet<Name> = BTreeSet::from([Name::from("include")]);
+        let mut names: HashSet<Name> = HashSet::from([Name::from("include")]);
         for ty in &inventory.types {
             names.insert(Name::clone(&ty.place.2));
         }
@@ -57,38 +55,20 @@ impl WordFilter {
                 names.insert(Name::clone(name));
             }
         }
-        Self::new(names, &config.type_glob)
-    }
-
-    fn new(names: BTreeSet<Name>, glob: &str) -> Self {
-        let mut starts = Box::new([0_u64; 256]);
-        for name in &names {
-            if let Some(slot) = name.bytes().next().and_then(|first| starts.get_mut(usize::from(first))) {
-                // A table of first bytes and lengths rejects most words without a lookup in the set.
-                *slot |= length_bit(name.len());
-            }
-        }
-        let longest = glob.split('*').max_by_key(|part| part.len()).unwrap_or_default();
-        Self { names, starts, glob: glob.to_owned(), longest: longest.to_owned() }
+        let glob = config.type_glob.clone();
+        let longest = glob.split('*').max_by_key(|part| part.len()).unwrap_or_default().to_owned();
+        Self { names, glob, longest }
     }
 
     /// Returns `true` if a file's text contains one of the names anywhere.
     pub(crate) fn in_text(&self, text: &[u8]) -> bool {
         let like = memchr::memmem::find(text, self.longest.as_bytes()).is_some();
-        text.split(|byte| !is_word(*byte)).any(|word| {
-            let first = word.first().map_or(0, |first| usize::from(*first));
-            let named = self.starts.get(first).is_some_and(|bits| bits & length_bit(word.len()) != 0);
-            (named || like)
-                && std::str::from_utf8(word).is_ok_and(|word| {
-                    named && self.names.contains(word) || like && glob_with_stem(&self.glob, word)
-                })
+        text.split(|byte| !is_word(*byte)).filter(|word| !word.is_empty()).any(|word| {
+            std::str::from_utf8(word).is_ok_and(|word| {
+                self.names.contains(word) || like && glob_with_stem(&self.glob, word)
+            })
         })
     }
-}
-
-/// Returns the bit for a length. All lengths from 63 on share the last bit.
-fn length_bit(length: usize) -> u64 {
-    1 << length.min(63)
 }
 
 /// Bytes above ASCII count as parts of words, so that names in other scripts are not split.

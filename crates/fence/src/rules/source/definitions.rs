@@ -155,12 +155,12 @@ impl Checker<'_> {
     /// F09 on a constant or static, whose value every user of the name has.
     pub(super) fn constant_definition(
         &mut self,
-        vis: Option<&syn::Visibility>,
+        vis: &syn::Visibility,
         ident: &Ident,
         ty: &syn::Type,
         attrs: &[syn::Attribute],
     ) {
-        let public = matches!(vis, Some(syn::Visibility::Public(_)));
+        let public = matches!(vis, syn::Visibility::Public(_));
         let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
         if !public || for_tests || !self.capability || !self.fns.is_empty() {
             return;
@@ -176,7 +176,7 @@ impl Checker<'_> {
         &mut self,
         sig: &syn::Signature,
         attrs: &[syn::Attribute],
-        vis: Option<&syn::Visibility>,
+        vis: &syn::Visibility,
         chokepoint: bool,
     ) {
         if !self.capability || !self.fns.is_empty() {
@@ -190,7 +190,7 @@ impl Checker<'_> {
             self.forbidden_word(own, &sig.ident, "function");
         }
         // The functions of a trait are as public as the trait.
-        let public = matches!(vis, Some(syn::Visibility::Public(_))) || vis.is_none() && own.is_some();
+        let public = matches!(vis, syn::Visibility::Public(_)) || self.of_trait && own.is_some();
         let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
         if !public || sig.receiver().is_some() || for_tests || chokepoint {
             return;
@@ -215,37 +215,22 @@ impl Checker<'_> {
         matches!(ty, KnownType::Own { place, .. } if self.inventory.grant.contains(place))
     }
 
-    /// F10: collects the literals of the grant type. Exactly one may exist, in the chokepoint.
+    /// F10: reports a literal of the grant type outside the chokepoint.
     pub(super) fn grant_literal(&mut self, own: &KnownType, span: Span) {
-        if !self.capability || !self.is_grant(own) {
-            return;
+        let excused = self.fns.last().is_some_and(|function| function.chokepoint || function.test_feature);
+        if self.capability && self.is_grant(own) && !excused {
+            let message = "a grant is constructed outside the chokepoint".to_owned();
+            self.report(LintRule::F10, "grant", span, None, message);
         }
-        // Whether the count is right is known only after all files, so these literals are collected first.
-        let here = self.fns.last();
-        if here.is_some_and(|function| function.test_feature) {
-            return;
-        }
-        let inside = here.is_some_and(|function| function.chokepoint);
-        let message = if inside {
-            "the grant is constructed more than once".to_owned()
-        } else {
-            "a grant is constructed outside the chokepoint".to_owned()
-        };
-        let route = if inside { "second-grant" } else { "grant" };
-        let finding = self.finding(LintRule::F10, route, span, None, message);
-        self.grants.push(finding);
     }
 
     /// F10: reports a capability literal in a function that takes no grant.
     pub(super) fn needs_grant(&mut self, id: usize, span: Span) {
-        if !self.capability || self.config.grant_type.is_none() {
-            return;
-        }
         let excused = self
             .fns
             .last()
             .is_some_and(|function| function.takes_grant || function.chokepoint || function.test_feature);
-        if !excused {
+        if self.capability && self.config.grant_type.is_some() && !excused {
             let ty = self.inventory.name(id);
             let message = format!("a `{ty}` is constructed in a function that takes no grant");
             self.report(LintRule::F10, "no-grant", span, Some(id), message);
@@ -264,22 +249,13 @@ fn reaches_out(vis: &syn::Visibility) -> bool {
 
 /// Returns the words of a `snake_case` or `CamelCase` name, in lower case.
 fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let text: Vec<char> = name.chars().collect();
-    for (at, one) in text.iter().copied().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| text.get(before)).copied();
-        let next = text.get(at.saturating_add(1)).copied();
-        // A word starts at a capital (`gitPush`), after an acronym (`HTTPPush`) and at a number (`push2`).
-        let hump = one.is_uppercase() && before.is_some_and(|before| !before.is_uppercase());
-        let acronym = one.is_uppercase() && next.is_some_and(char::is_lowercase);
-        let number = one.is_numeric() != before.is_some_and(char::is_numeric);
-        if words.is_empty() || hump || acronym || number || one == '_' {
-            words.push(String::new());
+    let mut text = String::new();
+    for one in name.chars() {
+        // A word starts at a capital after another letter: `gitPush`.
+        if one.is_uppercase() && text.ends_with(char::is_lowercase) {
+            text.push('_');
         }
-        if let Some(word) = words.last_mut() {
-            word.extend(one.to_lowercase().filter(|one| *one != '_'));
-        }
+        text.push(one);
     }
-    words.retain(|word| !word.is_empty());
-    words
+    text.to_lowercase().split(|one: char| !one.is_alphabetic()).map(str::to_owned).collect()
 }

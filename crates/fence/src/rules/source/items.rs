@@ -4,7 +4,7 @@ use syn::visit::{self, Visit};
 
 use crate::names::inventory::type_name;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
-use crate::rules::source::{Checker, FnContext};
+use crate::rules::source::{Checker, FnContext, Local};
 use crate::syntax::cfg;
 use crate::syntax::parse::start;
 use crate::syntax::written::{Name, Path, bare, name};
@@ -101,7 +101,7 @@ impl Checker<'_> {
         sig: &syn::Signature,
         body: Option<&syn::Block>,
         attrs: &[syn::Attribute],
-        vis: Option<&syn::Visibility>,
+        vis: &syn::Visibility,
     ) {
         if cfg::is_test(attrs) || self.is_test_function(attrs) {
             return;
@@ -117,7 +117,7 @@ impl Checker<'_> {
                         let own = this.owns.last().cloned().unwrap_or(KnownType::Unknown);
                         takes_grant |=
                             matches!(receiver.kind, syn::ReceiverKind::Value) && this.is_grant(&own);
-                        this.bind(Name::from("self"), own);
+                        this.locals.push(Local { name: Name::from("self"), ty: own, race: None });
                     }
                     syn::FnArg::Typed(typed) => {
                         let ty = this.ty(&typed.ty);
@@ -137,56 +137,22 @@ impl Checker<'_> {
     }
 
     pub(super) fn implementation(&mut self, one: &syn::ItemImpl) {
-        let own = self.ty(&one.self_ty);
-        let item = match type_name(self.inventory, &own) {
-            unknown if unknown == "_" => written_name(&one.self_ty),
-            known => known,
-        };
-        self.named(item, &one.generics, |this| {
-            // The parameters of the `impl` are in scope for its type.
+        self.named(String::new(), &one.generics, |this| {
             let own = this.ty(&one.self_ty);
+            this.items.pop();
+            this.items.push(type_name(this.inventory, &own));
             this.trait_impl_definition(one, &own);
             this.owns.push(own);
-            for item in &one.items {
-                match item {
-                    syn::ImplItem::Fn(function) => {
-                        let vis = one.trait_.is_none().then_some(&function.vis);
-                        this.function(&function.sig, Some(&function.block), &function.attrs, vis);
-                    }
-                    syn::ImplItem::Const(constant) if !cfg::is_test(&constant.attrs) => {
-                        let vis = one.trait_.is_none().then_some(&constant.vis);
-                        this.constant_definition(vis, &constant.ident, &constant.ty, &constant.attrs);
-                        this.named(bare(&constant.ident), &constant.generics, |this| {
-                            visit::visit_impl_item_const(this, constant);
-                        });
-                    }
-                    syn::ImplItem::Const(_) => {}
-                    other => visit::visit_impl_item(this, other),
-                }
-            }
-            visit::visit_generics(this, &one.generics);
-            this.visit_type(&one.self_ty);
-            if let Some((path, _)) = &one.trait_ {
-                this.visit_path(path);
-            }
+            let of_trait = std::mem::replace(&mut this.of_trait, one.trait_.is_some());
+            visit::visit_item_impl(this, one);
+            this.of_trait = of_trait;
             this.owns.pop();
         });
     }
 
     pub(super) fn a_trait(&mut self, one: &syn::ItemTrait) {
         self.owns.push(KnownType::Unknown);
-        self.named(bare(&one.ident), &one.generics, |this| {
-            visit::visit_generics(this, &one.generics);
-            for item in &one.items {
-                match item {
-                    syn::TraitItem::Fn(function) => {
-                        this.function(&function.sig, function.default.as_ref(), &function.attrs, None);
-                    }
-                    syn::TraitItem::Const(constant) if cfg::is_test(&constant.attrs) => {}
-                    other => visit::visit_trait_item(this, other),
-                }
-            }
-        });
+        self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_trait(this, one));
         self.owns.pop();
     }
 
@@ -194,31 +160,16 @@ impl Checker<'_> {
     fn is_test_function(&self, attrs: &[syn::Attribute]) -> bool {
         attrs.iter().any(|attr| {
             let path = Path::of(attr.path());
-            let written: Vec<&str> = path.segs.iter().map(|seg| &*seg.name).collect();
-            let text = match self.resolve(&path, Namespace::Both).what {
-                Meaning::Far(full) => full.iter().map(|name| &**name).collect::<Vec<_>>().join("::"),
-                // No import has the name, so it is the compiler's attribute, or a listed path as written.
-                Meaning::Other => written.join("::"),
-                // A function does not hide an attribute, but an import of a macro may have brought this name.
-                Meaning::Value { .. } if !self.is_imported(&path) => written.join("::"),
-                _ => return false,
+            let (names, far): (Vec<Name>, _) = match self.resolve(&path, Namespace::Both).what {
+                Meaning::Far(full) => (full, true),
+                _ => (path.segs.iter().map(|seg| Name::clone(&seg.name)).collect(), false),
             };
-            let name =
-                text.trim_start_matches("core::prelude::v1::").trim_start_matches("std::prelude::v1::");
-            matches!(name, "test" | "bench") || self.config.test_attributes.contains(&text)
+            // An import of the workspace may have brought an attribute of this name.
+            let uses = self.world.table(self.module).into_iter().flat_map(|table| &table.uses);
+            let hidden = !far && uses.into_iter().any(|one| one.alias.as_ref() == names.first());
+            let text = names.join("::");
+            let builtin = text.strip_prefix("std::prelude::v1::").unwrap_or(&text);
+            !hidden && (matches!(builtin, "test" | "bench") || self.config.test_attributes.contains(&text))
         })
-    }
-
-    fn is_imported(&self, path: &Path) -> bool {
-        let uses = self.world.table(self.module).map(|table| table.uses.as_slice()).unwrap_or_default();
-        path.segs.first().is_some_and(|seg| uses.iter().any(|one| one.alias.as_ref() == Some(&seg.name)))
-    }
-}
-
-fn written_name(ty: &syn::Type) -> String {
-    match ty {
-        syn::Type::Path(path) => crate::syntax::peel::last_name(&path.path),
-        syn::Type::Reference(inner) => written_name(&inner.elem),
-        _ => "_".to_owned(),
     }
 }

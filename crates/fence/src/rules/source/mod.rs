@@ -54,6 +54,8 @@ pub(crate) struct Checker<'c> {
     module: usize,
     generics: Vec<Name>,
     owns: Vec<KnownType>,
+    /// The enclosing `impl` is one of a trait.
+    of_trait: bool,
     items: Vec<String>,
     fns: Vec<FnContext>,
     locals: Vec<Local>,
@@ -62,7 +64,6 @@ pub(crate) struct Checker<'c> {
     /// The remaining nesting depth for macro arguments.
     budget: u32,
     out: Vec<LintFinding>,
-    grants: Vec<LintFinding>,
 }
 
 impl<'c> Checker<'c> {
@@ -90,20 +91,20 @@ impl<'c> Checker<'c> {
             module,
             generics: Vec::new(),
             owns: Vec::new(),
+            of_trait: false,
             items: Vec::new(),
             fns: Vec::new(),
             locals: Vec::new(),
             floor: 0,
             budget: crate::syntax::depth::MAX_CHAIN,
             out: Vec::new(),
-            grants: Vec::new(),
         }
     }
 
-    /// Visits a tree, and returns the findings and the literals of the grant type.
-    pub(crate) fn run(mut self, tree: &syn::File) -> (Vec<LintFinding>, Vec<LintFinding>) {
+    /// Visits a tree, and returns the findings.
+    pub(crate) fn run(mut self, tree: &syn::File) -> Vec<LintFinding> {
         self.module_items(&tree.items);
-        (self.out, self.grants)
+        self.out
     }
 
     fn scope(&self) -> Scope<'_> {

@@ -3,12 +3,11 @@
 //! A wrapper, a collection and their elements all count as the same type: `Vec<T>` where a T is wanted is not code
 //! that rustc accepts.
 
-use crate::names::collect::FnSig;
 use crate::names::resolve::{KnownType, Meaning, Namespace, Scope, TypeLocation};
-use crate::rules::source::{Checker, Local};
+use crate::rules::source::Checker;
 use crate::syntax::is_one_of;
 use crate::syntax::peel::{last_name, referent};
-use crate::syntax::written::{Name, Path, WrittenType, bare};
+use crate::syntax::written::{Path, WrittenType, bare};
 
 /// Methods that return their receiver, the value in it, or elements of it.
 const KEEPS_TYPE: &str = "clone as_ref as_mut as_deref as_deref_mut borrow borrow_mut to_owned map_err context \
@@ -36,22 +35,12 @@ impl Checker<'_> {
             syn::Expr::Await(one) => below(&one.base),
             syn::Expr::Unary(one) => below(&one.expr),
             syn::Expr::Index(one) => below(&one.expr),
-            syn::Expr::Cast(one) => self.ty(&one.ty),
-            syn::Expr::Tuple(one) => KnownType::Parts(one.elems.iter().map(below).collect()),
-            syn::Expr::Array(one) => KnownType::Parts(one.elems.first().map(below).into_iter().collect()),
             syn::Expr::Field(one) => {
                 let field = match &one.member {
                     syn::Member::Named(ident) => bare(ident),
                     syn::Member::Unnamed(index) => index.index.to_string(),
                 };
                 self.field_of(&below(&one.base), &field).unwrap_or(KnownType::Unknown)
-            }
-            syn::Expr::Struct(one) => {
-                let path = Path::with_self(&one.path, one.qself.as_ref());
-                match self.resolve(&path, Namespace::Type).what {
-                    Meaning::Type(own) => own,
-                    _ => KnownType::Unknown,
-                }
             }
             syn::Expr::Path(one) => self.type_of_path(one),
             syn::Expr::MethodCall(one) => {
@@ -108,7 +97,7 @@ impl Checker<'_> {
             matches!(&def.own, WrittenType::Path(path)
                 if path.segs.last().is_some_and(|seg| seg.name == place.2))
         });
-        let sig: &FnSig = impls.flat_map(|def| &def.fns).find(|sig| *sig.name == *method)?;
+        let sig = impls.flat_map(|def| &def.fns).find(|sig| *sig.name == *method)?;
         Some(self.resolver.ty(Scope { own: Some(own), ..Scope::of(home) }, &sig.output))
     }
 
@@ -131,10 +120,6 @@ impl Checker<'_> {
         let own = self.inventory.place_of(ty);
         own.as_ref().is_some_and(|place| self.inventory.race.contains(place))
             || own.is_none() && ty.parts().iter().any(|part| self.is_race(part))
-    }
-
-    pub(super) fn bind(&mut self, name: Name, ty: KnownType) {
-        self.locals.push(Local { name, ty, race: None });
     }
 }
 

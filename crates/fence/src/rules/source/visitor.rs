@@ -4,10 +4,10 @@ use syn::visit::{self, Visit};
 
 use crate::names::collect::attrs_of as attrs_of_item;
 use crate::names::resolve::KnownType;
-use crate::rules::source::Checker;
+use crate::rules::source::{Checker, Local};
 use crate::rules::source::patterns::Branches;
 use crate::syntax::cfg::is_test;
-use crate::syntax::written::{bare, name};
+use crate::syntax::written::{Name, bare, name};
 
 impl<'ast> Visit<'ast> for Checker<'_> {
     fn visit_item(&mut self, item: &'ast syn::Item) {
@@ -16,11 +16,11 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         }
         match item {
             syn::Item::Const(one) => {
-                self.constant_definition(Some(&one.vis), &one.ident, &one.ty, &one.attrs);
+                self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs);
                 self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_const(this, one));
             }
             syn::Item::Static(one) => {
-                self.constant_definition(Some(&one.vis), &one.ident, &one.ty, &one.attrs);
+                self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs);
                 let none = syn::Generics::default();
                 self.named(bare(&one.ident), &none, |this| visit::visit_item_static(this, one));
             }
@@ -36,11 +36,26 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.definition(item, &one.ident);
                 self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_union(this, one));
             }
-            syn::Item::Fn(one) => self.function(&one.sig, Some(&one.block), &one.attrs, Some(&one.vis)),
+            syn::Item::Fn(one) => self.function(&one.sig, Some(&one.block), &one.attrs, &one.vis),
             syn::Item::Impl(one) => self.implementation(one),
             syn::Item::Trait(one) => self.a_trait(one),
             syn::Item::Mod(one) => self.inline_module(one, usize::MAX),
             other => visit::visit_item(self, other),
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, one: &'ast syn::ImplItemFn) {
+        self.function(&one.sig, Some(&one.block), &one.attrs, &one.vis);
+    }
+
+    fn visit_trait_item_fn(&mut self, one: &'ast syn::TraitItemFn) {
+        self.function(&one.sig, one.default.as_ref(), &one.attrs, &syn::Visibility::Inherited);
+    }
+
+    fn visit_impl_item_const(&mut self, one: &'ast syn::ImplItemConst) {
+        if !is_test(&one.attrs) {
+            self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs);
+            self.named(bare(&one.ident), &one.generics, |this| visit::visit_impl_item_const(this, one));
         }
     }
 
@@ -159,12 +174,6 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         }
     }
 
-    fn visit_field_value(&mut self, field: &'ast syn::FieldValue) {
-        if !is_test(&field.attrs) {
-            visit::visit_field_value(self, field);
-        }
-    }
-
     /// Patterns destructure values. Only their guards and types contain code.
     fn visit_pat(&mut self, pat: &'ast syn::Pat) {
         if !matches!(pat, syn::Pat::Macro(_)) {
@@ -239,27 +248,9 @@ impl Checker<'_> {
     /// Binds the names of a pattern. Each gets the type of the value, or that of its part if it is known.
     pub(super) fn bind_pattern(&mut self, pat: &syn::Pat, ty: &KnownType) {
         match pat {
-            syn::Pat::Ident(one) => {
-                self.bind(name(&one.ident), ty.clone());
-                if let Some((_, inner)) = &one.subpat {
-                    self.bind_pattern(inner, ty);
-                }
-            }
             syn::Pat::Type(one) => {
                 let ty = self.ty(&one.ty);
                 self.bind_pattern(&one.pat, &ty);
-            }
-            syn::Pat::Paren(one) => self.bind_pattern(&one.pat, ty),
-            syn::Pat::Reference(one) => self.bind_pattern(&one.pat, ty),
-            syn::Pat::Guard(one) => self.bind_pattern(&one.pat, ty),
-            syn::Pat::Or(one) => one.cases.iter().for_each(|case| self.bind_pattern(case, ty)),
-            syn::Pat::Slice(one) => one.elems.iter().for_each(|elem| self.bind_pattern(elem, ty)),
-            syn::Pat::TupleStruct(one) => one.elems.iter().for_each(|elem| self.bind_pattern(elem, ty)),
-            syn::Pat::Tuple(one) => {
-                for (at, elem) in one.elems.iter().enumerate() {
-                    let part = self.field_of(ty, &at.to_string());
-                    self.bind_pattern(elem, &part.unwrap_or_else(|| ty.clone()));
-                }
             }
             syn::Pat::Struct(one) => {
                 for field in &one.fields {
@@ -268,9 +259,25 @@ impl Checker<'_> {
                     self.bind_pattern(&field.pat, &known);
                 }
             }
-            _ => {}
+            other => {
+                let mut names = BoundNames(Vec::new());
+                names.visit_pat(other);
+                self.locals.extend(names.0.into_iter().map(|name| Local { name, ty: ty.clone(), race: None }));
+            }
         }
     }
+}
+
+/// The names that a pattern binds.
+struct BoundNames(Vec<Name>);
+
+impl<'ast> Visit<'ast> for BoundNames {
+    fn visit_pat_ident(&mut self, one: &'ast syn::PatIdent) {
+        self.0.push(name(&one.ident));
+        visit::visit_pat_ident(self, one);
+    }
+
+    fn visit_expr(&mut self, _: &'ast syn::Expr) {}
 }
 
 fn leftmost(expr: &syn::Expr) -> &syn::Expr {
