@@ -7,12 +7,11 @@ use toml::de::{DeTable, DeValue};
 
 use crate::config::FenceConfig;
 use crate::input::{
-    Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind,
-    conventional_targets, disk,
+    Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind, disk,
 };
 use crate::names::modules::normal;
 use crate::report::error::FenceErrorKind;
-use crate::syntax::toml_table::{dependency_sections, dig};
+use crate::syntax::toml_table::dig;
 use crate::{FenceError, UndecidedReason};
 
 #[derive(Deserialize)]
@@ -144,7 +143,7 @@ impl DiskWorkspace {
         }
     }
 
-    /// Adds packages in the workspace directory that are not members but depend on a capability crate.
+    /// Adds packages in the workspace directory that are not members but depend on a checked crate.
     fn nested(
         &self,
         packages: &mut Vec<Package>,
@@ -153,109 +152,43 @@ impl DiskWorkspace {
         config: &FenceConfig,
         skipped: &mut Vec<String>,
     ) {
-        let names: BTreeSet<&str> = config
-            .capability_crates
-            .iter()
-            .chain(config.race.iter().flat_map(|race| &race.crates))
-            .map(String::as_str)
-            .collect();
+        let races = config.race.iter().flat_map(|race| &race.crates);
+        let names: Vec<&String> = config.capability_crates.iter().chain(races).collect();
         for path in &listing.manifests {
             let dir = path.parent().map(Utf8Path::to_path_buf).unwrap_or_default();
-            if packages.iter().any(|package| package.dir == dir) || dir.as_str().is_empty() {
+            if packages.iter().any(|package| package.dir == dir) {
                 continue;
             }
-            let Ok(text) = disk::read_text(&self.root.join(path)) else {
-                skipped.push(format!("package at {dir}: cannot read its manifest"));
-                continue;
-            };
-            let Ok(document) = DeTable::parse(&text) else {
-                skipped.push(format!("package at {dir}: its manifest is not TOML"));
-                continue;
-            };
-            match nested_package(document.get_ref(), &dir, &names) {
-                NestedPackage::Sees(mut package) => {
-                    let below: Vec<Utf8PathBuf> =
-                        listing.sources.iter().filter(|file| file.starts_with(&dir)).cloned().collect();
-                    let mut targets = conventional_targets(&package.name, &dir, &below);
-                    targets.retain(|target| !package.targets.iter().any(|own| own.root == target.root));
-                    package.targets.extend(targets);
-                    packages.push(*package);
-                    manifests.push(Some(Manifest { path: path.clone(), text: text.clone() }));
+            let full = self.root.join(path);
+            let text = disk::read_text(&full);
+            let (mut found, mut why) = (None, "it does not depend on a checked crate".to_owned());
+            match &text {
+                // A manifest without a package is that of another workspace.
+                Ok(text) if !text.contains("[package]") => continue,
+                Ok(text) if names.iter().any(|name| text.contains(name.as_str())) => match find(&full) {
+                    Ok(other) => {
+                        let mut all = other.metadata.packages.iter().map(|one| member(&self.root, one));
+                        found = all.find(|package| package.dir == dir);
+                    }
+                    Err(error) => why = error.to_string(),
+                },
+                Ok(_) => {}
+                Err(error) => why = error.to_string(),
+            }
+            match (found, text) {
+                (Some(package), Ok(text)) => {
+                    packages.push(Package { member: false, ..package });
+                    manifests.push(Some(Manifest { path: path.clone(), text }));
                 }
-                NestedPackage::SeesNone(name) => {
-                    skipped.push(format!(
-                        "package {name} at {dir} is not a member and does not depend on a checked crate"
-                    ));
+                _ => {
+                    skipped.push(format!("package at {dir} is not a member: {why}"));
                     // The package is kept without targets, so that its files are not assigned to the package
                     // around it.
-                    packages.push(Package::new(format!("{name} (not a member)"), dir));
+                    packages.push(Package::new(format!("package at {dir} (not a member)"), dir));
                     manifests.push(None);
                 }
-                NestedPackage::NoPackage => {}
             }
         }
-    }
-}
-
-enum NestedPackage {
-    Sees(Box<Package>),
-    SeesNone(String),
-    /// A workspace root without a package.
-    NoPackage,
-}
-
-fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -> NestedPackage {
-    let text = |path: &[&str]| dig(table, path).and_then(|value| value.get_ref().as_str().map(str::to_owned));
-    let Some(name) = text(&["package", "name"]) else { return NestedPackage::NoPackage };
-    let mut dependencies = Vec::new();
-    for section in dependency_sections(table) {
-        for (key, kind) in [
-            ("dependencies", DependencyKind::Normal),
-            ("dev-dependencies", DependencyKind::Dev),
-            ("build-dependencies", DependencyKind::Build),
-        ] {
-            let listed = dig(section, &[key]).and_then(|value| value.get_ref().as_table());
-            for (key, value) in listed.into_iter().flatten() {
-                dependencies.push(nested_dependency(key.get_ref(), value.get_ref(), kind, dir));
-            }
-        }
-    }
-    let sees = dependencies.iter().any(|dependency| names.contains(dependency.package.as_str()));
-    if !sees {
-        return NestedPackage::SeesNone(name);
-    }
-    let mut targets = Vec::new();
-    if let Some(path) = text(&["lib", "path"]) {
-        let lib = text(&["lib", "name"]).unwrap_or_else(|| name.clone());
-        targets.push(Target { name: lib, kind: TargetKind::Lib, root: normal(&dir.join(path)) });
-    }
-    for (key, kind) in
-        [("bin", TargetKind::Bin), ("example", TargetKind::Example), ("bench", TargetKind::Bench)]
-    {
-        let listed = dig(table, &[key]).and_then(|value| value.get_ref().as_array());
-        for entry in listed.into_iter().flatten() {
-            let Some(entry) = entry.get_ref().as_table() else { continue };
-            let text = |key: &str| dig(entry, &[key]).and_then(|value| value.get_ref().as_str());
-            if let (Some(name), Some(path)) = (text("name"), text("path")) {
-                let root = normal(&dir.join(path));
-                targets.push(Target { name: name.to_owned(), kind, root });
-            }
-        }
-    }
-    NestedPackage::Sees(Box::new(Package { targets, dependencies, ..Package::new(name, dir.to_path_buf()) }))
-}
-
-fn nested_dependency(key: &str, value: &DeValue<'_>, kind: DependencyKind, dir: &Utf8Path) -> Dependency {
-    let text = |name: &str| {
-        value.as_table().and_then(|table| dig(table, &[name])).and_then(|value| value.get_ref().as_str())
-    };
-    let package = text("package");
-    Dependency {
-        package: package.unwrap_or(key).to_owned(),
-        rename: package.map(|_| key.to_owned()),
-        kind,
-        path: text("path").map(|path| normal(&dir.join(path))),
-        features: Vec::new(),
     }
 }
 

@@ -322,7 +322,9 @@ fn paths_of(attrs: &[syn::Attribute]) -> Vec<String> {
     };
     for attr in attrs {
         match &attr.meta {
-            syn::Meta::List(list) if list.path.is_ident("cfg_attr") => cfg::attr_metas(list).iter().for_each(&mut note),
+            syn::Meta::List(list) if list.path.is_ident("cfg_attr") => {
+                cfg::attr_metas(list).iter().for_each(&mut note)
+            }
             meta => note(meta),
         }
     }

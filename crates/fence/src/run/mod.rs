@@ -62,8 +62,7 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
     let inventory = inventory::read(&world, &scopes, config);
     coverage::check(&world, &inventory, config, &mut report);
     let words = WordFilter::read(&Resolver::new(&world, &scopes, &inventory), config);
-    let pass =
-        SecondPass { world: &world, scopes: &scopes, inventory: &inventory, config, words: &words };
+    let pass = SecondPass { world: &world, scopes: &scopes, inventory: &inventory, config, words: &words };
     let mut findings = pass.all(sources, options, &mut report.undecided);
     findings.extend(packages::unparsed(&world));
     let (more, undecided) = manifest::check(&world, sources, config);
@@ -110,12 +109,7 @@ fn rules_off(config: &FenceConfig, report: &mut FenceReport) {
 }
 
 /// Reads and parses every file of the scanned packages, and the files that `#[path]` adds.
-fn read_all(
-    world: &mut World<'_>,
-    sources: &Sources<'_>,
-    options: RunOptions,
-    report: &mut FenceReport,
-) {
+fn read_all(world: &mut World<'_>, sources: &Sources<'_>, options: RunOptions, report: &mut FenceReport) {
     let mut todo: BTreeMap<Utf8PathBuf, usize> = BTreeMap::new();
     for package in &world.scanned {
         let files = world.packages.get(*package).map(|package| package.files.as_slice());
@@ -195,8 +189,8 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
 fn read_names(path: &Utf8Path, sources: &Sources<'_>) -> FileInfo {
     let (table, print) = match (sources.reader)(path) {
         Ok(Some(bytes)) => {
-            let table = parse::parse(&bytes)
-                .map(|file| FileTable { flags: flags(&bytes), ..collect::file(&file) });
+            let table =
+                parse::parse(&bytes).map(|file| FileTable { flags: flags(&bytes), ..collect::file(&file) });
             (table, fingerprint(&bytes))
         }
         Ok(None) => (Err(Unparsed { line: 1, column: 1, what: "no such file".to_owned() }), (0, 0)),

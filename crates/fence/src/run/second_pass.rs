@@ -58,7 +58,9 @@ impl SecondPass<'_> {
         sources: &Sources<'_>,
     ) -> Result<Vec<LintFinding>, UndecidedReason> {
         let mut found = Vec::new();
-        let Some(info) = self.world.files.get(file).filter(|info| info.table.is_ok()) else { return Ok(found) };
+        let Some(info) = self.world.files.get(file).filter(|info| info.table.is_ok()) else {
+            return Ok(found);
+        };
         let text = (sources.reader)(&info.path).ok().flatten();
         let text = text.filter(|text| fingerprint(text) == info.print).ok_or_else(|| {
             UndecidedReason::new("fence/changed", format!("{} changed during the run", info.path))
@@ -66,12 +68,12 @@ impl SecondPass<'_> {
         let mut packages = modules.iter().map(|module| self.world.package_of(*module));
         if packages.any(|package| self.world.capability.contains(&package)) || self.words.in_text(&text) {
             let resolver = Resolver::new(self.world, self.scopes, self.inventory);
-            for tree in parse::parse(&text) {
-                // One file may be several modules, and a path can mean something else in each of them.
-                for module in modules {
-                    found.extend(Checker::new(&resolver, self.config, *module).run(&tree));
-                }
+            let tree = parse::parse(&text);
+            // One file may be several modules, and a path can mean something else in each of them.
+            for (module, tree) in modules.iter().filter_map(|module| Some((module, tree.as_ref().ok()?))) {
+                found.extend(Checker::new(&resolver, self.config, *module).run(tree));
             }
+            drop(tree);
             parse::forget_spans();
         }
         Ok(found)

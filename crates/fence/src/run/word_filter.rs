@@ -64,9 +64,8 @@ impl WordFilter {
     pub(crate) fn in_text(&self, text: &[u8]) -> bool {
         let like = memchr::memmem::find(text, self.longest.as_bytes()).is_some();
         text.split(|byte| !is_word(*byte)).filter(|word| !word.is_empty()).any(|word| {
-            std::str::from_utf8(word).is_ok_and(|word| {
-                self.names.contains(word) || like && glob_with_stem(&self.glob, word)
-            })
+            std::str::from_utf8(word)
+                .is_ok_and(|word| self.names.contains(word) || like && glob_with_stem(&self.glob, word))
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::CaseResult;
-use crate::config::{AllowEntry, FenceConfig, RaceConfig, glob_with_stem};
+use crate::config::{FenceConfig, glob_with_stem};
 use crate::input::{DependencyKind, Manifest, PackageSpec, Sources};
 use crate::report::FenceReport;
 use crate::run::{self, RunOptions};
@@ -12,14 +12,6 @@ use crate::run::{self, RunOptions};
 ///
 /// A line that ends in `~ F01` must be reported by rule F01, and no other line may be.
 const PLANTED: &str = include_str!("planted.txt");
-
-/// The days of the planted allows: one has another count, one expired, and one fits.
-const TODAY: &str = "2026-01-01";
-const ALLOWS: [(&str, usize, &str); 3] = [
-    ("user/src/f07_f13_count.rs", 2, TODAY),
-    ("user/src/f07_f13_expired.rs", 1, "2025-12-31"),
-    ("user/src/near_f13.rs", 1, TODAY),
-];
 
 /// Runs the planted cases with two sets of names: those of the workspace, and made-up ones.
 ///
@@ -62,14 +54,10 @@ fn answers(own: &str, krate: &str, config: &FenceConfig) -> Vec<CaseResult> {
         files.insert(path.to_owned(), text.as_bytes().to_vec());
     }
     let report = check(krate, config, &files);
-    files.iter().map(|(path, text)| judge(path, text, own, &report)).chain(allows(own, &report)).collect()
+    files.iter().map(|(path, text)| judge(path, text, own, &report)).collect()
 }
 
-fn check(
-    krate: &str,
-    config: &FenceConfig,
-    files: &BTreeMap<String, Vec<u8>>,
-) -> FenceReport {
+fn check(krate: &str, config: &FenceConfig, files: &BTreeMap<String, Vec<u8>>) -> FenceReport {
     let definitions = format!("{krate}-definitions");
     let normal = DependencyKind::Normal;
     let user = PackageSpec::new("planted-user", "user");
@@ -88,39 +76,16 @@ fn check(
     sources.lock = manifest("Cargo.lock");
     sources.cargo_config = manifest(".cargo/config.toml").into_iter().collect();
     sources.manifests = packages.iter().map(|one| manifest(&format!("{}/Cargo.toml", one.dir))).collect();
-    // The settings of the workspace, with every rule on.
+    let settings = String::from_utf8_lossy(files.get("fence.toml").map(Vec::as_slice).unwrap_or_default());
+    // Planted settings that cannot be read turn every rule off, so that no case is answered.
+    let planted = FenceConfig::parse(&settings, "fence.toml").unwrap_or_default();
     let planted = FenceConfig {
-        capability_crates: vec![krate.to_owned(), definitions],
-        exclude_types: Vec::new(),
-        chokepoint: Vec::new(),
-        grant_type: Some("Grant".to_owned()),
-        mint_callers: vec!["planted_user::f12_near_listed::*".to_owned()],
-        restricted: Vec::new(),
-        require_forbid_unsafe: true,
-        min_files: 1,
-        race: Some(RaceConfig {
-            crates: vec!["planted-races".to_owned()],
-            ty: "Place".to_owned(),
-            methods: vec!["open".to_owned()],
-            unique_methods: vec!["open_as_seen".to_owned()],
-            names: vec!["Race".to_owned(), "is_race".to_owned()],
-        }),
-        allow: ALLOWS
-            .iter()
-            .zip(1..)
-            .map(|((path, count, expires), line)| AllowEntry {
-                rule: "F07".to_owned(),
-                path: (*path).to_owned(),
-                item: None,
-                count: *count,
-                reason: "planted".to_owned(),
-                expires: (*expires).to_owned(),
-                line,
-            })
-            .collect(),
-        today: Some(TODAY.to_owned()),
-        origin: "planted config".to_owned(),
-        ..config.clone()
+        type_glob: config.type_glob.clone(),
+        test_attributes: config.test_attributes.clone(),
+        forbidden_members: config.forbidden_members.clone(),
+        test_only_features: config.test_only_features.clone(),
+        today: Some("2026-01-01".to_owned()),
+        ..planted
     };
     // One thread is enough for some small files, and it keeps the self-test cheap.
     run::run(&sources, &planted, RunOptions { threads: 1, ..RunOptions::default() })
@@ -142,20 +107,4 @@ fn judge(path: &str, text: &[u8], own: &str, report: &FenceReport) -> CaseResult
         if rules.is_empty() { "near".to_owned() } else { rules.into_iter().collect::<Vec<_>>().join(" ") };
     let note = format!("expected {wanted:?}, found {found:?}");
     CaseResult { name: format!("{rules}/{path} ({own})"), held: wanted == found, note }
-}
-
-/// Checks that the first two allows are reported and the third is not.
-fn allows(own: &str, report: &FenceReport) -> Vec<CaseResult> {
-    let reported = |line: u32| {
-        let mut all = report.findings().iter();
-        all.any(|finding| finding.rule == crate::LintRule::F13 && finding.site.line == line)
-    };
-    [("F13/count", 1, true), ("F13/expired", 2, true), ("near F13/fits", 3, false)]
-        .into_iter()
-        .map(|(name, line, wanted)| CaseResult {
-            name: format!("{name} ({own})"),
-            held: reported(line) == wanted,
-            note: format!("expected {wanted} for line {line} of the config"),
-        })
-        .collect()
 }

@@ -64,7 +64,8 @@ fn can(predicate: &syn::Meta, value: bool, world: CfgValues<'_>) -> bool {
             let inner = list.parse_args_with(Metas::parse_terminated);
             let mut parts = inner.iter().flatten();
             // `all` is false, and `any` is true, as soon as one part is.
-            if list.path.is_ident("all") == value && (list.path.is_ident("all") || list.path.is_ident("any")) {
+            if list.path.is_ident("all") == value && (list.path.is_ident("all") || list.path.is_ident("any"))
+            {
                 parts.all(|part| can(part, value, world))
             } else if list.path.is_ident("all") || list.path.is_ident("any") {
                 parts.any(|part| can(part, value, world))

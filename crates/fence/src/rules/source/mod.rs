@@ -67,11 +67,7 @@ pub(crate) struct Checker<'c> {
 }
 
 impl<'c> Checker<'c> {
-    pub(crate) fn new(
-        resolver: &'c Resolver<'c>,
-        config: &'c FenceConfig,
-        module: usize,
-    ) -> Self {
+    pub(crate) fn new(resolver: &'c Resolver<'c>, config: &'c FenceConfig, module: usize) -> Self {
         let world = resolver.world;
         let package = world.package_of(module);
         let capability = world.capability.contains(&package);
@@ -137,7 +133,14 @@ impl<'c> Checker<'c> {
         path
     }
 
-    fn report(&mut self, rule: LintRule, route: &'static str, span: Span, ty: Option<usize>, message: String) {
+    fn report(
+        &mut self,
+        rule: LintRule,
+        route: &'static str,
+        span: Span,
+        ty: Option<usize>,
+        message: String,
+    ) {
         let finding = self.finding(rule, route, span, ty, message);
         self.out.push(finding);
     }

@@ -4,8 +4,8 @@ use syn::visit::{self, Visit};
 
 use crate::names::collect::attrs_of as attrs_of_item;
 use crate::names::resolve::KnownType;
-use crate::rules::source::{Checker, Local};
 use crate::rules::source::patterns::Branches;
+use crate::rules::source::{Checker, Local};
 use crate::syntax::cfg::is_test;
 use crate::syntax::written::{Name, bare, name};
 
@@ -262,7 +262,11 @@ impl Checker<'_> {
             other => {
                 let mut names = BoundNames(Vec::new());
                 names.visit_pat(other);
-                self.locals.extend(names.0.into_iter().map(|name| Local { name, ty: ty.clone(), race: None }));
+                self.locals.extend(names.0.into_iter().map(|name| Local {
+                    name,
+                    ty: ty.clone(),
+                    race: None,
+                }));
             }
         }
     }
