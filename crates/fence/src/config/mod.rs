@@ -31,8 +31,6 @@ pub struct FenceConfig {
     pub test_only_features: Vec<String>,
     /// Attributes that mark a function as a test.
     pub test_attributes: Vec<String>,
-    /// Words that may not occur in the name of a capability type's member.
-    pub forbidden_members: Vec<String>,
     /// Further derives that rule F06 reports.
     pub extra_derives: Vec<String>,
     /// `true` if capability crates and their dependents have to forbid unsafe code, as they do by default.
@@ -125,7 +123,6 @@ impl FenceConfig {
             restricted: Vec::new(),
             test_only_features: owned(&["test-util"]),
             test_attributes: owned(&["tokio::test", "async_std::test", "rstest::rstest"]),
-            forbidden_members: owned(&["push"]),
             extra_derives: Vec::new(),
             require_forbid_unsafe: true,
             min_files: 1,

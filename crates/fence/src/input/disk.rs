@@ -38,31 +38,33 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
 /// Reads a text file that has to exist.
 pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
     let fault =
-        |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
-    let bytes = read(path).map_err(|error| fault(error.to_string()))?;
-    let bytes = bytes.ok_or_else(|| fault("no such file".to_owned()))?;
-    String::from_utf8(bytes).map_err(|error| fault(error.to_string()))
+        |problem: &dyn std::fmt::Display| FenceError::new(FenceErrorKind::Manifest, path.as_str(), problem);
+    let bytes = read(path).map_err(|error| fault(&error))?;
+    let bytes = bytes.ok_or_else(|| fault(&"no such file"))?;
+    String::from_utf8(bytes).map_err(|error| fault(&error))
 }
 
 /// Returns the absolute form of a path to an existing directory.
 pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
-    let fault =
-        |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
-    let full = std::path::absolute(path).map_err(|error| fault(error.to_string()))?;
-    let full = full.canonicalize().map_err(|error| fault(error.to_string()))?;
-    Utf8PathBuf::from_path_buf(full).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
+    let full = std::path::absolute(path).and_then(|full| full.canonicalize()).and_then(utf8);
+    full.map_err(|error| FenceError::new(FenceErrorKind::Manifest, path.as_str(), error))
 }
 
 /// Returns the working directory.
 pub(crate) fn working_directory() -> Result<Utf8PathBuf, FenceError> {
-    let fault = |problem: String| FenceError::usage(format!("working directory: {problem}"));
-    let dir = std::env::current_dir().map_err(|error| fault(error.to_string()))?;
-    Utf8PathBuf::from_path_buf(dir).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
+    let dir = std::env::current_dir().and_then(utf8);
+    dir.map_err(|error| FenceError::usage(format!("working directory: {error}")))
+}
+
+fn utf8(path: std::path::PathBuf) -> io::Result<Utf8PathBuf> {
+    Utf8PathBuf::from_path_buf(path).map_err(|path| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{} is not UTF-8", path.display()))
+    })
 }
 
 /// Runs `cargo metadata` without dependencies and without network access.
 pub(crate) fn cargo_metadata(manifest: &Utf8Path) -> Result<Vec<u8>, FenceError> {
-    let fault = |problem: String| FenceError::new(FenceErrorKind::Metadata { problem });
+    let fault = |problem: String| FenceError::new(FenceErrorKind::Metadata, manifest.as_str(), problem);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])

@@ -33,22 +33,13 @@ pub(crate) struct Dependency {
 }
 
 /// The kind of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TargetKind {
-    Lib,
-    ProcMacro,
-    Bin,
-    Example,
+    /// A library or a proc macro, which other packages see under its name.
+    Library,
     Test,
-    Bench,
-    Build,
-}
-
-impl TargetKind {
-    /// Returns `true` if other packages see the target under its name.
-    pub(crate) const fn is_library(self) -> bool {
-        matches!(self, Self::Lib | Self::ProcMacro)
-    }
+    /// A program, an example, a benchmark or a build script.
+    Other,
 }
 
 /// A crate root.
@@ -73,6 +64,7 @@ pub(crate) struct Package {
     pub(crate) forbids_unsafe: bool,
     /// The source files in its directory, without those of nested packages.
     pub(crate) files: Vec<Utf8PathBuf>,
+    pub(crate) manifest: Option<Manifest>,
 }
 
 impl Package {
@@ -87,6 +79,7 @@ impl Package {
             member: false,
             forbids_unsafe: false,
             files: Vec::new(),
+            manifest: None,
         }
     }
 
@@ -94,7 +87,7 @@ impl Package {
     pub(crate) fn lib_name(&self) -> Option<String> {
         self.targets
             .iter()
-            .find(|target| target.kind.is_library())
+            .find(|target| target.kind == TargetKind::Library)
             .map(|target| target.name.replace('-', "_"))
     }
 }
@@ -109,15 +102,6 @@ pub(crate) struct Manifest {
     pub(crate) text: String,
 }
 
-/// How cargo treats the features of dev-dependencies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FeatureResolver {
-    /// Resolver 1: they are enabled in every build.
-    Unifies,
-    /// Resolver 2 and later: they are enabled in builds of tests only.
-    Keeps,
-}
-
 /// The packages and files that a run checks.
 ///
 /// Source files are read on demand. Each is parsed when it is read, and its syntax tree is dropped before the
@@ -127,11 +111,8 @@ pub struct Sources<'a> {
     pub(crate) reader: Box<Reader<'a>>,
     /// The root manifest.
     pub(crate) root: Option<Manifest>,
-    /// Manifests by package, in the order of `packages`.
-    pub(crate) manifests: Vec<Option<Manifest>>,
     pub(crate) lock: Option<Manifest>,
     pub(crate) cargo_config: Vec<Manifest>,
-    pub(crate) resolver: FeatureResolver,
     /// Packages that are not scanned, with the reason.
     pub(crate) skipped: Vec<String>,
     /// Faults that were found while the workspace was read.
@@ -179,15 +160,12 @@ impl<'a> Sources<'a> {
     #[must_use]
     pub fn in_memory(packages: &[PackageSpec], files: &'a BTreeMap<String, Vec<u8>>) -> Self {
         let packages: Vec<Package> = packages.iter().map(|spec| package_of(spec, packages, files)).collect();
-        let manifests = packages.iter().map(|_| None).collect();
         Self {
             packages,
             reader: Box::new(move |path| Ok(files.get(path.as_str()).cloned())),
             root: None,
-            manifests,
             lock: None,
             cargo_config: Vec::new(),
-            resolver: FeatureResolver::Keeps,
             skipped: Vec::new(),
             faults: Vec::new(),
         }
@@ -229,36 +207,25 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
 }
 
 /// Detects targets at cargo's default locations.
-pub(crate) fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8PathBuf]) -> Vec<Target> {
+fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8PathBuf]) -> Vec<Target> {
     let mut targets = Vec::new();
     for file in files {
         let Ok(inside) = file.strip_prefix(dir) else { continue };
         let parts: Vec<&str> = inside.components().map(|part| part.as_str()).collect();
         let found = match parts.as_slice() {
-            ["build.rs"] => Some((TargetKind::Build, "build_script_build")),
-            ["src", "lib.rs"] => Some((TargetKind::Lib, name)),
-            ["src", "main.rs"] => Some((TargetKind::Bin, name)),
-            ["src", "bin", one] => Some((TargetKind::Bin, one.trim_end_matches(".rs"))),
-            ["src", "bin", directory, "main.rs"] => Some((TargetKind::Bin, *directory)),
-            [kind @ ("examples" | "tests" | "benches"), one] => {
-                Some((kind_of(kind), one.trim_end_matches(".rs")))
-            }
-            [kind @ ("examples" | "tests" | "benches"), directory, "main.rs"] => {
-                Some((kind_of(kind), *directory))
+            ["src", "lib.rs"] => Some((TargetKind::Library, name)),
+            ["build.rs"] | ["src", "main.rs"] => Some((TargetKind::Other, name)),
+            ["src", "bin", one] | ["src", "bin", one, "main.rs"] => Some((TargetKind::Other, *one)),
+            ["tests", one] | ["tests", one, "main.rs"] => Some((TargetKind::Test, *one)),
+            ["examples" | "benches", one] | ["examples" | "benches", one, "main.rs"] => {
+                Some((TargetKind::Other, *one))
             }
             _ => None,
         };
         if let Some((kind, name)) = found {
-            targets.push(Target { name: name.to_owned(), kind, root: file.clone() });
+            let name = name.trim_end_matches(".rs").to_owned();
+            targets.push(Target { name, kind, root: file.clone() });
         }
     }
     targets
-}
-
-fn kind_of(directory: &str) -> TargetKind {
-    match directory {
-        "examples" => TargetKind::Example,
-        "tests" => TargetKind::Test,
-        _ => TargetKind::Bench,
-    }
 }

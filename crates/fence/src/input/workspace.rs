@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
 use crate::config::FenceConfig;
-use crate::input::{
-    Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind, disk,
-};
+use crate::input::{Dependency, DependencyKind, Manifest, Package, Sources, Target, TargetKind, disk};
 use crate::names::modules::normal;
 use crate::report::error::FenceErrorKind;
 use crate::syntax::toml_table::dig;
@@ -59,7 +57,7 @@ pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
         if path.extension() == Some("toml") { path.to_path_buf() } else { path.join("Cargo.toml") };
     let output = disk::cargo_metadata(&manifest)?;
     let metadata: Metadata = serde_json::from_slice(&output)
-        .map_err(|error| FenceError::new(FenceErrorKind::Metadata { problem: error.to_string() }))?;
+        .map_err(|error| FenceError::new(FenceErrorKind::Metadata, manifest.as_str(), error))?;
     let root = metadata.workspace_root.clone();
     let text = disk::read_text(&root.join("Cargo.toml"))?;
     let root_manifest = Manifest { path: Utf8PathBuf::from("Cargo.toml"), text };
@@ -106,38 +104,30 @@ impl DiskWorkspace {
         }
         faults
             .extend(listing.faults.iter().map(|fault| UndecidedReason::new("fence/no-files", fault.clone())));
-        let mut manifests = Vec::new();
-        for package in &packages {
+        for package in &mut packages {
             let path = package.dir.join("Cargo.toml");
             match disk::read_text(&root.join(&path)) {
-                Ok(text) => manifests.push(Some(Manifest { path, text })),
-                Err(error) => {
-                    faults.push(UndecidedReason::new("fence/manifest", error.to_string()));
-                    manifests.push(None);
-                }
+                Ok(text) => package.manifest = Some(Manifest { path, text }),
+                Err(error) => faults.push(UndecidedReason::new("fence/manifest", error.to_string())),
             }
         }
-        self.nested(&mut packages, &mut manifests, &listing, config, &mut skipped);
+        self.nested(&mut packages, &listing, config, &mut skipped);
         assign(&mut packages, &listing.sources);
-        for (package, manifest) in packages.iter_mut().zip(&manifests) {
-            if let Some(manifest) = manifest {
-                package.forbids_unsafe =
-                    forbids_unsafe(manifest, (package.member).then_some(&self.root_manifest));
-            }
+        for package in &mut packages {
+            let root = if package.member { self.root_manifest.text.as_str() } else { "" };
+            package.forbids_unsafe =
+                package.manifest.as_ref().is_some_and(|manifest| forbids_unsafe(&manifest.text, root));
         }
         let lock = disk::read_text(&root.join("Cargo.lock"))
             .ok()
             .map(|text| Manifest { path: Utf8PathBuf::from("Cargo.lock"), text });
         let cargo_config = cargo_configs(&root, &packages);
-        let resolver = resolver(&self.root_manifest.text);
         Sources {
             packages,
             reader: Box::new(move |path| disk::read(&root.join(path))),
             root: Some(self.root_manifest),
-            manifests,
             lock,
             cargo_config,
-            resolver,
             skipped,
             faults,
         }
@@ -147,7 +137,6 @@ impl DiskWorkspace {
     fn nested(
         &self,
         packages: &mut Vec<Package>,
-        manifests: &mut Vec<Option<Manifest>>,
         listing: &disk::Listing,
         config: &FenceConfig,
         skipped: &mut Vec<String>,
@@ -177,15 +166,14 @@ impl DiskWorkspace {
             }
             match (found, text) {
                 (Some(package), Ok(text)) => {
-                    packages.push(Package { member: false, ..package });
-                    manifests.push(Some(Manifest { path: path.clone(), text }));
+                    let manifest = Some(Manifest { path: path.clone(), text });
+                    packages.push(Package { member: false, manifest, ..package });
                 }
                 _ => {
                     skipped.push(format!("package at {dir} is not a member: {why}"));
                     // The package is kept without targets, so that its files are not assigned to the package
                     // around it.
                     packages.push(Package::new(format!("package at {dir} (not a member)"), dir));
-                    manifests.push(None);
                 }
             }
         }
@@ -228,16 +216,12 @@ fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
 }
 
 fn kind_of(kinds: &[String]) -> TargetKind {
-    let known = [
-        ("custom-build", TargetKind::Build),
-        ("proc-macro", TargetKind::ProcMacro),
-        ("bin", TargetKind::Bin),
-        ("example", TargetKind::Example),
-        ("test", TargetKind::Test),
-        ("bench", TargetKind::Bench),
-    ];
-    let found = known.into_iter().find(|(name, _)| kinds.iter().any(|kind| kind == name));
-    found.map_or(TargetKind::Lib, |(_, kind)| kind)
+    match kinds.first().map(String::as_str) {
+        Some("test") => TargetKind::Test,
+        Some("bin" | "example" | "bench" | "custom-build") => TargetKind::Other,
+        // `lib`, `proc-macro`, and the crate types of a library.
+        _ => TargetKind::Library,
+    }
 }
 
 /// Returns a path relative to the root, with `..` if it is outside.
@@ -277,26 +261,24 @@ fn assign(packages: &mut [Package], files: &[Utf8PathBuf]) {
     }
 }
 
-fn forbids_unsafe(manifest: &Manifest, root: Option<&Manifest>) -> bool {
-    let forbidden = |text: &str, path: &[&str]| {
-        DeTable::parse(text).ok().and_then(|document| {
-            let value = dig(document.get_ref(), path)?;
-            let level = match value.get_ref() {
-                DeValue::Table(table) => dig(table, &["level"])?.get_ref().as_str()?.to_owned(),
-                other => other.as_str()?.to_owned(),
-            };
-            Some(level == "forbid")
-        })
+/// Returns `true` if the `[lints]` of a manifest, or those of the workspace that it inherits, forbid unsafe code.
+fn forbids_unsafe(manifest: &str, root: &str) -> bool {
+    let forbids = |text: &str, path: &[&str]| {
+        let document = DeTable::parse(text).ok()?;
+        let level = match dig(document.get_ref(), path)?.get_ref() {
+            DeValue::Table(table) => dig(table, &["level"])?.get_ref().as_str()?.to_owned(),
+            other => other.as_str()?.to_owned(),
+        };
+        Some(level == "forbid")
     };
-    if let Some(answer) = forbidden(&manifest.text, &["lints", "rust", "unsafe_code"]) {
-        return answer;
-    }
-    let inherits = DeTable::parse(&manifest.text).ok().and_then(|document| {
-        dig(document.get_ref(), &["lints", "workspace"]).and_then(|value| value.get_ref().as_bool())
-    });
-    inherits == Some(true)
-        && root.and_then(|root| forbidden(&root.text, &["workspace", "lints", "rust", "unsafe_code"]))
-            == Some(true)
+    let inherits = || {
+        let document = DeTable::parse(manifest).ok()?;
+        dig(document.get_ref(), &["lints", "workspace"])?.get_ref().as_bool()
+    };
+    forbids(manifest, &["lints", "rust", "unsafe_code"]).unwrap_or_else(|| {
+        inherits() == Some(true)
+            && forbids(root, &["workspace", "lints", "rust", "unsafe_code"]) == Some(true)
+    })
 }
 
 /// Reads cargo's config files at the root, in the packages' directories, and in the directories between.
@@ -315,20 +297,4 @@ fn cargo_configs(root: &Utf8Path, packages: &[Package]) -> Vec<Manifest> {
         }
     }
     found
-}
-
-/// Returns how the workspace's resolver treats features of dev-dependencies.
-///
-/// Resolver 1 enables them in every build.
-fn resolver(root: &str) -> FeatureResolver {
-    let Ok(document) = DeTable::parse(root) else { return FeatureResolver::Keeps };
-    let text = |path: &[&str]| {
-        dig(document.get_ref(), path).and_then(|value| value.get_ref().as_str().map(str::to_owned))
-    };
-    let first = match text(&["workspace", "resolver"]).or_else(|| text(&["package", "resolver"])) {
-        Some(resolver) => resolver == "1",
-        // A virtual workspace without `resolver` uses version 1, whatever the edition of its members.
-        None => text(&["package", "edition"]).is_none_or(|edition| edition == "2015" || edition == "2018"),
-    };
-    if first { FeatureResolver::Unifies } else { FeatureResolver::Keeps }
 }

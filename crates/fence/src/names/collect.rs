@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenTree};
 use syn::visit::{self, Visit};
 
 use crate::syntax::cfg;
-use crate::syntax::parse::{end, start};
+use crate::syntax::parse::start;
 use crate::syntax::written::{Name, PathStart, WrittenType, name};
 
 /// An import: `use a::b as c`, or a glob.
@@ -38,15 +38,6 @@ pub(crate) struct ModDecl {
     pub(crate) inline: Option<usize>,
 }
 
-/// A `cfg` that a build script sets, with its position.
-#[derive(Debug, Clone)]
-pub(crate) struct CfgFlag {
-    pub(crate) value: String,
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-    pub(crate) end_column: u32,
-}
-
 /// A function's signature.
 #[derive(Debug)]
 pub(crate) struct FnSig {
@@ -62,8 +53,6 @@ pub(crate) struct ImplDef {
     pub(crate) own: WrittenType,
     pub(crate) inherent: bool,
     pub(crate) fns: Vec<FnSig>,
-    /// The associated types.
-    pub(crate) types: Vec<WrittenType>,
 }
 
 /// The names of one module, or of a block that contains items.
@@ -90,8 +79,6 @@ pub(crate) struct FileTable {
     pub(crate) forbids_unsafe: bool,
     /// `true` if the whole file is compiled for tests only.
     pub(crate) test: bool,
-    /// The `cfg`s that a build script sets.
-    pub(crate) flags: Vec<CfgFlag>,
 }
 
 /// Collects the names of a file.
@@ -100,7 +87,6 @@ pub(crate) fn file(file: &syn::File) -> FileTable {
         tables: vec![Table::default()],
         forbids_unsafe: file.attrs.iter().any(forbids_unsafe),
         test: cfg::is_test(&file.attrs),
-        flags: Vec::new(),
     };
     let mut collector = Collector { out, table: 0, test: false };
     file.items.iter().for_each(|item| collector.visit_item(item));
@@ -223,19 +209,15 @@ impl Collector {
     }
 
     fn implementation(&mut self, one: &syn::ItemImpl) {
-        let mut def = ImplDef {
+        let fns = one.items.iter().filter_map(|item| match item {
+            syn::ImplItem::Fn(function) => Some(self.signature(&function.sig, &function.attrs)),
+            _ => None,
+        });
+        let def = ImplDef {
             own: WrittenType::of(&one.self_ty),
             inherent: one.trait_.is_none(),
-            fns: Vec::new(),
-            types: Vec::new(),
+            fns: fns.collect(),
         };
-        for item in &one.items {
-            match item {
-                syn::ImplItem::Fn(function) => def.fns.push(self.signature(&function.sig, &function.attrs)),
-                syn::ImplItem::Type(assoc) => def.types.push(WrittenType::of(&assoc.ty)),
-                _ => {}
-            }
-        }
         self.here().impls.push(def);
     }
 
@@ -285,28 +267,6 @@ impl Collector {
         let test = self.test;
         self.here().mods.push(ModDecl { name: name(&one.ident), test, paths: paths_of(&one.attrs), inline });
     }
-}
-
-/// Finds the `cfg`s that a build script sets, in its string literals.
-pub(crate) fn flags_of(tokens: TokenStream) -> Vec<CfgFlag> {
-    let mut found = Vec::new();
-    let mut stack = vec![tokens];
-    while let Some(stream) = stack.pop() {
-        for token in stream {
-            match token {
-                TokenTree::Group(group) => stack.push(group.stream()),
-                TokenTree::Literal(literal) => {
-                    let text = literal.to_string();
-                    let Some((_, flag)) = text.split_once("rustc-cfg=") else { continue };
-                    let (line, column) = start(literal.span());
-                    let end_column = end(literal.span()).1;
-                    found.push(CfgFlag { value: flag.to_owned(), line, column, end_column });
-                }
-                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
-            }
-        }
-    }
-    found
 }
 
 /// Returns the `#[path]` values of a module, plain or in `cfg_attr`.

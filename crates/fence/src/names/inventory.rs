@@ -25,8 +25,6 @@ pub(crate) struct Inventory {
     names: BTreeMap<Name, usize>,
     pub(crate) race: BTreeSet<TypeLocation>,
     pub(crate) grant: BTreeSet<TypeLocation>,
-    /// Enums that an impl for a capability type uses as an associated type.
-    pub(crate) ops: BTreeSet<TypeLocation>,
     /// Watched functions by owner, which is a type or a module.
     pub(crate) watched: Vec<Watched>,
     /// The number of chokepoint functions found. Zero means that the config matches nothing.
@@ -81,7 +79,7 @@ impl Inventory {
 pub(crate) fn read(world: &World<'_>, scopes: &Scopes, config: &FenceConfig) -> Inventory {
     let mut inventory = types(world, config);
     // Signatures are resolved against the types found so far, so the order of these steps matters.
-    let (mut ops, mut chokepoints) = (BTreeSet::new(), 0_usize);
+    let mut chokepoints = 0_usize;
     let resolver = Resolver::new(world, scopes, &inventory);
     for (index, module) in world.modules.iter().enumerate() {
         if module.test || !world.capability.contains(&world.package_of(index)) {
@@ -96,14 +94,9 @@ pub(crate) fn read(world: &World<'_>, scopes: &Scopes, config: &FenceConfig) -> 
             let own = resolver.ty(Scope::of(index), &def.own);
             let home = format!("{home}::{}", type_name(&inventory, &own));
             def.fns.iter().filter(|sig| !sig.test).for_each(|sig| count(&home, &sig.name));
-            if matches!(own, KnownType::Cap(_)) {
-                let scope = Scope { own: Some(&own), ..Scope::of(index) };
-                ops.extend(def.types.iter().filter_map(|ty| inventory.place_of(&resolver.ty(scope, ty))));
-            }
         }
     }
     let watched = callers::read(&resolver, config);
-    inventory.ops = ops;
     inventory.chokepoints = chokepoints;
     inventory.watched = watched;
     inventory

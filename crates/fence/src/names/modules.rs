@@ -40,7 +40,6 @@ pub(crate) struct CrateTarget {
     pub(crate) package: usize,
     pub(crate) name: Name,
     pub(crate) root: Option<usize>,
-    pub(crate) kind: TargetKind,
 }
 
 /// The scanned crates.
@@ -181,8 +180,8 @@ impl Builder<'_, '_> {
         for target in &info.targets {
             let krate = self.world.krates.len();
             let name = Name::from(target.name.replace('-', "_"));
-            self.world.krates.push(CrateTarget { package, name, root: None, kind: target.kind });
-            if target.kind.is_library() {
+            self.world.krates.push(CrateTarget { package, name, root: None });
+            if target.kind == TargetKind::Library {
                 self.world.libs.insert(package, krate);
             }
             // A test target outside `tests/` may be a file that another target compiles as well.

@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
+use crate::report::error::help;
 use crate::report::{FenceReport, LintFinding};
 use crate::rules::BLIND_SPOTS;
 
@@ -234,10 +235,6 @@ impl FenceReport {
         }
         line
     }
-}
-
-fn help(code: &str) -> &'static str {
-    crate::CODES.iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
 }
 
 /// Escapes control and formatting characters, so that names in scanned code cannot control a terminal.

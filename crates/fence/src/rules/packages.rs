@@ -1,9 +1,7 @@
-//! Findings about whole files and packages: unreadable files, unsafe code that is not forbidden, build
-//! scripts.
+//! Findings about whole files and packages: unreadable files, and unsafe code that is not forbidden.
 
 use crate::LintRule;
 use crate::config::FenceConfig;
-use crate::input::TargetKind;
 use crate::names::modules::World;
 use crate::report::{LintFinding, Site};
 
@@ -37,29 +35,6 @@ pub(crate) fn forbids(world: &World<'_>, config: &FenceConfig) -> Vec<LintFindin
                 item: krate.name.to_string(),
                 ..LintFinding::on_line(LintRule::F11, "forbid-unsafe", site, 1, message)
             });
-        }
-    }
-    findings
-}
-
-/// F11: reports a build script that enables test-only code in every build.
-pub(crate) fn flags(world: &World<'_>, config: &FenceConfig) -> Vec<LintFinding> {
-    let mut findings = Vec::new();
-    for (index, module) in world.modules.iter().enumerate() {
-        let script = world.krate(index).filter(|krate| krate.kind == TargetKind::Build && module.table == 0);
-        let Some(krate) = script else { continue };
-        for flag in world.file_table(index).into_iter().flat_map(|table| &table.flags) {
-            let plain: String =
-                flag.value.chars().filter(|one| !matches!(one, '"' | '\'' | '\\' | '#')).collect();
-            let plain = plain.split_whitespace().next().unwrap_or_default();
-            if config.is_test_cfg(plain) {
-                let message = format!("a build script enables `{plain}`, which only tests may enable");
-                let site = Site { file: world.file_of(index), line: flag.line, column: flag.column };
-                findings.push(LintFinding {
-                    item: krate.name.to_string(),
-                    ..LintFinding::on_line(LintRule::F11, "build-script", site, flag.end_column, message)
-                });
-            }
         }
     }
     findings

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::LintRule;
 use crate::config::{FenceConfig, allow};
 use crate::input::{Sources, members};
-use crate::names::collect::{self, CfgFlag, FileTable};
+use crate::names::collect;
 use crate::names::inventory::{self, Inventory};
 use crate::names::modules::{self, FileInfo, World};
 use crate::names::resolve::Resolver;
@@ -69,7 +69,6 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
     findings.extend(more);
     report.undecided.extend(undecided);
     findings.extend(packages::forbids(&world, config));
-    findings.extend(packages::flags(&world, config));
     findings.sort_by(|a, b| a.key().cmp(&b.key()).then_with(|| a.route.cmp(b.route)));
     // Several targets may compile one file, which then has the same finding several times.
     findings.dedup_by(|b, a| a.key() == b.key());
@@ -188,11 +187,7 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
 /// Reads a file and collects its names.
 fn read_names(path: &Utf8Path, sources: &Sources<'_>) -> FileInfo {
     let (table, print) = match (sources.reader)(path) {
-        Ok(Some(bytes)) => {
-            let table =
-                parse::parse(&bytes).map(|file| FileTable { flags: flags(&bytes), ..collect::file(&file) });
-            (table, fingerprint(&bytes))
-        }
+        Ok(Some(bytes)) => (parse::parse(&bytes).map(|file| collect::file(&file)), fingerprint(&bytes)),
         Ok(None) => (Err(Unparsed { line: 1, column: 1, what: "no such file".to_owned() }), (0, 0)),
         Err(error) => {
             let what = format!("cannot read the file: {error}");
@@ -201,14 +196,6 @@ fn read_names(path: &Utf8Path, sources: &Sources<'_>) -> FileInfo {
     };
     parse::forget_spans();
     FileInfo { path: path.to_path_buf(), table, print }
-}
-
-/// Returns the `cfg`s that a build script sets. Few files contain the word, so others are not parsed for it.
-fn flags(bytes: &[u8]) -> Vec<CfgFlag> {
-    if memchr::memmem::find(bytes, b"rustc-cfg").is_none() {
-        return Vec::new();
-    }
-    parse::tokens(bytes).map(collect::flags_of).unwrap_or_default()
 }
 
 fn summary(world: &World<'_>, inventory: &Inventory, report: &mut FenceReport) {
@@ -227,7 +214,11 @@ fn excerpts(sources: &Sources<'_>, report: &mut FenceReport) {
     for finding in &report.findings {
         wanted.entry(&finding.site.file).or_default().insert(finding.site.line);
     }
-    let manifests = sources.root.iter().chain(sources.manifests.iter().flatten()).chain(&sources.lock);
+    let manifests = sources
+        .root
+        .iter()
+        .chain(sources.packages.iter().flat_map(|package| &package.manifest))
+        .chain(&sources.lock);
     let manifests: BTreeMap<&str, &str> = manifests
         .chain(&sources.cargo_config)
         .map(|manifest| (manifest.path.as_str(), manifest.text.as_str()))

@@ -34,7 +34,6 @@ fn answers(own: &str, krate: &str, config: &FenceConfig) -> Vec<CaseResult> {
         if name == own { config.type_glob.replace('*', &format!("{stem}{stem}")) } else { name }
     };
     let feature = config.test_only_features.first().map_or("test-util", String::as_str);
-    let member = config.forbidden_members.first().map_or("push", String::as_str);
     let mut text = PLANTED.replace("__T__", own);
     for (word, name) in [
         ("__P__", apart("Pair")),
@@ -44,7 +43,6 @@ fn answers(own: &str, krate: &str, config: &FenceConfig) -> Vec<CaseResult> {
         ("__KRATE__", krate.to_owned()),
         ("__C__", krate.replace('-', "_")),
         ("__FEATURE__", feature.to_owned()),
-        ("__FORBIDDEN__", member.to_owned()),
     ] {
         text = text.replace(word, &name);
     }
@@ -75,14 +73,15 @@ fn check(krate: &str, config: &FenceConfig, files: &BTreeMap<String, Vec<u8>>) -
     sources.root = manifest("Cargo.toml");
     sources.lock = manifest("Cargo.lock");
     sources.cargo_config = manifest(".cargo/config.toml").into_iter().collect();
-    sources.manifests = packages.iter().map(|one| manifest(&format!("{}/Cargo.toml", one.dir))).collect();
+    for package in &mut sources.packages {
+        package.manifest = manifest(&format!("{}/Cargo.toml", package.dir));
+    }
     let settings = String::from_utf8_lossy(files.get("fence.toml").map(Vec::as_slice).unwrap_or_default());
     // Planted settings that cannot be read turn every rule off, so that no case is answered.
     let planted = FenceConfig::parse(&settings, "fence.toml").unwrap_or_default();
     let planted = FenceConfig {
         type_glob: config.type_glob.clone(),
         test_attributes: config.test_attributes.clone(),
-        forbidden_members: config.forbidden_members.clone(),
         test_only_features: config.test_only_features.clone(),
         today: Some("2026-01-01".to_owned()),
         ..planted

@@ -29,17 +29,7 @@ impl Checker<'_> {
             return;
         }
         let Meaning::Type(own) = self.resolve(&Path::names(&[&name]), Namespace::Type).what else { return };
-        let id = match own {
-            KnownType::Cap(id) => id,
-            KnownType::Own { place, .. } if self.inventory.ops.contains(&place) => {
-                // The operations of a capability may not have a forbidden name either.
-                if let syn::Item::Enum(one) = item {
-                    one.variants.iter().for_each(|one| self.forbidden_word(None, &one.ident, "operation"));
-                }
-                return;
-            }
-            _ => return,
-        };
+        let KnownType::Cap(id) = own else { return };
         let none = Vec::new();
         let attrs = match item {
             syn::Item::Struct(one) => {
@@ -59,7 +49,6 @@ impl Checker<'_> {
                 let message =
                     format!("`{name}` is an enum, so any code that can name it can construct its variants");
                 self.report(LintRule::F09, "enum", ident.span(), Some(id), message);
-                one.variants.iter().for_each(|one| self.forbidden_word(Some(id), &one.ident, "variant"));
                 &one.attrs
             }
             _ => &none,
@@ -109,18 +98,6 @@ impl Checker<'_> {
                 let message = format!("a field of `{name}` is visible outside its module");
                 self.report(LintRule::F09, "field", span, Some(id), message);
             }
-            if let Some(ident) = &field.ident {
-                self.forbidden_word(Some(id), ident, "field");
-            }
-        }
-    }
-
-    fn forbidden_word(&mut self, id: Option<usize>, ident: &Ident, what: &str) {
-        let found = words(&bare(ident)).into_iter().find(|word| self.config.forbidden_members.contains(word));
-        if let Some(word) = found {
-            let message =
-                format!("a {what} of a capability has the name `{}`, and `{word}` is forbidden", bare(ident));
-            self.report(LintRule::F09, "forbidden-member", ident.span(), id, message);
         }
     }
 
@@ -186,9 +163,6 @@ impl Checker<'_> {
             Some(KnownType::Cap(id)) => Some(*id),
             _ => None,
         };
-        if own.is_some() {
-            self.forbidden_word(own, &sig.ident, "function");
-        }
         // The functions of a trait are as public as the trait.
         let public = matches!(vis, syn::Visibility::Public(_)) || self.of_trait && own.is_some();
         let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
@@ -245,17 +219,4 @@ fn reaches_out(vis: &syn::Visibility) -> bool {
         syn::Visibility::Restricted(restricted) => !restricted.path.is_ident("self"),
         syn::Visibility::Inherited => false,
     }
-}
-
-/// Returns the words of a `snake_case` or `CamelCase` name, in lower case.
-fn words(name: &str) -> Vec<String> {
-    let mut text = String::new();
-    for one in name.chars() {
-        // A word starts at a capital after another letter: `gitPush`.
-        if one.is_uppercase() && text.ends_with(char::is_lowercase) {
-            text.push('_');
-        }
-        text.push(one);
-    }
-    text.to_lowercase().split(|one: char| !one.is_alphabetic()).map(str::to_owned).collect()
 }

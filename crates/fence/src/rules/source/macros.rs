@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use syn::buffer::TokenBuffer;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 
@@ -72,26 +72,13 @@ impl Checker<'_> {
         matches!(res.what, Meaning::Type(_)) && res.used == written.segs.len()
     }
 
-    /// Checks `matches!(value, pattern if guard)`.
+    /// Checks the value of `matches!(value, pattern if guard)`. A pattern does not parse as an expression.
     fn matching(&mut self, tokens: &TokenStream) {
-        let parts = (|input: ParseStream<'_>| {
-            check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
-            let value = input.parse::<syn::Expr>()?;
-            input.parse::<syn::Token![,]>()?;
-            let pat = syn::Pat::parse_multi_with_leading_vert(input)?;
-            let guard = input.parse::<Option<syn::Token![if]>>()?;
-            let guard = guard.map(|_| input.parse::<syn::Expr>()).transpose()?;
-            input.parse::<TokenStream>()?;
-            Ok((value, pat, guard))
-        })
-        .parse2(tokens.clone());
-        if let Ok((value, pat, guard)) = parts {
-            self.race_matches(&value, &pat, guard.as_ref());
-            self.visit_expr(&value);
-            guard.iter().for_each(|guard| self.visit_expr(guard));
-        } else {
-            self.scan_tokens(tokens);
-        }
+        let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+        let value = tokens.clone().into_iter().take_while(|token| !is_comma(token)).collect();
+        self.arguments(&value);
+        let rest = tokens.clone().into_iter().skip_while(|token| !is_comma(token)).collect();
+        self.scan_tokens(&rest);
     }
 
     /// F08 and F12 in tokens that are not visited as code.

@@ -51,18 +51,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports `matches!(call, Ok(_))`.
-    pub(super) fn race_matches(&mut self, value: &syn::Expr, pat: &syn::Pat, guard: Option<&syn::Expr>) {
-        let Some(call) = self.race_call(value) else { return };
-        let named = self.names_race(|names| {
-            names.visit_pat(pat);
-            guard.iter().for_each(|guard| names.visit_expr(guard));
-        });
-        if !named {
-            self.dropped(&call, "`matches!`", "matches");
-        }
-    }
-
     /// Reports `if let` and `while let`, alone or in a chain.
     pub(super) fn race_condition(&mut self, cond: &syn::Expr, branches: &Branches<'_>) {
         let mut rest = Some(cond).filter(|_| self.race);

@@ -7,6 +7,7 @@ use crate::names::resolve::KnownType;
 use crate::rules::source::patterns::Branches;
 use crate::rules::source::{Checker, Local};
 use crate::syntax::cfg::is_test;
+use crate::syntax::peel::referent;
 use crate::syntax::written::{Name, bare, name};
 
 impl<'ast> Visit<'ast> for Checker<'_> {
@@ -70,12 +71,6 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         self.call_of_macro(mac);
     }
 
-    fn visit_field(&mut self, field: &'ast syn::Field) {
-        if !is_test(&field.attrs) {
-            visit::visit_field(self, field);
-        }
-    }
-
     fn visit_stmt(&mut self, stmt: &'ast syn::Stmt) {
         match stmt {
             // syn stores an attribute of a statement at the leftmost part of its expression.
@@ -134,7 +129,11 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             syn::Expr::MethodCall(one) => self.method_call(one),
             syn::Expr::Assign(one) => {
                 self.race_assigned(&one.left, &one.right);
-                self.target(&one.left);
+                // Destructuring is a pattern that syn parses as an expression.
+                let place = referent(&one.left);
+                if matches!(place, syn::Expr::Index(_) | syn::Expr::Unary(_) | syn::Expr::Field(_)) {
+                    self.visit_expr(place);
+                }
                 self.visit_expr(&one.right);
             }
             syn::Expr::Closure(one) => self.closure(one, &KnownType::Unknown),
@@ -229,19 +228,6 @@ impl Checker<'_> {
                 Some(other) => self.visit_expr(other),
                 None => {}
             }
-        }
-    }
-
-    /// Checks the left side of an assignment, a pattern that syn parses as an expression.
-    fn target(&mut self, left: &syn::Expr) {
-        match left {
-            syn::Expr::Struct(one) => one.fields.iter().for_each(|field| self.target(&field.expr)),
-            syn::Expr::Call(one) => one.args.iter().for_each(|arg| self.target(arg)),
-            syn::Expr::Tuple(one) => one.elems.iter().for_each(|elem| self.target(elem)),
-            syn::Expr::Array(one) => one.elems.iter().for_each(|elem| self.target(elem)),
-            syn::Expr::Paren(one) => self.target(&one.expr),
-            syn::Expr::Path(_) | syn::Expr::Infer(_) => {}
-            other => self.visit_expr(other),
         }
     }
 
