@@ -100,54 +100,32 @@ pub(crate) fn list(
         if skip.contains(&full) || !seen.first_time(&full) {
             continue;
         }
-        let entries = match full.read_dir_utf8() {
-            Ok(entries) => entries,
-            Err(error) => {
-                listing.faults.push(format!("cannot list {relative}: {error}"));
-                continue;
+        let entries = full.read_dir_utf8().and_then(|entries| {
+            entries
+                .map(|entry| entry.and_then(|entry| Ok((entry.file_type()?, entry))))
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let entries = entries.unwrap_or_else(|error| {
+            listing.faults.push(format!("cannot list {relative}: {error}"));
+            Vec::new()
+        });
+        for (kind, entry) in entries {
+            let (link, path) = (kind.is_symlink(), relative.join(entry.file_name()));
+            // A dangling symlink contains no code.
+            let is_dir =
+                kind.is_dir() || link && std::fs::metadata(entry.path()).is_ok_and(|meta| meta.is_dir());
+            if is_dir && entry.file_name() != ".git" {
+                stack.push(path);
+            } else if entry.file_name() == "Cargo.toml" {
+                listing.manifests.push(path);
+            } else if !is_dir && path.extension() == Some("rs") && (!link || seen.first_time(entry.path())) {
+                listing.sources.push(path);
             }
-        };
-        for entry in entries {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    listing.faults.push(format!("cannot read an entry of {relative}: {error}"));
-                    continue;
-                }
-            };
-            one(&entry, &relative, &mut listing, &mut stack, seen);
         }
     }
     listing.sources.sort();
     listing.manifests.sort();
     listing
-}
-
-fn one(
-    entry: &camino::Utf8DirEntry,
-    relative: &Utf8Path,
-    listing: &mut Listing,
-    stack: &mut Vec<Utf8PathBuf>,
-    seen: &mut VisitedFiles,
-) {
-    let name = entry.file_name();
-    let path = relative.join(name);
-    let Ok(mut kind) = entry.file_type() else { return };
-    let link = kind.is_symlink();
-    if link {
-        // A dangling symlink contains no code.
-        let Ok(meta) = std::fs::metadata(entry.path()) else { return };
-        kind = meta.file_type();
-    }
-    if kind.is_dir() {
-        if name != ".git" {
-            stack.push(path);
-        }
-    } else if name == "Cargo.toml" {
-        listing.manifests.push(path);
-    } else if entry.path().extension() == Some("rs") && (!link || seen.first_time(entry.path())) {
-        listing.sources.push(path);
-    }
 }
 
 /// Visited files and directories by their path without symlinks.

@@ -18,7 +18,7 @@ pub(crate) struct FileInfo {
 }
 
 /// A module in a crate, or a block that contains items. A file that several modules name has several.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Module {
     pub(crate) krate: usize,
     pub(crate) parent: Option<usize>,
@@ -43,6 +43,7 @@ pub(crate) struct CrateTarget {
 }
 
 /// The scanned crates.
+#[derive(Default)]
 pub(crate) struct World<'a> {
     pub(crate) packages: &'a [Package],
     pub(crate) files: Vec<FileInfo>,
@@ -164,15 +165,6 @@ struct ChildDirs {
     relative_to: Utf8PathBuf,
 }
 
-#[derive(Clone)]
-struct NewModule {
-    krate: usize,
-    parent: Option<usize>,
-    around: Option<usize>,
-    path: Vec<Name>,
-    test: bool,
-}
-
 impl Builder<'_, '_> {
     fn package(&mut self, package: usize) {
         let packages = self.world.packages;
@@ -190,8 +182,7 @@ impl Builder<'_, '_> {
             let Some(file) = self.file(&target.root, package) else { continue };
             let dir = parent(&target.root);
             let place = ChildDirs { children: dir.clone(), relative_to: dir };
-            let new = NewModule { krate, parent: None, around: None, path: Vec::new(), test };
-            let root = self.module(file, 0, new, &place, 0);
+            let root = self.module(Module { krate, file, test, ..Module::default() }, &place, 0);
             if let Some(slot) = self.world.krates.get_mut(krate) {
                 slot.root = Some(root);
             }
@@ -224,8 +215,8 @@ impl Builder<'_, '_> {
                 let below = above.and_then(|above| above.children.get(part)?.first().copied());
                 parent = below.or(parent);
             }
-            let new = NewModule { krate, parent, around: None, path: names, test };
-            self.module(file, 0, new, &place_of(path), 0);
+            let new = Module { krate, parent, path: names, file, test, ..Module::default() };
+            self.module(new, &place_of(path), 0);
         }
     }
 
@@ -238,59 +229,42 @@ impl Builder<'_, '_> {
         None
     }
 
-    fn module(&mut self, file: usize, table: usize, new: NewModule, place: &ChildDirs, depth: u32) -> usize {
+    /// Adds a module with everything below it, and returns its index.
+    fn module(&mut self, new: Module, place: &ChildDirs, depth: u32) -> usize {
+        let (index, file) = (self.world.modules.len(), new.file);
         self.reached.insert(file);
-        let index = self.world.modules.len();
-        let NewModule { krate, parent, around, path, test } = new;
-        let whole = self.world.files.get(file).and_then(|file| file.table.as_ref().ok());
-        let test = test || table == 0 && whole.is_some_and(|file| file.test);
         // The first module wins, so that the report does not depend on the order of later targets.
-        self.world.homes.entry((file, table)).or_insert(index);
-        self.world.modules.push(Module {
-            krate,
-            parent,
-            around,
-            path: path.clone(),
-            file,
-            table,
-            test,
-            children: BTreeMap::new(),
-            blocks: Vec::new(),
-        });
+        self.world.homes.entry((file, new.table)).or_insert(index);
+        self.world.modules.push(new.clone());
+        let whole = self.world.file_table(index);
+        let test = new.test || new.table == 0 && whole.is_some_and(|file| file.test);
         // A file that declares itself would recurse without end. rustc rejects it as well.
-        if depth > 128 {
-            return index;
-        }
+        let found = self.world.table(index).filter(|_| depth <= 128);
+        let (mods, blocks) =
+            found.map(|found| (found.mods.clone(), found.blocks.clone())).unwrap_or_default();
         let next = depth.saturating_add(1);
-        let Some(found) = self.world.table(index) else { return index };
-        let (mods, blocks) = (found.mods.clone(), found.blocks.clone());
-        let below = self.world.named(index);
+        let below = Module { parent: Some(self.world.named(index)), around: None, test, ..new.clone() };
+        let mut children: BTreeMap<Name, Vec<usize>> = BTreeMap::new();
         for declared in mods {
-            let name = Name::clone(&declared.name);
-            let mut new = NewModule { krate, parent: Some(below), around: None, path: path.clone(), test };
-            new.path.push(Name::clone(&name));
-            new.test |= declared.test;
-            let children = if let Some(inline) = declared.inline {
-                let dir = place.children.join(&*name);
+            let mut new = Module { test: test || declared.test, ..below.clone() };
+            new.path.push(Name::clone(&declared.name));
+            let added = children.entry(Name::clone(&declared.name)).or_default();
+            if let Some(table) = declared.inline {
+                let dir = place.children.join(&*declared.name);
                 let place = ChildDirs { children: dir.clone(), relative_to: dir };
-                vec![self.module(file, inline, new, &place, next)]
+                added.push(self.module(Module { table, ..new }, &place, next));
             } else {
-                let files = self.declared_files(index, &declared, place);
-                files
-                    .into_iter()
-                    .map(|(child, place)| self.module(child, 0, new.clone(), &place, next))
-                    .collect()
-            };
-            if let Some(module) = self.world.modules.get_mut(index) {
-                module.children.entry(name).or_default().extend(children);
+                for (file, place) in self.declared_files(index, &declared, place) {
+                    added.push(self.module(Module { file, table: 0, ..new.clone() }, &place, next));
+                }
             }
         }
-        for (_, inner) in blocks {
-            let new = NewModule { krate, parent, around: Some(index), path: path.clone(), test };
-            let block = self.module(file, inner, new, place, next);
-            if let Some(module) = self.world.modules.get_mut(index) {
-                module.blocks.push(block);
-            }
+        let block = Module { around: Some(index), test, ..new };
+        let blocks =
+            blocks.into_iter().map(|(_, table)| self.module(Module { table, ..block.clone() }, place, next));
+        let blocks = blocks.collect();
+        if let Some(module) = self.world.modules.get_mut(index) {
+            (module.children, module.blocks, module.test) = (children, blocks, test);
         }
         index
     }

@@ -33,54 +33,42 @@ pub enum LintRule {
     E01,
 }
 
-/// The texts of a rule: its code, its name, and the fix for a finding.
-struct RuleText(&'static str, &'static str, &'static str);
+/// A rule's code, its name, and the fix for a finding.
+struct Text(&'static str, &'static str, &'static str);
 
 impl LintRule {
     /// Every rule, in order.
     pub const ALL: [Self; 9] =
         [Self::F01, Self::F07, Self::F08, Self::F09, Self::F10, Self::F11, Self::F12, Self::F13, Self::E01];
 
-    const fn text(self) -> RuleText {
+    const fn text(self) -> Text {
         match self {
-            Self::F01 => RuleText(
-                "F01",
-                "literal",
-                "take the value as a parameter from code that got it from the mint",
-            ),
-            Self::F07 => {
-                RuleText("F07", "look-alike", "rename the type, or define it in the capability crate")
+            Self::F01 => {
+                Text("F01", "literal", "take the value as a parameter from code that got it from the mint")
             }
-            Self::F08 => RuleText(
-                "F08",
-                "opaque",
-                "move the code to a module that the fence can read, or add an allow with a count and a reason",
-            ),
-            Self::F09 => RuleText(
-                "F09",
-                "definition",
-                "keep the fields private and construct the type in the mint only",
-            ),
-            Self::F10 => RuleText(
+            Self::F07 => Text("F07", "look-alike", "rename the type, or define it in the capability crate"),
+            Self::F08 => {
+                Text("F08", "opaque", "move the code to a module that the fence reads, or add an allow")
+            }
+            Self::F09 => {
+                Text("F09", "definition", "keep the fields private and construct the type in the mint only")
+            }
+            Self::F10 => Text(
                 "F10",
                 "in-crate chokepoint",
-                "take a grant by value, and construct grants in the chokepoint only",
+                "take a grant by value, and construct grants in the chokepoint",
             ),
-            Self::F11 => RuleText(
-                "F11",
-                "manifest",
-                "remove the setting, move the feature to dev-dependencies, or forbid `unsafe_code`",
-            ),
-            Self::F12 => RuleText(
+            Self::F11 => Text("F11", "manifest", "remove the setting, or forbid `unsafe_code` in the crate"),
+            Self::F12 => Text(
                 "F12",
                 "caller",
                 "get the value from a listed caller, or list this function in the config",
             ),
-            Self::F13 => RuleText("F13", "allow", "correct `count`, renew `expires`, or remove the allow"),
-            Self::E01 => RuleText(
+            Self::F13 => Text("F13", "allow", "correct `count`, renew `expires`, or remove the allow"),
+            Self::E01 => Text(
                 "E01",
                 "race",
-                "propagate the result with `?`, or handle the race by name in a match arm, a guard or a condition",
+                "propagate the result with `?`, or handle the race by name in a pattern or a guard",
             ),
         }
     }

@@ -78,32 +78,28 @@ fn watched_hold(
             );
         }
     }
-    let callers = config.mint_callers.iter().chain(config.restricted.iter().flat_map(|one| &one.callers));
-    let modules: BTreeSet<String> = (0..world.modules.len()).map(|index| world.path_text(index)).collect();
-    for caller in callers {
-        let path = caller.strip_suffix("::*").unwrap_or(caller);
-        // A function is found through its module, or through the module of its type.
-        let mut home = Some(path);
-        let mut found = false;
-        for _ in 0..3 {
-            found |= home.is_some_and(|home| modules.contains(home));
-            home = home.and_then(|home| home.rsplit_once("::")).map(|(outer, _)| outer);
-        }
-        let exact = modules.contains(path);
-        let below_module = caller.ends_with("::*");
-        if !(exact || !below_module && found || below_module && has_type(world, path)) {
+    // The paths of all modules and types.
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for index in 0..world.modules.len() {
+        let path = world.path_text(index);
+        let types = world.table(index).into_iter().flat_map(|table| table.types.keys());
+        known.extend(types.map(|name| format!("{path}::{name}")));
+        known.insert(path);
+    }
+    for caller in config.mint_callers.iter().chain(config.restricted.iter().flat_map(|one| &one.callers)) {
+        let found = match caller.strip_suffix("::*") {
+            Some(path) => known.contains(path),
+            // A function is found through its module, or through its type.
+            None => {
+                known.contains(caller)
+                    || caller.rsplit_once("::").is_some_and(|(home, _)| known.contains(home))
+            }
+        };
+        if !found {
             say(
                 "fence/no-match",
                 format!("the caller `{caller}` is not a module or function of the workspace"),
             );
         }
     }
-}
-
-fn has_type(world: &World<'_>, path: &str) -> bool {
-    let Some((home, name)) = path.rsplit_once("::") else { return false };
-    (0..world.modules.len()).any(|index| {
-        world.path_text(index) == home
-            && world.table(index).is_some_and(|table| table.types.contains_key(name))
-    })
 }

@@ -72,10 +72,6 @@ pub(crate) fn forget_spans() {
 }
 
 fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
-    if bytes.len() > MAX_BYTES {
-        let what = format!("the file has {} bytes, and the limit is {MAX_BYTES}", bytes.len());
-        return Err(Unparsed { line: 1, column: 1, what });
-    }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let line = good.split(|byte| *byte == b'\n').count();

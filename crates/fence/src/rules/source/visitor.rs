@@ -137,7 +137,15 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.visit_expr(&one.right);
             }
             syn::Expr::Closure(one) => self.closure(one, &KnownType::Unknown),
-            syn::Expr::If(one) => self.condition(one),
+            syn::Expr::If(one) => {
+                let otherwise = one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
+                self.race_condition(&one.cond, &Branches { then: Some(&one.then_branch), otherwise });
+                let locals = self.locals.len();
+                self.visit_expr(&one.cond);
+                self.visit_block(&one.then_branch);
+                self.locals.truncate(locals);
+                otherwise.into_iter().for_each(|otherwise| self.visit_expr(otherwise));
+            }
             syn::Expr::While(one) => {
                 self.race_condition(&one.cond, &Branches { then: None, otherwise: None });
                 visit::visit_expr_while(self, one);
@@ -208,27 +216,6 @@ impl Checker<'_> {
         visit::visit_return_type(self, &one.output);
         self.visit_expr(&one.body);
         self.locals.truncate(locals);
-    }
-
-    /// Checks `if` with its `else if` chain.
-    ///
-    /// A chain nests once per condition. The loop keeps the recursion depth constant.
-    fn condition(&mut self, one: &syn::ExprIf) {
-        let mut next = Some(one);
-        while let Some(one) = next {
-            let otherwise = one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
-            self.race_condition(&one.cond, &Branches { then: Some(&one.then_branch), otherwise });
-            let locals = self.locals.len();
-            self.visit_expr(&one.cond);
-            self.visit_block(&one.then_branch);
-            self.locals.truncate(locals);
-            next = None;
-            match otherwise {
-                Some(syn::Expr::If(inner)) => next = Some(inner),
-                Some(other) => self.visit_expr(other),
-                None => {}
-            }
-        }
     }
 
     /// Binds the names of a pattern. Each gets the type of the value, or that of its part if it is known.
