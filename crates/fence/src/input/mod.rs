@@ -5,10 +5,12 @@ pub(crate) mod members;
 pub(crate) mod workspace;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The table in which a dependency is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "cargo has exactly these three")]
 pub enum DependencyKind {
     /// `[dependencies]`.
@@ -19,14 +21,16 @@ pub enum DependencyKind {
     Build,
 }
 
-/// One dependency of a package.
-#[derive(Debug, Clone)]
+/// One dependency of a package, as `cargo metadata` prints it.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Dependency {
     /// The package's name.
+    #[serde(rename = "name")]
     pub(crate) package: String,
     /// The name in code, if it differs from the package's.
     pub(crate) rename: Option<String>,
-    pub(crate) kind: DependencyKind,
+    /// Without a kind it is a normal dependency.
+    pub(crate) kind: Option<DependencyKind>,
     /// The directory of a path dependency, relative to the workspace root.
     pub(crate) path: Option<Utf8PathBuf>,
     pub(crate) features: Vec<String>,
@@ -192,7 +196,7 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
         .map(|(package, rename, kind)| Dependency {
             package: package.clone(),
             rename: rename.clone(),
-            kind: *kind,
+            kind: Some(*kind),
             path: all.iter().find(|other| other.name == *package).map(|other| Utf8PathBuf::from(&other.dir)),
             features: Vec::new(),
         })

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
 use crate::config::FenceConfig;
-use crate::input::{Dependency, DependencyKind, Manifest, Package, Sources, Target, TargetKind, disk};
+use crate::input::{Dependency, Manifest, Package, Sources, Target, TargetKind, disk};
 use crate::names::modules::normal;
 use crate::report::error::FenceErrorKind;
 use crate::syntax::toml_table::dig;
@@ -24,7 +24,7 @@ struct MetaPackage {
     name: String,
     manifest_path: Utf8PathBuf,
     targets: Vec<MetaTarget>,
-    dependencies: Vec<MetaDependency>,
+    dependencies: Vec<Dependency>,
     features: BTreeMap<String, Vec<String>>,
 }
 
@@ -33,15 +33,6 @@ struct MetaTarget {
     name: String,
     kind: Vec<String>,
     src_path: Utf8PathBuf,
-}
-
-#[derive(Deserialize)]
-struct MetaDependency {
-    name: String,
-    rename: Option<String>,
-    kind: Option<String>,
-    path: Option<Utf8PathBuf>,
-    features: Vec<String>,
 }
 
 /// A workspace whose config is not read yet.
@@ -191,21 +182,10 @@ fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
             root: relative(root, &target.src_path),
         })
         .collect();
-    let dependencies = package
-        .dependencies
-        .iter()
-        .map(|dependency| Dependency {
-            package: dependency.name.clone(),
-            rename: dependency.rename.clone(),
-            kind: match dependency.kind.as_deref() {
-                Some("dev") => DependencyKind::Dev,
-                Some("build") => DependencyKind::Build,
-                _ => DependencyKind::Normal,
-            },
-            path: dependency.path.as_ref().map(|path| relative(root, path)),
-            features: dependency.features.clone(),
-        })
-        .collect();
+    let mut dependencies = package.dependencies.clone();
+    for path in dependencies.iter_mut().filter_map(|dependency| dependency.path.as_mut()) {
+        *path = relative(root, path);
+    }
     Package {
         targets,
         dependencies,

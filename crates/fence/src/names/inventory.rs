@@ -10,17 +10,11 @@ use crate::names::resolve::{KnownType, Resolver, Scope, TypeLocation};
 use crate::names::scopes::Scopes;
 use crate::syntax::written::Name;
 
-/// A capability type.
-#[derive(Debug)]
-pub(crate) struct CapabilityType {
-    pub(crate) place: TypeLocation,
-    pub(crate) module: usize,
-}
-
 /// Everything that the rules need from the source of the capability crates.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
-    pub(crate) types: Vec<CapabilityType>,
+    /// The capability types.
+    pub(crate) types: Vec<TypeLocation>,
     places: BTreeMap<TypeLocation, usize>,
     names: BTreeMap<Name, usize>,
     pub(crate) race: BTreeSet<TypeLocation>,
@@ -62,14 +56,14 @@ impl Inventory {
     }
 
     pub(crate) fn name(&self, id: usize) -> String {
-        self.types.get(id).map_or_else(String::new, |found| found.place.2.to_string())
+        self.types.get(id).map_or_else(String::new, |place| place.2.to_string())
     }
 
     /// Returns the definition of a type of a scanned crate.
     pub(crate) fn place_of(&self, ty: &KnownType) -> Option<TypeLocation> {
         match ty {
             KnownType::Own { place, .. } => Some(place.clone()),
-            KnownType::Cap(id) => Some(self.types.get(*id)?.place.clone()),
+            KnownType::Cap(id) => self.types.get(*id).cloned(),
             _ => None,
         }
     }
@@ -127,7 +121,7 @@ fn types(world: &World<'_>, config: &FenceConfig) -> Inventory {
             }
             if config.is_capability(name) && !inventory.places.contains_key(&place) {
                 let id = inventory.types.len();
-                inventory.types.push(CapabilityType { place: place.clone(), module: index });
+                inventory.types.push(place.clone());
                 inventory.places.insert(place, id);
                 inventory.names.entry(Name::clone(name)).or_insert(id);
             }

@@ -187,7 +187,7 @@ impl ManifestChecker<'_> {
         // `cargo metadata` knows the renames and features of `[workspace.dependencies]`, which an entry inherits.
         let known = package.dependencies.iter().filter(|dependency| {
             let name = dependency.rename.as_deref().unwrap_or(&dependency.package);
-            name == key.get_ref() && dependency.kind != DependencyKind::Dev
+            name == key.get_ref() && dependency.kind != Some(DependencyKind::Dev)
         });
         let known: Vec<_> =
             known.filter(|dependency| self.names.contains(dependency.package.as_str())).collect();

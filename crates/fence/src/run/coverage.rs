@@ -23,7 +23,8 @@ pub(crate) fn check(
     }
     for index in &world.capability {
         let name = world.package_name(*index);
-        let has = inventory.types.iter().any(|ty| world.package_of(ty.module) == *index);
+        let mut homes = inventory.types.iter().filter_map(|ty| world.homes.get(&(ty.0, ty.1)));
+        let has = homes.any(|home| world.package_of(*home) == *index);
         if !has {
             say("fence/no-type", format!("no type of `{name}` matches `{}`", config.type_glob));
         }

@@ -186,13 +186,12 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> (usize, u64) {
 
 /// Reads a file and collects its names.
 fn read_names(path: &Utf8Path, sources: &Sources<'_>) -> FileInfo {
-    let (table, print) = match (sources.reader)(path) {
-        Ok(Some(bytes)) => (parse::parse(&bytes).map(|file| collect::file(&file)), fingerprint(&bytes)),
-        Ok(None) => (Err(Unparsed { line: 1, column: 1, what: "no such file".to_owned() }), (0, 0)),
-        Err(error) => {
-            let what = format!("cannot read the file: {error}");
-            (Err(Unparsed { line: 1, column: 1, what }), (0, 0))
-        }
+    let bytes = (sources.reader)(path).map_err(|error| error.to_string());
+    let bytes = bytes.and_then(|bytes| bytes.ok_or_else(|| "no such file".to_owned()));
+    let print = bytes.as_ref().map_or((0, 0), |bytes| fingerprint(bytes));
+    let table = match bytes {
+        Ok(bytes) => parse::parse(&bytes).map(|file| collect::file(&file)),
+        Err(error) => Err(Unparsed { line: 1, column: 1, what: format!("cannot read the file: {error}") }),
     };
     parse::forget_spans();
     FileInfo { path: path.to_path_buf(), table, print }
@@ -202,7 +201,7 @@ fn summary(world: &World<'_>, inventory: &Inventory, report: &mut FenceReport) {
     report.summary.files = world.files.len();
     report.summary.parsed = world.files.iter().filter(|file| file.table.is_ok()).count();
     report.summary.unparsed = report.summary.files.saturating_sub(report.summary.parsed);
-    report.summary.types = inventory.types.iter().map(|ty| ty.place.2.to_string()).collect();
+    report.summary.types = inventory.types.iter().map(|ty| ty.2.to_string()).collect();
     report.summary.types.sort();
     report.summary.not_scanned.sort();
     report.summary.off.sort();
@@ -214,59 +213,30 @@ fn excerpts(sources: &Sources<'_>, report: &mut FenceReport) {
     for finding in &report.findings {
         wanted.entry(&finding.site.file).or_default().insert(finding.site.line);
     }
-    let manifests = sources
-        .root
-        .iter()
-        .chain(sources.packages.iter().flat_map(|package| &package.manifest))
-        .chain(&sources.lock);
-    let manifests: BTreeMap<&str, &str> = manifests
-        .chain(&sources.cargo_config)
-        .map(|manifest| (manifest.path.as_str(), manifest.text.as_str()))
-        .collect();
     let mut excerpts = BTreeMap::new();
     for (file, lines) in wanted {
-        let text = match (manifests.get(file), (sources.reader)(Utf8Path::new(file))) {
-            (Some(text), _) => (*text).to_owned(),
-            (None, Ok(Some(bytes))) => String::from_utf8_lossy(&bytes).into_owned(),
-            (None, Ok(None) | Err(_)) => continue,
-        };
+        let Ok(Some(bytes)) = (sources.reader)(Utf8Path::new(file)) else { continue };
+        let text = String::from_utf8_lossy(&bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let shown = text.lines().enumerate().filter_map(|(index, line)| {
-            let number = u32::try_from(index).ok()?.checked_add(1)?;
-            lines.contains(&number).then(|| (number, line.to_owned()))
-        });
-        excerpts.insert(file.to_owned(), shown.collect());
+        let shown = (1_u32..).zip(text.lines()).filter(|(number, _)| lines.contains(number));
+        excerpts.insert(file.to_owned(), shown.map(|(number, line)| (number, line.to_owned())).collect());
     }
     report.excerpts = excerpts;
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RunOptions, STACK, parallel};
-
-    #[test]
-    fn items_are_done_in_order_on_any_number_of_threads() {
-        for threads in [0, 1, 3, 100] {
-            let options = RunOptions { threads, stack: STACK, ..RunOptions::default() };
-            let doubled = parallel(&[1, 2, 3], options, |item| item * 2);
-            assert_eq!(doubled.unwrap(), [2, 4, 6]);
-        }
-    }
+    use super::RunOptions;
 
     #[test]
     fn a_run_without_threads_is_undecided() {
         // No address space has room for this stack, so the system refuses the thread.
         let options = RunOptions { stack: 1 << (usize::BITS - 2), ..RunOptions::default() };
-        let files = [("caps/src/lib.rs".to_owned(), b"pub struct NetCapability;".to_vec())];
-        let files = files.into_iter().collect();
+        let files = [("caps/src/lib.rs".to_owned(), b"pub struct NetCapability;".to_vec())].into();
         let packages = [crate::PackageSpec::new("caps", "caps")];
         let sources = crate::Sources::in_memory(&packages, &files);
         let report = super::run(&sources, &crate::FenceConfig::for_crates(&["caps"]), options);
-        assert!(
-            report.undecided.iter().any(|reason| reason.code == "fence/threads"),
-            "{:?}",
-            report.undecided
-        );
+        assert!(report.undecided.iter().any(|reason| reason.code == "fence/threads"), "{report:?}");
         assert_eq!(report.exit_code(), 2);
     }
 }

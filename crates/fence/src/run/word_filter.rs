@@ -25,9 +25,7 @@ impl WordFilter {
     pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Self {
         let inventory = resolver.inventory;
         let mut names: HashSet<Name> = HashSet::from([Name::from("include")]);
-        for ty in &inventory.types {
-            names.insert(Name::clone(&ty.place.2));
-        }
+        names.extend(inventory.types.iter().map(|ty| Name::clone(&ty.2)));
         names.extend(inventory.watched.iter().flat_map(|watched| watched.functions.iter().cloned()));
         if let Some(race) = &config.race {
             let methods = race.methods.iter().chain(&race.unique_methods);
