@@ -31,7 +31,7 @@ pub struct FenceConfig {
     pub test_only_features: Vec<String>,
     /// Attributes that mark a function as a test.
     pub test_attributes: Vec<String>,
-    /// Further derives that rule F06 reports.
+    /// Further derives that rule F09 reports.
     pub extra_derives: Vec<String>,
     /// `true` if capability crates and their dependents have to forbid unsafe code, as they do by default.
     pub require_forbid_unsafe: bool,

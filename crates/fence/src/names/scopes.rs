@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::names::collect::Import;
 use crate::names::modules::World;
 use crate::syntax::written::{Name, PathStart};
 
@@ -94,12 +93,12 @@ impl Scopes {
         for (module, info) in world.modules.iter().enumerate() {
             let Some(table) = world.table(module).filter(|_| !info.test) else { continue };
             for one in &table.uses {
-                let found = match &one.alias {
-                    Some(alias) => {
-                        let found = self.import(world, module, one);
-                        found.into_iter().map(|entity| (Name::clone(alias), entity)).collect()
-                    }
-                    None => self.glob(world, module, one),
+                let path: Vec<&Name> = one.path.iter().collect();
+                let (mut found, used) = self.walk(world, module, &path, one.leading, Namespace::Both);
+                found.retain(|_| used == path.len());
+                let found: Vec<(Name, Entity)> = match &one.alias {
+                    Some(alias) => found.into_iter().map(|entity| (Name::clone(alias), entity)).collect(),
+                    None => self.glob(found),
                 };
                 let target = if one.alias.is_some() { &mut self.named } else { &mut self.globs };
                 let Some(names) = target.get_mut(module) else { continue };
@@ -111,28 +110,16 @@ impl Scopes {
         changed
     }
 
-    fn import(&self, world: &World<'_>, module: usize, one: &Import) -> Vec<Entity> {
-        let names: Vec<&Name> = one.path.iter().collect();
-        let (found, used) = self.walk(world, module, &names, one.leading, Namespace::Both);
-        if used == names.len() { found } else { Vec::new() }
-    }
-
-    fn glob(&self, world: &World<'_>, module: usize, one: &Import) -> Vec<(Name, Entity)> {
-        let names: Vec<&Name> = one.path.iter().collect();
-        let (found, used) = self.walk(world, module, &names, one.leading, Namespace::Type);
-        if used < names.len() {
-            return Vec::new();
-        }
+    /// Returns all names of the modules that a glob means.
+    fn glob(&self, found: Vec<Entity>) -> Vec<(Name, Entity)> {
         let mut all = Vec::new();
         for entity in found {
-            if let Entity::Module(from) = entity {
-                for scope in [&self.named, &self.globs] {
-                    let names = scope.get(from).into_iter().flatten();
-                    all.extend(names.flat_map(|(name, list)| {
-                        list.iter().map(move |entity| (Name::clone(name), entity.clone()))
-                    }));
-                }
-            }
+            let Entity::Module(from) = entity else { continue };
+            let names = [self.named.get(from), self.globs.get(from)].into_iter().flatten().flatten();
+            let each = |(name, list): (&Name, &Vec<Entity>)| {
+                list.iter().map(|entity| (Name::clone(name), entity.clone())).collect::<Vec<_>>()
+            };
+            all.extend(names.flat_map(each));
         }
         all
     }
@@ -239,32 +226,21 @@ fn above(world: &World<'_>, module: usize) -> Vec<Entity> {
 
 /// Resolves the name of another crate: a dependency, the package's own library, or an `extern crate`.
 fn external(world: &World<'_>, from: usize, name: &Name) -> Vec<Entity> {
-    let far = || Entity::Far(vec![Name::clone(name)]);
-    let known = world.externs.get(world.package_of(from)).and_then(|externs| externs.get(name));
-    match known {
+    let externs = world.externs.get(world.package_of(from));
+    // An `extern crate` of the root gives a crate another name in all modules.
+    let root = world.krate(from).and_then(|krate| world.table(krate.root?));
+    let mut uses = root.into_iter().flat_map(|table| &table.uses);
+    let renamed = uses.find(|one| {
+        one.leading == PathStart::Colons && one.path.len() == 1 && one.alias.as_ref() == Some(name)
+    });
+    let names = renamed.and_then(|one| one.path.first()).into_iter().chain([name]);
+    let found = names.into_iter().find_map(|name| match externs?.get(name) {
         Some(package) => {
-            vec![package.and_then(|package| world.lib_root(package)).map_or_else(far, Entity::Module)]
+            let root = package.and_then(|package| world.lib_root(package));
+            Some(root.map_or_else(|| Entity::Far(vec![Name::clone(name)]), Entity::Module))
         }
-        None if matches!(&**name, "std" | "core" | "alloc") => vec![far()],
-        None => {
-            let root = world.krate(from).and_then(|krate| world.table(krate.root?));
-            let mut uses = root.into_iter().flat_map(|table| &table.uses);
-            let renamed = uses.find_map(|one| match &*one.path {
-                [krate]
-                    if one.leading == PathStart::Colons
-                        && one.alias.as_ref() == Some(name)
-                        && krate != name =>
-                {
-                    Some(krate)
-                }
-                _ => None,
-            });
-            // An `extern crate` of the root cannot rename another one, so this recursion ends.
-            renamed
-                .filter(|krate| {
-                    world.externs.get(world.package_of(from)).is_some_and(|all| all.contains_key(*krate))
-                })
-                .map_or_else(Vec::new, |krate| external(world, from, krate))
-        }
-    }
+        None if matches!(&**name, "std" | "core" | "alloc") => Some(Entity::Far(vec![Name::clone(name)])),
+        None => None,
+    });
+    found.into_iter().collect()
 }

@@ -3,13 +3,14 @@
 use proc_macro2::{Ident, Span};
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 
 use crate::LintRule;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::syntax::cfg;
 use crate::syntax::is_one_of;
-use crate::syntax::written::{Path, WrittenType, bare, generic_args};
+use crate::syntax::written::{Path, WrittenType, bare};
 
 /// Traits whose implementation makes or copies values.
 const OPEN_TRAITS: &str = "Clone Copy Default Deserialize From TryFrom FromStr FromIterator Arbitrary FromBytes \
@@ -30,29 +31,25 @@ impl Checker<'_> {
         }
         let Meaning::Type(own) = self.resolve(&Path::names(&[&name]), Namespace::Type).what else { return };
         let KnownType::Cap(id) = own else { return };
-        let none = Vec::new();
-        let attrs = match item {
-            syn::Item::Struct(one) => {
-                if one.fields.is_empty() {
-                    let message =
-                        format!("`{name}` has no fields, so any code that can name it can construct it");
-                    self.report(LintRule::F09, "no-fields", ident.span(), Some(id), message);
-                }
-                self.fields(id, one.fields.iter());
-                &one.attrs
+        let (attrs, fields, open): (_, Vec<&syn::Field>, _) = match item {
+            syn::Item::Struct(one) if one.fields.is_empty() => {
+                (&one.attrs, Vec::new(), Some("has no fields"))
             }
-            syn::Item::Union(one) => {
-                self.fields(id, one.fields.named.iter());
-                &one.attrs
-            }
-            syn::Item::Enum(one) => {
-                let message =
-                    format!("`{name}` is an enum, so any code that can name it can construct its variants");
-                self.report(LintRule::F09, "enum", ident.span(), Some(id), message);
-                &one.attrs
-            }
-            _ => &none,
+            syn::Item::Struct(one) => (&one.attrs, one.fields.iter().collect(), None),
+            syn::Item::Union(one) => (&one.attrs, one.fields.named.iter().collect(), None),
+            syn::Item::Enum(one) => (&one.attrs, Vec::new(), Some("is an enum")),
+            _ => return,
         };
+        if let Some(open) = open {
+            let message = format!("`{name}` {open}, so any code that can name it can construct it");
+            self.report(LintRule::F09, "open", ident.span(), Some(id), message);
+        }
+        for field in fields.into_iter().filter(|field| reaches_out(&field.vis) && !cfg::is_test(&field.attrs))
+        {
+            let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
+            let message = format!("a field of `{name}` is visible outside its module");
+            self.report(LintRule::F09, "field", span, Some(id), message);
+        }
         for derived in self.derives(attrs) {
             let trait_name = self.last_name(&derived);
             if let (true, Some(last)) = (self.is_open(&trait_name), derived.segments.last()) {
@@ -86,21 +83,6 @@ impl Checker<'_> {
         lists.into_iter().flat_map(|list| paths.parse2(list).into_iter().flatten()).collect()
     }
 
-    fn fields<'f>(&mut self, id: usize, fields: impl Iterator<Item = &'f syn::Field>) {
-        let name = self.inventory.name(id);
-        for field in fields {
-            if cfg::is_test(&field.attrs) {
-                continue;
-            }
-            if reaches_out(&field.vis) {
-                let span =
-                    field.ident.as_ref().map_or_else(|| syn::spanned::Spanned::span(&field.ty), Ident::span);
-                let message = format!("a field of `{name}` is visible outside its module");
-                self.report(LintRule::F09, "field", span, Some(id), message);
-            }
-        }
-    }
-
     /// F09 on an `impl` that makes values of a capability type.
     pub(super) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &KnownType) {
         let (Some((path, _)), true) = (&one.trait_, self.capability) else { return };
@@ -113,12 +95,8 @@ impl Checker<'_> {
             KnownType::Cap(id) => Some(*id).filter(|_| self.is_open(&name)),
             // `impl Into<T> for X` converts like `impl From<X> for T`.
             _ if name == "Into" || name == "TryInto" => {
-                let args = path.segments.last().map(|seg| match &seg.arguments {
-                    syn::PathArguments::AngleBracketed(list) => generic_args(list),
-                    _ => Vec::new(),
-                });
-                let first = args.as_ref().and_then(|args| args.first());
-                first.and_then(|ty| self.resolver.ty(self.scope(), ty).capability())
+                let args = Path::of(path).segs.pop().map(|seg| seg.args).unwrap_or_default();
+                args.first().and_then(|ty| self.resolver.ty(self.scope(), ty).capability())
             }
             _ => None,
         };
@@ -148,7 +126,7 @@ impl Checker<'_> {
         }
     }
 
-    /// F09 on a function: a constructor outside the chokepoint that others can call, or a forbidden name.
+    /// F09 on a function: a constructor outside the chokepoint that others can call.
     pub(super) fn member_definition(
         &mut self,
         sig: &syn::Signature,

@@ -16,33 +16,25 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             return;
         }
         match item {
-            syn::Item::Const(one) => {
-                self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs);
-                self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_const(this, one));
-            }
-            syn::Item::Static(one) => {
-                self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs);
-                let none = syn::Generics::default();
-                self.named(bare(&one.ident), &none, |this| visit::visit_item_static(this, one));
-            }
-            syn::Item::Struct(one) => {
-                self.definition(item, &one.ident);
-                self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_struct(this, one));
-            }
-            syn::Item::Enum(one) => {
-                self.definition(item, &one.ident);
-                self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_enum(this, one));
-            }
-            syn::Item::Union(one) => {
-                self.definition(item, &one.ident);
-                self.named(bare(&one.ident), &one.generics, |this| visit::visit_item_union(this, one));
-            }
-            syn::Item::Fn(one) => self.function(&one.sig, Some(&one.block), &one.attrs, &one.vis),
-            syn::Item::Impl(one) => self.implementation(one),
-            syn::Item::Trait(one) => self.a_trait(one),
-            syn::Item::Mod(one) => self.inline_module(one, usize::MAX),
-            other => visit::visit_item(self, other),
+            syn::Item::Const(one) => self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs),
+            syn::Item::Static(one) => self.constant_definition(&one.vis, &one.ident, &one.ty, &one.attrs),
+            _ => {}
         }
+        let none = syn::Generics::default();
+        let (ident, generics) = match item {
+            syn::Item::Const(one) => (&one.ident, &one.generics),
+            syn::Item::Static(one) => (&one.ident, &none),
+            syn::Item::Struct(one) => (&one.ident, &one.generics),
+            syn::Item::Enum(one) => (&one.ident, &one.generics),
+            syn::Item::Union(one) => (&one.ident, &one.generics),
+            syn::Item::Fn(one) => return self.function(&one.sig, Some(&one.block), &one.attrs, &one.vis),
+            syn::Item::Impl(one) => return self.implementation(one),
+            syn::Item::Trait(one) => return self.a_trait(one),
+            syn::Item::Mod(one) => return self.inline_module(one, usize::MAX),
+            other => return visit::visit_item(self, other),
+        };
+        self.definition(item, ident);
+        self.named(bare(ident), generics, |this| visit::visit_item(this, item));
     }
 
     fn visit_impl_item_fn(&mut self, one: &'ast syn::ImplItemFn) {
