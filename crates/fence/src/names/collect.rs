@@ -21,8 +21,8 @@ pub(crate) struct Import {
 /// The meaning of a name in the type namespace.
 #[derive(Debug)]
 pub(crate) enum TypeDef {
-    /// A struct, an enum or a union.
-    Data,
+    /// A struct, a union, or an enum with its variants.
+    Data(Vec<Name>),
     Alias(Box<WrittenType>),
     Trait,
 }
@@ -161,7 +161,7 @@ impl Collector {
                 self.here().fns.push(sig);
             }
             syn::Item::Struct(one) => {
-                self.define_type(&one.ident, TypeDef::Data);
+                self.define_type(&one.ident, TypeDef::Data(Vec::new()));
                 let all = one.fields.iter().enumerate().map(|(number, field)| {
                     let key = field.ident.as_ref().map_or_else(|| Name::from(number.to_string()), name);
                     (key, WrittenType::of(&field.ty))
@@ -169,8 +169,11 @@ impl Collector {
                 let fields = all.collect();
                 self.here().fields.insert(name(&one.ident), fields);
             }
-            syn::Item::Enum(one) => self.define_type(&one.ident, TypeDef::Data),
-            syn::Item::Union(one) => self.define_type(&one.ident, TypeDef::Data),
+            syn::Item::Enum(one) => {
+                let variants = one.variants.iter().map(|variant| name(&variant.ident)).collect();
+                self.define_type(&one.ident, TypeDef::Data(variants));
+            }
+            syn::Item::Union(one) => self.define_type(&one.ident, TypeDef::Data(Vec::new())),
             syn::Item::Trait(one) => self.define_type(&one.ident, TypeDef::Trait),
             syn::Item::TraitAlias(one) => self.define_type(&one.ident, TypeDef::Trait),
             syn::Item::Type(one) => {

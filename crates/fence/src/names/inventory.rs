@@ -107,7 +107,7 @@ fn types(world: &World<'_>, config: &FenceConfig) -> Inventory {
         let types = world.table(index).into_iter().flat_map(|table| &table.types);
         for (name, def) in types.flat_map(|(name, defs)| defs.iter().map(move |def| (name, def))) {
             let place = (module.file, module.table, Name::clone(name));
-            if !matches!(def, TypeDef::Data) {
+            if !matches!(def, TypeDef::Data(_)) {
                 continue;
             }
             if is_race.is_some_and(|race| **name == *race.ty) {

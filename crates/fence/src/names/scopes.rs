@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::names::collect::TypeDef;
 use crate::names::modules::World;
 use crate::syntax::written::{Name, PathStart};
 
@@ -95,10 +96,15 @@ impl Scopes {
             for one in &table.uses {
                 let path: Vec<&Name> = one.path.iter().collect();
                 let (mut found, used) = self.walk(world, module, &path, one.leading, Namespace::Both);
-                found.retain(|_| used == path.len());
+                if let Some([variant]) = path.get(used..) {
+                    found.retain(|of| variants(world, of).any(|name| name == *variant));
+                    found.iter_mut().for_each(|one| *one = opaque(variant));
+                } else if used < path.len() {
+                    found.clear();
+                }
                 let found: Vec<(Name, Entity)> = match &one.alias {
                     Some(alias) => found.into_iter().map(|entity| (Name::clone(alias), entity)).collect(),
-                    None => self.glob(found),
+                    None => self.glob(world, found),
                 };
                 let target = if one.alias.is_some() { &mut self.named } else { &mut self.globs };
                 let Some(names) = target.get_mut(module) else { continue };
@@ -110,11 +116,14 @@ impl Scopes {
         changed
     }
 
-    /// Returns all names of the modules that a glob means.
-    fn glob(&self, found: Vec<Entity>) -> Vec<(Name, Entity)> {
+    /// Returns all names of the modules and enums that a glob means.
+    fn glob(&self, world: &World<'_>, found: Vec<Entity>) -> Vec<(Name, Entity)> {
         let mut all = Vec::new();
         for entity in found {
-            let Entity::Module(from) = entity else { continue };
+            let Entity::Module(from) = entity else {
+                all.extend(variants(world, &entity).map(|name| (Name::clone(name), opaque(name))));
+                continue;
+            };
             let names = [self.named.get(from), self.globs.get(from)].into_iter().flatten().flatten();
             let each = |(name, list): (&Name, &Vec<Entity>)| {
                 list.iter().map(|entity| (Name::clone(name), entity.clone())).collect::<Vec<_>>()
@@ -215,6 +224,22 @@ fn add(names: &mut Names, name: &Name, entity: Entity) -> bool {
     }
     known.push(entity);
     true
+}
+
+fn variants<'w>(world: &'w World<'_>, of: &Entity) -> impl Iterator<Item = &'w Name> {
+    let defs = match of {
+        Entity::Type { module, name } => world.table(*module).and_then(|table| table.types.get(name)),
+        _ => None,
+    };
+    defs.into_iter().flatten().flat_map(|def| match def {
+        TypeDef::Data(variants) => variants.as_slice(),
+        _ => &[],
+    })
+}
+
+/// Returns the meaning of an imported variant, which no rule watches but which hides other items of its name.
+fn opaque(variant: &Name) -> Entity {
+    Entity::Far(vec![Name::clone(variant)])
 }
 
 fn above(world: &World<'_>, module: usize) -> Vec<Entity> {

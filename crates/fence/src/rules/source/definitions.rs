@@ -20,6 +20,9 @@ const OPEN_TRAITS: &str = "Clone Copy Default Deserialize From TryFrom FromStr F
 impl Checker<'_> {
     /// F07 and F09 on the definition of a type.
     pub(super) fn definition(&mut self, item: &syn::Item, ident: &Ident) {
+        if matches!(item, syn::Item::Const(_) | syn::Item::Static(_)) {
+            return;
+        }
         let name = bare(ident);
         if self.dependent && self.config.is_capability(&name) {
             let message =
@@ -59,7 +62,7 @@ impl Checker<'_> {
         }
     }
 
-    fn is_open(&self, trait_name: &str) -> bool {
+    pub(super) fn is_open(&self, trait_name: &str) -> bool {
         is_one_of(OPEN_TRAITS, trait_name)
             || self.config.extra_derives.iter().any(|extra| extra == trait_name)
     }

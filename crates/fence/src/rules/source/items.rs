@@ -143,7 +143,9 @@ impl Checker<'_> {
             this.items.push(type_name(this.inventory, &own));
             this.trait_impl_definition(one, &own);
             this.owns.push(own);
-            let of_trait = std::mem::replace(&mut this.of_trait, one.trait_.is_some());
+            // The functions of an open trait are reported with its `impl`.
+            let of_trait = one.trait_.as_ref().is_some_and(|(path, _)| !this.is_open(&this.last_name(path)));
+            let of_trait = std::mem::replace(&mut this.of_trait, of_trait);
             visit::visit_item_impl(this, one);
             this.of_trait = of_trait;
             this.owns.pop();

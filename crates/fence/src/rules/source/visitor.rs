@@ -63,6 +63,12 @@ impl<'ast> Visit<'ast> for Checker<'_> {
         self.call_of_macro(mac);
     }
 
+    fn visit_field(&mut self, field: &'ast syn::Field) {
+        if !is_test(&field.attrs) {
+            visit::visit_field(self, field);
+        }
+    }
+
     fn visit_stmt(&mut self, stmt: &'ast syn::Stmt) {
         match stmt {
             // syn stores an attribute of a statement at the leftmost part of its expression.
