@@ -13,7 +13,7 @@ use core::fmt;
     reason = "a program that lists the rules should fail to compile when one is added"
 )]
 pub enum LintRule {
-    /// A struct literal, tuple call, unit value or variant of a capability type.
+    /// A struct literal, tuple call or unit value of a capability type.
     F01,
     /// A new type with the name of a capability.
     F07,
