@@ -110,7 +110,7 @@ fn run_command(arguments: impl IntoIterator<Item = OsString>, today: &str) -> Re
     if let Some(text) = arguments.text {
         return Ok(Outcome { code: 0, out: text.to_owned(), err: String::new() });
     }
-    let start = arguments.manifest.clone().map_or_else(disk::working_directory, Ok)?;
+    let start = disk::absolute(arguments.manifest.as_deref().unwrap_or(".".into()))?;
     let found = Fence::find(&start)?;
     let config = config(&arguments, &found, today)?;
     let root = found.root.clone();
@@ -213,9 +213,12 @@ fn text(parser: &mut lexopt::Parser, name: &str) -> Result<String, FenceError> {
 
 fn list_cases(cases: &[crate::selftest::CaseResult]) -> Outcome {
     let held = cases.iter().filter(|case| case.held).count();
-    let line = |case: &crate::selftest::CaseResult| match case.held {
-        true => format!("ok     {}\n", case.name),
-        false => format!("MISSED {}: {}\n", case.name, case.note),
+    let line = |case: &crate::selftest::CaseResult| {
+        if case.held {
+            format!("ok     {}\n", case.name)
+        } else {
+            format!("MISSED {}: {}\n", case.name, case.note)
+        }
     };
     let err = format!("plugward-fence: self-test {held}/{}\n", cases.len());
     Outcome { code: if held == cases.len() { 0 } else { 2 }, out: cases.iter().map(line).collect(), err }

@@ -37,29 +37,16 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
 
 /// Reads a text file that has to exist.
 pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
-    let fault =
-        |problem: &dyn std::fmt::Display| FenceError::new(FenceErrorKind::Manifest, path.as_str(), problem);
-    let bytes = read(path).map_err(|error| fault(&error))?;
-    let bytes = bytes.ok_or_else(|| fault(&"no such file"))?;
-    String::from_utf8(bytes).map_err(|error| fault(&error))
+    let fault = |problem: String| FenceError::new(FenceErrorKind::Manifest, path.as_str(), problem);
+    let bytes = read(path).map_err(|error| fault(error.to_string()))?;
+    let bytes = bytes.ok_or_else(|| fault("no such file".to_owned()))?;
+    String::from_utf8(bytes).map_err(|error| fault(error.to_string()))
 }
 
 /// Returns the absolute form of a path to an existing directory.
 pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
-    let full = std::path::absolute(path).and_then(|full| full.canonicalize()).and_then(utf8);
-    full.map_err(|error| FenceError::new(FenceErrorKind::Manifest, path.as_str(), error))
-}
-
-/// Returns the working directory.
-pub(crate) fn working_directory() -> Result<Utf8PathBuf, FenceError> {
-    let dir = std::env::current_dir().and_then(utf8);
-    dir.map_err(|error| FenceError::usage(format!("working directory: {error}")))
-}
-
-fn utf8(path: std::path::PathBuf) -> io::Result<Utf8PathBuf> {
-    Utf8PathBuf::from_path_buf(path).map_err(|path| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{} is not UTF-8", path.display()))
-    })
+    let full = path.canonicalize_utf8();
+    full.map_err(|error| FenceError::new(FenceErrorKind::Manifest, path.as_str(), error.to_string()))
 }
 
 /// Runs `cargo metadata` without dependencies and without network access.
@@ -130,10 +117,10 @@ pub(crate) fn list(
 
 /// Visited files and directories by their path without symlinks.
 #[derive(Debug, Default)]
-pub(crate) struct VisitedFiles(BTreeSet<std::path::PathBuf>);
+pub(crate) struct VisitedFiles(BTreeSet<Utf8PathBuf>);
 
 impl VisitedFiles {
     fn first_time(&mut self, path: &Utf8Path) -> bool {
-        path.canonicalize().map_or(true, |full| self.0.insert(full))
+        path.canonicalize_utf8().map_or(true, |full| self.0.insert(full))
     }
 }

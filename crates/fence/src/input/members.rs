@@ -57,7 +57,7 @@ pub(crate) fn read<'a>(
         let what = if package.member { "member" } else { "package" };
         format!("{what} {} does not depend on a checked crate", package.name)
     }));
-    World { externs, packages, scanned, capability, dependents, race_dependents, reach, ..World::default() }
+    World { packages, externs, scanned, capability, dependents, race_dependents, reach, ..World::default() }
 }
 
 /// Returns the names of other crates in a package's code, with their index if they are packages of the workspace.

@@ -48,7 +48,7 @@ pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
         if path.extension() == Some("toml") { path.to_path_buf() } else { path.join("Cargo.toml") };
     let output = disk::cargo_metadata(&manifest)?;
     let metadata: Metadata = serde_json::from_slice(&output)
-        .map_err(|error| FenceError::new(FenceErrorKind::Metadata, manifest.as_str(), error))?;
+        .map_err(|error| FenceError::new(FenceErrorKind::Metadata, manifest.as_str(), error.to_string()))?;
     let root = metadata.workspace_root.clone();
     let text = disk::read_text(&root.join("Cargo.toml"))?;
     let root_manifest = Manifest { path: Utf8PathBuf::from("Cargo.toml"), text };
@@ -155,17 +155,14 @@ impl DiskWorkspace {
                 Ok(_) => {}
                 Err(error) => why = error.to_string(),
             }
-            match (found, text) {
-                (Some(package), Ok(text)) => {
-                    let manifest = Some(Manifest { path: path.clone(), text });
-                    packages.push(Package { member: false, manifest, ..package });
-                }
-                _ => {
-                    skipped.push(format!("package at {dir} is not a member: {why}"));
-                    // The package is kept without targets, so that its files are not assigned to the package
-                    // around it.
-                    packages.push(Package::new(format!("package at {dir} (not a member)"), dir));
-                }
+            if let (Some(package), Ok(text)) = (found, text) {
+                let manifest = Some(Manifest { path: path.clone(), text });
+                packages.push(Package { member: false, manifest, ..package });
+            } else {
+                skipped.push(format!("package at {dir} is not a member: {why}"));
+                // The package is kept without targets, so that its files are not assigned to the package
+                // around it.
+                packages.push(Package::new(format!("package at {dir} (not a member)"), dir));
             }
         }
     }

@@ -286,7 +286,7 @@ fn paths_of(attrs: &[syn::Attribute]) -> Vec<String> {
     for attr in attrs {
         match &attr.meta {
             syn::Meta::List(list) if list.path.is_ident("cfg_attr") => {
-                cfg::attr_metas(list).iter().for_each(&mut note)
+                cfg::attr_metas(list).iter().for_each(&mut note);
             }
             meta => note(meta),
         }

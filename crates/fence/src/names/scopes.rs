@@ -98,7 +98,7 @@ impl Scopes {
                 let (mut found, used) = self.walk(world, module, &path, one.leading, Namespace::Both);
                 if let Some([variant]) = path.get(used..) {
                     found.retain(|of| variants(world, of).any(|name| name == *variant));
-                    found.iter_mut().for_each(|one| *one = opaque(variant));
+                    found.fill(opaque(variant));
                 } else if used < path.len() {
                     found.clear();
                 }
@@ -197,13 +197,12 @@ impl Scopes {
         let is_value = |one: &&Entity| matches!(one, Entity::Value { .. });
         let mut found = lists.map(|list| -> Vec<Entity> {
             match ns {
-                Namespace::Both => list.clone(),
+                Namespace::Type => list.iter().filter(|one| !is_value(one)).cloned().collect(),
                 // A function hides a tuple struct of the same name from an outer scope.
                 Namespace::Value if list.iter().any(|one| is_value(&one)) => {
                     list.iter().filter(is_value).cloned().collect()
                 }
-                Namespace::Value => list.clone(),
-                Namespace::Type => list.iter().filter(|one| !is_value(one)).cloned().collect(),
+                Namespace::Value | Namespace::Both => list.clone(),
             }
         });
         found.find(|list| !list.is_empty()).unwrap_or_default()

@@ -37,15 +37,15 @@ impl FenceErrorKind {
 }
 
 impl FenceError {
-    pub(crate) fn new(kind: FenceErrorKind, place: impl Into<String>, problem: impl ToString) -> Self {
-        Self { kind, place: place.into(), problem: problem.to_string() }
+    pub(crate) fn new(kind: FenceErrorKind, place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { kind, place: place.into(), problem: problem.into() }
     }
 
-    pub(crate) fn config(place: impl Into<String>, problem: impl ToString) -> Self {
+    pub(crate) fn config(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::new(FenceErrorKind::Config, place, problem)
     }
 
-    pub(crate) fn usage(problem: impl ToString) -> Self {
+    pub(crate) fn usage(problem: impl Into<String>) -> Self {
         Self::new(FenceErrorKind::Usage, "", problem)
     }
 

@@ -46,8 +46,7 @@ impl Fence {
     }
 
     pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
-        let full = disk::absolute(path)?;
-        workspace::find(&full)
+        workspace::find(&disk::absolute(path)?)
     }
 
     /// Replaces the workspace's own config.

@@ -16,7 +16,7 @@ pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) 
     attrs.iter().any(|attr| match &attr.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             list.parse_args::<syn::Meta>().is_ok_and(|predicate| {
-                let can_hold = |test: bool| can(&predicate, true, CfgValues { test, features });
+                let can_hold = |test: bool| outcomes(&predicate, CfgValues { test, features }).can_hold;
                 !can_hold(false) && can_hold(true)
             })
         }
@@ -48,30 +48,35 @@ struct CfgValues<'a> {
     features: &'a [String],
 }
 
-/// Returns `true` if a predicate can have this value.
-fn can(predicate: &syn::Meta, value: bool, world: CfgValues<'_>) -> bool {
-    match predicate {
-        syn::Meta::Path(path) => !path.is_ident("test") || world.test == value,
+/// The values that a predicate can have.
+struct Outcomes {
+    can_hold: bool,
+    can_fail: bool,
+}
+
+fn outcomes(predicate: &syn::Meta, world: CfgValues<'_>) -> Outcomes {
+    let fixed = match predicate {
+        syn::Meta::Path(path) => path.is_ident("test"),
         syn::Meta::NameValue(pair) => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })
-                if pair.path.is_ident("feature") && world.features.contains(&text.value()) =>
-            {
-                world.test == value
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                pair.path.is_ident("feature") && world.features.contains(&text.value())
             }
-            _ => true,
+            _ => false,
         },
         syn::Meta::List(list) => {
             let inner = list.parse_args_with(Metas::parse_terminated);
-            let mut parts = inner.iter().flatten();
-            // `all` is false, and `any` is true, as soon as one part is.
-            if list.path.is_ident("all") == value && (list.path.is_ident("all") || list.path.is_ident("any"))
-            {
-                parts.all(|part| can(part, value, world))
-            } else if list.path.is_ident("all") || list.path.is_ident("any") {
-                parts.any(|part| can(part, value, world))
-            } else {
-                !list.path.is_ident("not") || parts.any(|part| can(part, !value, world))
+            let parts: Vec<Outcomes> = inner.iter().flatten().map(|part| outcomes(part, world)).collect();
+            let (mut hold, mut fail) =
+                (parts.iter().map(|one| one.can_hold), parts.iter().map(|one| one.can_fail));
+            if list.path.is_ident("all") {
+                return Outcomes { can_hold: hold.all(|one| one), can_fail: fail.any(|one| one) };
+            } else if list.path.is_ident("any") {
+                return Outcomes { can_hold: hold.any(|one| one), can_fail: fail.all(|one| one) };
+            } else if list.path.is_ident("not") {
+                return Outcomes { can_hold: fail.any(|one| one), can_fail: hold.any(|one| one) };
             }
+            false
         }
-    }
+    };
+    Outcomes { can_hold: !fixed || world.test, can_fail: !fixed || !world.test }
 }

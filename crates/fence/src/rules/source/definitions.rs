@@ -135,7 +135,6 @@ impl Checker<'_> {
         sig: &syn::Signature,
         attrs: &[syn::Attribute],
         vis: &syn::Visibility,
-        chokepoint: bool,
     ) {
         if !self.capability || !self.fns.is_empty() {
             return;
@@ -147,7 +146,7 @@ impl Checker<'_> {
         // The functions of a trait are as public as the trait.
         let public = matches!(vis, syn::Visibility::Public(_)) || self.of_trait && own.is_some();
         let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
-        if !public || sig.receiver().is_some() || for_tests || chokepoint {
+        if !public || sig.receiver().is_some() || for_tests {
             return;
         }
         let output = self.resolver.ty(self.scope(), &WrittenType::of_return(&sig.output));
@@ -159,7 +158,7 @@ impl Checker<'_> {
             }
             syn::FnArg::Receiver(_) => false,
         });
-        if !takes_one {
+        if !takes_one && !self.config.is_chokepoint(&self.item_path(), &bare(&sig.ident)) {
             let ty = self.inventory.name(id);
             let message = format!("`{}` makes a `{ty}` outside the chokepoint", bare(&sig.ident));
             self.report(LintRule::F09, "constructor", sig.ident.span(), Some(id), message);

@@ -70,9 +70,9 @@ impl Checker<'_> {
             }
         };
         if table.is_some() {
-            self.in_table(table, inside)
+            self.in_table(table, inside);
         } else {
-            inside(self)
+            inside(self);
         }
         self.locals.truncate(locals);
     }
@@ -107,7 +107,7 @@ impl Checker<'_> {
             return;
         }
         let chokepoint = self.config.is_chokepoint(&self.item_path(), &bare(&sig.ident));
-        self.member_definition(sig, attrs, vis, chokepoint);
+        self.member_definition(sig, attrs, vis);
         self.named(bare(&sig.ident), &sig.generics, |this| {
             visit::visit_signature(this, sig);
             let mut takes_grant = false;

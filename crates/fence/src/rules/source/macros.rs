@@ -52,12 +52,17 @@ impl Checker<'_> {
         match code {
             Arguments::Expressions(list) => {
                 // A lone path may be the name of a type that is passed to the macro.
-                let values = list.iter().filter(|expr| !self.is_type(expr)).collect::<Vec<_>>();
-                values.into_iter().for_each(|expr| self.visit_expr(expr));
+                for expr in &list {
+                    if !self.is_type(expr) {
+                        self.visit_expr(expr);
+                    }
+                }
             }
             Arguments::Statements(list) => {
                 let locals = self.locals.len();
-                list.iter().for_each(|stmt| self.visit_stmt(stmt));
+                for stmt in &list {
+                    self.visit_stmt(stmt);
+                }
                 self.locals.truncate(locals);
             }
             Arguments::Items(list) => list.iter().for_each(|item| self.visit_item(item)),

@@ -12,7 +12,7 @@ mod visitor;
 use proc_macro2::Span;
 
 use crate::LintRule;
-use crate::config::FenceConfig;
+use crate::config::{FenceConfig, RaceConfig};
 use crate::names::inventory::{Inventory, Watched};
 use crate::names::modules::World;
 use crate::names::resolve::{KnownType, Meaning, Namespace, Resolution, Resolver, Scope};
@@ -48,8 +48,8 @@ pub(crate) struct Checker<'c> {
     dependent: bool,
     /// The package is a capability crate.
     capability: bool,
-    /// The package can see the race type.
-    race: bool,
+    /// The race type, if the package can see it.
+    race: Option<&'c RaceConfig>,
     watched: Vec<&'c Watched>,
     module: usize,
     generics: Vec<Name>,
@@ -82,7 +82,7 @@ impl<'c> Checker<'c> {
             config,
             dependent: world.dependents.contains(&package) && !capability,
             capability,
-            race: world.race_dependents.contains(&package),
+            race: config.race.as_ref().filter(|_| world.race_dependents.contains(&package)),
             watched: watched.collect(),
             module,
             generics: Vec::new(),

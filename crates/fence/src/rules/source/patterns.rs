@@ -53,7 +53,7 @@ impl Checker<'_> {
 
     /// Reports `if let` and `while let`, alone or in a chain.
     pub(super) fn race_condition(&mut self, cond: &syn::Expr, branches: &Branches<'_>) {
-        let mut rest = Some(cond).filter(|_| self.race);
+        let mut rest = Some(cond).filter(|_| self.race.is_some());
         while let Some(part) = rest {
             let (last, before) = match part {
                 syn::Expr::Binary(one) if matches!(one.op, syn::BinOp::And(_)) => {
@@ -102,7 +102,9 @@ impl Checker<'_> {
                 ErrorPattern::Dropped => true,
                 ErrorPattern::Named(error) => !names_in(&[error], |used| {
                     used.visit_expr(&arm.body);
-                    guard.iter().for_each(|guard| used.visit_expr(guard));
+                    if let Some(guard) = guard {
+                        used.visit_expr(guard);
+                    }
                 }),
                 ErrorPattern::None | ErrorPattern::Other => false,
             }
@@ -114,7 +116,7 @@ impl Checker<'_> {
 
     /// Returns `true` if code mentions one of the names of a race.
     fn names_race(&self, look: impl FnOnce(&mut Mentions<'_>)) -> bool {
-        self.config.race.as_ref().is_some_and(|race| names_in(&race.names, look))
+        self.race.is_some_and(|race| names_in(&race.names, look))
     }
 }
 

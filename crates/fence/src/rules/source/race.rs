@@ -5,7 +5,6 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 use crate::LintRule;
-use crate::config::RaceConfig;
 use crate::names::resolve::{Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::syntax::is_one_of;
@@ -29,13 +28,9 @@ const DROPS: &str = "unwrap expect ok unwrap_or unwrap_or_default is_ok is_err i
 const CLOSURES: &str = "map_err unwrap_or_else or_else map_or_else is_err_and";
 
 impl Checker<'_> {
-    fn race_config(&self) -> Option<&RaceConfig> {
-        self.config.race.as_ref().filter(|_| self.race)
-    }
-
     /// Returns the call that produces an expression's value, if its result may report a race.
     pub(super) fn race_call(&self, expr: &syn::Expr) -> Option<RaceCall> {
-        let race = self.race_config()?;
+        let race = self.race?;
         let expr = referent(expr);
         let found = |method: String| RaceCall { span: expr.span(), method };
         match expr {
@@ -102,7 +97,7 @@ impl Checker<'_> {
     /// Reports `.unwrap()` and similar methods on the result.
     pub(super) fn race_method(&mut self, one: &syn::ExprMethodCall) {
         let method = bare(&one.method);
-        if self.race
+        if self.race.is_some()
             && drops(&method, one.args.first())
             && let Some(call) = self.race_call(&one.receiver)
         {
@@ -128,7 +123,7 @@ impl Checker<'_> {
 
     /// Reports `drop(call)`, and `Result::ok(call)`, a method called by its path.
     pub(super) fn race_drop_call(&mut self, one: &syn::ExprCall) {
-        let (syn::Expr::Path(path), true) = (&*one.func, self.race) else { return };
+        let (syn::Expr::Path(path), true) = (&*one.func, self.race.is_some()) else { return };
         let mut names = path.path.segments.iter().rev().map(|seg| bare(&seg.ident));
         let (method, owner) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
         let by_drop = matches!(method.as_str(), "drop" | "forget") && one.args.len() == 1;

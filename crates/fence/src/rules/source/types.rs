@@ -22,7 +22,7 @@ const MOST_STEPS: u32 = 64;
 impl Checker<'_> {
     /// Returns the type of an expression. Only E01 needs it.
     pub(super) fn type_of(&self, expr: &syn::Expr) -> KnownType {
-        if self.race { self.type_at(expr, 0) } else { KnownType::Unknown }
+        if self.race.is_some() { self.type_at(expr, 0) } else { KnownType::Unknown }
     }
 
     fn type_at(&self, expr: &syn::Expr, steps: u32) -> KnownType {

@@ -142,7 +142,9 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 self.visit_expr(&one.cond);
                 self.visit_block(&one.then_branch);
                 self.locals.truncate(locals);
-                otherwise.into_iter().for_each(|otherwise| self.visit_expr(otherwise));
+                if let Some(otherwise) = otherwise {
+                    self.visit_expr(otherwise);
+                }
             }
             syn::Expr::While(one) => {
                 self.race_condition(&one.cond, &Branches { then: None, otherwise: None });
