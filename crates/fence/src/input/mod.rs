@@ -37,7 +37,8 @@ pub(crate) struct Dependency {
 }
 
 /// The kind of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<String>")]
 pub(crate) enum TargetKind {
     /// A library or a proc macro, which other packages see under its name.
     Library,
@@ -46,16 +47,28 @@ pub(crate) enum TargetKind {
     Other,
 }
 
-/// A crate root.
-#[derive(Debug, Clone)]
+impl From<Vec<String>> for TargetKind {
+    fn from(kinds: Vec<String>) -> Self {
+        match kinds.first().map(String::as_str) {
+            Some("test") => Self::Test,
+            Some("bin" | "example" | "bench" | "custom-build") => Self::Other,
+            // `lib`, `proc-macro`, and the crate types of a library.
+            _ => Self::Library,
+        }
+    }
+}
+
+/// A crate root, as `cargo metadata` prints it.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) kind: TargetKind,
+    #[serde(rename = "src_path")]
     pub(crate) root: Utf8PathBuf,
 }
 
 /// A package of the workspace, or a nested one that is not a member.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// The directory, relative to the root. It is empty for the root package.
@@ -72,27 +85,10 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Creates a package without targets, dependencies and files.
-    pub(crate) const fn new(name: String, dir: Utf8PathBuf) -> Self {
-        Self {
-            name,
-            dir,
-            targets: Vec::new(),
-            dependencies: Vec::new(),
-            features: BTreeMap::new(),
-            member: false,
-            forbids_unsafe: false,
-            files: Vec::new(),
-            manifest: None,
-        }
-    }
-
     /// Returns the library's name in code.
     pub(crate) fn lib_name(&self) -> Option<String> {
-        self.targets
-            .iter()
-            .find(|target| target.kind == TargetKind::Library)
-            .map(|target| target.name.replace('-', "_"))
+        let lib = self.targets.iter().find(|target| target.kind == TargetKind::Library);
+        lib.map(|target| target.name.replace('-', "_"))
     }
 }
 
@@ -206,7 +202,9 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
         dependencies,
         member: true,
         files: below,
-        ..Package::new(spec.name.clone(), dir)
+        name: spec.name.clone(),
+        dir,
+        ..Package::default()
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
 use crate::config::FenceConfig;
-use crate::input::{Dependency, Manifest, Package, Sources, Target, TargetKind, disk};
+use crate::input::{Dependency, Manifest, Package, Sources, Target, disk};
 use crate::names::modules::normal;
 use crate::report::error::FenceErrorKind;
 use crate::syntax::toml_table::dig;
@@ -23,16 +23,9 @@ struct Metadata {
 struct MetaPackage {
     name: String,
     manifest_path: Utf8PathBuf,
-    targets: Vec<MetaTarget>,
+    targets: Vec<Target>,
     dependencies: Vec<Dependency>,
     features: BTreeMap<String, Vec<String>>,
-}
-
-#[derive(Deserialize)]
-struct MetaTarget {
-    name: String,
-    kind: Vec<String>,
-    src_path: Utf8PathBuf,
 }
 
 /// A workspace whose config is not read yet.
@@ -78,7 +71,6 @@ impl DiskWorkspace {
 
     /// Lists the packages and files to read. No source file is opened yet.
     pub(crate) fn sources(self, config: &FenceConfig) -> Sources<'static> {
-        let mut faults = Vec::new();
         let mut skipped = Vec::new();
         let root = self.root.clone();
         let mut packages: Vec<Package> =
@@ -93,8 +85,9 @@ impl DiskWorkspace {
             listing.manifests.extend(more.manifests);
             listing.faults.extend(more.faults);
         }
-        faults
-            .extend(listing.faults.iter().map(|fault| UndecidedReason::new("fence/no-files", fault.clone())));
+        let faults = listing.faults.iter();
+        let mut faults: Vec<UndecidedReason> =
+            faults.map(|fault| UndecidedReason::new("fence/no-files", fault.as_str())).collect();
         for package in &mut packages {
             let path = package.dir.join("Cargo.toml");
             match disk::read_text(&root.join(&path)) {
@@ -162,7 +155,8 @@ impl DiskWorkspace {
                 skipped.push(format!("package at {dir} is not a member: {why}"));
                 // The package is kept without targets, so that its files are not assigned to the package
                 // around it.
-                packages.push(Package::new(format!("package at {dir} (not a member)"), dir));
+                let name = format!("package at {dir} (not a member)");
+                packages.push(Package { name, dir, ..Package::default() });
             }
         }
     }
@@ -170,48 +164,28 @@ impl DiskWorkspace {
 
 fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
     let dir = package.manifest_path.parent().map_or_else(Utf8PathBuf::new, |dir| relative(root, dir));
-    let targets = package
-        .targets
-        .iter()
-        .map(|target| Target {
-            name: target.name.clone(),
-            kind: kind_of(&target.kind),
-            root: relative(root, &target.src_path),
-        })
-        .collect();
-    let mut dependencies = package.dependencies.clone();
-    for path in dependencies.iter_mut().filter_map(|dependency| dependency.path.as_mut()) {
+    let (mut targets, mut dependencies) = (package.targets.clone(), package.dependencies.clone());
+    let paths = dependencies.iter_mut().filter_map(|dependency| dependency.path.as_mut());
+    for path in paths.chain(targets.iter_mut().map(|target| &mut target.root)) {
         *path = relative(root, path);
     }
     Package {
+        name: package.name.clone(),
+        dir,
         targets,
         dependencies,
         features: package.features.clone(),
         member: true,
-        ..Package::new(package.name.clone(), dir)
-    }
-}
-
-fn kind_of(kinds: &[String]) -> TargetKind {
-    match kinds.first().map(String::as_str) {
-        Some("test") => TargetKind::Test,
-        Some("bin" | "example" | "bench" | "custom-build") => TargetKind::Other,
-        // `lib`, `proc-macro`, and the crate types of a library.
-        _ => TargetKind::Library,
+        ..Package::default()
     }
 }
 
 /// Returns a path relative to the root, with `..` if it is outside.
 pub(crate) fn relative(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
     let path = normal(path);
-    if let Ok(inside) = path.strip_prefix(root) {
-        return inside.to_path_buf();
-    }
-    let mut up = Utf8PathBuf::new();
-    for base in root.ancestors().skip(1) {
-        up.push("..");
+    for (depth, base) in root.ancestors().enumerate() {
         if let Ok(rest) = path.strip_prefix(base) {
-            return up.join(rest);
+            return std::iter::repeat_n("..", depth).collect::<Utf8PathBuf>().join(rest);
         }
     }
     path
@@ -229,12 +203,9 @@ fn assign(packages: &mut [Package], files: &[Utf8PathBuf]) {
     }
     // A target's root belongs to its package, also outside the directory and under another extension.
     for package in packages.iter_mut() {
-        let roots: Vec<Utf8PathBuf> = package.targets.iter().map(|target| target.root.clone()).collect();
-        for root in roots {
-            if !package.files.contains(&root) {
-                package.files.push(root);
-            }
-        }
+        package.files.extend(package.targets.iter().map(|target| target.root.clone()));
+        package.files.sort();
+        package.files.dedup();
     }
 }
 

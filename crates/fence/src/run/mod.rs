@@ -89,21 +89,16 @@ pub(crate) fn run(sources: &Sources<'_>, config: &FenceConfig, options: RunOptio
 }
 
 fn rules_off(config: &FenceConfig, report: &mut FenceReport) {
-    let mut off = |rules: &[LintRule], why: &str| {
-        report.summary.off.extend(rules.iter().map(|rule| (*rule, why.to_owned())));
-    };
-    if config.capability_crates.is_empty() {
-        let all = [LintRule::F01, LintRule::F07, LintRule::F09, LintRule::F11];
-        off(&all, "no capability crate in the config");
-    }
-    if config.grant_type.is_none() {
-        off(&[LintRule::F10], "no `grant-type` in the config");
-    }
-    if config.mint_callers.is_empty() && config.restricted.is_empty() {
-        off(&[LintRule::F12], "no callers in the config");
-    }
-    if config.race.is_none() {
-        off(&[LintRule::E01], "no `race` type in the config");
+    use LintRule::{E01, F01, F07, F09, F10, F11, F12};
+    let no_callers = config.mint_callers.is_empty() && config.restricted.is_empty();
+    for (is_off, rules, why) in [
+        (config.capability_crates.is_empty(), &[F01, F07, F09, F11][..], "no capability crate in the config"),
+        (config.grant_type.is_none(), &[F10], "no `grant-type` in the config"),
+        (no_callers, &[F12], "no callers in the config"),
+        (config.race.is_none(), &[E01], "no `race` type in the config"),
+    ] {
+        let rules = rules.iter().filter(|_| is_off);
+        report.summary.off.extend(rules.map(|rule| (*rule, why.to_owned())));
     }
 }
 

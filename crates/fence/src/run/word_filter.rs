@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 
 use crate::config::{FenceConfig, glob_with_stem};
-use crate::names::inventory::Owner;
 use crate::names::resolve::{KnownType, Resolver};
 use crate::names::scopes::Entity;
 use crate::syntax::written::Name;
@@ -31,27 +30,19 @@ impl WordFilter {
             let methods = race.methods.iter().chain(&race.unique_methods);
             names.extend(methods.map(|name| Name::from(name.as_str())));
         }
-        let is_watched = |module: usize, function: &Name| {
-            let home = resolver.world.modules.get(module);
-            let owner = home.map(|home| Owner::Module(home.file, home.table));
-            inventory
-                .watched
-                .iter()
-                .any(|one| Some(&one.owner) == owner.as_ref() && one.functions.contains(function))
-        };
         for (name, entity) in resolver.scopes.all() {
             let needed = match entity {
                 Entity::Type { module, name: defined } => {
                     let found = resolver.types(*module, defined, &[]);
                     found.iter().any(KnownType::names_a_capability)
                 }
-                Entity::Value { module, name } => is_watched(*module, name),
+                Entity::Value { name, .. } => {
+                    inventory.watched.iter().any(|one| one.functions.contains(name))
+                }
                 Entity::Far(path) => path.last().is_some_and(|last| &**last == "include"),
                 Entity::Module(_) => false,
             };
-            if needed {
-                names.insert(Name::clone(name));
-            }
+            names.extend(needed.then(|| Name::clone(name)));
         }
         let glob = config.type_glob.clone();
         let longest = glob.split('*').max_by_key(|part| part.len()).unwrap_or_default().to_owned();

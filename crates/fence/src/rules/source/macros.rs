@@ -9,7 +9,7 @@ use syn::visit::Visit;
 use crate::LintRule;
 use crate::names::resolve::{Meaning, Namespace};
 use crate::rules::source::Checker;
-use crate::syntax::depth::check_depth;
+use crate::syntax::depth::{MAX_NESTED, check_depth};
 use crate::syntax::is_one_of;
 use crate::syntax::written::{Path, PathStart, Segment, name};
 
@@ -18,8 +18,6 @@ const CLEAN: &str =
     "stringify concat include_str include_bytes env option_env cfg line file column module_path";
 /// Macros whose second argument is a pattern.
 const PATTERNS: &str = "matches assert_matches debug_assert_matches";
-/// The nesting of groups in tokens that do not parse.
-const MOST_NESTED: u32 = 1_024;
 
 impl Checker<'_> {
     /// Checks a macro call. Arguments that parse are visited as code, others are searched for paths.
@@ -98,7 +96,7 @@ impl Checker<'_> {
         let mut tokens = tokens.clone().into_iter().peekable();
         while let Some(token) = tokens.next() {
             match &token {
-                TokenTree::Group(group) if depth < MOST_NESTED => {
+                TokenTree::Group(group) if depth < MAX_NESTED => {
                     self.scan_level(&group.stream(), depth.saturating_add(1));
                 }
                 TokenTree::Ident(ident) => {
@@ -106,18 +104,17 @@ impl Checker<'_> {
                         path.clear();
                     }
                     path.push(ident.clone());
-                    if *ident == "include"
-                        && matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!')
-                    {
+                    let next = tokens.peek();
+                    let is =
+                        |wanted| matches!(next, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted);
+                    if *ident == "include" && is('!') {
                         self.included(ident);
                     }
-                    let called = matches!(tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+                    let called = matches!(next, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
                     if before.ends_with('.') && called {
                         self.watched_method(ident);
                     }
-                    let goes_on =
-                        matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
-                    if !goes_on {
+                    if !is(':') {
                         self.token_path(&path);
                     }
                 }

@@ -141,21 +141,9 @@ impl<'c> Checker<'c> {
         ty: Option<usize>,
         message: String,
     ) {
-        let finding = self.finding(rule, route, span, ty, message);
-        self.out.push(finding);
-    }
-
-    fn finding(
-        &self,
-        rule: LintRule,
-        route: &'static str,
-        span: Span,
-        ty: Option<usize>,
-        message: String,
-    ) -> LintFinding {
         let (line, column) = parse::start(span);
         let (end_line, end_column) = parse::end(span);
-        LintFinding {
+        self.out.push(LintFinding {
             rule,
             route,
             ty: ty.map(|id| self.inventory.name(id)),
@@ -164,7 +152,7 @@ impl<'c> Checker<'c> {
             end_column,
             item: self.item_path(),
             message,
-        }
+        });
     }
 
     fn local(&self, name: &str) -> Option<&Local> {

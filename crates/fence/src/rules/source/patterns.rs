@@ -20,12 +20,6 @@ enum ErrorPattern {
     Other,
 }
 
-/// The branches of an `if let`.
-pub(super) struct Branches<'a> {
-    pub(super) then: Option<&'a syn::Block>,
-    pub(super) otherwise: Option<&'a syn::Expr>,
-}
-
 impl Checker<'_> {
     /// Reports `let _ = call` and `let Ok(..) = call else { .. }`.
     pub(super) fn race_binding(&mut self, pat: &syn::Pat, init: &syn::LocalInit) {
@@ -52,7 +46,12 @@ impl Checker<'_> {
     }
 
     /// Reports `if let` and `while let`, alone or in a chain.
-    pub(super) fn race_condition(&mut self, cond: &syn::Expr, branches: &Branches<'_>) {
+    pub(super) fn race_condition(
+        &mut self,
+        cond: &syn::Expr,
+        then: &syn::Block,
+        otherwise: Option<&syn::Expr>,
+    ) {
         let mut rest = Some(cond).filter(|_| self.race.is_some());
         while let Some(part) = rest {
             let (last, before) = match part {
@@ -66,7 +65,7 @@ impl Checker<'_> {
             let Some(call) = self.race_call(&one.expr) else { continue };
             let named = self.names_race(|names| {
                 names.visit_expr(cond);
-                let mut next = branches.otherwise;
+                let mut next = otherwise;
                 while let Some(syn::Expr::If(one)) = next {
                     names.visit_expr(&one.cond);
                     next = one.else_branch.as_ref().map(|(_, last)| &**last);
@@ -74,7 +73,7 @@ impl Checker<'_> {
             });
             let looks = match error_pattern(&one.pat) {
                 ErrorPattern::Named(error) => names_in(&[error], |used| {
-                    branches.then.iter().for_each(|then| used.visit_block(then));
+                    used.visit_block(then);
                     // Another condition of the chain counts as well: `if let Err(e) = r && e.is_race()`.
                     if let syn::Expr::Binary(chain) = cond {
                         used.visit_expr(&chain.right);

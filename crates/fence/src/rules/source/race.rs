@@ -97,8 +97,7 @@ impl Checker<'_> {
     /// Reports `.unwrap()` and similar methods on the result.
     pub(super) fn race_method(&mut self, one: &syn::ExprMethodCall) {
         let method = bare(&one.method);
-        if self.race.is_some()
-            && drops(&method, one.args.first())
+        if drops(&method, one.args.first())
             && let Some(call) = self.race_call(&one.receiver)
         {
             self.dropped(&call, &format!("`{method}`"), "method");
@@ -123,12 +122,13 @@ impl Checker<'_> {
 
     /// Reports `drop(call)`, and `Result::ok(call)`, a method called by its path.
     pub(super) fn race_drop_call(&mut self, one: &syn::ExprCall) {
-        let (syn::Expr::Path(path), true) = (&*one.func, self.race.is_some()) else { return };
-        let mut names = path.path.segments.iter().rev().map(|seg| bare(&seg.ident));
-        let (method, owner) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
-        let by_drop = matches!(method.as_str(), "drop" | "forget") && one.args.len() == 1;
-        if (by_drop || owner == "Result" && drops(&method, one.args.iter().nth(1)))
-            && let Some(call) = one.args.first().and_then(|arg| self.race_call(arg))
+        let (syn::Expr::Path(path), Some(first)) = (&*one.func, one.args.first()) else { return };
+        let method = last_name(&path.path);
+        let by_drop = matches!(method.as_str(), "drop" | "forget");
+        let owner = path.path.segments.iter().rev().nth(1);
+        let of_result = owner.is_some_and(|owner| owner.ident == "Result");
+        if (by_drop || of_result && drops(&method, one.args.iter().nth(1)))
+            && let Some(call) = self.race_call(first)
         {
             self.dropped(&call, &format!("`{method}`"), "function");
         }

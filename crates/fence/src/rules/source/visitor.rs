@@ -4,7 +4,6 @@ use syn::visit::{self, Visit};
 
 use crate::names::collect::attrs_of as attrs_of_item;
 use crate::names::resolve::KnownType;
-use crate::rules::source::patterns::Branches;
 use crate::rules::source::{Checker, Local};
 use crate::syntax::cfg::is_test;
 use crate::syntax::peel::referent;
@@ -137,7 +136,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
             syn::Expr::Closure(one) => self.closure(one, &KnownType::Unknown),
             syn::Expr::If(one) => {
                 let otherwise = one.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
-                self.race_condition(&one.cond, &Branches { then: Some(&one.then_branch), otherwise });
+                self.race_condition(&one.cond, &one.then_branch, otherwise);
                 let locals = self.locals.len();
                 self.visit_expr(&one.cond);
                 self.visit_block(&one.then_branch);
@@ -147,7 +146,7 @@ impl<'ast> Visit<'ast> for Checker<'_> {
                 }
             }
             syn::Expr::While(one) => {
-                self.race_condition(&one.cond, &Branches { then: None, otherwise: None });
+                self.race_condition(&one.cond, &one.body, None);
                 visit::visit_expr_while(self, one);
             }
             syn::Expr::Match(one) => {
