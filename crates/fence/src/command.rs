@@ -110,8 +110,7 @@ fn run_command(arguments: impl IntoIterator<Item = OsString>, today: &str) -> Re
     if let Some(text) = arguments.text {
         return Ok(Outcome { code: 0, out: text.to_owned(), err: String::new() });
     }
-    let start = disk::absolute(arguments.manifest.as_deref().unwrap_or(".".into()))?;
-    let found = Fence::find(&start)?;
+    let found = Fence::find(arguments.manifest.as_deref().unwrap_or(".".into()))?;
     let config = config(&arguments, &found, today)?;
     let root = found.root.clone();
     let sources = found.sources(&config);

@@ -6,14 +6,19 @@ use crate::names::inventory::{Owner, Watched, type_name};
 use crate::names::resolve::{Resolver, Scope};
 use crate::syntax::written::{Name, WrittenType};
 
+/// The functions with listed callers, and the number of chokepoint functions.
+pub(crate) struct Callers {
+    pub(crate) watched: Vec<Watched>,
+    pub(crate) chokepoints: usize,
+}
+
 /// Finds the functions with listed callers.
-pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched> {
-    let mut watched = Vec::new();
+pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Callers {
+    let (mut watched, mut chokepoints) = (Vec::new(), 0_usize);
     for (index, module) in resolver.world.modules.iter().enumerate().filter(|(_, module)| !module.test) {
         let Some(table) = resolver.world.table(index) else { continue };
         let here = resolver.world.path_text(index);
-        let is_mint = !config.mint_callers.is_empty()
-            && resolver.world.capability.contains(&resolver.world.package_of(index));
+        let capability = resolver.world.capability.contains(&resolver.world.package_of(index));
         let mut sets = vec![(Owner::Module(module.file, module.table), here.clone(), &table.fns, false)];
         for def in &table.impls {
             let own = resolver.ty(Scope::of(index), &def.own);
@@ -39,8 +44,10 @@ pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched
                     });
                 }
             };
-            let mints = |sig: &FnSig| config.is_chokepoint(&shown, &sig.name);
-            if is_mint && fns.iter().any(mints) {
+            let mints = |sig: &FnSig| !sig.test && config.is_chokepoint(&shown, &sig.name);
+            let mints_here = fns.iter().filter(|sig| capability && mints(sig)).count();
+            chokepoints = chokepoints.saturating_add(mints_here);
+            if mints_here > 0 && !config.mint_callers.is_empty() {
                 let own = shown.rsplit("::").next().unwrap_or_default();
                 watch(&config.mint_callers, &|sig| {
                     // A function that returns the owner gives access to the mint.
@@ -53,7 +60,7 @@ pub(crate) fn read(resolver: &Resolver<'_>, config: &FenceConfig) -> Vec<Watched
             }
         }
     }
-    watched
+    Callers { watched, chokepoints }
 }
 
 fn names_own(ty: &WrittenType, own: &str) -> bool {

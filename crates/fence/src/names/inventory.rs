@@ -1,12 +1,12 @@
 //! The capability types, and the other types and functions that rules watch.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::config::FenceConfig;
 use crate::names::callers;
 use crate::names::collect::TypeDef;
 use crate::names::modules::World;
-use crate::names::resolve::{KnownType, Resolver, Scope, TypeLocation};
+use crate::names::resolve::{KnownType, Resolver, TypeLocation};
 use crate::names::scopes::Scopes;
 use crate::syntax::written::Name;
 
@@ -15,8 +15,6 @@ use crate::syntax::written::Name;
 pub(crate) struct Inventory {
     /// The capability types.
     pub(crate) types: Vec<TypeLocation>,
-    places: BTreeMap<TypeLocation, usize>,
-    names: BTreeMap<Name, usize>,
     pub(crate) race: BTreeSet<TypeLocation>,
     pub(crate) grant: BTreeSet<TypeLocation>,
     /// Watched functions by owner, which is a type or a module.
@@ -48,11 +46,11 @@ pub(crate) enum Owner {
 
 impl Inventory {
     pub(crate) fn at(&self, place: &TypeLocation) -> Option<usize> {
-        self.places.get(place).copied()
+        self.types.iter().position(|known| known == place)
     }
 
     pub(crate) fn by_name(&self, name: &Name) -> Option<usize> {
-        self.names.get(name).copied()
+        self.types.iter().position(|known| known.2 == *name)
     }
 
     pub(crate) fn name(&self, id: usize) -> String {
@@ -73,26 +71,10 @@ impl Inventory {
 pub(crate) fn read(world: &World<'_>, scopes: &Scopes, config: &FenceConfig) -> Inventory {
     let mut inventory = types(world, config);
     // Signatures are resolved against the types found so far, so the order of these steps matters.
-    let mut chokepoints = 0_usize;
-    let resolver = Resolver::new(world, scopes, &inventory);
-    for (index, module) in world.modules.iter().enumerate() {
-        if module.test || !world.capability.contains(&world.package_of(index)) {
-            continue;
-        }
-        let (Some(table), home) = (world.table(index), world.path_text(index)) else { continue };
-        let mut count = |home: &str, name: &Name| {
-            chokepoints = chokepoints.saturating_add(usize::from(config.is_chokepoint(home, name)));
-        };
-        table.fns.iter().filter(|sig| !sig.test).for_each(|sig| count(&home, &sig.name));
-        for def in &table.impls {
-            let own = resolver.ty(Scope::of(index), &def.own);
-            let home = format!("{home}::{}", type_name(&inventory, &own));
-            def.fns.iter().filter(|sig| !sig.test).for_each(|sig| count(&home, &sig.name));
-        }
-    }
-    let watched = callers::read(&resolver, config);
-    inventory.chokepoints = chokepoints;
+    let callers::Callers { watched, chokepoints } =
+        callers::read(&Resolver::new(world, scopes, &inventory), config);
     inventory.watched = watched;
+    inventory.chokepoints = chokepoints;
     inventory
 }
 
@@ -119,11 +101,8 @@ fn types(world: &World<'_>, config: &FenceConfig) -> Inventory {
             if config.grant_type.as_deref() == Some(&**name) {
                 inventory.grant.insert(place.clone());
             }
-            if config.is_capability(name) && !inventory.places.contains_key(&place) {
-                let id = inventory.types.len();
-                inventory.types.push(place.clone());
-                inventory.places.insert(place, id);
-                inventory.names.entry(Name::clone(name)).or_insert(id);
+            if config.is_capability(name) && !inventory.types.contains(&place) {
+                inventory.types.push(place);
             }
         }
     }

@@ -108,8 +108,8 @@ impl fmt::Display for LintRule {
 pub const BLIND_SPOTS: &[(&str, &str)] = &[
     (
         "B01",
-        "a constructor, a conversion, `Default`, `Clone` or `Deserialize` of a capability at the place of use, also \
-         in a derive: F09 reports the definition that permits it, and without one rustc refuses the use",
+        "a constructor, a conversion, a variant, `Default`, `Clone` or `Deserialize` of a capability at the place of \
+         use, also in a derive: F09 reports the definition that permits it, and without one rustc refuses the use",
     ),
     (
         "B02",
@@ -137,5 +137,9 @@ pub const BLIND_SPOTS: &[(&str, &str)] = &[
          macro; `?` into an error type that loses the cause; receivers whose type no annotation, field or signature \
          shows",
     ),
-    ("B10", "scripts outside every package; compiler flags on the command line or in the environment"),
+    (
+        "B10",
+        "scripts outside every package; compiler flags on the command line, in the environment or of a build script; \
+         features of dev-dependencies under resolver 1",
+    ),
 ];

@@ -57,14 +57,14 @@ pub(crate) fn check(
             );
         }
     }
-    watched_hold(world, inventory, config, &mut say);
+    watched_hold(world, inventory, config, &mut |message| say("fence/no-match", message));
 }
 
 fn watched_hold(
     world: &World<'_>,
     inventory: &Inventory,
     config: &FenceConfig,
-    say: &mut impl FnMut(&'static str, String),
+    say: &mut impl FnMut(String),
 ) {
     for restricted in &config.restricted {
         let function = restricted.path.rsplit("::").next().unwrap_or_default();
@@ -73,10 +73,7 @@ fn watched_hold(
             .iter()
             .any(|one| one.callers == restricted.callers && one.functions.contains(function));
         if !found {
-            say(
-                "fence/no-match",
-                format!("no crate defines `{}`, which `restricted` lists", restricted.path),
-            );
+            say(format!("no crate defines `{}`, which `restricted` lists", restricted.path));
         }
     }
     // The paths of all modules and types.
@@ -97,10 +94,7 @@ fn watched_hold(
             }
         };
         if !found {
-            say(
-                "fence/no-match",
-                format!("the caller `{caller}` is not a module or function of the workspace"),
-            );
+            say(format!("the caller `{caller}` is not a module or function of the workspace"));
         }
     }
 }

@@ -196,7 +196,7 @@ fn summary(world: &World<'_>, inventory: &Inventory, report: &mut FenceReport) {
     report.summary.files = world.files.len();
     report.summary.parsed = world.files.iter().filter(|file| file.table.is_ok()).count();
     report.summary.unparsed = report.summary.files.saturating_sub(report.summary.parsed);
-    report.summary.types = inventory.types.iter().map(|ty| ty.2.to_string()).collect();
+    report.summary.types.extend(inventory.types.iter().map(|ty| ty.2.to_string()));
     report.summary.types.sort();
     report.summary.not_scanned.sort();
     report.summary.off.sort();

@@ -27,14 +27,12 @@ pub(crate) struct Unparsed {
 
 /// Returns line and column of a span's start, both from 1.
 pub(crate) fn start(span: Span) -> (u32, u32) {
-    let at = span.start();
-    (clamp(at.line), clamp(at.column + 1))
+    (clamp(span.start().line), clamp(span.start().column + 1))
 }
 
 /// Returns line and column after a span's end, both from 1.
 pub(crate) fn end(span: Span) -> (u32, u32) {
-    let at = span.end();
-    (clamp(at.line), clamp(at.column + 1))
+    (clamp(span.end().line), clamp(span.end().column + 1))
 }
 
 fn clamp(value: usize) -> u32 {

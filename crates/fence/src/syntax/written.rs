@@ -75,8 +75,9 @@ impl Path {
         }
     }
 
-    pub(crate) fn names(names: &[&str]) -> Self {
-        let segs = names.iter().map(|one| Segment { name: Name::from(*one), args: Vec::new() }).collect();
+    /// Creates a path without type arguments.
+    pub(crate) fn plain<'i>(idents: impl IntoIterator<Item = &'i proc_macro2::Ident>) -> Self {
+        let segs = idents.into_iter().map(|one| Segment { name: name(one), args: Vec::new() }).collect();
         Self { leading: PathStart::Name, qself: None, segs }
     }
 }

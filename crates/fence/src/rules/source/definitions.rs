@@ -32,7 +32,7 @@ impl Checker<'_> {
         if !self.capability {
             return;
         }
-        let Meaning::Type(own) = self.resolve(&Path::names(&[&name]), Namespace::Type).what else { return };
+        let Meaning::Type(own) = self.resolve(&Path::plain([ident]), Namespace::Type).what else { return };
         let KnownType::Cap(id) = own else { return };
         let (attrs, fields, open): (_, Vec<&syn::Field>, _) = match item {
             syn::Item::Struct(one) if one.fields.is_empty() => {
@@ -171,7 +171,7 @@ impl Checker<'_> {
 
     /// F10: reports a literal of the grant type outside the chokepoint.
     pub(super) fn grant_literal(&mut self, own: &KnownType, span: Span) {
-        let excused = self.fns.last().is_some_and(|function| function.chokepoint || function.test_feature);
+        let excused = self.fns.last().is_some_and(|here| here.chokepoint || here.test_feature);
         if self.capability && self.is_grant(own) && !excused {
             let message = "a grant is constructed outside the chokepoint".to_owned();
             self.report(LintRule::F10, "grant", span, None, message);
@@ -180,10 +180,8 @@ impl Checker<'_> {
 
     /// F10: reports a capability literal in a function that takes no grant.
     pub(super) fn needs_grant(&mut self, id: usize, span: Span) {
-        let excused = self
-            .fns
-            .last()
-            .is_some_and(|function| function.takes_grant || function.chokepoint || function.test_feature);
+        let here = self.fns.last();
+        let excused = here.is_some_and(|here| here.takes_grant || here.chokepoint || here.test_feature);
         if self.capability && self.config.grant_type.is_some() && !excused {
             let ty = self.inventory.name(id);
             let message = format!("a `{ty}` is constructed in a function that takes no grant");
@@ -194,9 +192,6 @@ impl Checker<'_> {
 
 /// Returns `true` if a field is visible outside its module.
 fn reaches_out(vis: &syn::Visibility) -> bool {
-    match vis {
-        syn::Visibility::Public(_) => true,
-        syn::Visibility::Restricted(restricted) => !restricted.path.is_ident("self"),
-        syn::Visibility::Inherited => false,
-    }
+    let own = matches!(vis, syn::Visibility::Restricted(one) if one.path.is_ident("self"));
+    !own && !matches!(vis, syn::Visibility::Inherited)
 }

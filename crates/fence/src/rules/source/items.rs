@@ -69,11 +69,7 @@ impl Checker<'_> {
                 }
             }
         };
-        if table.is_some() {
-            self.in_table(table, inside);
-        } else {
-            inside(self);
-        }
+        self.in_table(table, inside);
         self.locals.truncate(locals);
     }
 

@@ -11,7 +11,7 @@ use crate::names::resolve::{Meaning, Namespace};
 use crate::rules::source::Checker;
 use crate::syntax::depth::{MAX_NESTED, check_depth};
 use crate::syntax::is_one_of;
-use crate::syntax::written::{Path, PathStart, Segment, name};
+use crate::syntax::written::Path;
 
 /// Macros whose arguments are never code.
 const CLEAN: &str =
@@ -132,8 +132,7 @@ impl Checker<'_> {
         if self.watched.is_empty() {
             return;
         }
-        let segs = idents.iter().map(|ident| Segment { name: name(ident), args: Vec::new() }).collect();
-        let path = Path { leading: PathStart::Name, qself: None, segs };
+        let path = Path::plain(idents);
         let res = self.resolve(&path, Namespace::Value);
         self.watched_path(&res, &idents.iter().collect::<Vec<_>>());
     }

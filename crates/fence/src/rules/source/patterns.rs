@@ -46,12 +46,7 @@ impl Checker<'_> {
     }
 
     /// Reports `if let` and `while let`, alone or in a chain.
-    pub(super) fn race_condition(
-        &mut self,
-        cond: &syn::Expr,
-        then: &syn::Block,
-        otherwise: Option<&syn::Expr>,
-    ) {
+    pub(super) fn race_condition(&mut self, cond: &syn::Expr, then: &syn::Block, or: Option<&syn::Expr>) {
         let mut rest = Some(cond).filter(|_| self.race.is_some());
         while let Some(part) = rest {
             let (last, before) = match part {
@@ -65,7 +60,7 @@ impl Checker<'_> {
             let Some(call) = self.race_call(&one.expr) else { continue };
             let named = self.names_race(|names| {
                 names.visit_expr(cond);
-                let mut next = otherwise;
+                let mut next = or;
                 while let Some(syn::Expr::If(one)) = next {
                     names.visit_expr(&one.cond);
                     next = one.else_branch.as_ref().map(|(_, last)| &**last);

@@ -3,7 +3,7 @@
 //! A wrapper, a collection and their elements all count as the same type: `Vec<T>` where a T is wanted is not code
 //! that rustc accepts.
 
-use crate::names::resolve::{KnownType, Meaning, Namespace, Scope, TypeLocation};
+use crate::names::resolve::{KnownType, Meaning, Namespace, Scope};
 use crate::rules::source::Checker;
 use crate::syntax::is_one_of;
 use crate::syntax::peel::{last_name, referent};
@@ -107,7 +107,7 @@ impl Checker<'_> {
             KnownType::Ref(inner) => self.field_of(inner, field),
             KnownType::Parts(parts) if parts.len() > 1 => parts.get(field.parse::<usize>().ok()?).cloned(),
             _ => {
-                let (file, table, name): TypeLocation = self.inventory.place_of(workspace_type(ty)?)?;
+                let (file, table, name) = self.inventory.place_of(workspace_type(ty)?)?;
                 let home = *self.world.homes.get(&(file, table))?;
                 let ty = self.world.table(home)?.fields.get(&name)?.get(field)?;
                 Some(self.resolver.ty(Scope::of(home), ty))
