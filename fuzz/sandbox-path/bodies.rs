@@ -6,21 +6,19 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
 use plugward_sandbox_path::{
-    FileKind, HardLinks, Jail, MissingFile, Mounts, Names, OpenError, Parents, PathEscape, Perm, Policy,
-    RelPath, RenameMode, SandboxedPath, WalkLimits,
+    FileKind, HardLinks, Jail, MissingFile, Mounts, Names, OpenError, PathEscape, Perm, Policy, RelPath,
+    RenameMode, SandboxedPath, WalkLimits,
 };
 
 const OUTSIDE: &[u8] = b"outside";
 const LIMITS: WalkLimits = WalkLimits { entries: 10_000, depth: 200 };
 
-fn policies() -> [Policy; 6] {
+fn policies() -> [Policy; 4] {
     let standard = Policy::standard();
     [
         standard,
         Policy::agent(),
-        Policy::resolving(),
         standard.with_names(Names::Portable),
-        Policy::resolving().with_parents(Parents::Refuse),
         standard.with_mounts(Mounts::Refuse).with_hard_links_read(HardLinks::Refuse),
     ]
 }
@@ -50,7 +48,7 @@ pub(crate) fn gate(bytes: &[u8]) {
                     assert!(rel.as_bytes().len() <= bytes.len());
                     for part in rel.components() {
                         assert!(!part.is_empty() && part != b"." && part.len() <= 255);
-                        assert!(part != b".." || policy.parents == Parents::Resolve);
+                        assert!(part != b"..");
                         assert!(!part.iter().any(|byte| matches!(byte, 0 | b'/')));
                     }
                     assert!(!rel.to_string().chars().any(char::is_control));
@@ -102,8 +100,6 @@ impl World {
         let second = words.next().unwrap_or_default();
         let policy = *self.jail.policy();
         let rel = RelPath::parse_directory(path, &policy).ok().map(|rel| rel.as_bytes().to_vec());
-        // Where links and `..` are resolved, the name in the model is not the name in the path.
-        let plain = policy.parents == Parents::Refuse && policy.symlinks == Policy::standard().symlinks;
         let file = Perm::PRIVATE_FILE;
         let made = |done: Result<(), OpenError>, kind: FileKind, world: &mut Self| match done {
             Ok(()) => {
@@ -113,7 +109,7 @@ impl World {
             Err(error) => error.code(),
         };
         match verb {
-            b"l" if plain => {
+            b"l" => {
                 let Some(rel) = rel.filter(|rel| !rel.is_empty()) else { return "no name" };
                 let (parent, name) =
                     rel.iter().rposition(|byte| *byte == b'/').map_or((&[][..], 0), |at| (&rel[..at], at));
@@ -201,31 +197,13 @@ impl World {
 
 /// A tree is made, changed and read by lines of `verb path [second]`, on both tiers with the same answers.
 pub(crate) fn tree(bytes: &[u8]) {
-    let Some((first, lines)) = bytes.split_first() else { return };
-    let resolving = first % 2 == 1;
-    // Links are made under a policy that keeps the model exact; resolving policies read and write on top of it.
+    // The first byte chose a policy once; the corpus keeps it.
+    let Some((_, lines)) = bytes.split_first() else { return };
     let mut kernel = World::new(Policy::standard());
     let mut walk = World::new(Policy::standard());
     walk.jail = walk.jail.with_walk_tier().unwrap();
     for line in lines.split(|byte| *byte == b'\n').take(64) {
         assert_eq!(kernel.line(line), walk.line(line), "{}", line.escape_ascii());
-        if resolving && line.starts_with(b"r ") {
-            let path = &line[2..];
-            let codes = [&kernel, &walk].map(|world| {
-                let at = world.home.path().join("jail");
-                let jail = Jail::open(at, Policy::resolving()).unwrap();
-                let is_walk = world.jail.guarantee() != jail.guarantee();
-                let jail = if is_walk { jail.with_walk_tier().unwrap() } else { jail };
-                match jail.read(path, 1000) {
-                    Ok(text) => {
-                        assert_ne!(text, OUTSIDE);
-                        "ok"
-                    }
-                    Err(error) => error.code(),
-                }
-            });
-            assert_eq!(codes[0], codes[1], "{}", line.escape_ascii());
-        }
     }
     kernel.check();
     walk.check();

@@ -82,78 +82,53 @@ struct Arguments {
 /// # Guarantees
 /// The code is that of [`FenceReport::exit_code`], or 2 if an output cannot be written.
 pub fn command(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
-    let code = match run_command(arguments, streams) {
-        Ok(code) => code,
-        Err(Failure::Fence(error)) => {
-            let written = writeln!(
-                streams.err,
-                "error: failed to {}\n  code: {}\n  help: {}",
-                escape_lines(&error.to_string()),
-                error.code(),
-                error.help()
-            );
-            // If stderr is closed, only the exit code can report the failure.
-            drop(written);
-            2
-        }
-        Err(Failure::Output(error)) => {
-            drop(writeln!(streams.err, "error: failed to write the output: {error}"));
-            2
-        }
-    };
-    if streams.out.flush().is_err() { 2 } else { code }
+    let outcome = run_command(arguments, &streams.today).unwrap_or_else(|error| {
+        let text: Vec<String> = error.to_string().lines().map(escape).collect();
+        let err = format!(
+            "error: failed to {}\n  code: {}\n  help: {}\n",
+            text.join("\n"),
+            error.code(),
+            error.help()
+        );
+        Outcome { code: 2, out: String::new(), err }
+    });
+    let written = streams.out.write_all(outcome.out.as_bytes()).and_then(|()| streams.out.flush());
+    // If stderr is closed, only the exit code can report the failure.
+    let written = written.and(streams.err.write_all(outcome.err.as_bytes()));
+    if written.is_err() { 2 } else { outcome.code }
 }
 
-enum Failure {
-    Fence(FenceError),
-    Output(std::io::Error),
+/// The output of a command.
+struct Outcome {
+    code: u8,
+    out: String,
+    err: String,
 }
 
-impl Failure {
-    const fn output(error: std::io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
-fn escape_lines(text: &str) -> String {
-    text.lines().map(escape).collect::<Vec<_>>().join("\n")
-}
-
-fn run_command(
-    arguments: impl IntoIterator<Item = OsString>,
-    streams: &mut Streams<'_>,
-) -> Result<u8, Failure> {
-    let arguments = parse(arguments).map_err(Failure::Fence)?;
+fn run_command(arguments: impl IntoIterator<Item = OsString>, today: &str) -> Result<Outcome, FenceError> {
+    let arguments = parse(arguments)?;
     if let Some(text) = arguments.text {
-        streams.out.write_all(text.as_bytes()).map_err(Failure::output)?;
-        return Ok(0);
+        return Ok(Outcome { code: 0, out: text.to_owned(), err: String::new() });
     }
-    let start = match &arguments.manifest {
-        Some(path) => path.clone(),
-        None => disk::working_directory().map_err(Failure::Fence)?,
-    };
-    let found = Fence::find(&start).map_err(Failure::Fence)?;
-    let config = config(&arguments, &found, &streams.today).map_err(Failure::Fence)?;
+    let found = Fence::find(arguments.manifest.as_deref().unwrap_or(".".into()))?;
+    let config = config(&arguments, &found, today)?;
     let root = found.root.clone();
     let sources = found.sources(&config);
     let mut report = run::run(&sources, &config, RunOptions::default());
     let cases = crate::selftest::into(&mut report, &config);
     if arguments.self_test {
-        return list_cases(&cases, streams);
+        return Ok(list_cases(&cases));
     }
     if let Some(base) = &arguments.relative_to {
-        let base = disk::absolute(base).map_err(Failure::Fence)?;
-        rebase(&mut report, &root, &base);
+        rebase(&mut report, &root, &disk::absolute(base)?);
     }
-    let text = report.render(arguments.format.unwrap_or(Format::Text));
-    streams.out.write_all(text.as_bytes()).map_err(Failure::output)?;
-    streams.out.flush().map_err(Failure::output)?;
+    let mut err = String::new();
     for undecided in report.undecided() {
-        writeln!(streams.err, "error: {}: {}", undecided.code, escape(&undecided.message))
-            .map_err(Failure::output)?;
+        err.push_str(&format!("error: {}: {}\n", undecided.code, escape(&undecided.message)));
     }
-    writeln!(streams.err, "{}", report.summary_line()).map_err(Failure::output)?;
-    Ok(report.exit_code())
+    err.push_str(&format!("{}\n", report.summary_line()));
+    let out = report.render(arguments.format.unwrap_or(Format::Text));
+    Ok(Outcome { code: report.exit_code(), out, err })
 }
 
 fn config(arguments: &Arguments, found: &DiskWorkspace, today: &str) -> Result<FenceConfig, FenceError> {
@@ -235,16 +210,17 @@ fn text(parser: &mut lexopt::Parser, name: &str) -> Result<String, FenceError> {
         .map_err(|value| FenceError::usage(format!("{name} is not UTF-8: {}", value.display())))
 }
 
-fn list_cases(cases: &[crate::selftest::CaseResult], streams: &mut Streams<'_>) -> Result<u8, Failure> {
-    let mut missed = 0_usize;
-    for case in cases {
-        let answer = if case.held { "ok" } else { "MISSED" };
-        missed = missed.saturating_add(usize::from(!case.held));
-        writeln!(streams.out, "{answer:6} {} {}", case.name, case.note).map_err(Failure::output)?;
-    }
-    let held = cases.len().saturating_sub(missed);
-    writeln!(streams.err, "plugward-fence: self-test {held}/{}", cases.len()).map_err(Failure::output)?;
-    Ok(if missed == 0 { 0 } else { 2 })
+fn list_cases(cases: &[crate::selftest::CaseResult]) -> Outcome {
+    let held = cases.iter().filter(|case| case.held).count();
+    let line = |case: &crate::selftest::CaseResult| {
+        if case.held {
+            format!("ok     {}\n", case.name)
+        } else {
+            format!("MISSED {}: {}\n", case.name, case.note)
+        }
+    };
+    let err = format!("plugward-fence: self-test {held}/{}\n", cases.len());
+    Outcome { code: if held == cases.len() { 0 } else { 2 }, out: cases.iter().map(line).collect(), err }
 }
 
 /// Makes the report's paths relative to a directory other than the root.
@@ -252,9 +228,6 @@ fn rebase(report: &mut FenceReport, root: &Utf8Path, base: &Utf8Path) {
     let moved = |file: &str| relative(base, &root.join(file)).to_string();
     for finding in &mut report.findings {
         finding.site.file = moved(&finding.site.file);
-        for via in &mut finding.via {
-            via.file = moved(&via.file);
-        }
     }
     let excerpts = std::mem::take(&mut report.excerpts);
     report.excerpts = excerpts.into_iter().map(|(file, lines)| (moved(&file), lines)).collect();

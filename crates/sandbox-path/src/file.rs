@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use crate::error::{OpenErrorKind, OperationError};
-use crate::imp;
 use crate::meta::Metadata;
+use crate::unix;
 
 /// A regular file that was opened inside a jail.
 ///
@@ -62,7 +62,7 @@ impl SandboxedFile {
     /// # Errors
     /// The system error.
     pub fn meta(&self) -> io::Result<Metadata> {
-        imp::file_meta(&self.file)
+        unix::file_meta(&self.file)
     }
 
     /// Reads up to `max` bytes from `offset`, without moving the position that [`Read`] uses.
@@ -83,7 +83,7 @@ impl SandboxedFile {
         while bytes.len() < max {
             let wanted = max.saturating_sub(bytes.len()).min(piece.len());
             let Some(space) = piece.get_mut(..wanted) else { break };
-            let read = imp::read_at(&self.file, space, at)?;
+            let read = unix::read_at(&self.file, space, at)?;
             let Some(got) = space.get(..read).filter(|got| !got.is_empty()) else {
                 return Ok(Chunk { bytes, end: true });
             };
@@ -92,7 +92,7 @@ impl SandboxedFile {
             at = at.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         }
         // A chunk can be full exactly at the end of the file. Only one more read can tell.
-        let end = imp::read_at(&self.file, &mut [0], at)? == 0;
+        let end = unix::read_at(&self.file, &mut [0], at)? == 0;
         Ok(Chunk { bytes, end })
     }
 
@@ -111,7 +111,7 @@ impl SandboxedFile {
                 let more = bytes.len().max(8192).min(cap.saturating_add(1).saturating_sub(bytes.len()));
                 bytes.try_reserve_exact(more).map_err(|_full| crate::error::PathEscapeKind::Exhausted)?;
             }
-            match imp::read_into(&self.file, &mut bytes) {
+            match unix::read_into(&self.file, &mut bytes) {
                 Ok(0) => return Ok(bytes),
                 Ok(_) if bytes.len() > cap => return Err(OpenErrorKind::TooLarge { limit }.into()),
                 Ok(_) => {}
@@ -155,16 +155,8 @@ impl Seek for SandboxedFile {
     }
 }
 
-#[cfg(unix)]
 impl std::os::fd::AsFd for SandboxedFile {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.file.as_fd()
-    }
-}
-
-#[cfg(windows)]
-impl std::os::windows::io::AsHandle for SandboxedFile {
-    fn as_handle(&self) -> std::os::windows::io::BorrowedHandle<'_> {
-        self.file.as_handle()
     }
 }

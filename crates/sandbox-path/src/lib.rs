@@ -1,14 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(not(unix))]
+compile_error!(
+    "plugward-sandbox-path needs Unix: a lookup opens each directory with `openat` and refuses symlinks"
+);
+
 mod error;
 mod file;
-#[cfg_attr(unix, path = "unix/mod.rs")]
-#[cfg_attr(windows, path = "windows/mod.rs")]
-mod imp;
 mod jail;
 mod meta;
 mod path;
 mod policy;
+mod unix;
 
 pub use error::codes::CODES;
 pub use error::jail::{JailError, JailErrorKind};
@@ -23,4 +26,4 @@ pub use jail::walk::{Walk, WalkEntry, WalkLimits};
 pub use meta::{FileId, FileKind, Metadata, Perm, Stamp};
 pub use path::relative::{RelPath, Relative};
 pub use path::sandboxed::{FileAccess, SandboxedPath, UnpinnedPath};
-pub use policy::{Dotfiles, HardLinks, Mounts, Names, Parents, Policy, Symlinks};
+pub use policy::{Dotfiles, HardLinks, Mounts, Names, Policy};

@@ -10,7 +10,7 @@ pub enum FileKind {
     File,
     /// A directory.
     Directory,
-    /// A symlink; on Windows any reparse point.
+    /// A symlink.
     Symlink,
     /// A named pipe.
     Fifo,

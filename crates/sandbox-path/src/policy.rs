@@ -1,25 +1,5 @@
 //! The policy of a jail: named choices, without a default.
 
-/// The handling of symlinks in any component of a path.
-#[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Symlinks {
-    /// A symlink in any component is refused.
-    Refuse,
-    /// Symlinks that stay inside the jail are resolved by this crate, handle by handle.
-    FollowBeneath,
-}
-
-/// The handling of `..` in a path.
-#[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Parents {
-    /// A `..` is refused before any system call.
-    Refuse,
-    /// A `..` is the parent of the directory reached so far. Above the jail it is refused.
-    Resolve,
-}
-
 /// The handling of mounts inside the jail.
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +34,7 @@ pub enum Dotfiles {
 #[expect(clippy::exhaustive_enums, reason = "a new choice must be seen by every host that builds a policy")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Names {
-    /// All names of this platform. On Windows this is the same as `Portable`.
+    /// All names of this platform.
     Native,
     /// Names with the same meaning on every platform: no device names, streams, trailing dots or 8.3 names.
     Portable,
@@ -62,8 +42,8 @@ pub enum Names {
 
 /// The policy of a jail.
 ///
-/// There is no default: [`Policy::standard`], [`Policy::agent`] and [`Policy::resolving`] are starting points, and
-/// each `with_…` function changes one choice.
+/// Under every policy, symlinks and `..` are refused. There is no default for the other choices: [`Policy::standard`]
+/// and [`Policy::agent`] are starting points, and each `with_…` function changes one choice.
 ///
 /// # Examples
 /// ```
@@ -76,10 +56,6 @@ pub enum Names {
 #[non_exhaustive]
 #[must_use = "pass the policy to `Jail::open`"]
 pub struct Policy {
-    /// Symlinks.
-    pub symlinks: Symlinks,
-    /// `..` components.
-    pub parents: Parents,
     /// Mounts inside the jail.
     pub mounts: Mounts,
     /// Files with several hard links, opened for reading.
@@ -93,11 +69,9 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns the policy for reading a directory as it is. It refuses symlinks and `..`.
+    /// Returns the policy for reading a directory as it is.
     pub const fn standard() -> Self {
         Self {
-            symlinks: Symlinks::Refuse,
-            parents: Parents::Refuse,
             mounts: Mounts::Allow,
             hard_links_read: HardLinks::Allow,
             hard_links_write: HardLinks::Refuse,
@@ -116,21 +90,6 @@ impl Policy {
             dotfiles: Dotfiles::Refuse,
             ..Self::standard()
         }
-    }
-
-    /// Returns the policy that resolves symlinks and `..` inside the jail.
-    pub const fn resolving() -> Self {
-        Self { symlinks: Symlinks::FollowBeneath, parents: Parents::Resolve, ..Self::standard() }
-    }
-
-    /// Sets the handling of symlinks.
-    pub const fn with_symlinks(self, symlinks: Symlinks) -> Self {
-        Self { symlinks, ..self }
-    }
-
-    /// Sets the handling of `..`.
-    pub const fn with_parents(self, parents: Parents) -> Self {
-        Self { parents, ..self }
     }
 
     /// Sets the handling of mounts inside the jail.

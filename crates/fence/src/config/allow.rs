@@ -21,18 +21,13 @@ pub(crate) fn apply(mut findings: Vec<LintFinding>, config: &FenceConfig) -> All
                 && allow.item.as_ref().is_none_or(|item| *item == finding.item)
         };
         let found = findings.iter().filter(|finding| fits(finding)).count();
-        let past = config.today.as_deref().is_some_and(|today| today > allow.expires.as_str());
-        if past {
-            let message =
-                format!("the allow of {} in {} expired on {}", allow.rule, allow.path, allow.expires);
-            faults.push(fault(config, allow.line, "expired", message));
+        let name = format!("the allow of {} in {}", allow.rule, allow.path);
+        if config.today.as_deref().is_some_and(|today| today > allow.expires.as_str()) {
+            faults.push(fault(config, allow.line, "expired", format!("{name} expired on {}", allow.expires)));
             continue;
         }
         if found != allow.count {
-            let message = format!(
-                "the allow of {} in {} has the count {}, and {found} findings match",
-                allow.rule, allow.path, allow.count
-            );
+            let message = format!("{name} has the count {}, and {found} findings match", allow.count);
             faults.push(fault(config, allow.line, "count", message));
             continue;
         }

@@ -3,12 +3,14 @@
 pub(crate) mod allow;
 
 use serde::Deserialize;
+use toml::de::DeValue;
 
 use crate::syntax::toml_table::{dig, line_at};
 use crate::{FenceError, LintRule};
 
 /// The settings of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct FenceConfig {
     /// Packages that define capability types.
@@ -29,11 +31,9 @@ pub struct FenceConfig {
     pub test_only_features: Vec<String>,
     /// Attributes that mark a function as a test.
     pub test_attributes: Vec<String>,
-    /// Words that may not occur in the name of a capability type's member.
-    pub forbidden_members: Vec<String>,
-    /// Further derives that rule F06 reports.
+    /// Further derives that rule F09 reports.
     pub extra_derives: Vec<String>,
-    /// `true` if every dependent has to forbid unsafe code.
+    /// `true` if capability crates and their dependents have to forbid unsafe code, as they do by default.
     pub require_forbid_unsafe: bool,
     /// The least number of source files. A run over fewer is undecided, since the path was probably wrong.
     pub min_files: usize,
@@ -42,10 +42,13 @@ pub struct FenceConfig {
     /// Known findings.
     pub allow: Vec<AllowEntry>,
     /// `true` if every member counts as a dependent.
+    #[serde(skip)]
     pub assume_all_dependents: bool,
     /// The day of the run as `YYYY-MM-DD`. Without it no allow expires.
+    #[serde(skip)]
     pub today: Option<String>,
     /// The file that the config comes from, for messages.
+    #[serde(skip)]
     pub(crate) origin: String,
 }
 
@@ -102,26 +105,6 @@ pub struct AllowEntry {
     pub(crate) line: u32,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawConfig {
-    capability_crates: Option<Vec<String>>,
-    type_glob: Option<String>,
-    exclude_types: Option<Vec<String>>,
-    chokepoint: Option<Vec<String>>,
-    grant_type: Option<String>,
-    mint_callers: Option<Vec<String>>,
-    restricted: Option<Vec<RestrictedFunction>>,
-    test_only_features: Option<Vec<String>>,
-    test_attributes: Option<Vec<String>>,
-    forbidden_members: Option<Vec<String>>,
-    extra_derives: Option<Vec<String>>,
-    require_forbid_unsafe: Option<bool>,
-    min_files: Option<usize>,
-    race: Option<RaceConfig>,
-    allow: Option<Vec<toml::Spanned<AllowEntry>>>,
-}
-
 /// The capability crate that is used if the config names none.
 pub(crate) const DEFAULT_CRATE: &str = "plugward-capability";
 
@@ -140,9 +123,8 @@ impl FenceConfig {
             restricted: Vec::new(),
             test_only_features: owned(&["test-util"]),
             test_attributes: owned(&["tokio::test", "async_std::test", "rstest::rstest"]),
-            forbidden_members: owned(&["push"]),
             extra_derives: Vec::new(),
-            require_forbid_unsafe: false,
+            require_forbid_unsafe: true,
             min_files: 1,
             race: None,
             allow: Vec::new(),
@@ -167,50 +149,27 @@ impl FenceConfig {
     /// # Ok::<(), plugward_fence::FenceError>(())
     /// ```
     pub fn parse(text: &str, origin: &str) -> Result<Self, FenceError> {
-        let raw: RawConfig = toml::from_str(text).map_err(|error| fault(text, origin, 0, &error))?;
-        let line_of = |start: usize| line_at(text, start);
-        Self::from_raw(raw, origin, line_of)
+        let document = toml::de::DeTable::parse(text).map_err(|error| fault(text, origin, 0, &error))?;
+        let span = document.span();
+        Self::read(text, origin, &toml::Spanned::new(span, DeValue::Table(document.into_inner())))
     }
 
     /// Reads the table at `path` (keys from the outside in) of a manifest; `None` if the table does not
     /// exist.
     pub(crate) fn from_manifest(text: &str, origin: &str, path: &[&str]) -> Result<Option<Self>, FenceError> {
         let document = toml::de::DeTable::parse(text).map_err(|error| fault(text, origin, 0, &error))?;
-        let Some(block) = dig(document.get_ref(), path) else { return Ok(None) };
-        let deserializer = toml::de::ValueDeserializer::from(block.clone());
-        let raw = RawConfig::deserialize(deserializer)
-            .map_err(|error| fault(text, origin, block.span().start, &error))?;
-        let line_of = |start: usize| line_at(text, start);
-        Self::from_raw(raw, origin, line_of).map(Some)
+        dig(document.get_ref(), path).map(|block| Self::read(text, origin, block)).transpose()
     }
 
-    fn from_raw(raw: RawConfig, origin: &str, line_of: impl Fn(usize) -> u32) -> Result<Self, FenceError> {
-        let mut config = Self::for_crates(&[]);
+    fn read(text: &str, origin: &str, block: &toml::Spanned<DeValue<'_>>) -> Result<Self, FenceError> {
+        let deserializer = toml::de::ValueDeserializer::from(block.clone());
+        let mut config = Self::deserialize(deserializer)
+            .map_err(|error| fault(text, origin, block.span().start, &error))?;
         origin.clone_into(&mut config.origin);
-        config.capability_crates = raw.capability_crates.unwrap_or_default();
-        let set = |slot: &mut Vec<String>, value: Option<Vec<String>>| {
-            if let Some(value) = value {
-                *slot = value;
-            }
-        };
-        set(&mut config.exclude_types, raw.exclude_types);
-        set(&mut config.chokepoint, raw.chokepoint);
-        set(&mut config.mint_callers, raw.mint_callers);
-        set(&mut config.test_only_features, raw.test_only_features);
-        set(&mut config.test_attributes, raw.test_attributes);
-        set(&mut config.forbidden_members, raw.forbidden_members);
-        set(&mut config.extra_derives, raw.extra_derives);
-        if let Some(glob) = raw.type_glob {
-            config.type_glob = glob;
-        }
-        config.grant_type = raw.grant_type;
-        config.restricted = raw.restricted.unwrap_or_default();
-        config.require_forbid_unsafe = raw.require_forbid_unsafe.unwrap_or(false);
-        config.min_files = raw.min_files.unwrap_or(1);
-        config.race = raw.race;
-        for allow in raw.allow.unwrap_or_default() {
-            let line = line_of(allow.span().start);
-            config.allow.push(AllowEntry { line, ..allow.into_inner() });
+        let allows =
+            block.get_ref().as_table().and_then(|table| dig(table, &["allow"])?.get_ref().as_array());
+        for (allow, written) in config.allow.iter_mut().zip(allows.into_iter().flatten()) {
+            allow.line = line_at(text, written.span().start);
         }
         config.check()?;
         Ok(config)
@@ -274,25 +233,8 @@ fn fault(text: &str, origin: &str, start: usize, error: &toml::de::Error) -> Fen
 
 /// Returns `true` if a text is a valid date.
 pub(crate) fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let [year, month, day] = parts.as_slice() else { return false };
-    let number = |part: &str, digits: usize| {
-        (part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit()))
-            .then(|| part.parse::<u32>().ok())
-            .flatten()
-    };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
-        return false;
-    };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        1..=12 => 31,
-        _ => return false,
-    };
-    (1..=days).contains(&day)
+    let date = text.parse::<toml::value::Datetime>();
+    date.is_ok_and(|date| date.date.is_some() && date.time.is_none() && date.offset.is_none())
 }
 
 /// Matches a glob in which at least one `*` must match a character, so that `Capability` alone does not
@@ -317,6 +259,12 @@ pub(crate) fn glob_match(glob: &str, name: &str) -> bool {
         }
     }
     rest.ends_with(last)
+}
+
+impl Default for FenceConfig {
+    fn default() -> Self {
+        Self::for_crates(&[])
+    }
 }
 
 /// Returns the date of a number of seconds since 1970 in UTC, as `YYYY-MM-DD`.

@@ -35,15 +35,9 @@ pub(crate) fn read(path: &Utf8Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Returns the length of a file, or 0 if it cannot be read.
-pub(crate) fn size(path: &Utf8Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |meta| meta.len())
-}
-
 /// Reads a text file that has to exist.
 pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
-    let fault =
-        |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
+    let fault = |problem: String| FenceError::new(FenceErrorKind::Manifest, path.as_str(), problem);
     let bytes = read(path).map_err(|error| fault(error.to_string()))?;
     let bytes = bytes.ok_or_else(|| fault("no such file".to_owned()))?;
     String::from_utf8(bytes).map_err(|error| fault(error.to_string()))
@@ -51,23 +45,13 @@ pub(crate) fn read_text(path: &Utf8Path) -> Result<String, FenceError> {
 
 /// Returns the absolute form of a path to an existing directory.
 pub(crate) fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf, FenceError> {
-    let fault =
-        |problem: String| FenceError::new(FenceErrorKind::Manifest { path: path.to_string(), problem });
-    let full = std::path::absolute(path).map_err(|error| fault(error.to_string()))?;
-    let full = full.canonicalize().map_err(|error| fault(error.to_string()))?;
-    Utf8PathBuf::from_path_buf(full).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
-}
-
-/// Returns the working directory.
-pub(crate) fn working_directory() -> Result<Utf8PathBuf, FenceError> {
-    let fault = |problem: String| FenceError::usage(format!("working directory: {problem}"));
-    let dir = std::env::current_dir().map_err(|error| fault(error.to_string()))?;
-    Utf8PathBuf::from_path_buf(dir).map_err(|path| fault(format!("{} is not UTF-8", path.display())))
+    let full = path.canonicalize_utf8();
+    full.map_err(|error| FenceError::new(FenceErrorKind::Manifest, path.as_str(), error.to_string()))
 }
 
 /// Runs `cargo metadata` without dependencies and without network access.
 pub(crate) fn cargo_metadata(manifest: &Utf8Path) -> Result<Vec<u8>, FenceError> {
-    let fault = |problem: String| FenceError::new(FenceErrorKind::Metadata { problem });
+    let fault = |problem: String| FenceError::new(FenceErrorKind::Metadata, manifest.as_str(), problem);
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
@@ -103,22 +87,27 @@ pub(crate) fn list(
         if skip.contains(&full) || !seen.first_time(&full) {
             continue;
         }
-        let entries = match full.read_dir_utf8() {
-            Ok(entries) => entries,
-            Err(error) => {
-                listing.faults.push(format!("cannot list {relative}: {error}"));
-                continue;
+        let entries = full.read_dir_utf8().and_then(|entries| {
+            entries
+                .map(|entry| entry.and_then(|entry| Ok((entry.file_type()?, entry))))
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let entries = entries.unwrap_or_else(|error| {
+            listing.faults.push(format!("cannot list {relative}: {error}"));
+            Vec::new()
+        });
+        for (kind, entry) in entries {
+            let (link, path) = (kind.is_symlink(), relative.join(entry.file_name()));
+            // A dangling symlink contains no code.
+            let is_dir =
+                kind.is_dir() || link && std::fs::metadata(entry.path()).is_ok_and(|meta| meta.is_dir());
+            if is_dir && entry.file_name() != ".git" {
+                stack.push(path);
+            } else if entry.file_name() == "Cargo.toml" {
+                listing.manifests.push(path);
+            } else if !is_dir && path.extension() == Some("rs") && (!link || seen.first_time(entry.path())) {
+                listing.sources.push(path);
             }
-        };
-        for entry in entries {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    listing.faults.push(format!("cannot read an entry of {relative}: {error}"));
-                    continue;
-                }
-            };
-            one(&entry, &relative, &mut listing, &mut stack, seen);
         }
     }
     listing.sources.sort();
@@ -126,51 +115,12 @@ pub(crate) fn list(
     listing
 }
 
-fn one(
-    entry: &camino::Utf8DirEntry,
-    relative: &Utf8Path,
-    listing: &mut Listing,
-    stack: &mut Vec<Utf8PathBuf>,
-    seen: &mut VisitedFiles,
-) {
-    let name = entry.file_name();
-    let path = relative.join(name);
-    let Ok(mut kind) = entry.file_type() else { return };
-    let link = kind.is_symlink();
-    if link {
-        // A dangling symlink contains no code.
-        let Ok(meta) = std::fs::metadata(entry.path()) else { return };
-        kind = meta.file_type();
-    }
-    if kind.is_dir() {
-        if name != ".git" {
-            stack.push(path);
-        }
-    } else if name == "Cargo.toml" {
-        listing.manifests.push(path);
-    } else if entry.path().extension() == Some("rs") && (!link || seen.first_time(entry.path())) {
-        listing.sources.push(path);
-    }
-}
-
-/// Visited files and directories by device and inode.
+/// Visited files and directories by their path without symlinks.
 #[derive(Debug, Default)]
-pub(crate) struct VisitedFiles(BTreeSet<(u64, u64)>);
+pub(crate) struct VisitedFiles(BTreeSet<Utf8PathBuf>);
 
 impl VisitedFiles {
-    #[cfg(unix)]
     fn first_time(&mut self, path: &Utf8Path) -> bool {
-        use std::os::unix::fs::MetadataExt as _;
-        std::fs::metadata(path).map_or(true, |meta| self.0.insert((meta.dev(), meta.ino())))
-    }
-
-    #[cfg(not(unix))]
-    fn first_time(&mut self, path: &Utf8Path) -> bool {
-        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-        path.canonicalize().map_or(true, |full| {
-            let mut hasher = DefaultHasher::new();
-            full.hash(&mut hasher);
-            self.0.insert((0, hasher.finish()))
-        })
+        path.canonicalize_utf8().map_or(true, |full| self.0.insert(full))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::UndecidedReason;
 use crate::config::FenceConfig;
-use crate::input::{Package, Sources, TargetKind};
+use crate::input::{Package, Sources};
 use crate::names::modules::{self, World};
 use crate::report::FenceReport;
 use crate::syntax::written::Name;
@@ -35,153 +35,44 @@ pub(crate) fn read<'a>(
         report.undecided.push(UndecidedReason::new("fence/no-match", message));
     }
     let special: BTreeSet<usize> = capability.union(&races).copied().collect();
-    let edges: Vec<BTreeSet<usize>> =
-        packages.iter().map(|package| edges(packages, package, &special)).collect();
-    let reach: Vec<BTreeSet<usize>> = (0..packages.len()).map(|start| closure(&edges, start)).collect();
+    let externs: Vec<_> = (0..packages.len()).map(|index| externs(packages, index, &special)).collect();
+    let reach: Vec<BTreeSet<usize>> = (0..packages.len()).map(|start| closure(&externs, start)).collect();
     let seeing = |targets: &BTreeSet<usize>| -> BTreeSet<usize> {
-        let all = reach.iter().enumerate();
-        all.filter(|(index, reached)| {
+        let all = reach.iter().enumerate().filter(|(index, reached)| {
             !targets.contains(index) && (config.assume_all_dependents || !reached.is_disjoint(targets))
-        })
-        .map(|(index, _)| index)
-        .collect()
+        });
+        all.map(|(index, _)| index).filter(|_| !targets.is_empty()).collect()
     };
-    let dependents = if capability.is_empty() { BTreeSet::new() } else { seeing(&capability) };
-    let race_dependents = if races.is_empty() { BTreeSet::new() } else { seeing(&races) };
-    // The owners of restricted functions, and the packages that see them.
-    let owners: BTreeSet<usize> = packages
-        .iter()
-        .enumerate()
-        .filter(|(_, package)| {
-            let lib = package.lib_name();
-            config.restricted.iter().any(|one| one.path.split("::").next() == lib.as_deref())
-        })
-        .map(|(index, _)| index)
-        .collect();
-    let suppliers: BTreeSet<usize> = dependents
-        .iter()
-        .flat_map(|index| reach.get(*index).into_iter().flatten().copied())
-        .filter(|index| !dependents.contains(index) && !capability.contains(index))
-        .filter(|index| packages.get(*index).is_some_and(|package| supplies_macros(sources, package)))
-        .collect();
-    let mut scanned: BTreeSet<usize> = special;
-    scanned.extend(&suppliers);
-    scanned.extend(&dependents);
-    scanned.extend(&race_dependents);
-    scanned.extend(&owners);
-    if !owners.is_empty() {
-        scanned.extend(seeing(&owners));
-    }
-    for (index, package) in packages.iter().enumerate() {
-        if !scanned.contains(&index) {
-            let what = if package.member { "member" } else { "package" };
-            report
-                .summary
-                .not_scanned
-                .push(format!("{what} {} does not depend on a checked crate", package.name));
-        }
-    }
-    World {
-        externs: packages
-            .iter()
-            .enumerate()
-            .map(|(index, package)| {
-                let mut own = externs(packages, index, package, &capability);
-                if suppliers.contains(&index) {
-                    called_with(packages, index, &reach, &dependents, &capability, &mut own);
-                }
-                own
-            })
-            .collect(),
-        packages,
-        files: Vec::new(),
-        by_path: BTreeMap::new(),
-        modules: Vec::new(),
-        homes: BTreeMap::new(),
-        krates: Vec::new(),
-        libs: BTreeMap::new(),
-        opaque: Vec::new(),
-        scanned,
-        capability,
-        dependents,
-        race_dependents,
-        suppliers,
-        reach,
-    }
+    // The owners of restricted functions.
+    let owners = packages.iter().enumerate().filter(|(_, package)| {
+        let lib = package.lib_name();
+        config.restricted.iter().any(|one| one.path.split("::").next() == lib.as_deref())
+    });
+    let owners: BTreeSet<usize> = owners.map(|(index, _)| index).collect();
+    let (dependents, race_dependents) = (seeing(&capability), seeing(&races));
+    let sets = [&special, &owners, &dependents, &race_dependents, &seeing(&owners)];
+    let scanned: BTreeSet<usize> = sets.into_iter().flatten().copied().collect();
+    let rest = packages.iter().enumerate().filter(|(index, _)| !scanned.contains(index));
+    report.summary.not_scanned.extend(rest.map(|(_, package)| {
+        let what = if package.member { "member" } else { "package" };
+        format!("{what} {} does not depend on a checked crate", package.name)
+    }));
+    World { packages, externs, scanned, capability, dependents, race_dependents, reach, ..World::default() }
 }
 
-/// Returns `true` if a package exports macros, whose code becomes part of the calling crate.
-fn supplies_macros(sources: &Sources<'_>, package: &Package) -> bool {
-    package.targets.iter().any(|target| target.kind == TargetKind::ProcMacro)
-        || package.files.iter().any(|file| {
-            let bytes = (sources.reader)(file).ok().flatten().unwrap_or_default();
-            memchr::memmem::find(&bytes, b"macro_rules").is_some()
-        })
-}
-
-/// Makes the capability crates' names count in packages that export macros, because a macro's body is
-/// compiled in the calling crate.
-fn called_with(
-    packages: &[Package],
-    supplier: usize,
-    reach: &[BTreeSet<usize>],
-    dependents: &BTreeSet<usize>,
-    capability: &BTreeSet<usize>,
-    own: &mut BTreeMap<Name, Option<usize>>,
-) {
-    for caller in dependents {
-        if !reach.get(*caller).is_some_and(|reached| reached.contains(&supplier)) {
-            continue;
-        }
-        let Some(package) = packages.get(*caller) else { continue };
-        for (name, member) in externs(packages, *caller, package, capability) {
-            if member.is_some_and(|member| capability.contains(&member) || dependents.contains(&member)) {
-                own.entry(name).or_insert(member);
-            }
-        }
-    }
-}
-
-fn find_dependency(
-    packages: &[Package],
-    dependency: &crate::input::Dependency,
-    special: &BTreeSet<usize>,
-) -> Option<usize> {
-    if let Some(path) = &dependency.path {
-        let path = modules::normal(path);
-        return packages.iter().position(|package| package.dir == path);
-    }
-    // A match by name alone is needed only here: a patch may replace the registry crate with the member.
-    special
-        .iter()
-        .copied()
-        .find(|index| packages.get(*index).is_some_and(|package| package.name == dependency.package))
-}
-
-fn edges(packages: &[Package], package: &Package, special: &BTreeSet<usize>) -> BTreeSet<usize> {
-    package.dependencies.iter().filter_map(|one| find_dependency(packages, one, special)).collect()
-}
-
-fn closure(edges: &[BTreeSet<usize>], start: usize) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    let mut stack: Vec<usize> = edges.get(start).into_iter().flatten().copied().collect();
-    while let Some(next) = stack.pop() {
-        if seen.insert(next) {
-            stack.extend(edges.get(next).into_iter().flatten().copied());
-        }
-    }
-    seen
-}
-
-fn externs(
-    packages: &[Package],
-    index: usize,
-    package: &Package,
-    special: &BTreeSet<usize>,
-) -> BTreeMap<Name, Option<usize>> {
+/// Returns the names of other crates in a package's code, with their index if they are packages of the workspace.
+fn externs(packages: &[Package], index: usize, special: &BTreeSet<usize>) -> BTreeMap<Name, Option<usize>> {
     let mut names = BTreeMap::new();
+    let Some(package) = packages.get(index) else { return names };
     for dependency in &package.dependencies {
-        let member = find_dependency(packages, dependency, special);
+        let member = match dependency.path.as_ref().map(|path| modules::normal(path)) {
+            Some(path) => packages.iter().position(|package| package.dir == path),
+            // A patch may replace the registry crate with the member.
+            None => special
+                .iter()
+                .copied()
+                .find(|index| packages.get(*index).is_some_and(|package| package.name == dependency.package)),
+        };
         let lib = member.and_then(|member| packages.get(member)?.lib_name());
         let name = dependency.rename.clone().or(lib).unwrap_or_else(|| dependency.package.clone());
         let entry = names.entry(Name::from(name.replace('-', "_"))).or_insert(member);
@@ -193,7 +84,18 @@ fn externs(
     names
 }
 
-/// Returns `true` if a package depends on another one, directly or indirectly.
-pub(crate) fn sees(world: &World<'_>, package: usize, other: usize) -> bool {
-    world.reach.get(package).is_some_and(|reached| reached.contains(&other))
+/// Returns the direct and indirect dependencies of a package.
+fn closure(externs: &[BTreeMap<Name, Option<usize>>], start: usize) -> BTreeSet<usize> {
+    let direct = |from: usize| {
+        let names = externs.get(from).into_iter().flat_map(BTreeMap::values);
+        names.flatten().copied().filter(move |to| *to != from)
+    };
+    let mut seen = BTreeSet::new();
+    let mut stack: Vec<usize> = direct(start).collect();
+    while let Some(next) = stack.pop() {
+        if seen.insert(next) {
+            stack.extend(direct(next));
+        }
+    }
+    seen
 }

@@ -5,10 +5,12 @@ pub(crate) mod members;
 pub(crate) mod workspace;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The table in which a dependency is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "cargo has exactly these three")]
 pub enum DependencyKind {
     /// `[dependencies]`.
@@ -19,53 +21,58 @@ pub enum DependencyKind {
     Build,
 }
 
-/// One dependency of a package.
-#[derive(Debug, Clone)]
+/// One dependency of a package, as `cargo metadata` prints it.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Dependency {
     /// The package's name.
+    #[serde(rename = "name")]
     pub(crate) package: String,
     /// The name in code, if it differs from the package's.
     pub(crate) rename: Option<String>,
-    pub(crate) kind: DependencyKind,
+    /// Without a kind it is a normal dependency.
+    pub(crate) kind: Option<DependencyKind>,
     /// The directory of a path dependency, relative to the workspace root.
     pub(crate) path: Option<Utf8PathBuf>,
     pub(crate) features: Vec<String>,
 }
 
 /// The kind of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<String>")]
 pub(crate) enum TargetKind {
-    Lib,
-    ProcMacro,
-    Bin,
-    Example,
+    /// A library or a proc macro, which other packages see under its name.
+    Library,
     Test,
-    Bench,
-    Build,
+    /// A program, an example, a benchmark or a build script.
+    Other,
 }
 
-impl TargetKind {
-    /// Returns `true` if other packages see the target under its name.
-    pub(crate) const fn is_library(self) -> bool {
-        matches!(self, Self::Lib | Self::ProcMacro)
+impl From<Vec<String>> for TargetKind {
+    fn from(kinds: Vec<String>) -> Self {
+        match kinds.first().map(String::as_str) {
+            Some("test") => Self::Test,
+            Some("bin" | "example" | "bench" | "custom-build") => Self::Other,
+            // `lib`, `proc-macro`, and the crate types of a library.
+            _ => Self::Library,
+        }
     }
 }
 
-/// A crate root.
-#[derive(Debug, Clone)]
+/// A crate root, as `cargo metadata` prints it.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Target {
     pub(crate) name: String,
     pub(crate) kind: TargetKind,
+    #[serde(rename = "src_path")]
     pub(crate) root: Utf8PathBuf,
 }
 
 /// A package of the workspace, or a nested one that is not a member.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// The directory, relative to the root. It is empty for the root package.
     pub(crate) dir: Utf8PathBuf,
-    pub(crate) edition_2015: bool,
     pub(crate) targets: Vec<Target>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
@@ -74,53 +81,25 @@ pub(crate) struct Package {
     pub(crate) forbids_unsafe: bool,
     /// The source files in its directory, without those of nested packages.
     pub(crate) files: Vec<Utf8PathBuf>,
+    pub(crate) manifest: Option<Manifest>,
 }
 
 impl Package {
-    /// Creates a package without targets, dependencies and files.
-    pub(crate) const fn new(name: String, dir: Utf8PathBuf) -> Self {
-        Self {
-            name,
-            dir,
-            edition_2015: false,
-            targets: Vec::new(),
-            dependencies: Vec::new(),
-            features: BTreeMap::new(),
-            member: false,
-            forbids_unsafe: false,
-            files: Vec::new(),
-        }
-    }
-
     /// Returns the library's name in code.
     pub(crate) fn lib_name(&self) -> Option<String> {
-        self.targets
-            .iter()
-            .find(|target| target.kind.is_library())
-            .map(|target| target.name.replace('-', "_"))
+        let lib = self.targets.iter().find(|target| target.kind == TargetKind::Library);
+        lib.map(|target| target.name.replace('-', "_"))
     }
 }
 
 /// Reads a file by its path relative to the root; `Ok(None)` if it does not exist.
 pub(crate) type Reader<'a> = dyn Fn(&Utf8Path) -> std::io::Result<Option<Vec<u8>>> + Sync + 'a;
 
-/// Returns the length of a file. The longest files are read first, so an estimate is good enough.
-pub(crate) type Sizer<'a> = dyn Fn(&Utf8Path) -> u64 + Sync + 'a;
-
 /// A text file that is not Rust source: a manifest, a lockfile, or a cargo config.
 #[derive(Debug, Clone)]
 pub(crate) struct Manifest {
     pub(crate) path: Utf8PathBuf,
     pub(crate) text: String,
-}
-
-/// How cargo treats the features of dev-dependencies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FeatureResolver {
-    /// Resolver 1: they are enabled in every build.
-    Unifies,
-    /// Resolver 2 and later: they are enabled in builds of tests only.
-    Keeps,
 }
 
 /// The packages and files that a run checks.
@@ -130,14 +109,10 @@ pub(crate) enum FeatureResolver {
 pub struct Sources<'a> {
     pub(crate) packages: Vec<Package>,
     pub(crate) reader: Box<Reader<'a>>,
-    pub(crate) sizer: Box<Sizer<'a>>,
     /// The root manifest.
     pub(crate) root: Option<Manifest>,
-    /// Manifests by package, in the order of `packages`.
-    pub(crate) manifests: Vec<Option<Manifest>>,
     pub(crate) lock: Option<Manifest>,
     pub(crate) cargo_config: Vec<Manifest>,
-    pub(crate) resolver: FeatureResolver,
     /// Packages that are not scanned, with the reason.
     pub(crate) skipped: Vec<String>,
     /// Faults that were found while the workspace was read.
@@ -185,18 +160,12 @@ impl<'a> Sources<'a> {
     #[must_use]
     pub fn in_memory(packages: &[PackageSpec], files: &'a BTreeMap<String, Vec<u8>>) -> Self {
         let packages: Vec<Package> = packages.iter().map(|spec| package_of(spec, packages, files)).collect();
-        let manifests = packages.iter().map(|_| None).collect();
         Self {
             packages,
             reader: Box::new(move |path| Ok(files.get(path.as_str()).cloned())),
-            sizer: Box::new(move |path| {
-                files.get(path.as_str()).map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX))
-            }),
             root: None,
-            manifests,
             lock: None,
             cargo_config: Vec::new(),
-            resolver: FeatureResolver::Keeps,
             skipped: Vec::new(),
             faults: Vec::new(),
         }
@@ -223,7 +192,7 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
         .map(|(package, rename, kind)| Dependency {
             package: package.clone(),
             rename: rename.clone(),
-            kind: *kind,
+            kind: Some(*kind),
             path: all.iter().find(|other| other.name == *package).map(|other| Utf8PathBuf::from(&other.dir)),
             features: Vec::new(),
         })
@@ -233,41 +202,32 @@ fn package_of(spec: &PackageSpec, all: &[PackageSpec], files: &BTreeMap<String, 
         dependencies,
         member: true,
         files: below,
-        ..Package::new(spec.name.clone(), dir)
+        name: spec.name.clone(),
+        dir,
+        ..Package::default()
     }
 }
 
 /// Detects targets at cargo's default locations.
-pub(crate) fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8PathBuf]) -> Vec<Target> {
+fn conventional_targets(name: &str, dir: &Utf8Path, files: &[Utf8PathBuf]) -> Vec<Target> {
     let mut targets = Vec::new();
     for file in files {
         let Ok(inside) = file.strip_prefix(dir) else { continue };
         let parts: Vec<&str> = inside.components().map(|part| part.as_str()).collect();
         let found = match parts.as_slice() {
-            ["build.rs"] => Some((TargetKind::Build, "build_script_build")),
-            ["src", "lib.rs"] => Some((TargetKind::Lib, name)),
-            ["src", "main.rs"] => Some((TargetKind::Bin, name)),
-            ["src", "bin", one] => Some((TargetKind::Bin, one.trim_end_matches(".rs"))),
-            ["src", "bin", directory, "main.rs"] => Some((TargetKind::Bin, *directory)),
-            [kind @ ("examples" | "tests" | "benches"), one] => {
-                Some((kind_of(kind), one.trim_end_matches(".rs")))
-            }
-            [kind @ ("examples" | "tests" | "benches"), directory, "main.rs"] => {
-                Some((kind_of(kind), *directory))
+            ["src", "lib.rs"] => Some((TargetKind::Library, name)),
+            ["build.rs"] | ["src", "main.rs"] => Some((TargetKind::Other, name)),
+            ["src", "bin", one] | ["src", "bin", one, "main.rs"] => Some((TargetKind::Other, *one)),
+            ["tests", one] | ["tests", one, "main.rs"] => Some((TargetKind::Test, *one)),
+            ["examples" | "benches", one] | ["examples" | "benches", one, "main.rs"] => {
+                Some((TargetKind::Other, *one))
             }
             _ => None,
         };
         if let Some((kind, name)) = found {
-            targets.push(Target { name: name.to_owned(), kind, root: file.clone() });
+            let name = name.trim_end_matches(".rs").to_owned();
+            targets.push(Target { name, kind, root: file.clone() });
         }
     }
     targets
-}
-
-fn kind_of(directory: &str) -> TargetKind {
-    match directory {
-        "examples" => TargetKind::Example,
-        "tests" => TargetKind::Test,
-        _ => TargetKind::Bench,
-    }
 }

@@ -6,13 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
 use crate::config::FenceConfig;
-use crate::input::{
-    Dependency, DependencyKind, FeatureResolver, Manifest, Package, Sources, Target, TargetKind,
-    conventional_targets, disk,
-};
+use crate::input::{Dependency, Manifest, Package, Sources, Target, disk};
 use crate::names::modules::normal;
 use crate::report::error::FenceErrorKind;
-use crate::syntax::toml_table::{dependency_sections, dig};
+use crate::syntax::toml_table::dig;
 use crate::{FenceError, UndecidedReason};
 
 #[derive(Deserialize)]
@@ -26,26 +23,9 @@ struct Metadata {
 struct MetaPackage {
     name: String,
     manifest_path: Utf8PathBuf,
-    edition: String,
-    targets: Vec<MetaTarget>,
-    dependencies: Vec<MetaDependency>,
+    targets: Vec<Target>,
+    dependencies: Vec<Dependency>,
     features: BTreeMap<String, Vec<String>>,
-}
-
-#[derive(Deserialize)]
-struct MetaTarget {
-    name: String,
-    kind: Vec<String>,
-    src_path: Utf8PathBuf,
-}
-
-#[derive(Deserialize)]
-struct MetaDependency {
-    name: String,
-    rename: Option<String>,
-    kind: Option<String>,
-    path: Option<Utf8PathBuf>,
-    features: Vec<String>,
 }
 
 /// A workspace whose config is not read yet.
@@ -61,7 +41,7 @@ pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
         if path.extension() == Some("toml") { path.to_path_buf() } else { path.join("Cargo.toml") };
     let output = disk::cargo_metadata(&manifest)?;
     let metadata: Metadata = serde_json::from_slice(&output)
-        .map_err(|error| FenceError::new(FenceErrorKind::Metadata { problem: error.to_string() }))?;
+        .map_err(|error| FenceError::new(FenceErrorKind::Metadata, manifest.as_str(), error.to_string()))?;
     let root = metadata.workspace_root.clone();
     let text = disk::read_text(&root.join("Cargo.toml"))?;
     let root_manifest = Manifest { path: Utf8PathBuf::from("Cargo.toml"), text };
@@ -91,7 +71,6 @@ impl DiskWorkspace {
 
     /// Lists the packages and files to read. No source file is opened yet.
     pub(crate) fn sources(self, config: &FenceConfig) -> Sources<'static> {
-        let mut faults = Vec::new();
         let mut skipped = Vec::new();
         let root = self.root.clone();
         let mut packages: Vec<Package> =
@@ -106,230 +85,107 @@ impl DiskWorkspace {
             listing.manifests.extend(more.manifests);
             listing.faults.extend(more.faults);
         }
-        faults
-            .extend(listing.faults.iter().map(|fault| UndecidedReason::new("fence/no-files", fault.clone())));
-        let mut manifests = Vec::new();
-        for package in &packages {
+        let faults = listing.faults.iter();
+        let mut faults: Vec<UndecidedReason> =
+            faults.map(|fault| UndecidedReason::new("fence/no-files", fault.as_str())).collect();
+        for package in &mut packages {
             let path = package.dir.join("Cargo.toml");
             match disk::read_text(&root.join(&path)) {
-                Ok(text) => manifests.push(Some(Manifest { path, text })),
-                Err(error) => {
-                    faults.push(UndecidedReason::new("fence/manifest", error.to_string()));
-                    manifests.push(None);
-                }
+                Ok(text) => package.manifest = Some(Manifest { path, text }),
+                Err(error) => faults.push(UndecidedReason::new("fence/manifest", error.to_string())),
             }
         }
-        self.nested(&mut packages, &mut manifests, &listing, config, &mut skipped);
+        self.nested(&mut packages, &listing, config, &mut skipped);
         assign(&mut packages, &listing.sources);
-        for (package, manifest) in packages.iter_mut().zip(&manifests) {
-            if let Some(manifest) = manifest {
-                package.forbids_unsafe =
-                    forbids_unsafe(manifest, (package.member).then_some(&self.root_manifest));
-            }
+        for package in &mut packages {
+            let root = if package.member { self.root_manifest.text.as_str() } else { "" };
+            package.forbids_unsafe =
+                package.manifest.as_ref().is_some_and(|manifest| forbids_unsafe(&manifest.text, root));
         }
         let lock = disk::read_text(&root.join("Cargo.lock"))
             .ok()
             .map(|text| Manifest { path: Utf8PathBuf::from("Cargo.lock"), text });
         let cargo_config = cargo_configs(&root, &packages);
-        let resolver = resolver(&self.root_manifest.text);
         Sources {
             packages,
-            sizer: {
-                let root = root.clone();
-                Box::new(move |path| disk::size(&root.join(path)))
-            },
             reader: Box::new(move |path| disk::read(&root.join(path))),
             root: Some(self.root_manifest),
-            manifests,
             lock,
             cargo_config,
-            resolver,
             skipped,
             faults,
         }
     }
 
-    /// Adds packages in the workspace directory that are not members but depend on a capability crate.
+    /// Adds packages in the workspace directory that are not members but depend on a checked crate.
     fn nested(
         &self,
         packages: &mut Vec<Package>,
-        manifests: &mut Vec<Option<Manifest>>,
         listing: &disk::Listing,
         config: &FenceConfig,
         skipped: &mut Vec<String>,
     ) {
-        let names: BTreeSet<&str> = config
-            .capability_crates
-            .iter()
-            .chain(config.race.iter().flat_map(|race| &race.crates))
-            .map(String::as_str)
-            .collect();
+        let races = config.race.iter().flat_map(|race| &race.crates);
+        let names: Vec<&String> = config.capability_crates.iter().chain(races).collect();
         for path in &listing.manifests {
             let dir = path.parent().map(Utf8Path::to_path_buf).unwrap_or_default();
-            if packages.iter().any(|package| package.dir == dir) || dir.as_str().is_empty() {
+            if packages.iter().any(|package| package.dir == dir) {
                 continue;
             }
-            let Ok(text) = disk::read_text(&self.root.join(path)) else {
-                skipped.push(format!("package at {dir}: cannot read its manifest"));
-                continue;
-            };
-            let Ok(document) = DeTable::parse(&text) else {
-                skipped.push(format!("package at {dir}: its manifest is not TOML"));
-                continue;
-            };
-            match nested_package(document.get_ref(), &dir, &names) {
-                NestedPackage::Sees(mut package) => {
-                    let below: Vec<Utf8PathBuf> =
-                        listing.sources.iter().filter(|file| file.starts_with(&dir)).cloned().collect();
-                    let mut targets = conventional_targets(&package.name, &dir, &below);
-                    targets.retain(|target| !package.targets.iter().any(|own| own.root == target.root));
-                    package.targets.extend(targets);
-                    packages.push(*package);
-                    manifests.push(Some(Manifest { path: path.clone(), text: text.clone() }));
-                }
-                NestedPackage::SeesNone(name) => {
-                    skipped.push(format!(
-                        "package {name} at {dir} is not a member and does not depend on a checked crate"
-                    ));
-                    // The package is kept without targets, so that its files are not assigned to the package
-                    // around it.
-                    packages.push(Package::new(format!("{name} (not a member)"), dir));
-                    manifests.push(None);
-                }
-                NestedPackage::NoPackage => {}
+            let full = self.root.join(path);
+            let text = disk::read_text(&full);
+            let (mut found, mut why) = (None, "it does not depend on a checked crate".to_owned());
+            match &text {
+                // A manifest without a package is that of another workspace.
+                Ok(text) if !text.contains("[package]") => continue,
+                Ok(text) if names.iter().any(|name| text.contains(name.as_str())) => match find(&full) {
+                    Ok(other) => {
+                        let mut all = other.metadata.packages.iter().map(|one| member(&self.root, one));
+                        found = all.find(|package| package.dir == dir);
+                    }
+                    Err(error) => why = error.to_string(),
+                },
+                Ok(_) => {}
+                Err(error) => why = error.to_string(),
+            }
+            if let (Some(package), Ok(text)) = (found, text) {
+                let manifest = Some(Manifest { path: path.clone(), text });
+                packages.push(Package { member: false, manifest, ..package });
+            } else {
+                skipped.push(format!("package at {dir} is not a member: {why}"));
+                // The package is kept without targets, so that its files are not assigned to the package
+                // around it.
+                let name = format!("package at {dir} (not a member)");
+                packages.push(Package { name, dir, ..Package::default() });
             }
         }
-    }
-}
-
-enum NestedPackage {
-    Sees(Box<Package>),
-    SeesNone(String),
-    /// A workspace root without a package.
-    NoPackage,
-}
-
-fn nested_package(table: &DeTable<'_>, dir: &Utf8Path, names: &BTreeSet<&str>) -> NestedPackage {
-    let text = |path: &[&str]| dig(table, path).and_then(|value| value.get_ref().as_str().map(str::to_owned));
-    let Some(name) = text(&["package", "name"]) else { return NestedPackage::NoPackage };
-    let mut dependencies = Vec::new();
-    for section in dependency_sections(table) {
-        for (key, kind) in [
-            ("dependencies", DependencyKind::Normal),
-            ("dev-dependencies", DependencyKind::Dev),
-            ("build-dependencies", DependencyKind::Build),
-        ] {
-            let listed = dig(section, &[key]).and_then(|value| value.get_ref().as_table());
-            for (key, value) in listed.into_iter().flatten() {
-                dependencies.push(nested_dependency(key.get_ref(), value.get_ref(), kind, dir));
-            }
-        }
-    }
-    let sees = dependencies.iter().any(|dependency| names.contains(dependency.package.as_str()));
-    if !sees {
-        return NestedPackage::SeesNone(name);
-    }
-    let mut targets = Vec::new();
-    if let Some(path) = text(&["lib", "path"]) {
-        let lib = text(&["lib", "name"]).unwrap_or_else(|| name.clone());
-        targets.push(Target { name: lib, kind: TargetKind::Lib, root: normal(&dir.join(path)) });
-    }
-    for (key, kind) in
-        [("bin", TargetKind::Bin), ("example", TargetKind::Example), ("bench", TargetKind::Bench)]
-    {
-        let listed = dig(table, &[key]).and_then(|value| value.get_ref().as_array());
-        for entry in listed.into_iter().flatten() {
-            let Some(entry) = entry.get_ref().as_table() else { continue };
-            let text = |key: &str| dig(entry, &[key]).and_then(|value| value.get_ref().as_str());
-            if let (Some(name), Some(path)) = (text("name"), text("path")) {
-                let root = normal(&dir.join(path));
-                targets.push(Target { name: name.to_owned(), kind, root });
-            }
-        }
-    }
-    NestedPackage::Sees(Box::new(Package {
-        edition_2015: text(&["package", "edition"]).is_none_or(|edition| edition == "2015")
-            && dig(table, &["package", "edition"]).is_none(),
-        targets,
-        dependencies,
-        ..Package::new(name, dir.to_path_buf())
-    }))
-}
-
-fn nested_dependency(key: &str, value: &DeValue<'_>, kind: DependencyKind, dir: &Utf8Path) -> Dependency {
-    let text = |name: &str| {
-        value.as_table().and_then(|table| dig(table, &[name])).and_then(|value| value.get_ref().as_str())
-    };
-    let package = text("package");
-    Dependency {
-        package: package.unwrap_or(key).to_owned(),
-        rename: package.map(|_| key.to_owned()),
-        kind,
-        path: text("path").map(|path| normal(&dir.join(path))),
-        features: Vec::new(),
     }
 }
 
 fn member(root: &Utf8Path, package: &MetaPackage) -> Package {
     let dir = package.manifest_path.parent().map_or_else(Utf8PathBuf::new, |dir| relative(root, dir));
-    let targets = package
-        .targets
-        .iter()
-        .map(|target| Target {
-            name: target.name.clone(),
-            kind: kind_of(&target.kind),
-            root: relative(root, &target.src_path),
-        })
-        .collect();
-    let dependencies = package
-        .dependencies
-        .iter()
-        .map(|dependency| Dependency {
-            package: dependency.name.clone(),
-            rename: dependency.rename.clone(),
-            kind: match dependency.kind.as_deref() {
-                Some("dev") => DependencyKind::Dev,
-                Some("build") => DependencyKind::Build,
-                _ => DependencyKind::Normal,
-            },
-            path: dependency.path.as_ref().map(|path| relative(root, path)),
-            features: dependency.features.clone(),
-        })
-        .collect();
+    let (mut targets, mut dependencies) = (package.targets.clone(), package.dependencies.clone());
+    let paths = dependencies.iter_mut().filter_map(|dependency| dependency.path.as_mut());
+    for path in paths.chain(targets.iter_mut().map(|target| &mut target.root)) {
+        *path = relative(root, path);
+    }
     Package {
-        edition_2015: package.edition == "2015",
+        name: package.name.clone(),
+        dir,
         targets,
         dependencies,
         features: package.features.clone(),
         member: true,
-        ..Package::new(package.name.clone(), dir)
+        ..Package::default()
     }
-}
-
-fn kind_of(kinds: &[String]) -> TargetKind {
-    let known = [
-        ("custom-build", TargetKind::Build),
-        ("proc-macro", TargetKind::ProcMacro),
-        ("bin", TargetKind::Bin),
-        ("example", TargetKind::Example),
-        ("test", TargetKind::Test),
-        ("bench", TargetKind::Bench),
-    ];
-    let found = known.into_iter().find(|(name, _)| kinds.iter().any(|kind| kind == name));
-    found.map_or(TargetKind::Lib, |(_, kind)| kind)
 }
 
 /// Returns a path relative to the root, with `..` if it is outside.
 pub(crate) fn relative(root: &Utf8Path, path: &Utf8Path) -> Utf8PathBuf {
     let path = normal(path);
-    if let Ok(inside) = path.strip_prefix(root) {
-        return inside.to_path_buf();
-    }
-    let mut up = Utf8PathBuf::new();
-    for base in root.ancestors().skip(1) {
-        up.push("..");
+    for (depth, base) in root.ancestors().enumerate() {
         if let Ok(rest) = path.strip_prefix(base) {
-            return up.join(rest);
+            return std::iter::repeat_n("..", depth).collect::<Utf8PathBuf>().join(rest);
         }
     }
     path
@@ -347,35 +203,30 @@ fn assign(packages: &mut [Package], files: &[Utf8PathBuf]) {
     }
     // A target's root belongs to its package, also outside the directory and under another extension.
     for package in packages.iter_mut() {
-        let roots: Vec<Utf8PathBuf> = package.targets.iter().map(|target| target.root.clone()).collect();
-        for root in roots {
-            if !package.files.contains(&root) {
-                package.files.push(root);
-            }
-        }
+        package.files.extend(package.targets.iter().map(|target| target.root.clone()));
+        package.files.sort();
+        package.files.dedup();
     }
 }
 
-fn forbids_unsafe(manifest: &Manifest, root: Option<&Manifest>) -> bool {
-    let forbidden = |text: &str, path: &[&str]| {
-        DeTable::parse(text).ok().and_then(|document| {
-            let value = dig(document.get_ref(), path)?;
-            let level = match value.get_ref() {
-                DeValue::Table(table) => dig(table, &["level"])?.get_ref().as_str()?.to_owned(),
-                other => other.as_str()?.to_owned(),
-            };
-            Some(level == "forbid")
-        })
+/// Returns `true` if the `[lints]` of a manifest, or those of the workspace that it inherits, forbid unsafe code.
+fn forbids_unsafe(manifest: &str, root: &str) -> bool {
+    let forbids = |text: &str, path: &[&str]| {
+        let document = DeTable::parse(text).ok()?;
+        let level = match dig(document.get_ref(), path)?.get_ref() {
+            DeValue::Table(table) => dig(table, &["level"])?.get_ref().as_str()?.to_owned(),
+            other => other.as_str()?.to_owned(),
+        };
+        Some(level == "forbid")
     };
-    if let Some(answer) = forbidden(&manifest.text, &["lints", "rust", "unsafe_code"]) {
-        return answer;
-    }
-    let inherits = DeTable::parse(&manifest.text).ok().and_then(|document| {
-        dig(document.get_ref(), &["lints", "workspace"]).and_then(|value| value.get_ref().as_bool())
-    });
-    inherits == Some(true)
-        && root.and_then(|root| forbidden(&root.text, &["workspace", "lints", "rust", "unsafe_code"]))
-            == Some(true)
+    let inherits = || {
+        let document = DeTable::parse(manifest).ok()?;
+        dig(document.get_ref(), &["lints", "workspace"])?.get_ref().as_bool()
+    };
+    forbids(manifest, &["lints", "rust", "unsafe_code"]).unwrap_or_else(|| {
+        inherits() == Some(true)
+            && forbids(root, &["workspace", "lints", "rust", "unsafe_code"]) == Some(true)
+    })
 }
 
 /// Reads cargo's config files at the root, in the packages' directories, and in the directories between.
@@ -394,20 +245,4 @@ fn cargo_configs(root: &Utf8Path, packages: &[Package]) -> Vec<Manifest> {
         }
     }
     found
-}
-
-/// Returns how the workspace's resolver treats features of dev-dependencies.
-///
-/// Resolver 1 enables them in every build.
-fn resolver(root: &str) -> FeatureResolver {
-    let Ok(document) = DeTable::parse(root) else { return FeatureResolver::Keeps };
-    let text = |path: &[&str]| {
-        dig(document.get_ref(), path).and_then(|value| value.get_ref().as_str().map(str::to_owned))
-    };
-    let first = match text(&["workspace", "resolver"]).or_else(|| text(&["package", "resolver"])) {
-        Some(resolver) => resolver == "1",
-        // A virtual workspace without `resolver` uses version 1, whatever the edition of its members.
-        None => text(&["package", "edition"]).is_none_or(|edition| edition == "2015" || edition == "2018"),
-    };
-    if first { FeatureResolver::Unifies } else { FeatureResolver::Keeps }
 }

@@ -1,8 +1,8 @@
-//! The names of all scanned crates: definitions, the module tree, path resolution, and the capability inventory.
+//! Names: what each file defines and imports, the modules of all crates, and the meaning of a path.
 
 pub(crate) mod callers;
 pub(crate) mod collect;
 pub(crate) mod inventory;
-pub(crate) mod macro_index;
 pub(crate) mod modules;
 pub(crate) mod resolve;
+pub(crate) mod scopes;

@@ -4,81 +4,78 @@ use thiserror::Error;
 
 /// An error that kept a run from starting.
 #[derive(Debug, Error)]
-#[error("{kind}")]
+#[error("{}: {problem}", .kind.action(.place))]
 pub struct FenceError {
     kind: FenceErrorKind,
+    place: String,
+    problem: String,
+}
+
+/// The kind of a [`FenceError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FenceErrorKind {
+    /// `cargo metadata` could not be started, failed, or printed unexpected output.
+    Metadata,
+    /// A manifest or config file could not be read or is not TOML.
+    Manifest,
+    /// A key of the config is unknown, has the wrong type, or has a value that matches nothing.
+    Config,
+    /// The command-line arguments are not valid.
+    Usage,
+}
+
+impl FenceErrorKind {
+    fn action(self, place: &str) -> String {
+        match self {
+            Self::Metadata => "run `cargo metadata`".to_owned(),
+            Self::Manifest => format!("read {place}"),
+            Self::Config => format!("read the config at {place}"),
+            Self::Usage => "parse the arguments".to_owned(),
+        }
+    }
 }
 
 impl FenceError {
-    pub(crate) const fn new(kind: FenceErrorKind) -> Self {
-        Self { kind }
+    pub(crate) fn new(kind: FenceErrorKind, place: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { kind, place: place.into(), problem: problem.into() }
     }
 
     pub(crate) fn config(place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::new(FenceErrorKind::Config { place: place.into(), problem: problem.into() })
+        Self::new(FenceErrorKind::Config, place, problem)
     }
 
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
-        Self::new(FenceErrorKind::Usage { problem: problem.into() })
+        Self::new(FenceErrorKind::Usage, "", problem)
     }
 
-    /// Returns the kind of the error with its details.
+    /// Returns the kind of the error.
     #[must_use]
-    pub const fn kind(&self) -> &FenceErrorKind {
-        &self.kind
+    pub const fn kind(&self) -> FenceErrorKind {
+        self.kind
     }
 
     /// Returns the stable code, one of [`CODES`].
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self.kind {
-            FenceErrorKind::Metadata { .. } => "fence/metadata",
-            FenceErrorKind::Manifest { .. } => "fence/manifest",
-            FenceErrorKind::Config { .. } => "fence/config",
-            FenceErrorKind::Usage { .. } => "fence/usage",
+            FenceErrorKind::Metadata => "fence/metadata",
+            FenceErrorKind::Manifest => "fence/manifest",
+            FenceErrorKind::Config => "fence/config",
+            FenceErrorKind::Usage => "fence/usage",
         }
     }
 
     /// Returns the next step for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
-        let code = self.code();
-        CODES.iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
+        help(self.code())
     }
 }
 
-/// The kind of a [`FenceError`].
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum FenceErrorKind {
-    /// `cargo metadata` could not be started, failed, or printed unexpected output.
-    #[error("run `cargo metadata`: {problem}")]
-    Metadata {
-        /// Cargo's message, or the missing part of its output.
-        problem: String,
-    },
-    /// A manifest or config file could not be read or is not TOML.
-    #[error("read {path}: {problem}")]
-    Manifest {
-        /// The path of the file.
-        path: String,
-        /// The reason.
-        problem: String,
-    },
-    /// A key of the config is unknown, has the wrong type, or has a value that matches nothing.
-    #[error("read the config at {place}: {problem}")]
-    Config {
-        /// The file, with the line if it is known.
-        place: String,
-        /// The fault and the expected value.
-        problem: String,
-    },
-    /// The command-line arguments are not valid.
-    #[error("parse the arguments: {problem}")]
-    Usage {
-        /// The fault and the expected value.
-        problem: String,
-    },
+/// Returns the help text of a code.
+pub(crate) fn help(code: &str) -> &'static str {
+    CODES.iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
 }
 
 /// Every code that this crate returns, with a one-line help text.
@@ -86,11 +83,6 @@ pub enum FenceErrorKind {
 /// Rules come first, then the codes of an undecided run, then those of [`FenceError`].
 pub const CODES: &[(&str, &str)] = &[
     ("F01", crate::LintRule::F01.help()),
-    ("F02", crate::LintRule::F02.help()),
-    ("F03", crate::LintRule::F03.help()),
-    ("F04", crate::LintRule::F04.help()),
-    ("F05", crate::LintRule::F05.help()),
-    ("F06", crate::LintRule::F06.help()),
     ("F07", crate::LintRule::F07.help()),
     ("F08", crate::LintRule::F08.help()),
     ("F09", crate::LintRule::F09.help()),
@@ -102,7 +94,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("fence/no-files", "pass the path of the workspace, or correct `min-files`"),
     ("fence/no-type", "correct `type-glob` or `capability-crates` so that a type matches"),
     ("fence/no-chokepoint", "correct `chokepoint` so that it names the function that constructs"),
-    ("fence/no-grant", "correct `grant-type`, or construct the grant in the chokepoint"),
+    ("fence/no-grant", "correct `grant-type` so that it names a type of a capability crate"),
     ("fence/no-match", "correct the name in the config so that it matches an item of the workspace"),
     ("fence/self-test", "do not trust this run, and report the missed case as a bug"),
     ("fence/threads", "raise the limit on threads or memory, and run again"),

@@ -38,8 +38,6 @@ pub struct LintFinding {
     pub item: String,
     /// A description of the matched code.
     pub message: String,
-    /// The `include!` or `#[path]` positions that pulled the file in, outermost first.
-    pub via: Vec<Site>,
 }
 
 impl LintFinding {
@@ -52,17 +50,7 @@ impl LintFinding {
         message: String,
     ) -> Self {
         let end_line = site.line;
-        Self {
-            rule,
-            route,
-            ty: None,
-            site,
-            end_line,
-            end_column,
-            item: String::new(),
-            message,
-            via: Vec::new(),
-        }
+        Self { rule, route, ty: None, site, end_line, end_column, item: String::new(), message }
     }
 
     pub(crate) fn key(&self) -> (&str, u32, u32, LintRule) {
@@ -100,8 +88,6 @@ pub struct FenceSummary {
     pub not_scanned: Vec<String>,
     /// The capability types.
     pub types: Vec<String>,
-    /// The constructors that rule F02 knows, as `Type::function`.
-    pub constructors: Vec<String>,
     /// Rules that did not apply in this run, with the reason.
     pub off: Vec<(LintRule, String)>,
     /// The number of findings that an allow covered.

@@ -3,18 +3,9 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
-use crate::report::{FenceReport, LintFinding};
+use crate::report::error::help;
+use crate::report::{FenceReport, LintFinding, Site};
 use crate::rules::BLIND_SPOTS;
-
-/// Appends formatted text to a `String`, which cannot fail.
-macro_rules! write_to {
-    ($out:ident, $($text:tt)*) => { $out.push_str(&format_args!($($text)*).to_string()) };
-}
-
-/// Appends formatted text and a newline.
-macro_rules! writeln_to {
-    ($out:ident, $($text:tt)*) => {{ write_to!($out, $($text)*); $out.push('\n'); }};
-}
 
 /// The output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,84 +58,30 @@ impl FenceReport {
 
     fn text(&self) -> String {
         let renderer = Renderer::plain();
-        let mut out = String::new();
-        for finding in self.findings() {
-            let line = self
-                .excerpts
-                .get(&finding.site.file)
-                .and_then(|lines| lines.get(&finding.site.line))
-                .map_or("", String::as_str);
-            out.push_str(&self.one(&renderer, finding, line));
-            out.push_str("\n\n");
-        }
-        for undecided in self.undecided() {
-            writeln_to!(
-                out,
-                "error[{}]: {}\n  = help: {}\n",
-                undecided.code,
-                undecided.message,
-                help(undecided.code)
-            );
-        }
-        out
-    }
-
-    fn one(&self, renderer: &Renderer, finding: &LintFinding, line: &str) -> String {
-        let shown = escape(line);
-        let span = marked(line, finding);
-        let title = Level::ERROR.primary_title(finding.message.as_str()).id(finding.rule.code());
-        let file = escape(&finding.site.file);
-        let mut group = title.element(
-            Snippet::source(shown.as_str())
-                .line_start(usize::try_from(finding.site.line).unwrap_or(1))
-                .path(file.as_str())
-                .annotation(AnnotationKind::Primary.span(span).label(finding.rule.name())),
-        );
-        let note = self.note(finding);
-        group = group.element(Level::NOTE.message(note.as_str()));
-        renderer.render(&[group.element(Level::HELP.message(finding.rule.help()))])
-    }
-
-    #[expect(clippy::unused_self, reason = "a method for symmetry with the other parts of the text format")]
-    fn note(&self, finding: &LintFinding) -> String {
-        let mut note = format!("route `{}`", finding.route);
-        if !finding.item.is_empty() {
-            write_to!(note, ", in `{}`", escape(&finding.item));
-        }
-        for via in &finding.via {
-            write_to!(note, ", included at {}:{}:{}", escape(&via.file), via.line, via.column);
-        }
-        note
+        let findings = self.findings().iter().map(|finding| {
+            let lines = self.excerpts.get(&finding.site.file);
+            let line = lines.and_then(|lines| lines.get(&finding.site.line)).map_or("", String::as_str);
+            format!("{}\n\n", snippet(&renderer, finding, line))
+        });
+        let undecided = self
+            .undecided()
+            .iter()
+            .map(|one| format!("error[{}]: {}\n  = help: {}\n\n", one.code, one.message, help(one.code)));
+        findings.chain(undecided).collect()
     }
 
     fn short(&self) -> String {
-        let mut out = String::new();
-        for finding in self.findings() {
-            let site = &finding.site;
-            writeln_to!(
-                out,
-                "{}:{}:{}: {} {}",
-                escape(&site.file),
-                site.line,
-                site.column,
-                finding.rule,
-                finding.message
-            );
-        }
-        for undecided in self.undecided() {
-            writeln_to!(out, "error: {} {}", undecided.code, escape(&undecided.message));
-        }
-        out
+        let findings = self.findings().iter().map(|finding| {
+            let Site { file, line, column } = &finding.site;
+            format!("{}:{line}:{column}: {} {}\n", escape(file), finding.rule, finding.message)
+        });
+        let undecided =
+            self.undecided().iter().map(|one| format!("error: {} {}\n", one.code, escape(&one.message)));
+        findings.chain(undecided).collect()
     }
 
     fn json(&self) -> String {
-        let mut out = String::new();
-        for finding in self.findings() {
-            let via: Vec<Value> = finding
-                .via
-                .iter()
-                .map(|via| json!({"file": via.file, "line": via.line, "column": via.column}))
-                .collect();
+        let findings = self.findings().iter().map(|finding| {
             let object = json!({
                 "rule": finding.rule.code(),
                 "route": finding.route,
@@ -157,12 +94,11 @@ impl FenceReport {
                 "item": finding.item,
                 "message": finding.message,
                 "help": finding.rule.help(),
-                "via": via,
             });
-            writeln_to!(out, "{object}");
-        }
-        writeln_to!(out, "{}", json!({"summary": self.summary_value()}));
-        out
+            format!("{object}\n")
+        });
+        let summary = json!({"summary": self.summary_value()});
+        findings.chain([format!("{summary}\n")]).collect()
     }
 
     fn summary_value(&self) -> Value {
@@ -181,7 +117,6 @@ impl FenceReport {
             "unparsed": summary.unparsed,
             "not_scanned": summary.not_scanned,
             "types": summary.types,
-            "constructors": summary.constructors,
             "off": off,
             "allowed": summary.allowed,
             "blind_spots": blind,
@@ -193,25 +128,20 @@ impl FenceReport {
     }
 
     fn github(&self) -> String {
-        let mut out = String::new();
-        for finding in self.findings() {
-            let site = &finding.site;
-            writeln_to!(
-                out,
-                "::error file={},line={},col={},endLine={},endColumn={},title={}::{}",
-                property(&site.file),
-                site.line,
-                site.column,
-                finding.end_line,
-                finding.end_column,
-                finding.rule,
-                data(&format!("{} (help: {})", finding.message, finding.rule.help()))
-            );
-        }
-        for undecided in self.undecided() {
-            writeln_to!(out, "::error title={}::{}", property(undecided.code), data(&undecided.message));
-        }
-        out
+        let findings = self.findings().iter().map(|finding| {
+            let Site { file, line, column } = &finding.site;
+            let LintFinding { rule, end_line, end_column, .. } = finding;
+            let (file, text) =
+                (property(file), data(&format!("{} (help: {})", finding.message, rule.help())));
+            format!(
+                "::error file={file},line={line},col={column},endLine={end_line},endColumn={end_column},\
+                 title={rule}::{text}\n"
+            )
+        });
+        let undecided = self.undecided().iter();
+        let undecided =
+            undecided.map(|one| format!("::error title={}::{}\n", property(one.code), data(&one.message)));
+        findings.chain(undecided).collect()
     }
 
     /// Returns the summary line that every run prints last.
@@ -226,14 +156,13 @@ impl FenceReport {
         };
         let blind: Vec<&str> = BLIND_SPOTS.iter().map(|(code, _)| *code).collect();
         let mut line = format!(
-            "plugward-fence: {} files seen, {} parsed, {} not parsed; {} not scanned; {} types; {} constructors; \
+            "plugward-fence: {} files seen, {} parsed, {} not parsed; {} not scanned; {} types; \
              rules off: {off}; {} allowed; blind spots {}; self-test {}/{}; {} findings",
             summary.files,
             summary.parsed,
             summary.unparsed,
             summary.not_scanned.len(),
             summary.types.len(),
-            summary.constructors.len(),
             summary.allowed,
             blind.join(" "),
             summary.self_test.0,
@@ -241,14 +170,27 @@ impl FenceReport {
             self.findings().len(),
         );
         if !self.undecided().is_empty() {
-            write_to!(line, "; {} not decided", self.undecided().len());
+            line.push_str(&format!("; {} not decided", self.undecided().len()));
         }
         line
     }
 }
 
-fn help(code: &str) -> &'static str {
-    crate::CODES.iter().find(|(known, _)| *known == code).map_or("", |(_, help)| help)
+/// Renders a finding as rustc does, below its source line.
+fn snippet(renderer: &Renderer, finding: &LintFinding, line: &str) -> String {
+    let (shown, file) = (escape(line), escape(&finding.site.file));
+    let mut note = format!("route `{}`", finding.route);
+    if !finding.item.is_empty() {
+        note.push_str(&format!(", in `{}`", escape(&finding.item)));
+    }
+    let marked = AnnotationKind::Primary.span(marked(line, finding)).label(finding.rule.name());
+    let source = Snippet::source(shown.as_str())
+        .line_start(usize::try_from(finding.site.line).unwrap_or(1))
+        .path(file.as_str())
+        .annotation(marked);
+    let title = Level::ERROR.primary_title(finding.message.as_str()).id(finding.rule.code());
+    let group = title.element(source).element(Level::NOTE.message(note.as_str()));
+    renderer.render(&[group.element(Level::HELP.message(finding.rule.help()))])
 }
 
 /// Escapes control and formatting characters, so that names in scanned code cannot control a terminal.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::LintRule;
-use crate::report::{FenceReport, LintFinding, Site};
+use crate::report::{FenceReport, LintFinding};
 
 /// Renders the report as one SARIF log.
 pub(crate) fn render(report: &FenceReport) -> String {
@@ -57,7 +57,7 @@ pub(crate) fn render(report: &FenceReport) -> String {
 
 fn result(finding: &LintFinding) -> Value {
     let index = LintRule::ALL.iter().position(|rule| *rule == finding.rule);
-    let mut result = json!({
+    json!({
         "ruleId": finding.rule.code(),
         "ruleIndex": index,
         "level": "error",
@@ -74,23 +74,6 @@ fn result(finding: &LintFinding) -> Value {
             },
         }],
         "properties": {"route": finding.route, "type": finding.ty, "item": finding.item},
-    });
-    if !finding.via.is_empty()
-        && let Some(object) = result.as_object_mut()
-    {
-        let related: Vec<Value> = finding.via.iter().map(related).collect();
-        object.insert("relatedLocations".to_owned(), Value::Array(related));
-    }
-    result
-}
-
-fn related(site: &Site) -> Value {
-    json!({
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri(&site.file), "uriBaseId": "ROOT"},
-            "region": {"startLine": site.line, "startColumn": site.column},
-        },
-        "message": {"text": "included here"},
     })
 }
 

@@ -13,18 +13,8 @@ use core::fmt;
     reason = "a program that lists the rules should fail to compile when one is added"
 )]
 pub enum LintRule {
-    /// A struct literal, tuple call, unit value or variant of a capability type.
+    /// A struct literal, tuple call or unit value of a capability type.
     F01,
-    /// A path to a constructor.
-    F02,
-    /// A general constructor (`Default`, `From`, `FromStr`, `Deserialize`, …) next to the type.
-    F03,
-    /// Unsafe code that makes a value of a capability type.
-    F04,
-    /// Macro tokens that make a value of a capability type.
-    F05,
-    /// A derive that makes the capability inside a type.
-    F06,
     /// A new type with the name of a capability.
     F07,
     /// Code that could not be read.
@@ -33,9 +23,9 @@ pub enum LintRule {
     F09,
     /// A literal of a grant or a capability outside the chokepoint.
     F10,
-    /// A manifest that changes the capability crate.
+    /// A manifest that changes the capability crate, or a crate that does not forbid unsafe code.
     F11,
-    /// A call of the mint, or of a restricted function, from code that is not a listed caller.
+    /// A use of the mint, or of a restricted function, in code that is not a listed caller.
     F12,
     /// An allow that does not fit the findings.
     F13,
@@ -43,88 +33,62 @@ pub enum LintRule {
     E01,
 }
 
+/// A rule's code, its name, and the fix for a finding.
+struct Text(&'static str, &'static str, &'static str);
+
 impl LintRule {
     /// Every rule, in order.
-    pub const ALL: [Self; 14] = [
-        Self::F01,
-        Self::F02,
-        Self::F03,
-        Self::F04,
-        Self::F05,
-        Self::F06,
-        Self::F07,
-        Self::F08,
-        Self::F09,
-        Self::F10,
-        Self::F11,
-        Self::F12,
-        Self::F13,
-        Self::E01,
-    ];
+    pub const ALL: [Self; 9] =
+        [Self::F01, Self::F07, Self::F08, Self::F09, Self::F10, Self::F11, Self::F12, Self::F13, Self::E01];
+
+    const fn text(self) -> Text {
+        match self {
+            Self::F01 => {
+                Text("F01", "literal", "take the value as a parameter from code that got it from the mint")
+            }
+            Self::F07 => Text("F07", "look-alike", "rename the type, or define it in the capability crate"),
+            Self::F08 => {
+                Text("F08", "opaque", "move the code to a module that the fence reads, or add an allow")
+            }
+            Self::F09 => {
+                Text("F09", "definition", "keep the fields private and construct the type in the mint only")
+            }
+            Self::F10 => Text(
+                "F10",
+                "in-crate chokepoint",
+                "take a grant by value, and construct grants in the chokepoint",
+            ),
+            Self::F11 => Text("F11", "manifest", "remove the setting, or forbid `unsafe_code` in the crate"),
+            Self::F12 => Text(
+                "F12",
+                "caller",
+                "get the value from a listed caller, or list this function in the config",
+            ),
+            Self::F13 => Text("F13", "allow", "correct `count`, renew `expires`, or remove the allow"),
+            Self::E01 => Text(
+                "E01",
+                "race",
+                "propagate the result with `?`, or handle the race by name in a pattern or a guard",
+            ),
+        }
+    }
 
     /// Returns the stable code, such as `F01`.
     #[must_use]
     pub const fn code(self) -> &'static str {
-        match self {
-            Self::F01 => "F01",
-            Self::F02 => "F02",
-            Self::F03 => "F03",
-            Self::F04 => "F04",
-            Self::F05 => "F05",
-            Self::F06 => "F06",
-            Self::F07 => "F07",
-            Self::F08 => "F08",
-            Self::F09 => "F09",
-            Self::F10 => "F10",
-            Self::F11 => "F11",
-            Self::F12 => "F12",
-            Self::F13 => "F13",
-            Self::E01 => "E01",
-        }
+        self.text().0
     }
 
     /// Returns the name of the rule in one to three words.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::F01 => "literal",
-            Self::F02 => "constructor",
-            Self::F03 => "general constructor",
-            Self::F04 => "unsafe",
-            Self::F05 => "macro",
-            Self::F06 => "holder",
-            Self::F07 => "look-alike",
-            Self::F08 => "opaque",
-            Self::F09 => "definition",
-            Self::F10 => "in-crate chokepoint",
-            Self::F11 => "manifest",
-            Self::F12 => "caller",
-            Self::F13 => "allow",
-            Self::E01 => "race",
-        }
+        self.text().1
     }
 
     /// Returns the fix for a finding of this rule, as an imperative.
     #[must_use]
     pub const fn help(self) -> &'static str {
-        match self {
-            Self::F01 | Self::F02 | Self::F03 | Self::F04 | Self::F05 => {
-                "take the value as a parameter from code that got it from the mint"
-            }
-            Self::F06 => "implement the trait by hand, or keep the capability out of this type",
-            Self::F07 => "rename the type, or define it in the capability crate",
-            Self::F08 => {
-                "move the code to a file that the fence can read, or add an allow with a count and a reason"
-            }
-            Self::F09 => "keep the fields private and construct the type in the mint only",
-            Self::F10 => "take a grant by value, and construct grants in the chokepoint only",
-            Self::F11 => "remove the setting, or move the feature to dev-dependencies",
-            Self::F12 => "get the value from a listed caller, or list this function in the config",
-            Self::F13 => "correct `count`, renew `expires`, or remove the allow",
-            Self::E01 => {
-                "propagate the result with `?`, or handle the race by name in a match arm, a guard or a condition"
-            }
-        }
+        self.text().2
     }
 
     /// Returns the rule with a code.
@@ -140,44 +104,42 @@ impl fmt::Display for LintRule {
     }
 }
 
-/// Disabled rules. Only tests disable rules, to show that the self-test notices.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct DisabledRules(u16);
-
-impl DisabledRules {
-    #[cfg(test)]
-    pub(crate) fn only(rule: LintRule) -> Self {
-        Self(1 << (rule as u16))
-    }
-
-    pub(crate) const fn has(self, rule: LintRule) -> bool {
-        self.0 & (1 << (rule as u16)) != 0
-    }
-}
-
 /// The known false negatives, with code and description. Every summary line lists the codes.
 pub const BLIND_SPOTS: &[(&str, &str)] = &[
     (
         "B01",
-        "a type that follows only from inference: a value bound first and used later, an argument of a generic or foreign function, an error that `?` converts",
+        "a constructor, a conversion, a variant, `Default`, `Clone` or `Deserialize` of a capability at the place of \
+         use, also in a derive: F09 reports the definition that permits it, and without one rustc refuses the use",
     ),
-    ("B02", "identifiers pasted together (`paste!`)"),
-    ("B03", "token streams parsed from strings; proc macros and attribute macros of dependencies"),
-    ("B04", "constructors in registry dependencies, and in path dependencies outside the workspace"),
+    (
+        "B02",
+        "a value made from raw memory or by foreign code: F11 requires `forbid(unsafe_code)`, with which rustc \
+         refuses it in the workspace; unsafe code of dependencies is not checked",
+    ),
+    (
+        "B03",
+        "macros beyond one level: names pasted together, a type and a function passed as two arguments, macros that \
+         call macros, macros of crates that do not see the capability crate, proc macros and attributes; rustc \
+         refuses a literal in them, nothing refuses a call of a public function",
+    ),
+    ("B04", "functions of registry dependencies, and of path dependencies outside the workspace"),
     (
         "B05",
-        "associated types: `<X as Tr>::Out { .. }`, `Self::Out`; a function of a generic type, `Maker::<T>::make()`",
+        "associated types and type parameters: `<X as Tr>::Out::new()`, `T::new()`; a literal is refused by rustc, a \
+         call of a public function is not",
     ),
-    (
-        "B06",
-        "memory written through a pointer of another type, `Vec::set_len`, a generic union whose field is inferred; foreign code; assembly",
-    ),
-    ("B07", "code generated in `OUT_DIR` (the `include!` is reported, the included code is not read)"),
+    ("B06", "`use` and items in a block inside the arguments of a macro"),
+    ("B07", "the code of an `include!`, which F08 reports"),
     ("B08", "a copy of the definitions under names that do not match the glob"),
-    ("B09", "a type passed through more than two macros; a type that a macro expands to"),
+    (
+        "B09",
+        "E01: a result in a tuple, an array or an iterator; one that is stored and dropped elsewhere, or dropped by a \
+         macro; `?` into an error type that loses the cause; receivers whose type no annotation, field or signature \
+         shows",
+    ),
     (
         "B10",
-        "E01: a result stored and dropped elsewhere, or dropped by a macro; `?` into an error type that loses the cause; receivers of unknown type",
+        "scripts outside every package; compiler flags on the command line, in the environment or of a build script; \
+         features of dev-dependencies under resolver 1",
     ),
-    ("B11", "scripts outside every package; compiler flags on the command line or in the environment"),
 ];

@@ -17,13 +17,14 @@ pub(crate) fn check(
     let mut say =
         |code: &'static str, message: String| report.undecided.push(UndecidedReason::new(code, message));
     let files: usize =
-        world.scanned.iter().filter_map(|index| world.package(*index)).map(|one| one.files.len()).sum();
+        world.scanned.iter().filter_map(|index| world.packages.get(*index)).map(|one| one.files.len()).sum();
     if files < config.min_files {
         say("fence/no-files", format!("found {files} source files, expected at least {}", config.min_files));
     }
     for index in &world.capability {
-        let name = world.package(*index).map_or("", |package| package.name.as_str());
-        let has = inventory.types.iter().any(|ty| world.package_of(ty.module) == *index);
+        let name = world.package_name(*index);
+        let mut homes = inventory.types.iter().filter_map(|ty| world.homes.get(&(ty.0, ty.1)));
+        let has = homes.any(|home| world.package_of(*home) == *index);
         if !has {
             say("fence/no-type", format!("no type of `{name}` matches `{}`", config.type_glob));
         }
@@ -35,6 +36,9 @@ pub(crate) fn check(
             config.chokepoint.join(", ")
         };
         say("fence/no-chokepoint", format!("no capability crate has a chokepoint: expected {what}"));
+    }
+    if let Some(grant) = config.grant_type.as_ref().filter(|_| inventory.grant.is_empty()) {
+        say("fence/no-grant", format!("no capability crate defines `{grant}`, the value of `grant-type`"));
     }
     if let Some(race) = &config.race
         && inventory.race.is_empty()
@@ -53,14 +57,14 @@ pub(crate) fn check(
             );
         }
     }
-    watched_hold(world, inventory, config, &mut say);
+    watched_hold(world, inventory, config, &mut |message| say("fence/no-match", message));
 }
 
 fn watched_hold(
     world: &World<'_>,
     inventory: &Inventory,
     config: &FenceConfig,
-    say: &mut impl FnMut(&'static str, String),
+    say: &mut impl FnMut(String),
 ) {
     for restricted in &config.restricted {
         let function = restricted.path.rsplit("::").next().unwrap_or_default();
@@ -69,38 +73,28 @@ fn watched_hold(
             .iter()
             .any(|one| one.callers == restricted.callers && one.functions.contains(function));
         if !found {
-            say(
-                "fence/no-match",
-                format!("no crate defines `{}`, which `restricted` lists", restricted.path),
-            );
+            say(format!("no crate defines `{}`, which `restricted` lists", restricted.path));
         }
     }
-    let callers = config.mint_callers.iter().chain(config.restricted.iter().flat_map(|one| &one.callers));
-    let modules: BTreeSet<String> = (0..world.modules.len()).map(|index| world.path_text(index)).collect();
-    for caller in callers {
-        let path = caller.strip_suffix("::*").unwrap_or(caller);
-        // A function is found through its module, or through the module of its type.
-        let mut home = Some(path);
-        let mut found = false;
-        for _ in 0..3 {
-            found |= home.is_some_and(|home| modules.contains(home));
-            home = home.and_then(|home| home.rsplit_once("::")).map(|(outer, _)| outer);
-        }
-        let exact = modules.contains(path);
-        let below_module = caller.ends_with("::*");
-        if !(exact || !below_module && found || below_module && has_type(world, path)) {
-            say(
-                "fence/no-match",
-                format!("the caller `{caller}` is not a module or function of the workspace"),
-            );
+    // The paths of all modules and types.
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for index in 0..world.modules.len() {
+        let path = world.path_text(index);
+        let types = world.table(index).into_iter().flat_map(|table| table.types.keys());
+        known.extend(types.map(|name| format!("{path}::{name}")));
+        known.insert(path);
+    }
+    for caller in config.mint_callers.iter().chain(config.restricted.iter().flat_map(|one| &one.callers)) {
+        let found = match caller.strip_suffix("::*") {
+            Some(path) => known.contains(path),
+            // A function is found through its module, or through its type.
+            None => {
+                known.contains(caller)
+                    || caller.rsplit_once("::").is_some_and(|(home, _)| known.contains(home))
+            }
+        };
+        if !found {
+            say(format!("the caller `{caller}` is not a module or function of the workspace"));
         }
     }
-}
-
-fn has_type(world: &World<'_>, path: &str) -> bool {
-    let Some((home, name)) = path.rsplit_once("::") else { return false };
-    (0..world.modules.len()).any(|index| {
-        world.path_text(index) == home
-            && world.table(index).is_some_and(|table| table.types.contains_key(name))
-    })
 }

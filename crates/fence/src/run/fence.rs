@@ -26,9 +26,8 @@ use crate::run::{self, RunOptions};
 #[derive(Debug)]
 pub struct Fence {
     root: Utf8PathBuf,
-    manifest: Utf8PathBuf,
     config: FenceConfig,
-    threads: Option<usize>,
+    options: RunOptions,
 }
 
 impl Fence {
@@ -41,13 +40,11 @@ impl Fence {
     pub fn from_workspace(path: &Utf8Path) -> Result<Self, FenceError> {
         let found = Self::find(path)?;
         let config = found.config()?;
-        let manifest = found.root.join("Cargo.toml");
-        Ok(Self { root: found.root, manifest, config, threads: None })
+        Ok(Self { root: found.root, config, options: RunOptions::default() })
     }
 
     pub(crate) fn find(path: &Utf8Path) -> Result<DiskWorkspace, FenceError> {
-        let full = disk::absolute(path)?;
-        workspace::find(&full)
+        workspace::find(&disk::absolute(path)?)
     }
 
     /// Replaces the workspace's own config.
@@ -60,7 +57,7 @@ impl Fence {
     /// Sets the number of threads. The report does not depend on it.
     #[must_use]
     pub const fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+        self.options.threads = threads;
         self
     }
 
@@ -84,13 +81,8 @@ impl Fence {
     ///
     /// [`UndecidedReason`]: crate::UndecidedReason
     pub fn run(&self) -> Result<FenceReport, FenceError> {
-        let found = workspace::find(&self.manifest)?;
-        let sources = found.sources(&self.config);
-        let mut options = RunOptions::default();
-        if let Some(threads) = self.threads {
-            options.threads = threads;
-        }
-        let mut report = run::run(&sources, &self.config, options);
+        let sources = workspace::find(&self.root)?.sources(&self.config);
+        let mut report = run::run(&sources, &self.config, self.options);
         crate::selftest::into(&mut report, &self.config);
         Ok(report)
     }

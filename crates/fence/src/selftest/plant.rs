@@ -3,230 +3,107 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::CaseResult;
-use super::cases::{BUILD, CAPS, CASES, Case, DEFINITIONS, MANIFESTS, RACES};
-use crate::config::{AllowEntry, FenceConfig, RaceConfig, glob_with_stem};
+use crate::config::{FenceConfig, glob_with_stem};
 use crate::input::{DependencyKind, Manifest, PackageSpec, Sources};
 use crate::report::FenceReport;
-use crate::rules::DisabledRules;
 use crate::run::{self, RunOptions};
 
-/// The names that one run of the cases uses.
-pub(super) struct CaseNames {
-    label: &'static str,
-    words: Vec<(&'static str, String)>,
-    krate: String,
-}
+/// The files of the planted workspace, each after a line with its path.
+///
+/// A line that ends in `~ F01` must be reported by rule F01, and no other line may be.
+const PLANTED: &str = include_str!("planted.txt");
 
-/// Returns two sets of names: those of the workspace, and made-up ones.
+/// Runs the planted cases with two sets of names: those of the workspace, and made-up ones.
 ///
 /// The second set shows that no rule depends on a name that the first set has by chance.
-pub(super) fn names(types: &[String], config: &FenceConfig) -> Vec<CaseNames> {
+pub(super) fn run(types: &[String], config: &FenceConfig) -> Vec<CaseResult> {
     let of_glob = |stem: &str| config.type_glob.replace('*', stem);
     let own = types.first().filter(|name| glob_with_stem(&config.type_glob, name));
     let own = own.cloned().unwrap_or_else(|| of_glob("Own"));
-    let krate = config.capability_crates.first().cloned().unwrap_or_else(|| "own-caps".to_owned());
-    vec![
-        set("own", &own, &krate, &of_glob, ["Pair", "Unit", "Either", "make_one"]),
-        set("other", &of_glob("Zyx"), "zyx-grants", &of_glob, ["Zyp", "Zyu", "Zye", "zyc"]),
-    ]
+    let krate = config.capability_crates.first().map_or("own-caps", String::as_str);
+    let mut answers = answers(&own, krate, config);
+    answers.extend(self::answers(&of_glob("Zyx"), "zyx-grants", config));
+    answers
 }
 
-fn set(
-    label: &'static str,
-    own: &str,
-    krate: &str,
-    of_glob: &dyn Fn(&str) -> String,
-    [pair, unit, either, constructor]: [&str; 4],
-) -> CaseNames {
+/// Checks all cases with one name for the capability type and its crate.
+fn answers(own: &str, krate: &str, config: &FenceConfig) -> Vec<CaseResult> {
     // A stem that the workspace itself uses would define a name twice.
     let apart = |stem: &str| {
-        let name = of_glob(stem);
-        if name == own { of_glob(&format!("{stem}{stem}")) } else { name }
+        let name = config.type_glob.replace('*', stem);
+        if name == own { config.type_glob.replace('*', &format!("{stem}{stem}")) } else { name }
     };
-    let words = vec![
-        ("__T__", own.to_owned()),
-        ("__P__", apart(pair)),
-        ("__U__", apart(unit)),
-        ("__E__", apart(either)),
+    let feature = config.test_only_features.first().map_or("test-util", String::as_str);
+    let mut text = PLANTED.replace("__T__", own);
+    for (word, name) in [
+        ("__P__", apart("Pair")),
+        ("__U__", apart("Unit")),
+        ("__E__", apart("Either")),
         ("__N__", apart("Fresh")),
-        ("__CTOR__", constructor.to_owned()),
-        ("__FREE__", format!("{constructor}_freely")),
         ("__KRATE__", krate.to_owned()),
         ("__C__", krate.replace('-', "_")),
-    ];
-    CaseNames { label, words, krate: krate.to_owned() }
-}
-
-impl CaseNames {
-    fn fill(&self, text: &str, config: &FenceConfig) -> String {
-        let mut out = text.to_owned();
-        for (word, name) in &self.words {
-            out = out.replace(word, name);
-        }
-        let feature = config.test_only_features.first().map_or("test-util", String::as_str);
-        let member = config.forbidden_members.first().map_or("push", String::as_str);
-        out.replace("__FEATURE__", feature).replace("__FORBIDDEN__", member)
+        ("__FEATURE__", feature.to_owned()),
+    ] {
+        text = text.replace(word, &name);
     }
-}
-
-fn file_of(case: &Case) -> String {
-    format!("user/src/{}.rs", case.name.replace(['/', '-'], "_").to_lowercase())
-}
-
-/// Checks all cases with one set of names.
-pub(super) fn answers(names: &CaseNames, config: &FenceConfig, off: DisabledRules) -> Vec<CaseResult> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    let mut put = |path: &str, text: &str| {
-        files.insert(path.to_owned(), names.fill(text, config).into_bytes());
-    };
-    put("caps/src/lib.rs", CAPS);
-    put("definitions/src/lib.rs", "pub mod planted;");
-    put("definitions/src/planted.rs", "pub struct Grant { raw: u32 }\n");
-    put("races/src/lib.rs", RACES);
-    put("user/build.rs", BUILD);
-    put("user/src/lib.rs", "#![forbid(unsafe_code)]\n");
-    put("user/src/parts/f08_part.in", "pub fn part() -> u32 { 1 }\n");
-    for (name, text) in DEFINITIONS {
-        put(&format!("definitions/src/{name}.rs"), text);
+    for file in text.split("==> ").skip(1) {
+        let (path, text) = file.split_once('\n').unwrap_or((file, ""));
+        files.insert(path.to_owned(), text.as_bytes().to_vec());
     }
-    for case in CASES {
-        put(&file_of(case), case.text);
-    }
-    let manifests: Vec<(&str, String)> =
-        MANIFESTS.iter().map(|(path, text)| (*path, names.fill(text, config))).collect();
-    let report = look(names, config, off, &files, &manifests);
-    judge(names, config, &files, &manifests, &report)
+    let report = check(krate, config, &files);
+    files.iter().map(|(path, text)| judge(path, text, own, &report)).collect()
 }
 
-fn look(
-    names: &CaseNames,
-    config: &FenceConfig,
-    off: DisabledRules,
-    files: &BTreeMap<String, Vec<u8>>,
-    manifests: &[(&str, String)],
-) -> FenceReport {
-    let definitions = format!("{}-definitions", names.krate);
+fn check(krate: &str, config: &FenceConfig, files: &BTreeMap<String, Vec<u8>>) -> FenceReport {
+    let definitions = format!("{krate}-definitions");
     let normal = DependencyKind::Normal;
+    let user = PackageSpec::new("planted-user", "user");
     let packages = [
-        PackageSpec::new(&names.krate, "caps"),
+        PackageSpec::new(krate, "caps"),
         PackageSpec::new(&definitions, "definitions"),
         PackageSpec::new("planted-races", "races"),
-        PackageSpec::new("planted-user", "user").depends_on(&names.krate, None, normal).depends_on(
-            "planted-races",
-            None,
-            normal,
-        ),
+        user.depends_on(krate, None, normal).depends_on("planted-races", None, normal),
     ];
     let mut sources = Sources::in_memory(&packages, files);
-    let manifest = |wanted: &str| {
-        manifests
-            .iter()
-            .find(|(path, _)| *path == wanted)
-            .map(|(path, text)| Manifest { path: (*path).into(), text: text.clone() })
+    let manifest = |path: &str| {
+        let text = String::from_utf8_lossy(files.get(path)?).into_owned();
+        Some(Manifest { path: path.into(), text })
     };
     sources.root = manifest("Cargo.toml");
     sources.lock = manifest("Cargo.lock");
     sources.cargo_config = manifest(".cargo/config.toml").into_iter().collect();
-    for (package, slot) in packages.iter().zip(&mut sources.manifests) {
-        *slot = manifest(&format!("{}/Cargo.toml", package.dir));
+    for package in &mut sources.packages {
+        package.manifest = manifest(&format!("{}/Cargo.toml", package.dir));
     }
-    let planted = planted_config(names, config, definitions);
+    let settings = String::from_utf8_lossy(files.get("fence.toml").map(Vec::as_slice).unwrap_or_default());
+    // Planted settings that cannot be read turn every rule off, so that no case is answered.
+    let planted = FenceConfig::parse(&settings, "fence.toml").unwrap_or_default();
+    let planted = FenceConfig {
+        type_glob: config.type_glob.clone(),
+        test_attributes: config.test_attributes.clone(),
+        test_only_features: config.test_only_features.clone(),
+        today: Some("2026-01-01".to_owned()),
+        ..planted
+    };
     // One thread is enough for some small files, and it keeps the self-test cheap.
-    run::run(&sources, &planted, RunOptions { threads: 1, off, ..RunOptions::default() })
+    run::run(&sources, &planted, RunOptions { threads: 1, ..RunOptions::default() })
 }
 
-/// Keeps the settings that a case depends on and turns every rule on.
-fn planted_config(names: &CaseNames, config: &FenceConfig, definitions: String) -> FenceConfig {
-    let mut planted = FenceConfig::for_crates(&[]);
-    planted.capability_crates = vec![names.krate.clone(), definitions];
-    planted.type_glob.clone_from(&config.type_glob);
-    planted.test_attributes.clone_from(&config.test_attributes);
-    planted.forbidden_members.clone_from(&config.forbidden_members);
-    planted.test_only_features.clone_from(&config.test_only_features);
-    planted.extra_derives.clone_from(&config.extra_derives);
-    planted.grant_type = Some("Grant".to_owned());
-    planted.mint_callers = vec!["planted_user::f12_near_listed::*".to_owned()];
-    planted.race = Some(RaceConfig {
-        crates: vec!["planted-races".to_owned()],
-        ty: "Place".to_owned(),
-        methods: vec!["open".to_owned()],
-        unique_methods: vec!["open_as_seen".to_owned()],
-        names: vec!["Race".to_owned(), "is_race".to_owned()],
-    });
-    "planted config".clone_into(&mut planted.origin);
-    planted.today = Some("2026-01-01".to_owned());
-    planted.allow = [(2, "2026-01-01"), (1, "2025-12-31"), (1, "2026-01-01")]
-        .into_iter()
-        .zip([("f07_f13_count", 1), ("f07_f13_expired", 2), ("f07_near_f13", 3)])
-        .map(|((count, expires), (file, line))| AllowEntry {
-            rule: "F07".to_owned(),
-            path: format!("user/src/{file}.rs"),
-            item: None,
-            count,
-            reason: "planted".to_owned(),
-            expires: expires.to_owned(),
-            line,
-        })
-        .collect();
-    planted
-}
-
-/// Compares the marked lines with the reported ones.
-fn judge(
-    names: &CaseNames,
-    config: &FenceConfig,
-    files: &BTreeMap<String, Vec<u8>>,
-    manifests: &[(&str, String)],
-    report: &FenceReport,
-) -> Vec<CaseResult> {
-    let mut answers = Vec::new();
-    let texts = CASES.iter().map(|case| {
-        let path = file_of(case);
-        let text = files.get(&path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        (case.name.to_owned(), path, text.unwrap_or_default())
-    });
-    let definitions = DEFINITIONS.iter().map(|(name, text)| {
-        let rule = if name.starts_with("grants") { "F10" } else { "F09" };
-        (format!("{rule}/{name}"), format!("definitions/src/{name}.rs"), names.fill(text, config))
-    });
-    let manifests =
-        manifests.iter().map(|(path, text)| (format!("F11/{path}"), (*path).to_owned(), text.clone()));
-    let build =
-        [("F11/build.rs".to_owned(), "user/build.rs".to_owned(), names.fill(BUILD, config))].into_iter();
-    for (name, path, text) in texts.chain(definitions).chain(manifests).chain(build) {
-        let wanted = marked_lines(&text);
-        let found: BTreeSet<(u32, String)> = report
-            .findings()
-            .iter()
-            .filter(|finding| finding.site.file == path)
-            .map(|finding| (finding.site.line, finding.rule.to_string()))
-            .collect();
-        let held = wanted == found;
-        let note = if held { String::new() } else { format!("expected {wanted:?}, found {found:?}") };
-        answers.push(CaseResult { name: format!("{name} ({})", names.label), held, note });
-    }
-    for (name, line, wanted) in
-        [("F13/count", 1, true), ("F13/expired", 2, true), ("F13/near-fits", 3, false)]
-    {
-        let found = report
-            .findings()
-            .iter()
-            .any(|finding| finding.rule == crate::LintRule::F13 && finding.site.line == line);
-        let note = if found == wanted { String::new() } else { format!("expected {wanted}, found {found}") };
-        answers.push(CaseResult { name: format!("{name} ({})", names.label), held: found == wanted, note });
-    }
-    answers
-}
-
-/// Returns the lines that end in a mark such as `~ F01`, with the marked rule.
-fn marked_lines(text: &str) -> BTreeSet<(u32, String)> {
-    let mut lines = BTreeSet::new();
-    for (index, line) in text.lines().enumerate() {
-        let Some((_, rules)) = line.rsplit_once("~ ") else { continue };
-        for rule in rules.split_whitespace().filter(|rule| crate::LintRule::from_code(rule).is_some()) {
-            let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1);
-            lines.insert((number, rule.to_owned()));
-        }
-    }
-    lines
+/// Compares the marked lines of a file with the reported ones.
+fn judge(path: &str, text: &[u8], own: &str, report: &FenceReport) -> CaseResult {
+    let text = String::from_utf8_lossy(text);
+    let marked = text
+        .lines()
+        .zip(1_u32..)
+        .filter_map(|(line, number)| line.rsplit_once("~ ").map(|(_, rule)| (number, rule.to_owned())));
+    let wanted: BTreeSet<(u32, String)> = marked.collect();
+    let of_file = report.findings().iter().filter(|finding| finding.site.file == path);
+    let found: BTreeSet<(u32, String)> =
+        of_file.map(|finding| (finding.site.line, finding.rule.to_string())).collect();
+    let rules: BTreeSet<&str> = wanted.iter().map(|(_, rule)| rule.as_str()).collect();
+    let rules =
+        if rules.is_empty() { "near".to_owned() } else { rules.into_iter().collect::<Vec<_>>().join(" ") };
+    let note = format!("expected {wanted:?}, found {found:?}");
+    CaseResult { name: format!("{rules}/{path} ({own})"), held: wanted == found, note }
 }

@@ -2,36 +2,24 @@
 
 use syn::punctuated::Punctuated;
 
-/// A `cfg` predicate.
-enum Predicate {
-    Test,
-    /// Any other option, such as `feature = "…"`.
-    Atom(Option<String>),
-    Not(Box<Self>),
-    All(Vec<Self>),
-    Any(Vec<Self>),
-}
+type Metas = Punctuated<syn::Meta, syn::Token![,]>;
 
 /// Returns `true` if attributes restrict an item to test builds.
 ///
 /// A predicate that never holds does not count as test code: one edit would compile what it hides.
 pub(crate) fn is_test(attrs: &[syn::Attribute]) -> bool {
-    attrs.iter().any(|attr| match &attr.meta {
-        syn::Meta::List(list) if list.path.is_ident("cfg") => {
-            predicate_of(list).is_some_and(|p| only_test(&p))
-        }
-        _ => false,
-    })
+    is_test_or_feature(attrs, &[])
 }
 
 /// Returns `true` if attributes restrict an item to test builds or to one of the features.
 pub(crate) fn is_test_or_feature(attrs: &[syn::Attribute], features: &[String]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
-        syn::Meta::List(list) if list.path.is_ident("cfg") => predicate_of(list).is_some_and(|p| {
-            let off = CfgValues { test: false, features };
-            let on = CfgValues { test: true, features };
-            !p.can(Truth::True, off) && p.can(Truth::True, on)
-        }),
+        syn::Meta::List(list) if list.path.is_ident("cfg") => {
+            list.parse_args::<syn::Meta>().is_ok_and(|predicate| {
+                let can_hold = |test: bool| outcomes(&predicate, CfgValues { test, features }).can_hold;
+                !can_hold(false) && can_hold(true)
+            })
+        }
         _ => false,
     })
 }
@@ -41,9 +29,8 @@ pub(crate) fn attr_metas(list: &syn::MetaList) -> Vec<syn::Meta> {
     let mut found = Vec::new();
     let mut stack = vec![list.tokens.clone()];
     while let Some(tokens) = stack.pop() {
-        let all =
-            syn::parse::Parser::parse2(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated, tokens);
-        for meta in all.map(|metas| metas.into_iter().skip(1).collect::<Vec<_>>()).unwrap_or_default() {
+        let all = syn::parse::Parser::parse2(Metas::parse_terminated, tokens);
+        for meta in all.into_iter().flat_map(|metas| metas.into_iter().skip(1)) {
             match meta {
                 syn::Meta::List(inner) if inner.path.is_ident("cfg_attr") => stack.push(inner.tokens),
                 other => found.push(other),
@@ -51,48 +38,6 @@ pub(crate) fn attr_metas(list: &syn::MetaList) -> Vec<syn::Meta> {
         }
     }
     found
-}
-
-fn predicate_of(list: &syn::MetaList) -> Option<Predicate> {
-    let parsed = list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated).ok()?;
-    let mut parsed = parsed.into_iter();
-    let first = parsed.next()?;
-    if parsed.next().is_some() { None } else { predicate(&first) }
-}
-
-fn predicate(meta: &syn::Meta) -> Option<Predicate> {
-    match meta {
-        syn::Meta::Path(path) if path.is_ident("test") => Some(Predicate::Test),
-        syn::Meta::Path(_) => Some(Predicate::Atom(None)),
-        syn::Meta::NameValue(pair) => {
-            let feature = match &pair.value {
-                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })
-                    if pair.path.is_ident("feature") =>
-                {
-                    Some(text.value())
-                }
-                _ => None,
-            };
-            Some(Predicate::Atom(feature))
-        }
-        syn::Meta::List(list) => {
-            let inner = list
-                .parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated)
-                .ok()?
-                .iter()
-                .map(predicate)
-                .collect::<Option<Vec<_>>>()?;
-            if list.path.is_ident("all") {
-                Some(Predicate::All(inner))
-            } else if list.path.is_ident("any") {
-                Some(Predicate::Any(inner))
-            } else if list.path.is_ident("not") {
-                inner.into_iter().next().map(|one| Predicate::Not(Box::new(one)))
-            } else {
-                Some(Predicate::Atom(None))
-            }
-        }
-    }
 }
 
 /// The options that are fixed during an evaluation. Every other option may be on or off.
@@ -103,45 +48,35 @@ struct CfgValues<'a> {
     features: &'a [String],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Truth {
-    True,
-    False,
+/// The values that a predicate can have.
+struct Outcomes {
+    can_hold: bool,
+    can_fail: bool,
 }
 
-impl Truth {
-    const fn other(self) -> Self {
-        match self {
-            Self::True => Self::False,
-            Self::False => Self::True,
-        }
-    }
-}
-
-impl Predicate {
-    /// Returns `true` if the predicate can have this value.
-    fn can(&self, value: Truth, world: CfgValues<'_>) -> bool {
-        match self {
-            Self::Test => world.test == (value == Truth::True),
-            Self::Atom(Some(feature)) if world.features.contains(feature) => {
-                world.test == (value == Truth::True)
+fn outcomes(predicate: &syn::Meta, world: CfgValues<'_>) -> Outcomes {
+    let fixed = match predicate {
+        syn::Meta::Path(path) => path.is_ident("test"),
+        syn::Meta::NameValue(pair) => match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                pair.path.is_ident("feature") && world.features.contains(&text.value())
             }
-            Self::Atom(_) => true,
-            Self::Not(inner) => inner.can(value.other(), world),
-            Self::All(parts) => match value {
-                Truth::True => parts.iter().all(|part| part.can(value, world)),
-                Truth::False => parts.iter().any(|part| part.can(value, world)),
-            },
-            Self::Any(parts) => match value {
-                Truth::True => parts.iter().any(|part| part.can(value, world)),
-                Truth::False => parts.iter().all(|part| part.can(value, world)),
-            },
+            _ => false,
+        },
+        syn::Meta::List(list) => {
+            let inner = list.parse_args_with(Metas::parse_terminated);
+            let parts: Vec<Outcomes> = inner.iter().flatten().map(|part| outcomes(part, world)).collect();
+            let (mut hold, mut fail) =
+                (parts.iter().map(|one| one.can_hold), parts.iter().map(|one| one.can_fail));
+            if list.path.is_ident("all") {
+                return Outcomes { can_hold: hold.all(|one| one), can_fail: fail.any(|one| one) };
+            } else if list.path.is_ident("any") {
+                return Outcomes { can_hold: hold.any(|one| one), can_fail: fail.all(|one| one) };
+            } else if list.path.is_ident("not") {
+                return Outcomes { can_hold: fail.any(|one| one), can_fail: hold.any(|one| one) };
+            }
+            false
         }
-    }
-}
-
-fn only_test(predicate: &Predicate) -> bool {
-    let off = CfgValues { test: false, features: &[] };
-    let on = CfgValues { test: true, features: &[] };
-    !predicate.can(Truth::True, off) && predicate.can(Truth::True, on)
+    };
+    Outcomes { can_hold: !fixed || world.test, can_fail: !fixed || !world.test }
 }

@@ -25,29 +25,14 @@ pub(crate) struct Unparsed {
     pub(crate) what: String,
 }
 
-/// A file's syntax tree. An included file may also consist of statements.
-pub(crate) enum Tree {
-    Items(syn::File),
-    Statements(Vec<syn::Stmt>),
-}
-
-/// The accepted contents of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum FileShape {
-    Module,
-    Included,
-}
-
 /// Returns line and column of a span's start, both from 1.
 pub(crate) fn start(span: Span) -> (u32, u32) {
-    let at = span.start();
-    (clamp(at.line), clamp(at.column + 1))
+    (clamp(span.start().line), clamp(span.start().column + 1))
 }
 
 /// Returns line and column after a span's end, both from 1.
 pub(crate) fn end(span: Span) -> (u32, u32) {
-    let at = span.end();
-    (clamp(at.line), clamp(at.column + 1))
+    (clamp(span.end().line), clamp(span.end().column + 1))
 }
 
 fn clamp(value: usize) -> u32 {
@@ -60,49 +45,12 @@ fn at(span: Span, what: impl Into<String>) -> Unparsed {
 }
 
 /// Parses one file. The spans are valid until the thread's next [`forget_spans`].
-pub(crate) fn parse(bytes: &[u8], shape: FileShape) -> Result<Tree, Unparsed> {
-    let tokens = tokens(bytes)?;
-    // The tokens are copied only if a second attempt may be needed.
-    let second = (shape == FileShape::Included).then(|| tokens.clone());
+pub(crate) fn parse(bytes: &[u8]) -> Result<syn::File, Unparsed> {
     let module = |input: ParseStream<'_>| {
         check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
         input.parse::<syn::File>()
     };
-    let failed = match Parser::parse2(module, tokens) {
-        Ok(file) => return Ok(Tree::Items(file)),
-        Err(error) => at(error.span(), error.to_string()),
-    };
-    let statements = |input: ParseStream<'_>| {
-        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
-        syn::Block::parse_within(input)
-    };
-    match second.map(|tokens| Parser::parse2(statements, tokens)) {
-        Some(Ok(list)) => Ok(Tree::Statements(list)),
-        Some(Err(_)) | None => Err(failed),
-    }
-}
-
-/// A part of a file.
-pub(crate) enum FilePart<'p> {
-    /// The attributes of the file itself, before its items.
-    Attributes(&'p [syn::Attribute]),
-    Item(&'p syn::Item),
-}
-
-/// Parses one file item by item and drops each before the next, since the tree of a whole file takes many
-/// times its bytes.
-pub(crate) fn each_part(bytes: &[u8], mut one: impl FnMut(FilePart<'_>)) -> Result<(), Unparsed> {
-    let tokens = tokens(bytes)?;
-    let walk = |input: ParseStream<'_>| {
-        check_depth(input.cursor()).map_err(|(span, what)| syn::Error::new(span, what))?;
-        one(FilePart::Attributes(&input.call(syn::Attribute::parse_inner)?));
-        while !input.is_empty() {
-            let item: syn::Item = input.parse()?;
-            one(FilePart::Item(&item));
-        }
-        Ok(())
-    };
-    Parser::parse2(walk, tokens).map_err(|error| at(error.span(), error.to_string()))
+    Parser::parse2(module, tokens(bytes)?).map_err(|error| at(error.span(), error.to_string()))
 }
 
 pub(crate) fn tokens(bytes: &[u8]) -> Result<TokenStream, Unparsed> {
@@ -122,10 +70,6 @@ pub(crate) fn forget_spans() {
 }
 
 fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
-    if bytes.len() > MAX_BYTES {
-        let what = format!("the file has {} bytes, and the limit is {MAX_BYTES}", bytes.len());
-        return Err(Unparsed { line: 1, column: 1, what });
-    }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let line = good.split(|byte| *byte == b'\n').count();
@@ -134,26 +78,12 @@ fn text(bytes: &[u8]) -> Result<Cow<'_, str>, Unparsed> {
         Unparsed { line: clamp(line), column: clamp(column), what: "the file is not UTF-8".to_owned() }
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if is_shebang(text) {
+    // `#!` starts a shebang line unless the next token is `[`.
+    if text.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('[')) {
         // The replacement has the same length, so that all positions stay the same.
         return Ok(Cow::Owned(format!("//{}", text.get(2..).unwrap_or_default())));
     }
     Ok(Cow::Borrowed(text))
-}
-
-/// `#!` starts a shebang line unless the next token is `[`.
-fn is_shebang(text: &str) -> bool {
-    let Some(mut rest) = text.strip_prefix("#!") else { return false };
-    loop {
-        rest = rest.trim_start();
-        if let Some(after) = rest.strip_prefix("//") {
-            rest = after.split_once('\n').map_or("", |(_, next)| next);
-        } else if let Some(after) = rest.strip_prefix("/*") {
-            rest = after.split_once("*/").map_or("", |(_, next)| next);
-        } else {
-            return !rest.starts_with('[');
-        }
-    }
 }
 
 /// Checks nesting without recursion, for files with enough brackets to matter.

@@ -40,13 +40,11 @@ pub(crate) struct Path {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WrittenType {
     Path(Path),
+    /// A reference or a pointer. A function pointer is one to its return type.
     Ref(Box<Self>),
-    Ptr(Box<Self>),
-    Tuple(Vec<Self>),
-    Array(Box<Self>),
-    Infer,
-    /// Macros and other syntax that contains nothing by value. A function pointer is kept as a pointer to its
-    /// return type.
+    /// A tuple, an array or a slice, or the outputs of an `impl Trait`.
+    Parts(Vec<Self>),
+    /// Macros and other syntax that contains nothing by value.
     Other,
 }
 
@@ -77,8 +75,9 @@ impl Path {
         }
     }
 
-    pub(crate) fn names(names: &[&str]) -> Self {
-        let segs = names.iter().map(|one| Segment { name: Name::from(*one), args: Vec::new() }).collect();
+    /// Creates a path without type arguments.
+    pub(crate) fn plain<'i>(idents: impl IntoIterator<Item = &'i proc_macro2::Ident>) -> Self {
+        let segs = idents.into_iter().map(|one| Segment { name: name(one), args: Vec::new() }).collect();
         Self { leading: PathStart::Name, qself: None, segs }
     }
 }
@@ -108,23 +107,18 @@ pub(crate) fn generic_args(list: &syn::AngleBracketedGenericArguments) -> Vec<Wr
 impl WrittenType {
     pub(crate) fn of(ty: &syn::Type) -> Self {
         match ty {
-            syn::Type::Array(array) => Self::Array(Box::new(Self::of(&array.elem))),
-            syn::Type::Slice(slice) => Self::Array(Box::new(Self::of(&slice.elem))),
+            syn::Type::Array(array) => Self::Parts(vec![Self::of(&array.elem)]),
+            syn::Type::Slice(slice) => Self::Parts(vec![Self::of(&slice.elem)]),
             syn::Type::Group(group) => Self::of(&group.elem),
             syn::Type::Paren(paren) => Self::of(&paren.elem),
-            syn::Type::Infer(_) => Self::Infer,
             syn::Type::Path(path) => Self::Path(Path::with_self(&path.path, path.qself.as_ref())),
-            syn::Type::Ptr(ptr) => Self::Ptr(Box::new(Self::of(&ptr.elem))),
-            syn::Type::FnPtr(pointer) => Self::Ptr(Box::new(Self::of_return(&pointer.output))),
+            syn::Type::Ptr(ptr) => Self::Ref(Box::new(Self::of(&ptr.elem))),
+            syn::Type::FnPtr(pointer) => Self::Ref(Box::new(Self::of_return(&pointer.output))),
             syn::Type::Reference(reference) => Self::Ref(Box::new(Self::of(&reference.elem))),
-            syn::Type::Tuple(tuple) => Self::Tuple(tuple.elems.iter().map(Self::of).collect()),
+            syn::Type::Tuple(tuple) => Self::Parts(tuple.elems.iter().map(Self::of).collect()),
             // `impl Future<Output = T>` produces a T.
             syn::Type::ImplTrait(bounds) => {
-                Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
-            }
-            // So does `dyn Fn() -> T` in a box.
-            syn::Type::TraitObject(bounds) => {
-                Self::Tuple(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
+                Self::Parts(bounds.bounds.iter().filter_map(bound_output).flatten().collect())
             }
             _ => Self::Other,
         }
@@ -132,7 +126,7 @@ impl WrittenType {
 
     pub(crate) fn of_return(output: &syn::ReturnType) -> Self {
         match output {
-            syn::ReturnType::Default => Self::Tuple(Vec::new()),
+            syn::ReturnType::Default => Self::Parts(Vec::new()),
             syn::ReturnType::Type(_, ty) => Self::of(ty),
         }
     }
@@ -142,10 +136,6 @@ fn bound_output(bound: &syn::TypeParamBound) -> Option<Vec<WrittenType>> {
     let syn::TypeParamBound::Trait(bound) = bound else { return None };
     match &bound.path.segments.last()?.arguments {
         syn::PathArguments::AngleBracketed(list) => Some(generic_args(list)),
-        // `impl Fn() -> T` is called for a T, just as a function pointer is.
-        syn::PathArguments::Parenthesized(call) => {
-            Some(vec![WrittenType::Ptr(Box::new(WrittenType::of_return(&call.output)))])
-        }
-        syn::PathArguments::None => None,
+        _ => None,
     }
 }

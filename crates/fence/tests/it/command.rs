@@ -15,9 +15,15 @@ fn workspace(dir: &Path, app: &str, config: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
-    let package =
-        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
-    put("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = [\"caps\", \"app\"]\n{config}"));
+    let package = |name: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lints]\nworkspace = true\n"
+        )
+    };
+    put(
+        "Cargo.toml",
+        &format!("[workspace]\nresolver = \"3\"\nmembers = [\"caps\", \"app\"]\n{config}{LINTS}"),
+    );
     put("caps/Cargo.toml", &package("caps"));
     put("caps/src/lib.rs", CAPS);
     put("app/Cargo.toml", &format!("{}[dependencies]\ncaps = {{ path = \"../caps\" }}\n", package("app")));
@@ -25,6 +31,7 @@ fn workspace(dir: &Path, app: &str, config: &str) {
 }
 
 const CONFIG: &str = "[workspace.metadata.plugward-fence]\ncapability-crates = [\"caps\"]\n";
+const LINTS: &str = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
 const CLEAN: &str = "fn main() { drop(caps::NetCapability::mint(String::new())); }\n";
 const PLANTED: &str =
     "//! Wide: \u{4e16}\u{754c}.\nfn main() {\n    let _\u{e9} = caps::NetCapability { host: x() };\n}\n";
@@ -119,7 +126,7 @@ fn sarif_schema() -> jsonschema::Validator {
 #[test]
 fn sarif_validates_against_the_published_schema() {
     let schema = sarif_schema();
-    // Findings with and without a type, one in an included file, one in a manifest, and one undecided.
+    // Findings with and without a type, one in a file with an odd name, one in a manifest, and one undecided.
     let app = "#[path = \"a b%\u{e9}.rs\"]\nmod part;\nfn main() {\n    let _x = caps::NetCapability { host: x() };\n}\n\
         struct OwnCapability;\ninclude!(\"no such file.rs\");\n";
     let dir = tempfile::tempdir().unwrap();
@@ -135,7 +142,6 @@ fn sarif_validates_against_the_published_schema() {
     assert!(problems.is_empty(), "{problems:#?}");
     let results = log["runs"][0]["results"].as_array().unwrap();
     assert!(results.len() >= 4, "{text}");
-    assert!(results.iter().any(|result| result["relatedLocations"].is_array()), "{text}");
     let uri = |result: &serde_json::Value| {
         result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str().map(str::to_owned)
     };
@@ -161,7 +167,7 @@ fn a_config_that_matches_nothing_exits_with_2() {
             config("chokepoint = [\"caps::Mint::mint\"]"),
             "no capability crate has a chokepoint: expected caps::Mint::mint",
         ),
-        (config("grant-type = \"Grant\""), "no capability crate has a literal of `Grant`"),
+        (config("grant-type = \"Grant\""), "no capability crate defines `Grant`"),
         (config("min-files = 99"), "expected at least 99"),
         (config("exclude-types = [\"Other\"]"), "no capability crate defines `Other`"),
         (config("mint-callers = [\"nobody::here::*\"]"), "the caller `nobody::here::*`"),
@@ -223,7 +229,7 @@ fn the_command_line_replaces_the_config() {
     assert_eq!(with(CLEAN, CONFIG, &["--help"]).0, 0);
     let (code, out, _) = with(CLEAN, CONFIG, &["--self-test"]);
     assert_eq!(code, 0, "{out}");
-    assert!(out.lines().count() > 100 && out.lines().all(|line| line.starts_with("ok")), "{out}");
+    assert!(out.lines().count() > 60 && out.lines().all(|line| line.starts_with("ok")), "{out}");
 }
 
 #[test]
@@ -241,6 +247,7 @@ fn manifests_are_checked() {
     workspace(dir.path(), CLEAN, &format!("{CONFIG}{more}"));
     let app = dir.path().join("app/Cargo.toml");
     let text = fs::read_to_string(&app).unwrap();
+    let text = text.replace("[lints]\nworkspace = true\n", "");
     fs::write(&app, text.replace("../caps\" }", "../caps\", features = [\"test-util\"] }")).unwrap();
     let caps = dir.path().join("caps/Cargo.toml");
     let text = fs::read_to_string(&caps).unwrap();
@@ -261,7 +268,7 @@ fn manifests_are_checked() {
             "app/.cargo/config.toml:2:1",
             "app/Cargo.toml:6:28",
             "app/src/main.rs:1:1",
-            "caps/Cargo.toml:6:12"
+            "caps/Cargo.toml:8:12"
         ],
         "{out}"
     );
@@ -282,6 +289,8 @@ fn packages_that_are_not_members() {
     }
     let (code, out, err) = run(dir.path(), &["--format", "short"]);
     assert_eq!(code, 1, "{err}");
-    assert_eq!(out, "side/src/main.rs:3:20: F01 a literal makes a `NetCapability`\n");
+    let unsafely =
+        "side/src/main.rs:1:1: F11 `side` can make a capability with unsafe code, which it does not forbid";
+    assert_eq!(out, format!("{unsafely}\nside/src/main.rs:3:20: F01 a literal makes a `NetCapability`\n"));
     assert!(err.contains("1 not scanned") || err.contains("2 not scanned"), "{err}");
 }

@@ -6,19 +6,6 @@ use std::collections::BTreeMap;
 const CAPS: &str = "
 mod kinds;
 pub use kinds::*;
-pub mod factory {
-    use crate::kinds::*;
-    pub struct Factory;
-    impl Factory {
-        pub fn make() -> Option<PlainCapability> { None }
-        pub fn lent(one: &PlainCapability) -> &PlainCapability { one }
-        pub fn kept(one: PlainCapability) -> PlainCapability { one }
-    }
-    pub struct Builder(u32);
-    impl Builder { pub fn start() -> Builder { Builder(1) } }
-}
-pub trait Revive<A> { fn revive(from: A) -> Self; }
-impl Revive<u32> for PlainCapability { fn revive(_: u32) -> Self { todo!() } }
 pub struct Mint(());
 impl Mint { pub fn mint(&self) -> PlainCapability { todo!() } }
 ";
@@ -45,14 +32,16 @@ fn reported(files: &[(&str, &str)]) -> Vec<String> {
             DependencyKind::Normal,
         ),
     ];
-    let mut report = check(&Sources::in_memory(&packages, &all), &FenceConfig::for_crates(&["caps"]));
+    let mut config = FenceConfig::for_crates(&["caps"]);
+    config.require_forbid_unsafe = false;
+    let mut report = check(&Sources::in_memory(&packages, &all), &config);
     report.retain_files(|file| !file.starts_with("caps/"));
     report.findings().iter().map(|one| one.rule.to_string()).collect()
 }
 
 #[track_caller]
 fn expect_rules(code: &str, rules: &[&str]) {
-    let text = format!("use caps::*; use caps::factory::Factory; {code}");
+    let text = format!("use caps::*; {code}");
     assert_eq!(reported(&[("app/src/main.rs", &text)]), rules, "{code}");
 }
 
@@ -64,38 +53,11 @@ fn generic_capabilities() {
     expect_rules("type Of<S> = ScopedCapability<S>; fn f() { let _x = Of::<u8> { scope: 1 }; }", &["F01"]);
     expect_rules("fn f() { let _x = LentCapability(&[1]); }", &["F01"]);
     expect_rules("fn f() { let _x = LentCapability::<'static, 1>(&[1]); }", &["F01"]);
-    expect_rules("fn f() { drop(ScopedCapability::over(1)); }", &["F02"]);
-    expect_rules("fn f() { drop(ScopedCapability::<u8>::over(1)); }", &["F02"]);
-    expect_rules("fn f() { drop(<ScopedCapability<u8>>::over(1)); }", &["F02"]);
-    expect_rules("fn f() { let _x: ScopedCapability<u8> = Default::default(); }", &["F03"]);
-    expect_rules("fn f() { drop(<u8 as Into<ScopedCapability<u8>>>::into(1)); }", &["F03"]);
-    expect_rules(
-        "fn f(x: u8) { drop(unsafe { std::mem::transmute::<u8, ScopedCapability<u8>>(x) }); }",
-        &["F04"],
-    );
-    expect_rules("fn f() { html! { @ ScopedCapability::<u8>::over(1) } }", &["F05"]);
-    expect_rules("fn f() { html! { @ ScopedCapability { scope: 1 } } }", &["F05"]);
-    expect_rules("#[derive(Default)] struct H<S> { one: ScopedCapability<S> }", &["F06"]);
     expect_rules("fn f(one: &ScopedCapability<u8>) -> &u8 { ScopedCapability::scope(one) }", &[]);
     expect_rules(
         "fn f<S>(one: ScopedCapability<S>) -> S { let ScopedCapability { scope } = one; scope }",
         &[],
     );
-}
-
-#[test]
-fn what_makes_one_for_others() {
-    expect_rules("fn f() { drop(Factory::make()); }", &["F02"]);
-    expect_rules("fn f() { drop(Some(1).and_then(|_| Factory::make())); }", &["F02"]);
-    expect_rules("fn f() { let make = caps::factory::Factory::make; drop(make()); }", &["F02"]);
-    expect_rules("fn f(one: &PlainCapability) { Factory::lent(one); }", &[]);
-    expect_rules("fn f(one: PlainCapability) { drop(Factory::kept(one)); }", &[]);
-    expect_rules("fn f() { drop(caps::factory::Builder::start()); }", &[]);
-    expect_rules("fn f() { drop(<PlainCapability as Revive<u32>>::revive(1)); }", &["F02"]);
-    expect_rules("fn f() { drop(PlainCapability::revive(1)); }", &["F02"]);
-    expect_rules("fn f() { let _x: PlainCapability = Revive::revive(1); }", &["F02"]);
-    expect_rules("fn f() -> PlainCapability { Revive::revive(1) }", &["F02"]);
-    expect_rules("fn f(m: &Mint) -> PlainCapability { m.mint() }", &[]);
 }
 
 #[test]
@@ -146,22 +108,6 @@ fn where_a_value_may_stand() {
 }
 
 #[test]
-fn a_helper_that_sees_nothing_hands_out_macros() {
-    let app = "fn f() { drop(helper::whole!()); }";
-    let body = "#[macro_export] macro_rules! whole { () => { ::caps::PlainCapability { raw: 1 } } }";
-    assert_eq!(reported(&[("app/src/main.rs", app), ("helper/src/lib.rs", body)]), ["F05"]);
-    let quoted = "pub fn emit() -> TokenStream { quote! { caps::PlainCapability { raw: 1 } } } \
-        macro_rules! unused { () => {} }";
-    assert_eq!(reported(&[("app/src/main.rs", "fn f() {}"), ("helper/src/lib.rs", quoted)]), ["F05"]);
-    let own = "macro_rules! m { () => {} } pub struct PlainCapability { pub raw: u32 } \
-        pub fn own() -> PlainCapability { PlainCapability { raw: 1 } }";
-    assert_eq!(
-        reported(&[("app/src/main.rs", "fn f() {}"), ("helper/src/lib.rs", own)]),
-        Vec::<String>::new()
-    );
-}
-
-#[test]
 fn files_that_only_look_like_tests() {
     let made = "fn f() { let _x = caps::PlainCapability { raw: 1 }; }";
     for path in [
@@ -177,6 +123,8 @@ fn files_that_only_look_like_tests() {
     ] {
         assert_eq!(reported(&[("app/src/main.rs", "mod nothing {}"), (path, made)]), ["F01"], "{path}");
     }
+    let copied = "#[path = \"../../caps/src/kinds.rs\"] mod copied;";
+    assert_eq!(reported(&[("app/src/main.rs", copied)]), Vec::<String>::new(), "copies are other types");
     for path in ["app/tests/it.rs", "app/tests/common/mod.rs"] {
         assert_eq!(
             reported(&[("app/src/main.rs", "mod nothing {}"), (path, made)]),
@@ -191,4 +139,53 @@ fn files_that_only_look_like_tests() {
         reported(&[("app/src/main.rs", "mod nothing {}"), ("app/src/checks.rs", inner)]),
         Vec::<String>::new()
     );
+}
+
+#[test]
+fn an_out_of_line_test_module_is_test_code() {
+    let made = "mod below; fn f() { let _x = caps::PlainCapability { raw: 1 }; }";
+    let below = "fn f() { let _x = super::super::caps::PlainCapability { raw: 1 }; caps::PlainCapability { raw: 2 }; }";
+    for declared in [
+        "#[cfg(test)] mod tests;",
+        "#[cfg(all(test, unix))] mod tests;",
+        "#[cfg(test)] #[path = \"tests.rs\"] mod other;",
+    ] {
+        for (file, child) in [
+            ("app/src/tests.rs", "app/src/tests/below.rs"),
+            ("app/src/tests/mod.rs", "app/src/tests/below.rs"),
+        ] {
+            if declared.contains("path") && file.ends_with("mod.rs") {
+                continue;
+            }
+            let child = if declared.contains("path") { "app/src/below.rs" } else { child };
+            let files = [("app/src/main.rs", declared), (file, made), (child, below)];
+            assert_eq!(reported(&files), Vec::<String>::new(), "{declared} {file}");
+        }
+    }
+    let files =
+        [("app/src/main.rs", "mod tests;"), ("app/src/tests.rs", made), ("app/src/tests/below.rs", "")];
+    assert_eq!(reported(&files), ["F01"]);
+}
+
+#[test]
+fn crates_that_do_not_forbid_unsafe_code_are_reported() {
+    let crates = |caps: &str, lib: &str, main: &str| {
+        let files = BTreeMap::from([
+            ("caps/src/lib.rs".to_owned(), format!("{caps}\n{CAPS}").into_bytes()),
+            ("caps/src/kinds.rs".to_owned(), KINDS.as_bytes().to_vec()),
+            ("app/src/lib.rs".to_owned(), lib.as_bytes().to_vec()),
+            ("app/src/main.rs".to_owned(), main.as_bytes().to_vec()),
+            ("app/tests/it.rs".to_owned(), Vec::new()),
+            ("other/src/lib.rs".to_owned(), Vec::new()),
+        ]);
+        let app = PackageSpec::new("app", "app").depends_on("caps", None, DependencyKind::Normal);
+        let packages = [PackageSpec::new("caps", "caps"), PackageSpec::new("other", "other"), app];
+        let report = check(&Sources::in_memory(&packages, &files), &FenceConfig::for_crates(&["caps"]));
+        let routes = report.findings().iter().filter(|one| one.route == "forbid-unsafe");
+        routes.map(|one| one.site.file.clone()).collect::<Vec<_>>()
+    };
+    let forbid = "#![forbid(unsafe_code)]";
+    assert_eq!(crates(forbid, forbid, "#![forbid(unused, unsafe_code)]"), Vec::<String>::new());
+    assert_eq!(crates("", forbid, forbid), ["caps/src/lib.rs"]);
+    assert_eq!(crates(forbid, "#![deny(unsafe_code)]", ""), ["app/src/lib.rs", "app/src/main.rs"]);
 }

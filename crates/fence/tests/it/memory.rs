@@ -8,10 +8,11 @@ pub struct NetCapability { pub raw: u32 }
 pub struct PairCapability(pub u32);
 impl NetCapability { pub fn new() -> Self { NetCapability { raw: 1 } } pub fn raw(&self) -> u32 { self.raw } }
 pub struct Mint;
-impl Mint { pub fn mint(&self) -> NetCapability { NetCapability::new() } }
+impl Mint { pub fn new() -> Mint { Mint } pub fn mint(&self) -> NetCapability { NetCapability::new() } }
 ";
 
 const CONFIG: &str = "capability-crates = [\"caps\"]\n\
+    mint-callers = [\"app::start\"]\nrequire-forbid-unsafe = false\n\
     race = { crates = [\"paths\"], type = \"Spot\", methods = [\"open\"], names = [\"Race\"] }\n";
 const PATHS: &str = "
 pub struct Spot;

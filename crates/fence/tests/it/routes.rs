@@ -39,7 +39,7 @@ fn run(threads: usize) -> FenceReport {
 #[test]
 fn every_marked_line_is_reported_and_no_other() {
     let wanted: BTreeSet<Mark> = files().iter().flat_map(|(file, text)| marks(file, text)).collect();
-    assert!(wanted.len() > 300, "{}", wanted.len());
+    assert!(wanted.len() > 200, "{}", wanted.len());
     let report = run(2);
     same(&wanted, &reported(&report));
     assert_eq!(report.undecided(), []);
@@ -52,13 +52,8 @@ fn each_rule_has_several_spellings() {
     for (_, _, rule) in files().iter().flat_map(|(file, text)| marks(file, text)) {
         *count.entry(rule).or_default() += 1;
     }
-    for (rule, least) in
-        [("F01", 60), ("F02", 20), ("F03", 40), ("F04", 25), ("F05", 15), ("F06", 8), ("F07", 5), ("F08", 4)]
-    {
+    for (rule, least) in [("F01", 60), ("F07", 5), ("F08", 4), ("F09", 8), ("F12", 25), ("E01", 60)] {
         assert!(count[rule] >= least, "{rule}: {}", count[rule]);
-    }
-    for rule in ["F09", "F12", "E01"] {
-        assert!(count[rule] >= 8, "{rule}: {}", count[rule]);
     }
 }
 
@@ -128,6 +123,7 @@ fn names_are_not_built_in() {
     let sources = Sources::in_memory(&packages, &renamed);
     let mut config = FenceConfig::for_crates(&["qv9"]);
     config.type_glob = "Tok*en".to_owned();
+    config.require_forbid_unsafe = false;
     let mut found = reported(&check(&sources, &config));
     found.retain(|(_, _, rule)| rule != "F12");
     same(&wanted, &found);

@@ -31,7 +31,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("path/io", "see the system error, then try again"),
     ("path/jail-gone", "create the directory again and open a new jail"),
     ("path/jail-itself", "use a path inside the jail"),
-    ("path/magic-link", "use the file itself; procfs magic links are never followed"),
     ("path/mount", "unmount it, or use a policy that allows mounts"),
     ("path/not-a-directory", "pass a directory, or correct the path"),
     ("path/not-empty", "remove the entries first, or call `remove_tree`"),
@@ -41,7 +40,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("path/nul", "remove the NUL byte"),
     ("path/outside", "use a path inside the jail"),
     ("path/parent", "remove `..` from the path, or use a policy that resolves it"),
-    ("path/prefix", "use a path relative to the jail, without a drive or share"),
     (
         "path/race",
         "find the process that changes the directory, or open the current file with `open_current`",
@@ -51,7 +49,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("path/too-deep", "raise the depth limit, or flatten the directory"),
     ("path/too-large", "raise the limit, or read the file in chunks"),
     ("path/too-long", "shorten the path to 4,095 bytes and each component to 255"),
-    ("path/too-many-links", "use at most 40 symlinks in a chain (it may be a loop)"),
     ("path/trailing-separator", "remove the trailing separator, or use a function for directories"),
     ("path/unsupported", "use a file system that supports the operation"),
 ];

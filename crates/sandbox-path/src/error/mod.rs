@@ -46,8 +46,6 @@ pub enum PathEscapeKind {
     TooLong,
     /// The path starts with a separator.
     Absolute,
-    /// The path starts with a drive, share or device prefix (Windows).
-    Prefix,
     /// A component is `..`.
     Parent,
     /// The path of a file ends with a separator, or with a separator and `.`.
@@ -64,10 +62,6 @@ pub enum PathEscapeKind {
     JailItself,
     /// A component is a symlink.
     Symlink,
-    /// A component is a magic link of procfs, which leads to an object and not to a path.
-    MagicLink,
-    /// More than 40 symlinks would have to be followed.
-    TooManyLinks,
     /// The path leads out of the jail.
     Outside,
     /// A component is on another mount than the jail.
@@ -111,7 +105,6 @@ impl PathEscapeKind {
             Self::Nul => "path/nul",
             Self::TooLong => "path/too-long",
             Self::Absolute => "path/absolute",
-            Self::Prefix => "path/prefix",
             Self::Parent => "path/parent",
             Self::TrailingSeparator => "path/trailing-separator",
             Self::Dotfile => "path/dotfile",
@@ -120,8 +113,6 @@ impl PathEscapeKind {
             Self::NotUtf8 => "path/not-utf8",
             Self::JailItself => "path/jail-itself",
             Self::Symlink => "path/symlink",
-            Self::MagicLink => "path/magic-link",
-            Self::TooManyLinks => "path/too-many-links",
             Self::Outside => "path/outside",
             Self::Mount => "path/mount",
             Self::NotADirectory => "path/not-a-directory",
@@ -161,7 +152,6 @@ impl fmt::Display for PathEscapeKind {
             Self::Nul => "contains a NUL byte",
             Self::TooLong => "is too long",
             Self::Absolute => "is absolute",
-            Self::Prefix => "starts with a drive, share or device",
             Self::Parent => "is `..`",
             Self::TrailingSeparator => "ends with a separator, which is for directories",
             Self::Dotfile => "starts with a dot",
@@ -170,8 +160,6 @@ impl fmt::Display for PathEscapeKind {
             Self::NotUtf8 => "is not UTF-8",
             Self::JailItself => "is the jail's own directory",
             Self::Symlink => "is a symbolic link",
-            Self::MagicLink => "is a magic link of procfs",
-            Self::TooManyLinks => "leads through more than 40 symbolic links",
             Self::Outside => "leads out of the jail",
             Self::Mount => "is on another mount",
             Self::NotADirectory => "is not a directory",

@@ -2,12 +2,12 @@
 
 use crate::error::{OpenError, OperationError};
 use crate::file::SandboxedFile;
-use crate::imp;
 use crate::jail::Jail;
 use crate::jail::walk::WalkLimits;
 use crate::meta::Perm;
 use crate::path::check::{PathForm, check_path};
 use crate::path::relative::Relative;
+use crate::unix;
 
 /// Whether `append` may create a missing file.
 #[expect(clippy::exhaustive_enums, reason = "a file is created or it is not")]
@@ -70,7 +70,7 @@ impl Jail {
     /// directory that was moved out of the jail meanwhile is removed again and refused as `path/outside`.
     pub fn create_new(&self, relative: impl Relative, perm: Perm) -> Result<SandboxedFile, OpenError> {
         self.call("create", &relative, PathForm::Name, |root, policy, rel| {
-            imp::create_new(root, policy, rel, perm).map(|(file, meta)| SandboxedFile::new(file, meta))
+            unix::create_new(root, policy, rel, perm).map(|(file, meta)| SandboxedFile::new(file, meta))
         })
     }
 
@@ -89,10 +89,10 @@ impl Jail {
                 MissingFile::Refuse => None,
                 MissingFile::Create(perm) => Some(perm),
             };
-            let (file, meta, made) = imp::append(root, policy, rel, perm)?;
+            let (file, meta, made) = unix::append(root, policy, rel, perm)?;
             let answer = match made {
-                imp::Creation::Created => AppendOutcome::Created,
-                imp::Creation::Existing => AppendOutcome::Existing,
+                unix::Creation::Created => AppendOutcome::Created,
+                unix::Creation::Existing => AppendOutcome::Existing,
             };
             Ok::<_, OperationError>((SandboxedFile::new(file, meta), answer))
         })
@@ -118,7 +118,7 @@ impl Jail {
         perm: Perm,
     ) -> Result<ReplaceOutcome, OpenError> {
         self.call("replace", &relative, PathForm::Name, |root, policy, rel| {
-            imp::replace(root, policy, rel, bytes, perm)
+            unix::replace(root, policy, rel, bytes, perm)
         })
     }
 
@@ -128,7 +128,7 @@ impl Jail {
     /// `path/exists` if an entry of that name exists; `path/jail-itself`; and those of a lookup.
     pub fn create_dir(&self, relative: impl Relative, perm: Perm) -> Result<(), OpenError> {
         self.call("create", &relative, PathForm::Directory, |root, policy, rel| {
-            imp::create_dir(root, policy, rel, perm)
+            unix::create_dir(root, policy, rel, perm)
         })
     }
 
@@ -148,7 +148,7 @@ impl Jail {
             .map_err(|error| OpenError::new("rename to", taken, error))?;
         let source = check_path(given, policy, PathForm::Name)
             .map_err(|error| OpenError::new("rename", given, error))?;
-        imp::rename(self.root(), policy, &source, &target, over).map_err(|(side, fail)| match side {
+        unix::rename(self.root(), policy, &source, &target, over).map_err(|(side, fail)| match side {
             RenameSide::From => OpenError::new("rename", given, fail),
             RenameSide::To => OpenError::new("rename to", taken, fail),
         })
@@ -159,7 +159,7 @@ impl Jail {
     /// # Errors
     /// `path/not-regular` if the entry is a directory; `path/jail-itself`; and those of a lookup.
     pub fn remove_file(&self, relative: impl Relative) -> Result<(), OpenError> {
-        self.call("remove", &relative, PathForm::Name, imp::remove_file)
+        self.call("remove", &relative, PathForm::Name, unix::remove_file)
     }
 
     /// Removes an empty directory.
@@ -167,7 +167,7 @@ impl Jail {
     /// # Errors
     /// `path/not-empty`, `path/not-a-directory`, `path/symlink`, `path/jail-itself`, and those of a lookup.
     pub fn remove_dir(&self, relative: impl Relative) -> Result<(), OpenError> {
-        self.call("remove", &relative, PathForm::Directory, imp::remove_dir)
+        self.call("remove", &relative, PathForm::Directory, unix::remove_dir)
     }
 
     /// Removes a directory with everything in it, and returns the number of removed entries.
@@ -182,7 +182,7 @@ impl Jail {
     /// a lookup.
     pub fn remove_tree(&self, relative: impl Relative, limits: WalkLimits) -> Result<u64, OpenError> {
         self.call("remove", &relative, PathForm::Directory, |root, policy, rel| {
-            imp::remove_tree(root, policy, rel, limits)
+            unix::remove_tree(root, policy, rel, limits)
         })
     }
 }

@@ -13,16 +13,13 @@ pub enum Guarantee {
     AtOpenKernel,
     /// Tier W: one open per component (other Linux systems and other Unix systems).
     AtOpenWalk,
-    /// Tier S: checked at construction, then a handle-relative walk by cap-std (Windows).
-    AtConstruction,
 }
 
 impl Guarantee {
     const fn rank(self) -> u8 {
         match self {
-            Self::AtOpenKernel => 2,
-            Self::AtOpenWalk => 1,
-            Self::AtConstruction => 0,
+            Self::AtOpenKernel => 1,
+            Self::AtOpenWalk => 0,
         }
     }
 
@@ -43,10 +40,6 @@ impl Guarantee {
             Self::AtOpenWalk => {
                 "At open: no component was reached through a symlink; a directory moved out of the jail during the \
                 open is detected if it is still outside at the check afterwards."
-            }
-            Self::AtConstruction => {
-                "At construction: in the jail, then a handle-relative walk; reserved names, streams and reparse points \
-                are refused. Neither run nor measured."
             }
         }
     }

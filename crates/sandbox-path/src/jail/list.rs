@@ -7,11 +7,11 @@ use std::io;
 use std::ops::ControlFlow;
 
 use crate::error::{OpenError, OpenErrorKind, OperationError};
-use crate::imp;
 use crate::meta::{FileKind, Metadata};
 use crate::path::names::is_dotfile;
 use crate::path::relative::{RelPath, escape};
 use crate::policy::Dotfiles;
+use crate::unix;
 
 /// The most entries of one directory that are read. It bounds the time for a directory that an attacker fills.
 pub(crate) const LOOKED_AT: u64 = 1_000_000;
@@ -91,7 +91,7 @@ impl Listing {
 #[derive(Debug)]
 #[must_use = "list it, or drop it to close it"]
 pub struct Directory {
-    handle: imp::DirectoryHandle,
+    handle: unix::DirectoryHandle,
     path: RelPath<'static>,
     dotfiles: Dotfiles,
     buffer: Vec<u8>,
@@ -99,7 +99,7 @@ pub struct Directory {
 
 impl Directory {
     pub(crate) const fn new(
-        handle: imp::DirectoryHandle,
+        handle: unix::DirectoryHandle,
         path: RelPath<'static>,
         dotfiles: Dotfiles,
     ) -> Self {
@@ -117,7 +117,7 @@ impl Directory {
     /// # Errors
     /// The system error.
     pub fn meta(&self) -> io::Result<Metadata> {
-        imp::directory_meta(&self.handle)
+        unix::directory_meta(&self.handle)
     }
 
     /// Lists the current entries of the directory: the first `max` in byte order.
@@ -132,7 +132,7 @@ impl Directory {
 
 /// Reads a directory with at most `max` entries in memory at any time.
 fn list(
-    handle: &imp::DirectoryHandle,
+    handle: &unix::DirectoryHandle,
     buffer: &mut Vec<u8>,
     max: usize,
     dotfiles: Dotfiles,
@@ -141,7 +141,7 @@ fn list(
     // system, and a directory that an attacker fills must not fill the memory.
     let mut kept: BinaryHeap<DirectoryEntry> = BinaryHeap::new();
     let (mut seen, mut hidden, mut truncated) = (0_u64, 0_u64, false);
-    imp::entries(handle, buffer, |name, kind| {
+    unix::entries(handle, buffer, |name, kind| {
         if seen >= LOOKED_AT {
             truncated = true;
             return ControlFlow::Break(());
@@ -196,7 +196,7 @@ impl PackedListing {
     /// # Errors
     /// `TooLarge` if there are more entries than the budget, and failures of the system.
     pub(crate) fn read(
-        handle: &imp::DirectoryHandle,
+        handle: &unix::DirectoryHandle,
         buffer: &mut Vec<u8>,
         dotfiles: Dotfiles,
         budget: EntryBudget,
@@ -204,7 +204,7 @@ impl PackedListing {
     ) -> Result<Self, OperationError> {
         let mut packed = Self::default();
         let (mut seen, mut over) = (0_u64, false);
-        imp::entries(handle, buffer, |name, kind| {
+        unix::entries(handle, buffer, |name, kind| {
             if dotfiles == Dotfiles::Refuse && is_dotfile(name) {
                 *hidden += 1;
                 return ControlFlow::Continue(());
@@ -241,7 +241,6 @@ impl PackedListing {
     }
 
     /// Returns the number of entries that [`PackedListing::next`] has not returned yet.
-    #[cfg(unix)]
     pub(crate) fn rest(&self) -> usize {
         self.entries.len().saturating_sub(self.next)
     }

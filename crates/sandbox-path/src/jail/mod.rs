@@ -14,7 +14,6 @@ use crate::error::jail::{JailError, JailErrorKind};
 use crate::error::race::{FilesystemRaceDetected, RaceObserver};
 use crate::error::{OpenError, PathEscape};
 use crate::file::SandboxedFile;
-use crate::imp::{self, LastLink, OpenMode, Root, TopDirectory};
 use crate::jail::guarantee::{CaseFolding, Guarantee, JailPlace};
 use crate::jail::list::{Directory, Listing};
 use crate::jail::walk::{Walk, WalkLimits};
@@ -22,6 +21,7 @@ use crate::meta::{FileId, Metadata, Stamp};
 use crate::path::check::{PathForm, check_path};
 use crate::path::relative::{RelPath, Relative};
 use crate::policy::Policy;
+use crate::unix::{self, LastLink, OpenMode, Root, TopDirectory};
 
 /// A directory handle that path lookups cannot leave.
 ///
@@ -94,7 +94,7 @@ impl Jail {
     /// # Errors
     /// As [`Jail::open`]; `jail/not-found` if the parent directory does not exist.
     pub fn create(directory: impl AsRef<Path>, policy: Policy) -> Result<Self, JailError> {
-        imp::make_directory(directory.as_ref())?;
+        unix::make_directory(directory.as_ref())?;
         Self::open(directory, policy)
     }
 
@@ -119,7 +119,6 @@ impl Jail {
     ///
     /// # Errors
     /// `jail/not-a-directory`, `jail/is-root`, `jail/policy-unsupported`, `jail/io`.
-    #[cfg(unix)]
     pub fn from_fd(directory: std::os::fd::OwnedFd, policy: Policy) -> Result<Self, JailError> {
         Root::from_fd(directory, None, policy, TopDirectory::Refuse).map(|root| Self::on(root, policy))
     }
@@ -155,7 +154,6 @@ impl Jail {
     /// # Errors
     /// As [`Jail::open`] on a system without `openat2`.
     #[doc(hidden)]
-    #[cfg(unix)]
     pub fn with_walk_tier(&self) -> Result<Self, JailError> {
         let root = Arc::new(self.root.walking(self.policy)?);
         Ok(Self { root, policy: self.policy, observer: self.observer.clone() })
@@ -247,7 +245,7 @@ impl Jail {
     /// [`Jail::guarantee`], at this open. The call does not block: a pipe is refused at once.
     pub fn open_read(&self, relative: impl Relative) -> Result<SandboxedFile, OpenError> {
         self.call("open", &relative, PathForm::Name, |root, policy, rel| {
-            imp::open_file(root, policy, rel, OpenMode::Read, policy.hard_links_read)
+            unix::open_file(root, policy, rel, OpenMode::Read, policy.hard_links_read)
         })
     }
 
@@ -259,7 +257,7 @@ impl Jail {
     /// As [`Jail::open_read`], and `path/too-large` above the limit.
     pub fn read(&self, relative: impl Relative, limit: u64) -> Result<Vec<u8>, OpenError> {
         self.call("read", &relative, PathForm::Name, |root, policy, rel| {
-            imp::open_file(root, policy, rel, OpenMode::Read, policy.hard_links_read)?.read_all(limit)
+            unix::open_file(root, policy, rel, OpenMode::Read, policy.hard_links_read)?.read_all(limit)
         })
     }
 
@@ -268,7 +266,7 @@ impl Jail {
     /// # Errors
     /// Those of a lookup; a symlink is `path/symlink` unless the policy follows it.
     pub fn metadata(&self, relative: impl Relative) -> Result<Metadata, OpenError> {
-        self.call("read the metadata of", &relative, PathForm::Directory, imp::metadata)
+        self.call("read the metadata of", &relative, PathForm::Directory, unix::metadata)
     }
 
     /// Reads the target of a symlink without resolving it.
@@ -276,7 +274,7 @@ impl Jail {
     /// # Errors
     /// Those of a lookup; `path/not-regular` with the kind if the entry is not a symlink.
     pub fn read_link(&self, relative: impl Relative) -> Result<Vec<u8>, OpenError> {
-        self.call("read the link", &relative, PathForm::Name, imp::read_link)
+        self.call("read the link", &relative, PathForm::Name, unix::read_link)
     }
 
     /// Opens a directory for listing.
@@ -285,7 +283,7 @@ impl Jail {
     /// Those of a lookup; `path/not-a-directory` if the entry is not a directory.
     pub fn open_directory(&self, relative: impl Relative) -> Result<Directory, OpenError> {
         self.call("list", &relative, PathForm::Directory, |root, policy, rel| {
-            let handle = imp::open_directory(root, policy, rel)?;
+            let handle = unix::open_directory(root, policy, rel)?;
             Ok::<_, crate::error::LookupError>(Directory::new(
                 handle,
                 rel.clone().into_owned(),
@@ -306,17 +304,13 @@ impl Jail {
 
     /// Walks a directory tree, without the directory itself.
     ///
-    /// If the policy resolves symlinks or `..` in the path, the entries have the resolved path.
-    ///
     /// # Errors
     /// As [`Jail::list`] for the directory itself. Errors below it are items of the iterator.
     pub fn walk(&self, relative: impl Relative, limits: WalkLimits) -> Result<Walk, OpenError> {
         let given = relative.name_bytes();
         let rel = check_path(given, self.policy, PathForm::Directory)
             .map_err(|error| OpenError::new("walk", given, error))?;
-        let start = imp::walk_start(&self.root, self.policy, rel)
-            .map_err(|error| OpenError::new("walk", given, error))?;
-        Walk::new(self.clone(), start.into_owned(), limits)
+        Walk::new(self.clone(), rel.into_owned(), limits)
     }
 
     /// Creates a jail for a directory inside this one, with the same policy and observer.
@@ -327,7 +321,7 @@ impl Jail {
     /// # Errors
     /// Those of a lookup; errors of [`Jail::open`] are `path/io`.
     pub fn subjail(&self, relative: impl Relative) -> Result<Self, OpenError> {
-        let root = self.call("open the jail", &relative, PathForm::Directory, imp::subroot)?;
+        let root = self.call("open the jail", &relative, PathForm::Directory, unix::subroot)?;
         Ok(Self { root: Arc::new(root), policy: self.policy, observer: self.observer.clone() })
     }
 

@@ -1,11 +1,11 @@
 //! Walking a directory tree: depth first, parents before children, siblings in byte order.
 
 use crate::error::{OpenError, OpenErrorKind};
-use crate::imp;
 use crate::jail::Jail;
 use crate::jail::list::{EntryBudget, PackedListing};
 use crate::meta::FileKind;
 use crate::path::relative::RelPath;
+use crate::unix;
 
 /// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Walk {
                 return Err(OpenErrorKind::TooDeep { limit: self.limits.depth }.into());
             }
             let policy = *self.jail.policy();
-            let directory = imp::open_directory_unfollowed(self.jail.root(), policy, &path)?;
+            let directory = unix::open_listed_directory(self.jail.root(), policy, &path)?;
             let budget = EntryBudget { left: self.left, limit: self.limits.entries };
             PackedListing::read(&directory, &mut self.buffer, policy.dotfiles, budget, &mut self.hidden)
         })();

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::error::{LookupError, PathEscapeKind};
 use crate::path::names::{self, NameFault};
 use crate::path::relative::RelPath;
-use crate::policy::{Dotfiles, Names, Parents, Policy};
+use crate::policy::{Dotfiles, Names, Policy};
 
 /// The longest path in bytes. Linux accepts 4,096 with the terminating NUL.
 pub(crate) const PATH_MAX: usize = 4095;
@@ -26,7 +26,7 @@ pub(crate) enum PathForm {
 #[inline]
 pub(crate) fn check_path(given: &[u8], policy: Policy, form: PathForm) -> Result<RelPath<'_>, LookupError> {
     match check_fast(given, policy) {
-        Some(depth) => Ok(RelPath { bytes: Cow::Borrowed(given), depth, parents: false }),
+        Some(depth) => Ok(RelPath { bytes: Cow::Borrowed(given), depth }),
         None => check_components(given, policy, form),
     }
 }
@@ -37,11 +37,7 @@ pub(crate) fn check_path(given: &[u8], policy: Policy, form: PathForm) -> Result
 /// accepts only paths that [`check_components`] accepts, and returns `None` for all others.
 #[inline]
 fn check_fast(given: &[u8], policy: Policy) -> Option<usize> {
-    if cfg!(windows)
-        || policy.names == Names::Portable
-        || policy.dotfiles == Dotfiles::Refuse
-        || given.len() > PATH_MAX
-    {
+    if policy.names == Names::Portable || policy.dotfiles == Dotfiles::Refuse || given.len() > PATH_MAX {
         return None;
     }
     // `start` is the offset of the current component.
@@ -71,9 +67,9 @@ fn check_fast(given: &[u8], policy: Policy) -> Option<usize> {
 /// Checks a path component by component.
 fn check_components(given: &[u8], policy: Policy, form: PathForm) -> Result<RelPath<'_>, LookupError> {
     whole(given)?;
-    let (mut depth, mut parents, mut plain) = (0_usize, false, true);
+    let (mut depth, mut plain) = (0_usize, true);
     let mut last_is_name = false;
-    for part in given.split(|byte| is_separator(*byte)) {
+    for part in given.split(|byte| *byte == b'/') {
         last_is_name = !matches!(part, b"" | b".");
         if !last_is_name {
             plain = false;
@@ -81,15 +77,14 @@ fn check_components(given: &[u8], policy: Policy, form: PathForm) -> Result<RelP
         }
         depth += 1;
         component(part, policy).map_err(|kind| LookupError::at(kind, depth))?;
-        parents |= part == b"..";
     }
     // `.` is the jail itself. It passes here, so that the operation can name the jail in its error.
     let is_jail = given == b".";
     if form == PathForm::Name && !last_is_name && !is_jail {
         return Err(PathEscapeKind::TrailingSeparator.into());
     }
-    let bytes = if plain && !cfg!(windows) { Cow::Borrowed(given) } else { normalize(given, depth) };
-    Ok(RelPath { bytes, depth, parents })
+    let bytes = if plain { Cow::Borrowed(given) } else { normalize(given, depth) };
+    Ok(RelPath { bytes, depth })
 }
 
 /// Checks the rules that concern the path as a whole.
@@ -101,9 +96,7 @@ fn whole(given: &[u8]) -> Result<(), LookupError> {
         PathEscapeKind::Nul
     } else if given.len() > PATH_MAX {
         PathEscapeKind::TooLong
-    } else if cfg!(windows) && has_prefix(given) {
-        PathEscapeKind::Prefix
-    } else if given.first().copied().is_some_and(is_separator) {
+    } else if given.starts_with(b"/") {
         PathEscapeKind::Absolute
     } else {
         return Ok(());
@@ -119,22 +112,12 @@ fn component(part: &[u8], policy: Policy) -> Result<(), PathEscapeKind> {
         return Err(PathEscapeKind::TooLong);
     }
     if part == b".." {
-        return match policy.parents {
-            Parents::Refuse => Err(PathEscapeKind::Parent),
-            Parents::Resolve => Ok(()),
-        };
+        return Err(PathEscapeKind::Parent);
     }
-    if policy.dotfiles == Dotfiles::Refuse
-        && (names::is_dotfile(part)
-            || cfg!(windows) && names::portable_fault(part) == Some(NameFault::Reserved))
-    {
-        return Err(if names::is_dotfile(part) {
-            PathEscapeKind::Dotfile
-        } else {
-            PathEscapeKind::ReservedName
-        });
+    if policy.dotfiles == Dotfiles::Refuse && names::is_dotfile(part) {
+        return Err(PathEscapeKind::Dotfile);
     }
-    if policy.names == Names::Portable || cfg!(windows) {
+    if policy.names == Names::Portable {
         match names::portable_fault(part) {
             Some(NameFault::Reserved) => return Err(PathEscapeKind::ReservedName),
             Some(NameFault::Stream) => return Err(PathEscapeKind::AlternateStream),
@@ -147,26 +130,13 @@ fn component(part: &[u8], policy: Policy) -> Result<(), PathEscapeKind> {
 /// Joins the components without `.` and doubled separators.
 fn normalize(given: &[u8], depth: usize) -> Cow<'_, [u8]> {
     let mut joined = Vec::with_capacity(given.len());
-    for part in given.split(|byte| is_separator(*byte)).filter(|part| !matches!(*part, b"" | b".")) {
+    for part in given.split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b".")) {
         if !joined.is_empty() {
             joined.push(b'/');
         }
         joined.extend_from_slice(part);
     }
     if depth == 0 { Cow::Borrowed(b"") } else { Cow::Owned(joined) }
-}
-
-const fn is_separator(byte: u8) -> bool {
-    byte == b'/' || (cfg!(windows) && byte == b'\\')
-}
-
-/// Returns `true` if a path starts with a drive, share or device prefix of Windows.
-fn has_prefix(given: &[u8]) -> bool {
-    match given {
-        [first, second, ..] if is_separator(*first) && is_separator(*second) => true,
-        [letter, b':', ..] => letter.is_ascii_alphabetic(),
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -215,15 +185,13 @@ mod tests {
                 given.resize(length, b'a');
                 given.iter_mut().skip(99).step_by(100).for_each(|byte| *byte = b'/');
             }
-            let policies = [
-                Policy::standard(), Policy::agent(), Policy::standard().with_parents(Parents::Resolve),
-            ];
+            let policies = [Policy::standard(), Policy::agent()];
             for (policy, form) in policies.into_iter().flat_map(|one| [(one, PathForm::Name), (one, PathForm::Directory)]) {
                 let short = check_fast(&given, policy);
                 let long = check_components(&given, policy, form);
                 match (short, &long) {
                     (Some(depth), Ok(rel)) => {
-                        proptest::prop_assert_eq!((depth, &given[..], false), (rel.depth, &rel.bytes[..], rel.parents));
+                        proptest::prop_assert_eq!((depth, &given[..]), (rel.depth, &rel.bytes[..]));
                     }
                     (Some(_), Err(no)) => proptest::prop_assert!(false, "{:?}", no.kind),
                     (None, _) => {}

@@ -10,7 +10,7 @@ use crate::error::{LookupError, PathEscape, PathEscapeKind};
 use crate::path::check::{PathForm, check_path};
 use crate::policy::Policy;
 
-/// A checked relative path: no empty component, no `.`, and `..` only under `Parents::Resolve`.
+/// A checked relative path: no empty component, no `.` and no `..`.
 ///
 /// It says nothing about the file system. It borrows the given bytes unless a `.` or a doubled separator had to be
 /// dropped. It cannot be converted to a [`Path`], so that it is opened only through a jail.
@@ -29,7 +29,6 @@ use crate::policy::Policy;
 pub struct RelPath<'a> {
     pub(crate) bytes: Cow<'a, [u8]>,
     pub(crate) depth: usize,
-    pub(crate) parents: bool,
 }
 
 impl<'a> RelPath<'a> {
@@ -39,7 +38,7 @@ impl<'a> RelPath<'a> {
     ///
     /// # Errors
     /// The first of these that applies, in this order: `path/empty`, `path/nul`, `path/too-long` (4,095 bytes),
-    /// `path/absolute` or `path/prefix`; then for each component from the left `path/too-long` (255 bytes),
+    /// `path/absolute`; then for each component from the left `path/too-long` (255 bytes),
     /// `path/parent`, `path/dotfile`, `path/reserved-name` or `path/alternate-stream`; then
     /// `path/trailing-separator`.
     pub fn parse(bytes: &'a [u8], policy: &Policy) -> Result<Self, PathEscape> {
@@ -58,7 +57,7 @@ impl<'a> RelPath<'a> {
     /// Returns the path of the jail's directory.
     #[must_use]
     pub const fn jail() -> RelPath<'static> {
-        RelPath { bytes: Cow::Borrowed(b""), depth: 0, parents: false }
+        RelPath { bytes: Cow::Borrowed(b""), depth: 0 }
     }
 
     /// Returns `true` if this is the jail's directory.
@@ -107,13 +106,13 @@ impl<'a> RelPath<'a> {
     /// Converts to a path that owns its bytes.
     #[must_use]
     pub fn into_owned(self) -> RelPath<'static> {
-        RelPath { bytes: Cow::Owned(self.bytes.into_owned()), depth: self.depth, parents: self.parents }
+        RelPath { bytes: Cow::Owned(self.bytes.into_owned()), depth: self.depth }
     }
 
     /// Returns the same path, borrowed.
     #[must_use]
     pub fn as_borrowed(&self) -> RelPath<'_> {
-        RelPath { bytes: Cow::Borrowed(&self.bytes), depth: self.depth, parents: self.parents }
+        RelPath { bytes: Cow::Borrowed(&self.bytes), depth: self.depth }
     }
 
     /// Splits the path into parent and last component; `None` for the jail's directory.
@@ -129,7 +128,7 @@ impl<'a> RelPath<'a> {
             None => (&[][..], &self.bytes[..]),
         };
         let depth = self.depth.saturating_sub(1);
-        Some((RelPath { bytes: Cow::Borrowed(parent), depth, parents: self.parents }, name))
+        Some((RelPath { bytes: Cow::Borrowed(parent), depth }, name))
     }
 
     /// Joins a name from a listing.
@@ -140,7 +139,7 @@ impl<'a> RelPath<'a> {
             bytes.push(b'/');
         }
         bytes.extend_from_slice(name);
-        RelPath { bytes: Cow::Owned(bytes), depth: self.depth + 1, parents: self.parents }
+        RelPath { bytes: Cow::Owned(bytes), depth: self.depth + 1 }
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::error::race::{FilesystemRaceDetected, RaceCause};
 use crate::error::{LookupError, OpenError, OpenErrorKind, PathEscape, PathEscapeKind};
 use crate::file::SandboxedFile;
-use crate::imp::{self, OpenMode};
 use crate::jail::Jail;
 use crate::meta::{FileId, FileKind, Stamp};
 use crate::path::check::{PathForm, check_path};
 use crate::path::relative::{RelPath, Relative};
 use crate::policy::HardLinks;
+use crate::unix::{self, OpenMode};
 
 /// The access with which a file is opened.
 #[expect(clippy::exhaustive_enums, reason = "a new way to open must stop hosts that map their own to it")]
@@ -35,9 +35,8 @@ impl FileAccess {
 /// A regular file inside a jail, identified so that `open` can detect whether it was replaced.
 ///
 /// # Guarantees
-/// At the call of [`SandboxedPath::create`], the path led to a regular file inside the jail, and no symlink was crossed
-/// (under `FollowBeneath`, each one was resolved and stayed inside). One file descriptor keeps the object open, so
-/// that its inode number cannot be reused.
+/// At the call of [`SandboxedPath::create`], the path led to a regular file inside the jail, and no symlink was crossed.
+/// One file descriptor keeps the object open, so that its inode number cannot be reused.
 ///
 /// # Examples
 /// ```
@@ -57,7 +56,7 @@ impl FileAccess {
 pub struct SandboxedPath {
     jail: Jail,
     path: RelPath<'static>,
-    pin: imp::PinHandle,
+    pin: unix::PinHandle,
     id: FileId,
 }
 
@@ -71,7 +70,7 @@ impl SandboxedPath {
         let given = relative.name_bytes();
         let path = check_path(given, *jail.policy(), PathForm::Name)
             .map_err(|error| PathEscape::new("find", given, error))?;
-        let (pin, meta) = imp::pin(jail.root(), *jail.policy(), &path)
+        let (pin, meta) = unix::pin(jail.root(), *jail.policy(), &path)
             .map_err(|error| PathEscape::new("find", given, error))?;
         Ok(Self { jail: jail.clone(), path: path.into_owned(), pin, id: meta.id })
     }
@@ -100,7 +99,7 @@ impl SandboxedPath {
         let is_same = |id: FileId, _: &std::fs::File| {
             // An overlay file system can give a file a new inode number when it copies it up, so the kept handle
             // decides.
-            id == self.id || imp::pin_meta(&self.pin).is_ok_and(|meta| meta.id == id)
+            id == self.id || unix::pin_meta(&self.pin).is_ok_and(|meta| meta.id == id)
         };
         open_same(&self.jail, &self.path, self.id, access, is_same)
     }
@@ -115,7 +114,7 @@ impl SandboxedPath {
 
     /// Closes the descriptor, and keeps the identity and the creation time.
     pub fn unpin(self) -> UnpinnedPath {
-        let birth = imp::pin_birth(&self.pin);
+        let birth = unix::pin_birth(&self.pin);
         UnpinnedPath { jail: self.jail, path: self.path, id: self.id, birth }
     }
 
@@ -160,7 +159,8 @@ impl UnpinnedPath {
     /// [`Jail::guarantee`], at this open. The file is the same object, unless the inode number was reused for a file
     /// with the same creation time, or on a file system without creation times.
     pub fn open(&self) -> Result<SandboxedFile, OpenError> {
-        let is_same = |id: FileId, file: &std::fs::File| id == self.id && imp::file_birth(file) == self.birth;
+        let is_same =
+            |id: FileId, file: &std::fs::File| id == self.id && unix::file_birth(file) == self.birth;
         open_same(&self.jail, &self.path, self.id, FileAccess::Read, is_same)
     }
 
@@ -187,7 +187,7 @@ fn open_same(
     is_same: impl FnOnce(FileId, &std::fs::File) -> bool,
 ) -> Result<SandboxedFile, OpenError> {
     let fail = |error: LookupError| OpenError::new("open", path.as_bytes(), error);
-    let found = imp::open_file(jail.root(), *jail.policy(), path, access.mode(), HardLinks::Allow);
+    let found = unix::open_file(jail.root(), *jail.policy(), path, access.mode(), HardLinks::Allow);
     let file = match found {
         Ok(found) => found,
         Err(error) => {
@@ -212,7 +212,7 @@ fn open_same(
         return Err(fail(PathEscapeKind::HardLinked { links }.into()));
     }
     if access == FileAccess::Overwrite {
-        imp::cut_off(file.file()).map_err(fail)?;
+        unix::cut_off(file.file()).map_err(fail)?;
     }
     Ok(file)
 }
@@ -220,14 +220,7 @@ fn open_same(
 /// Returns the race that a lookup error shows, given that `create` found a regular file.
 const fn cause(kind: PathEscapeKind) -> Option<RaceCause> {
     Some(match kind {
-        PathEscapeKind::Symlink | PathEscapeKind::MagicLink | PathEscapeKind::TooManyLinks => {
-            RaceCause::SymlinkAppeared
-        }
-        // The components of the path were checked before, so this one comes from a new symlink.
-        PathEscapeKind::Dotfile
-        | PathEscapeKind::ReservedName
-        | PathEscapeKind::AlternateStream
-        | PathEscapeKind::TooLong => RaceCause::SymlinkAppeared,
+        PathEscapeKind::Symlink => RaceCause::SymlinkAppeared,
         PathEscapeKind::NotRegular { is } => RaceCause::KindChanged { is },
         PathEscapeKind::NotADirectory => RaceCause::KindChanged { is: FileKind::Other },
         PathEscapeKind::NotFound => RaceCause::Vanished,

@@ -37,9 +37,6 @@ pub(super) fn parent<'root, 'rel>(
     rel: &'rel RelPath<'_>,
 ) -> Result<(Parent<'root>, &'rel [u8]), LookupError> {
     let (directory, name) = rel.split_last().ok_or(PathEscapeKind::JailItself)?;
-    if name == b".." {
-        return Err(LookupError::at(PathEscapeKind::Parent, rel.depth));
-    }
     let parent = if directory.is_jail() {
         // Nothing can be created in a removed directory, and the system's error would be a misleading `not-found`.
         if root.is_gone() {
@@ -128,12 +125,6 @@ pub(crate) fn append(
                 }
             }
         }
-    }
-    // A dangling symlink: opening does not find it and creating finds it existing. Its target is not created.
-    let link =
-        open(root, policy, rel, OpenFlags::LINK).and_then(|fd| sys::meta(&fd).map_err(sys::lookup_error));
-    if link.is_ok_and(|meta| meta.kind == FileKind::Symlink) {
-        return Err(fail(rel, Errno::LOOP));
     }
     Err(PathEscapeKind::Contended.into())
 }

@@ -8,7 +8,6 @@ mod open;
 mod ops;
 mod remove;
 mod replace;
-mod resolve;
 mod root;
 mod steps;
 mod sys;

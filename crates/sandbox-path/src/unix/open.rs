@@ -6,11 +6,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::root::{Root, Tier};
-use super::{resolve, steps, sys};
+use super::{steps, sys};
 use crate::error::{LookupError, PathEscapeKind};
 use crate::meta::{FileKind, Metadata};
 use crate::path::relative::RelPath;
-use crate::policy::{HardLinks, Policy, Symlinks};
+use crate::policy::{HardLinks, Policy};
 
 /// The flags and mode with which the last component is opened.
 #[derive(Debug, Clone, Copy)]
@@ -62,18 +62,9 @@ impl OpenFlags {
     pub(crate) fn link_itself(self) -> bool {
         self.flags == Self::LINK.flags
     }
-
-    /// Returns whether a symlink in the last component is followed if the policy follows symlinks.
-    fn last(self) -> resolve::LastComponent {
-        if self.makes() || self.link_itself() {
-            resolve::LastComponent::Keep
-        } else {
-            resolve::LastComponent::Follow
-        }
-    }
 }
 
-/// Opens a path. If the policy allows them, symlinks and `..` are resolved first.
+/// Opens a path.
 #[inline]
 pub(crate) fn open(
     root: &Root,
@@ -81,59 +72,7 @@ pub(crate) fn open(
     rel: &RelPath<'_>,
     want: OpenFlags,
 ) -> Result<OwnedFd, LookupError> {
-    if rel.parents {
-        return resolved(root, policy, rel, want);
-    }
-    match strict(root, policy, &rel.bytes, want) {
-        Err(error) if policy.symlinks == Symlinks::FollowBeneath && error.kind == PathEscapeKind::Symlink => {
-            resolved(root, policy, rel, want)
-        }
-        done => done,
-    }
-}
-
-#[cold]
-fn resolved(root: &Root, policy: Policy, rel: &RelPath<'_>, want: OpenFlags) -> Result<OwnedFd, LookupError> {
-    for _ in 0..resolve::TRIES {
-        let clean = resolve::resolve(root, policy, rel, want.last())?;
-        match strict(root, policy, &clean, want) {
-            // The path had no symlinks when it was resolved, so another process has changed it: try again.
-            Err(error) if error.kind == PathEscapeKind::Symlink => {}
-            done => {
-                return done.map_err(|error| LookupError {
-                    component: given(rel, &clean, error.component),
-                    ..error
-                });
-            }
-        }
-    }
-    Err(PathEscapeKind::Contended.into())
-}
-
-/// Maps a component of the resolved path to one of the given path. Only the last one is known to correspond.
-fn given(rel: &RelPath<'_>, clean: &[u8], component: Option<usize>) -> Option<usize> {
-    component.filter(|number| *number == count(clean)).map(|_last| rel.depth)
-}
-
-/// Returns the path of a directory without symlinks and `..`, if the policy resolves them.
-///
-/// Other errors of the lookup are left to the following open.
-pub(crate) fn without_links<'rel>(
-    root: &Root,
-    policy: Policy,
-    rel: RelPath<'rel>,
-    want: OpenFlags,
-) -> Result<RelPath<'rel>, LookupError> {
-    if !rel.parents {
-        let met = strict(root, policy, &rel.bytes, want).map(drop);
-        let link = met.is_err_and(|error| error.kind == PathEscapeKind::Symlink);
-        if !(link && policy.symlinks == Symlinks::FollowBeneath) {
-            return Ok(rel);
-        }
-    }
-    let bytes = resolve::resolve(root, policy, &rel, want.last())?;
-    let depth = if bytes.is_empty() { 0 } else { count(&bytes) };
-    Ok(RelPath { bytes: bytes.into(), depth, parents: false })
+    strict(root, policy, &rel.bytes, want)
 }
 
 /// Opens a path without following symlinks.

@@ -141,17 +141,8 @@ pub(crate) fn read_into(file: &File, bytes: &mut Vec<u8>) -> Result<usize, Looku
     }
 }
 
-/// Returns the path from which a walk starts. It has no symlinks and `..`, because a walk does not follow them.
-pub(crate) fn walk_start<'rel>(
-    root: &Root,
-    policy: Policy,
-    rel: RelPath<'rel>,
-) -> Result<RelPath<'rel>, LookupError> {
-    super::open::without_links(root, policy, rel, OpenFlags::LIST)
-}
-
-/// Opens a directory by a path from a listing. Symlinks are not followed under any policy.
-pub(crate) fn open_directory_unfollowed(
+/// Opens a directory by a path from a listing, which can be longer than a given one.
+pub(crate) fn open_listed_directory(
     root: &Root,
     policy: Policy,
     rel: &RelPath<'_>,

@@ -13,7 +13,7 @@ use crate::error::{LookupError, PathEscapeKind};
 use crate::jail::guarantee::{CaseFolding, Guarantee, JailPlace};
 use crate::meta::{FileId, FileKind};
 use crate::path::relative::RelPath;
-use crate::policy::{Mounts, Policy, Symlinks};
+use crate::policy::{Mounts, Policy};
 
 /// The mechanism of lookups in the jail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,9 +141,7 @@ impl Root {
     pub(crate) fn below(&self, fd: OwnedFd, rel: &RelPath<'_>, policy: Policy) -> Result<Self, LookupError> {
         let id = sys::meta(&fd).map_err(sys::lookup_error)?.id;
         let name = std::ffi::OsStr::from_bytes(&rel.bytes);
-        // `strip` compares bytes, so a path with `..` or a symlink would not identify the directory.
-        let plain = !rel.parents && policy.symlinks == Symlinks::Refuse;
-        let path = self.path.as_ref().filter(|_| plain).map(|path| path.join(name).into());
+        let path = self.path.as_ref().map(|path| path.join(name).into());
         let below = Self { fd, id, mount: None, tier: self.tier, path };
         below.holding(policy).map_err(|_refused| PathEscapeKind::Io.into())
     }

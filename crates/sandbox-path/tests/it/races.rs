@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plugward_sandbox_path::{
-    Jail, MissingFile, OpenError, Parents, Perm, Policy, RaceCause, RenameMode, SandboxedFile, SandboxedPath,
+    Jail, MissingFile, OpenError, Perm, Policy, RaceCause, RenameMode, SandboxedFile, SandboxedPath,
     WalkEntry, WalkLimits,
 };
 use rustix::fs::{Mode, OFlags, RenameFlags, renameat_with};
@@ -229,28 +229,6 @@ fn last() {
     world.file("a/f", "in").link("../../outside/f", "a/f.link");
     let swap = Swap::new(&world.at("a"), "f", "f.link");
     both_ways("final", (&world, &|| swap.run(), "a/f"), (LINK, LINK_SINCE));
-}
-
-#[test]
-fn parents() {
-    let world = World::new();
-    world.file("a/f", "in").directory("a/b").directory("../parked");
-    fs::write(world.at("../f"), OUTSIDE).unwrap();
-    let (from, to) = (world.at("a/b"), world.at("../parked/b"));
-    let attack = || {
-        drop(fs::rename(&from, &to));
-        drop(fs::rename(&to, &from));
-    };
-    for (tier, jail) in tiers(&world, Policy::standard().with_parents(Parents::Resolve)) {
-        let (tally, tries) = under(attack, || {
-            repeat(TRIES, LINK, |tally, _| match jail.open_read("a/b/../f") {
-                Ok(file) => tally.file(file),
-                Err(error) => tally.error(&error),
-            })
-        });
-        let allowed = ["path/not-found", "path/outside"];
-        tally.show(&format!("parents {tier}"), tries, &allowed, 0);
-    }
 }
 
 #[test]

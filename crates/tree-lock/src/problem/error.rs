@@ -21,8 +21,8 @@ pub enum TreeErrorKind {
         /// The entry, relative to the directory; empty for the directory itself.
         path: String,
     },
-    /// The jail's policy hides dotfiles or follows symlinks, so it does not show the directory as it is.
-    #[error("read the directory: the jail's policy hides dotfiles or follows symlinks")]
+    /// The jail's policy hides dotfiles, so it does not show the directory as it is.
+    #[error("read the directory: the jail's policy hides dotfiles")]
     Jail,
     /// The requested digest needs files that this snapshot left out.
     #[error("digest the directory: it was read without {missing}")]

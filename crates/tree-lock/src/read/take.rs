@@ -3,7 +3,7 @@
 use core::num::NonZeroUsize;
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_sandbox_path::{Dotfiles, Jail, Symlinks};
+use plugward_sandbox_path::{Dotfiles, Jail};
 use sha2::{Digest as _, Sha256};
 
 use crate::problem::error::TreeError;
@@ -64,8 +64,7 @@ impl Snapshot {
     /// The result does not depend on `jobs`, on the order in which the file system lists, or on owners and times.
     ///
     /// # Errors
-    /// `tree/io` if an entry cannot be listed or read, and `tree/jail` if the jail's policy hides dotfiles or follows
-    /// symlinks.
+    /// `tree/io` if an entry cannot be listed or read, and `tree/jail` if the jail's policy hides dotfiles.
     ///
     /// # Guarantees
     /// Memory stays below the bytes of the files plus, for each entry, three times its path and about 250 bytes. A
@@ -199,9 +198,8 @@ fn take(
     keep: Retention,
 ) -> Result<Result<ListedTree, TreeRefusal>, TreeError> {
     let ReadOptions { limits, exclude, jobs, progress, .. } = *options;
-    // A jail that hides dotfiles would leave them out of the digest, and one that follows symlinks would read
-    // files twice.
-    if jail.policy().dotfiles != Dotfiles::Allow || jail.policy().symlinks != Symlinks::Refuse {
+    // A jail that hides dotfiles would leave them out of the digest.
+    if jail.policy().dotfiles != Dotfiles::Allow {
         return Err(TreeError::jail());
     }
     let mut listed = list(jail, limits, exclude, jobs)?;

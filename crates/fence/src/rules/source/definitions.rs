@@ -1,264 +1,189 @@
 //! F07, F09 and F10: look-alike types, open definitions, and construction inside the capability crate.
 
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 
 use crate::LintRule;
 use crate::names::resolve::{KnownType, Meaning, Namespace};
 use crate::rules::source::Checker;
-use crate::rules::source::construct::general::any;
-use crate::rules::source::derives::words;
 use crate::syntax::cfg;
-use crate::syntax::name_list::NameList;
+use crate::syntax::is_one_of;
 use crate::syntax::written::{Path, WrittenType, bare};
 
 /// Traits whose implementation makes or copies values.
-const OPEN_TRAITS: NameList = NameList("Clone Copy Default Deserialize From TryFrom FromStr FromIterator");
+const OPEN_TRAITS: &str = "Clone Copy Default Deserialize From TryFrom FromStr FromIterator Arbitrary FromBytes \
+                           TryFromBytes FromZeros FromZeroes Zeroable Pod AnyBitPattern CheckedBitPattern Archive \
+                           BorshDeserialize Decode SmartDefault";
 
 impl Checker<'_> {
-    /// F07: reports a new type with the name of a capability.
-    pub(crate) fn look_alike(&mut self, ident: &proc_macro2::Ident) {
-        if self.applies.dependent && self.config.is_capability(&bare(ident)) {
-            let message = format!(
-                "`{}` has the name of a capability and is not defined in a capability crate",
-                bare(ident)
-            );
+    /// F07 and F09 on the definition of a type.
+    pub(super) fn definition(&mut self, item: &syn::Item, ident: &Ident) {
+        if matches!(item, syn::Item::Const(_) | syn::Item::Static(_)) {
+            return;
+        }
+        let name = bare(ident);
+        if self.dependent && self.config.is_capability(&name) {
+            let message =
+                format!("`{name}` has the name of a capability and is not defined in a capability crate");
             self.report(LintRule::F07, "definition", ident.span(), None, message);
         }
-    }
-
-    fn own_capability(&self, ident: &proc_macro2::Ident) -> Option<usize> {
-        if !self.applies.capability {
-            return None;
+        if !self.capability {
+            return;
         }
-        let path = Path::names(&[&bare(ident)]);
-        match self.resolve(&path, Namespace::Type).what {
-            Meaning::Type(KnownType::Cap(id)) if self.type_name(id) == bare(ident) => Some(id),
-            _ => None,
-        }
-    }
-
-    /// F09 on the definition of a capability type.
-    pub(crate) fn definition(&mut self, item: &syn::Item) {
-        let (ident, attrs) = match item {
-            syn::Item::Struct(one) => (&one.ident, &one.attrs),
-            syn::Item::Enum(one) => (&one.ident, &one.attrs),
-            syn::Item::Union(one) => (&one.ident, &one.attrs),
+        let Meaning::Type(own) = self.resolve(&Path::plain([ident]), Namespace::Type).what else { return };
+        let KnownType::Cap(id) = own else { return };
+        let (attrs, fields, open): (_, Vec<&syn::Field>, _) = match item {
+            syn::Item::Struct(one) if one.fields.is_empty() => {
+                (&one.attrs, Vec::new(), Some("has no fields"))
+            }
+            syn::Item::Struct(one) => (&one.attrs, one.fields.iter().collect(), None),
+            syn::Item::Union(one) => (&one.attrs, one.fields.named.iter().collect(), None),
+            syn::Item::Enum(one) => (&one.attrs, Vec::new(), Some("is an enum")),
             _ => return,
         };
-        let Some(id) = self.own_capability(ident) else {
-            if self.applies.capability {
-                self.operations(item);
-            }
-            return;
-        };
-        let name = self.type_name(id);
-        match item {
-            syn::Item::Struct(one) => {
-                if one.fields.is_empty() {
-                    let message =
-                        format!("`{name}` has no fields, so any code that can name it can construct it");
-                    self.report(LintRule::F09, "no-fields", ident.span(), Some(id), message);
-                }
-                self.fields(id, one.fields.iter());
-            }
-            syn::Item::Union(one) => self.fields(id, one.fields.named.iter()),
-            syn::Item::Enum(one) => {
-                let message =
-                    format!("`{name}` is an enum, so any code that can name it can construct its variants");
-                self.report(LintRule::F09, "enum", ident.span(), Some(id), message);
-                for variant in &one.variants {
-                    self.forbidden_member(id, &variant.ident, "variant");
-                }
-            }
-            _ => {}
+        if let Some(open) = open {
+            let message = format!("`{name}` {open}, so any code that can name it can construct it");
+            self.report(LintRule::F09, "open", ident.span(), Some(id), message);
         }
-        for derive in self.derives(attrs) {
-            if OPEN_TRAITS.has(&derive.name) || self.makes_values(&derive.name) {
-                let message = format!("`{name}` derives `{}`, which makes values of it", derive.name);
-                self.report(LintRule::F09, "derive", derive.span, Some(id), message);
+        for field in fields.into_iter().filter(|field| reaches_out(&field.vis) && !cfg::is_test(&field.attrs))
+        {
+            let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
+            let message = format!("a field of `{name}` is visible outside its module");
+            self.report(LintRule::F09, "field", span, Some(id), message);
+        }
+        for derived in self.derives(attrs) {
+            let trait_name = self.last_name(&derived);
+            if let (true, Some(last)) = (self.is_open(&trait_name), derived.segments.last()) {
+                let message = format!("`{name}` derives `{trait_name}`, which makes values of it");
+                self.report(LintRule::F09, "derive", last.ident.span(), Some(id), message);
             }
         }
     }
 
-    /// F09 on the operations of a capability: no variant may have a forbidden name.
-    fn operations(&mut self, item: &syn::Item) {
-        let syn::Item::Enum(one) = item else { return };
-        let path = Path::names(&[&bare(&one.ident)]);
-        let Meaning::Type(KnownType::Own { place, .. }) = self.resolve(&path, Namespace::Type).what else {
-            return;
-        };
-        if self.inventory.ops.contains(&place) {
-            for variant in &one.variants {
-                self.forbidden_word(None, &variant.ident, "operation");
+    pub(super) fn is_open(&self, trait_name: &str) -> bool {
+        is_one_of(OPEN_TRAITS, trait_name)
+            || self.config.extra_derives.iter().any(|extra| extra == trait_name)
+    }
+
+    /// Returns all derives on an item, including those in `cfg_attr`.
+    fn derives(&self, attrs: &[syn::Attribute]) -> Vec<syn::Path> {
+        let mut lists = Vec::new();
+        for attr in attrs {
+            let syn::Meta::List(list) = &attr.meta else { continue };
+            // `derive` has other names: `#[std::prelude::v1::derive(..)]`, and `use .. derive as d`.
+            if self.last_name(&list.path) == "derive" {
+                lists.push(list.tokens.clone());
+            } else if list.path.is_ident("cfg_attr") {
+                lists.extend(cfg::attr_metas(list).into_iter().filter_map(|meta| match meta {
+                    syn::Meta::List(inner) if self.last_name(&inner.path) == "derive" => Some(inner.tokens),
+                    _ => None,
+                }));
             }
         }
+        let paths = Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
+        lists.into_iter().flat_map(|list| paths.parse2(list).into_iter().flatten()).collect()
     }
 
-    fn fields<'f>(&mut self, id: usize, fields: impl Iterator<Item = &'f syn::Field>) {
-        let name = self.type_name(id);
-        for field in fields {
-            if Self::skips(&field.attrs) {
-                continue;
-            }
-            if reaches_out(&field.vis) {
-                let span = field
-                    .ident
-                    .as_ref()
-                    .map_or_else(|| syn::spanned::Spanned::span(&field.ty), proc_macro2::Ident::span);
-                let message = format!("a field of `{name}` is visible outside its module");
-                self.report(LintRule::F09, "field", span, Some(id), message);
-            }
-            if let Some(ident) = &field.ident {
-                self.forbidden_member(id, ident, "field");
-            }
-        }
-    }
-
-    fn forbidden_member(&mut self, id: usize, ident: &proc_macro2::Ident, what: &str) {
-        self.forbidden_word(Some(id), ident, what);
-    }
-
-    fn forbidden_word(&mut self, id: Option<usize>, ident: &proc_macro2::Ident, what: &str) {
-        let found = words(ident).into_iter().find(|word| self.config.forbidden_members.contains(word));
-        if let Some(word) = found {
-            let message =
-                format!("a {what} of a capability has the name `{}`, and `{word}` is forbidden", bare(ident));
-            self.report(LintRule::F09, "forbidden-member", ident.span(), id, message);
-        }
-    }
-
-    /// F09 on an `impl` for a capability type.
-    pub(crate) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &KnownType) {
-        let (Some((path, _)), true) = (&one.trait_, self.applies.capability) else { return };
+    /// F09 on an `impl` that makes values of a capability type.
+    pub(super) fn trait_impl_definition(&mut self, one: &syn::ItemImpl, own: &KnownType) {
+        let (Some((path, _)), true) = (&one.trait_, self.capability) else { return };
         // `impl !Clone for T` takes the trait away.
         if one.modifiers.polarity.is_some() {
             return;
         }
-        let KnownType::Cap(id) = own else { return self.conversion_definition(one, path) };
         let name = self.last_name(path);
-        if OPEN_TRAITS.has(&name) || self.makes_values(&name) {
-            let ty = self.type_name(*id);
-            let message = format!("`{ty}` implements `{name}`, which makes values of it");
-            self.report(LintRule::F09, "impl", one.impl_token.span, Some(*id), message);
-        }
-    }
-
-    /// F09 on `impl Into<T> for X`, which converts like `impl From<X> for T`.
-    fn conversion_definition(&mut self, one: &syn::ItemImpl, path: &syn::Path) {
-        let name = self.last_name(path);
-        if name != "Into" && name != "TryInto" {
-            return;
-        }
-        let args = path.segments.last().map(|seg| self.segment_args(seg)).unwrap_or_default();
-        if let Some(id) = args.first().and_then(any) {
-            let ty = self.type_name(id);
-            let message = format!("an implementation of `{name}<{ty}>` makes values of it");
+        let made = match own {
+            KnownType::Cap(id) => Some(*id).filter(|_| self.is_open(&name)),
+            // `impl Into<T> for X` converts like `impl From<X> for T`.
+            _ if name == "Into" || name == "TryInto" => {
+                let args = Path::of(path).segs.pop().map(|seg| seg.args).unwrap_or_default();
+                args.first().and_then(|ty| self.resolver.ty(self.scope(), ty).capability())
+            }
+            _ => None,
+        };
+        if let Some(id) = made {
+            let ty = self.inventory.name(id);
+            let message = format!("an implementation of `{name}` makes values of `{ty}`");
             self.report(LintRule::F09, "impl", one.impl_token.span, Some(id), message);
         }
     }
 
     /// F09 on a constant or static, whose value every user of the name has.
-    pub(crate) fn constant_definition(
+    pub(super) fn constant_definition(
         &mut self,
-        vis: Option<&syn::Visibility>,
-        ident: &proc_macro2::Ident,
+        vis: &syn::Visibility,
+        ident: &Ident,
         ty: &syn::Type,
         attrs: &[syn::Attribute],
     ) {
-        let public = matches!(vis, Some(syn::Visibility::Public(_)));
+        let public = matches!(vis, syn::Visibility::Public(_));
         let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
-        if !public || for_tests || !self.applies.capability || !self.fns.is_empty() {
+        if !public || for_tests || !self.capability || !self.fns.is_empty() {
             return;
         }
-        if let Some(id) = any(&self.ty(ty)) {
-            let name = self.type_name(id);
-            let message = format!("`{}` is public and contains a `{name}`", bare(ident));
+        if let Some(id) = self.ty(ty).capability() {
+            let message = format!("`{}` is public and contains a `{}`", bare(ident), self.inventory.name(id));
             self.report(LintRule::F09, "constant", ident.span(), Some(id), message);
         }
     }
 
-    /// F09 on a function: a public constructor outside the chokepoint, or a forbidden name.
-    pub(crate) fn member_definition(
+    /// F09 on a function: a constructor outside the chokepoint that others can call.
+    pub(super) fn member_definition(
         &mut self,
         sig: &syn::Signature,
         attrs: &[syn::Attribute],
-        vis: Option<&syn::Visibility>,
+        vis: &syn::Visibility,
     ) {
-        if !self.applies.capability || self.fns.last().is_some() {
+        if !self.capability || !self.fns.is_empty() {
             return;
         }
         let own = match self.owns.last() {
             Some(KnownType::Cap(id)) => Some(*id),
             _ => None,
         };
-        if let Some(id) = own {
-            self.forbidden_member(id, &sig.ident, "function");
-        }
-        let public = matches!(vis, Some(syn::Visibility::Public(_)));
-        let receiver = sig.receiver().is_some();
+        // The functions of a trait are as public as the trait.
+        let public = matches!(vis, syn::Visibility::Public(_)) || self.of_trait && own.is_some();
         let for_tests = cfg::is_test_or_feature(attrs, &self.config.test_only_features);
-        if !public || receiver || for_tests || self.config.is_chokepoint(&self.home(), &bare(&sig.ident)) {
+        if !public || sig.receiver().is_some() || for_tests {
             return;
         }
         let output = self.resolver.ty(self.scope(), &WrittenType::of_return(&sig.output));
-        let made = match own {
-            Some(id) => crate::names::inventory::gives(&output, id).then_some(id),
-            None => self.made_from_nothing(sig, &output),
-        };
-        if let Some(id) = made {
-            let ty = self.type_name(id);
-            let message =
-                format!("`{}` is public and makes a `{ty}` outside the chokepoint", bare(&sig.ident));
+        let Some(id) = output.capability().filter(|id| own.is_none_or(|own| own == *id)) else { return };
+        let takes_one = sig.inputs.iter().any(|input| match input {
+            syn::FnArg::Typed(typed) => {
+                let ty = self.ty(&typed.ty);
+                own.is_none() && ty.capability() == Some(id) || self.is_grant(&ty)
+            }
+            syn::FnArg::Receiver(_) => false,
+        });
+        if !takes_one && !self.config.is_chokepoint(&self.item_path(), &bare(&sig.ident)) {
+            let ty = self.inventory.name(id);
+            let message = format!("`{}` makes a `{ty}` outside the chokepoint", bare(&sig.ident));
             self.report(LintRule::F09, "constructor", sig.ident.span(), Some(id), message);
         }
     }
 
-    fn made_from_nothing(&self, sig: &syn::Signature, output: &KnownType) -> Option<usize> {
-        let id = any(output)?;
-        let takes = sig.inputs.iter().any(|input| match input {
-            syn::FnArg::Typed(typed) => any(&self.ty(&typed.ty)) == Some(id),
-            syn::FnArg::Receiver(_) => false,
-        });
-        (!takes).then_some(id)
-    }
-
-    pub(crate) fn is_grant(&self, ty: &KnownType) -> bool {
+    pub(super) fn is_grant(&self, ty: &KnownType) -> bool {
         matches!(ty, KnownType::Own { place, .. } if self.inventory.grant.contains(place))
     }
 
-    /// F10: collects the literals of the grant type. Exactly one may exist, in the chokepoint.
-    pub(crate) fn grant_literal(&mut self, own: &KnownType, span: Option<Span>) {
-        let Some(span) = span else { return };
-        if !self.applies.capability || !self.is_grant(own) {
-            return;
+    /// F10: reports a literal of the grant type outside the chokepoint.
+    pub(super) fn grant_literal(&mut self, own: &KnownType, span: Span) {
+        let excused = self.fns.last().is_some_and(|here| here.chokepoint || here.test_feature);
+        if self.capability && self.is_grant(own) && !excused {
+            let message = "a grant is constructed outside the chokepoint".to_owned();
+            self.report(LintRule::F10, "grant", span, None, message);
         }
-        // Whether the count is right is known only after all files, so these literals are collected first.
-        let here = self.fns.last();
-        if here.is_some_and(|function| function.test_feature) {
-            return;
-        }
-        let inside = here.is_some_and(|function| function.chokepoint);
-        let message = if inside {
-            "the grant is constructed more than once".to_owned()
-        } else {
-            "a grant is constructed outside the chokepoint".to_owned()
-        };
-        let route = if inside { "second-grant" } else { "grant" };
-        let finding = self.finding(LintRule::F10, route, span, None, message);
-        self.grants.push(finding);
     }
 
     /// F10: reports a capability literal in a function that takes no grant.
-    pub(crate) fn needs_grant(&mut self, id: usize, span: Span) {
-        if !self.applies.capability || self.config.grant_type.is_none() {
-            return;
-        }
-        let excused = self
-            .fns
-            .last()
-            .is_some_and(|function| function.takes_grant || function.chokepoint || function.test_feature);
-        if !excused {
-            let ty = self.type_name(id);
+    pub(super) fn needs_grant(&mut self, id: usize, span: Span) {
+        let here = self.fns.last();
+        let excused = here.is_some_and(|here| here.takes_grant || here.chokepoint || here.test_feature);
+        if self.capability && self.config.grant_type.is_some() && !excused {
+            let ty = self.inventory.name(id);
             let message = format!("a `{ty}` is constructed in a function that takes no grant");
             self.report(LintRule::F10, "no-grant", span, Some(id), message);
         }
@@ -267,9 +192,6 @@ impl Checker<'_> {
 
 /// Returns `true` if a field is visible outside its module.
 fn reaches_out(vis: &syn::Visibility) -> bool {
-    match vis {
-        syn::Visibility::Public(_) => true,
-        syn::Visibility::Restricted(restricted) => !restricted.path.is_ident("self"),
-        syn::Visibility::Inherited => false,
-    }
+    let own = matches!(vis, syn::Visibility::Restricted(one) if one.path.is_ident("self"));
+    !own && !matches!(vis, syn::Visibility::Inherited)
 }
