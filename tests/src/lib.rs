@@ -623,7 +623,6 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
         rules: None,
         packages: Vec::new(),
         suppressions: run.suppress.iter().map(|entry| suppression(entry, base)).collect(),
-        machine: plugward_loader::MachineFacts::default(),
         today: Some("2026-09-21".parse().unwrap()),
         approval: match run.approval.as_deref() {
             None | Some("off") => ApprovalRule::Off,
