@@ -368,7 +368,6 @@ impl Person for Rival<'_> {
                 version: None,
                 behaviors: None,
                 facts: Facts::of_tree(tree),
-                before: None,
                 predecessor: None,
                 before: None,
             };
