@@ -1,4 +1,4 @@
-//! Writes docs/rules.md from the lists that the program and the fence print.
+//! Writes docs/rules.md and other generated texts from the lists that the program and the fence print.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::Outcome;
 use crate::attacks;
+use crate::hosts;
 use crate::metadata::{root, text};
 
 const FILE: &str = "docs/rules.md";
@@ -25,7 +26,7 @@ pub(crate) fn run(mode: Mode) -> Result<Outcome> {
     let mut fresh = render(&codes()?)?;
     fresh.push_str(&misses(&text(MISSES)?)?);
     fresh.push_str(&fence()?);
-    let files = [(FILE, fresh), (attacks::FILE, attacks::render()?)];
+    let files = [(FILE, fresh), (attacks::FILE, attacks::render()?), (hosts::FILE, hosts::render()?)];
     let mut wrong = Vec::new();
     for (file, fresh) in &files {
         match mode {

@@ -6,6 +6,7 @@ mod corpus;
 mod deny;
 mod docs;
 mod field;
+mod hosts;
 mod layers;
 mod metadata;
 mod peers;
@@ -36,7 +37,7 @@ enum Task {
     Layers,
     /// Compare licenses, versions and sources of all dependencies with deny.toml
     Deny,
-    /// Write docs/rules.md and docs/attacks.md
+    /// Write docs/rules.md, docs/attacks.md and the table in docs/hosts.md
     Docs {
         /// Compare the files and write nothing
         #[arg(long)]

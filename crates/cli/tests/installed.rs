@@ -814,7 +814,8 @@ fn each_project_has_its_own_servers_in_one_file() {
     let machine = Machine::new();
     machine.0.write("home/other/.git/HEAD", "ref: refs/heads/main\n");
     let path = |name: &str| machine.0.path(name).display().to_string();
-    let servers = |name: &str| json!({ name: { "command": "node", "args": [format!("{name}.js")] } });
+    let servers =
+        |name: &str| json!({ name: { "command": "node", "args": [path(&format!("home/{name}.js"))] } });
     let file = json!({
         "mcpServers": servers("clock"),
         "projects": {

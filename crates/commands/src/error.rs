@@ -16,7 +16,7 @@ pub struct CommandLimits {
 
 impl CommandLimits {
     /// The limits for commands and scripts of plugins.
-    pub const STANDARD: Self = Self { text: 1 << 20, words: 200_000, depth: 48, programs: 20_000 };
+    pub const STANDARD: Self = Self { text: 1 << 20, words: 100_000, depth: 64, programs: 20_000 };
 }
 
 /// A command that cannot be read to its end because a limit was reached.

@@ -266,7 +266,9 @@ impl Wrapper {
             let ends = |option: &String| {
                 option.len() == 2 && option.get(1..).is_some_and(|letter| word.ends_with(letter))
             };
-            if has(&self.text, word) || (cluster && self.text.iter().any(ends)) {
+            let attached =
+                self.text.iter().any(|option| option.len() == 2 && word.starts_with(option.as_str()));
+            if has(&self.text, word) || (cluster && !attached && self.text.iter().any(ends)) {
                 at += 1;
                 if at < words.len() {
                     // `nix develop -c sh x` has words, `su -c "sh x"` a text.
@@ -276,6 +278,10 @@ impl Wrapper {
                     }
                     parts.push(part);
                 }
+            } else if let Some(option) =
+                self.text.iter().find(|option| option.len() == 2 && word.starts_with(*option))
+            {
+                parts.push(InnerPart::Text { word: at, offset: option.len() });
             } else if has(&self.text, inline) && inline.len() < word.len() {
                 parts.push(InnerPart::Text { word: at, offset: inline.len() + 1 });
             } else if word.len() > 1 && word.starts_with(['-', '+']) {
@@ -302,8 +308,7 @@ impl Wrapper {
 
     /// Adds the command that starts at the index.
     fn program(&self, words: &Words<'_>, at: usize, parts: &mut Vec<InnerPart>) {
-        let separator = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(":::"));
-        let to = words.iter().skip(at).position(separator).map_or(words.len(), |length| at + length);
+        let to = (at..words.len()).find(|at| text(words, *at).starts_with(":::")).unwrap_or(words.len());
         if at >= words.len() {
             return;
         }

@@ -86,7 +86,8 @@ pub fn is_downloader(program: &str) -> bool {
     table::has(&table::table().downloaders, table::base_name(program))
 }
 
-/// Returns the names of the known builtins, interpreters or package runners.
-pub fn program_names(role: ProgramRole) -> impl Iterator<Item = &'static str> {
-    table::names(role)
+/// Returns the last component of a program's path, without `.exe`, `.cmd` or `.bat`.
+#[must_use]
+pub fn base_name(name: &str) -> &str {
+    table::base_name(name)
 }

@@ -12,7 +12,13 @@ pub struct CommandLine {
     pub open_words: Vec<OpenWord>,
     /// The names of the variables that the text uses, sorted, also those with a known value.
     pub variables: Vec<String>,
-    /// `true` if the text is more than one plain command.
+    /// The names of those that are used without quotes.
+    pub unquoted_variables: Vec<String>,
+    /// The words of redirections, loops and tests, which are arguments of no program.
+    pub other_words: Vec<CommandWord>,
+    /// `true` if the text is more than one plain command: operators, keywords or substitutions.
+    pub is_compound: bool,
+    /// `true` if the text has operators, redirections or line ends, so that it is more than words.
     pub has_operators: bool,
 }
 
@@ -39,6 +45,8 @@ pub struct StartedProgram {
     pub environment: Vec<(CommandWord, CommandWord)>,
     /// The number of wrappers, substitutions and nested texts around it.
     pub depth: usize,
+    /// `true` if it is an argument of the program before it, and not of a nested text.
+    pub is_wrapped: bool,
     pub(crate) role: ProgramRole,
 }
 

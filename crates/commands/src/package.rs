@@ -1,5 +1,4 @@
 //! References to packages that are downloaded: how firmly a digest, version or tag identifies them.
-#![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use crate::CommandWord;
 
@@ -59,18 +58,17 @@ pub fn precision(registry: PackageRegistry, reference: &str) -> PackagePrecision
         PackageRegistry::Image => image(reference),
         PackageRegistry::Go => {
             let version = reference.rsplit_once('@').and_then(|(_, version)| version.strip_prefix('v'));
-            version_if(version.is_some_and(is_semver))
+            PackagePrecision::Version.of(version, is_semver)
         }
         PackageRegistry::Deno => deno(reference),
     }
 }
 
-const fn version_if(exact: bool) -> PackagePrecision {
-    if exact { PackagePrecision::Version } else { PackagePrecision::Floating }
-}
-
-const fn digest_if(exact: bool) -> PackagePrecision {
-    if exact { PackagePrecision::Digest } else { PackagePrecision::Floating }
+impl PackagePrecision {
+    /// Returns this precision if the text passes the check.
+    fn of(self, text: Option<&str>, check: impl Fn(&str) -> bool) -> Self {
+        if text.is_some_and(check) { self } else { Self::Floating }
+    }
 }
 
 /// Judges `name@1.2.3`, `alias@npm:name@1.2.3`, or a git URL with `#<40 hex>`.
@@ -82,21 +80,24 @@ fn npm(reference: &str) -> PackagePrecision {
         || short
         || (path && !reference.contains("@npm:"))
     {
-        return digest_if(reference.rsplit_once('#').is_some_and(|(_, commit)| is_hex(commit, 40)));
+        let commit = reference.rsplit_once('#').map(|(_, commit)| commit);
+        return PackagePrecision::Digest.of(commit, |commit| is_hex(commit, 40));
     }
     // The first character is skipped because `@` there starts a scope.
     let version = reference.char_indices().nth(1).and_then(|(at, _)| reference.get(at..)?.rsplit_once('@'));
-    version_if(version.is_some_and(|(_, version)| is_semver(version)))
+    PackagePrecision::Version.of(version.map(|(_, version)| version), is_semver)
 }
 
 /// Judges `name==1.2.3`, `name[extra]@1.2.3`, or a URL with `@<40 hex>`.
 fn python(reference: &str) -> PackagePrecision {
     if reference.contains("://") {
         let plain = reference.split_once('#').map_or(reference, |(plain, _)| plain);
-        return digest_if(plain.rsplit_once('@').is_some_and(|(_, commit)| is_hex(commit, 40)));
+        let commit = plain.rsplit_once('@').map(|(_, commit)| commit);
+        return PackagePrecision::Digest.of(commit, |commit| is_hex(commit, 40));
     }
     let version = reference.split_once("==").or_else(|| reference.split_once('@'));
-    version_if(version.is_some_and(|(_, version)| is_exact_python(version.trim_start_matches('=').trim())))
+    let version = version.map(|(_, version)| version.trim_start_matches('=').trim());
+    PackagePrecision::Version.of(version, is_exact_python)
 }
 
 /// Returns `true` for a Python version without wildcards and lists: `1.2`, `1.2.3rc1`, `2024.1.post2`.
@@ -114,11 +115,11 @@ fn is_exact_python(version: &str) -> bool {
 fn image(reference: &str) -> PackagePrecision {
     if let Some((_, digest)) = reference.rsplit_once("@sha256:") {
         // A truncated digest identifies nothing.
-        return digest_if(is_hex(digest, 64));
+        return PackagePrecision::Digest.of(Some(digest), |digest| is_hex(digest, 64));
     }
     let last = reference.rsplit_once('/').map_or(reference, |(_, last)| last);
     let tag = last.split_once(':').map(|(_, tag)| tag);
-    version_if(tag.is_some_and(|tag| tag != "latest" && tag.bytes().any(|byte| byte.is_ascii_digit())))
+    PackagePrecision::Version.of(tag, |tag| tag != "latest" && tag.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// Judges `npm:name@1.2.3`, `jsr:@scope/name@1.2.3`, or any URL.
@@ -128,7 +129,7 @@ fn deno(reference: &str) -> PackagePrecision {
         let rest = package.trim_start_matches('/').get(1..)?;
         rest.split_once('@').map(|(_, version)| version.split('/').next().unwrap_or_default())
     });
-    version_if(version.is_some_and(is_semver))
+    PackagePrecision::Version.of(version, is_semver)
 }
 
 /// Returns `true` for a text of exactly `length` lowercase hexadecimal digits.

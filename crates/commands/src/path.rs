@@ -47,11 +47,12 @@ impl PathText {
     /// Returns the path of `text` seen from this directory.
     #[must_use]
     pub fn join(&self, text: &str) -> Self {
-        if text.starts_with('/') || self.0.is_empty() {
-            Self::new(text)
-        } else {
-            Self::new(&format!("{}/{text}", self.0))
+        let more = Self::new(text);
+        if more.is_absolute() || self.0.is_empty() {
+            return more;
         }
+        let between = if more.0.is_empty() || self.0.ends_with('/') { "" } else { "/" };
+        Self(format!("{}{between}{}", self.0, more.0))
     }
 
     /// Returns `true` if the path contains a step `..`.

@@ -11,6 +11,7 @@ pub(crate) struct Table {
     pub(crate) builtins: Vec<String>,
     data: Vec<String>,
     filters: Vec<String>,
+    pub(crate) environment_printers: Vec<String>,
     pub(crate) downloaders: Vec<String>,
     project_tools: Vec<String>,
     pub(crate) package_runners: Vec<String>,
@@ -88,6 +89,7 @@ pub(crate) struct Interpreter {
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the columns of a table")]
 pub(crate) struct Wrapper {
     names: Vec<String>,
     #[serde(default)]
@@ -216,11 +218,6 @@ pub(crate) fn role(base: &str) -> ProgramRole {
         Some(Known::Role(role)) => role,
         None => ProgramRole::Other,
     }
-}
-
-/// Returns the names of the programs of a kind, sorted.
-pub(crate) fn names(wanted: ProgramRole) -> impl Iterator<Item = &'static str> {
-    NAMES.keys().copied().filter(move |name| role(name) == wanted)
 }
 
 /// Returns `true` if a program passes on the text that it reads.

@@ -140,7 +140,7 @@ impl Reader<'_> {
         if !lists {
             let directory =
                 matches!(name, "ZDOTDIR" | "PYTHONHOME" | "GIT_EXEC_PATH" | "GIT_TEMPLATE_DIR" | "GIT_DIR");
-            let word = if directory { self.directory_pattern(value) } else { value.clone() };
+            let word = if directory { directory_pattern(value) } else { value.clone() };
             if effect == VariableEffect::Hijack {
                 self.file(at, &word);
             }
@@ -168,16 +168,6 @@ impl Reader<'_> {
             self.target(at, StartTarget::Pattern(super::read::outside(&directory.join("*"))));
         }
         if own.is_empty() && open.is_none() { VariableEffect::Nothing } else { effect }
-    }
-
-    fn directory_pattern(&self, value: &CommandWord) -> CommandWord {
-        let pattern = |parts: &[WordPart]| {
-            let mut parts = parts.to_vec();
-            crate::word::push(&mut parts, WordPart::Text("/".to_owned()));
-            parts.push(WordPart::Glob('*'));
-            parts
-        };
-        CommandWord::new(value.shown(), value.values().map(pattern).collect())
     }
 
     /// Records the files that the options of a JavaScript runtime load.
@@ -230,4 +220,14 @@ fn is_bare(value: &str) -> bool {
     let mut words = value.split(' ');
     words.next().is_some_and(|name| plain(name) && !name.is_empty())
         && words.all(|word| word.starts_with('-') && plain(word))
+}
+
+fn directory_pattern(value: &CommandWord) -> CommandWord {
+    let pattern = |parts: &[WordPart]| {
+        let mut parts = parts.to_vec();
+        crate::word::push(&mut parts, WordPart::Text("/".to_owned()));
+        parts.push(WordPart::Glob('*'));
+        parts
+    };
+    CommandWord::new(value.shown(), value.values().map(pattern).collect())
 }

@@ -149,6 +149,13 @@ pub(crate) fn pattern(parts: &[WordPart]) -> Option<String> {
     Some(text)
 }
 
+/// Adds parts, and joins adjacent texts.
+pub(crate) fn extend(parts: &mut Parts, more: impl IntoIterator<Item = WordPart>) {
+    for part in more {
+        push(parts, part);
+    }
+}
+
 /// Adds a part, and joins adjacent texts.
 pub(crate) fn push(parts: &mut Parts, part: WordPart) {
     match (parts.last_mut(), part) {

@@ -37,9 +37,14 @@ impl<'m> Collector<'m> {
 
     /// Returns the inventory, or `None` if the host is not on this machine and the project has nothing of it.
     pub(crate) fn finish(self) -> Option<HostInventory> {
-        let is_here = self.is_directory(&self.home) || !self.installs.is_empty() || !self.problems.is_empty();
+        let is_here = self.is_here();
         let Self { host, home, installs, problems, .. } = self;
         is_here.then_some(HostInventory { host, home, installs, problems })
+    }
+
+    /// Returns `true` if the host is on this machine, or the project has something of it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_directory(&self.home) || !self.installs.is_empty() || !self.problems.is_empty()
     }
 
     /// Returns the key of an id in this host's records.
@@ -258,17 +263,12 @@ impl<'m> Collector<'m> {
             let message = format!("`{}` means different things in two roles of this file", shown(&name));
             return self.unreadable(path, "", message);
         }
-        let all = all.clone();
-        let install = self.install(PluginKey::Placed(real.clone()), all.kind(), real, place(path, ""));
-        self.add(Install {
-            contents: InstallContents::Parts(all.finish()),
-            layer,
-            directory: self.base(path, layer),
-            environment: all.environment(),
-            findings: file.findings(&all.findings),
-            loosens: all.loosens.into_iter().collect(),
-            ..install
-        });
+        let (kind, contents) = (all.kind(), InstallContents::Parts(all.finish()));
+        let (environment, findings) = (all.environment(), file.findings(&all.findings));
+        let loosens = all.loosens.iter().cloned().collect();
+        let install = self.install(PluginKey::Placed(real.clone()), kind, real, place(path, ""));
+        let directory = self.base(path, layer);
+        self.add(Install { contents, layer, directory, environment, findings, loosens, ..install });
     }
 
     /// Returns what judges the settings of a file.

@@ -125,7 +125,8 @@ pub struct InstallPart {
     pub name: &'static str,
     /// Canonical JSON in which secrets are replaced by their hashes. It can be stored and shown.
     pub bytes: Vec<u8>,
-    /// The same without replacements, to look up what the commands start. Never store or print it.
+    /// The same without replacements, to look up what the commands start; empty in parts of version 3. Never store or
+    /// print it.
     pub unmasked: Vec<u8>,
 }
 

@@ -12,6 +12,9 @@ const MOST: usize = 8;
 /// Adds one problem with the places of a host that exist and are not judged.
 pub(crate) fn report(found: &mut Collector<'_>) {
     let row = found.row;
+    if !found.is_here() {
+        return;
+    }
     let mut places: BTreeSet<String> = BTreeSet::new();
     for named in &row.named {
         places

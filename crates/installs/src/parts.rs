@@ -84,18 +84,15 @@ impl Value {
 
     /// Returns the value as canonical JSON, without the text of values that look like secrets unless it is unmasked.
     fn text(&self, rendering: Rendering) -> String {
-        let joined = |items: Vec<String>| items.join(",");
-        let text_of = |value: &Self| value.text(rendering);
         match self {
             Self::Plain(text) => text.clone(),
             Self::Text(text) if rendering == Rendering::Unmasked => quoted(text),
             Self::Text(text) => quoted(&masked(text)),
-            Self::List(items) => format!("[{}]", joined(items.iter().map(text_of).collect())),
-            Self::Map(members) => {
-                let members =
-                    members.iter().map(|(key, value)| format!("{}:{}", quoted(key), text_of(value)));
-                format!("{{{}}}", joined(members.collect()))
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(|item| item.text(rendering)).collect();
+                format!("[{}]", items.join(","))
             }
+            Self::Map(members) => object(members, rendering),
         }
     }
 
@@ -256,40 +253,56 @@ impl Parts {
         }
     }
 
+    /// Returns the parts one after the other, because the file of a repository can be large.
     fn rendered(&self, rendering: Rendering) -> Vec<InstallPart> {
-        let masked = self.files(rendering);
-        let unmasked = self.files(Rendering::Unmasked);
-        let permissions = |name: &str| name == "permissions.json" && rendering == Rendering::Version3;
-        let pairs = masked.into_iter().zip(unmasked);
-        let pairs = pairs.filter(|((name, part), _)| !part.is_empty() && !permissions(name));
-        let parts = pairs.map(|((name, part), (_, unmasked))| InstallPart {
-            name,
-            bytes: Value::Map(part).text(rendering).into_bytes(),
-            unmasked: Value::Map(unmasked).text(Rendering::Unmasked).into_bytes(),
-        });
-        parts.collect()
+        let is_now = rendering == Rendering::Current;
+        let text = |name: &str, rendering| {
+            let part = self.part(name, rendering);
+            (!part.is_empty()).then(|| object(&part, rendering).into_bytes())
+        };
+        // A pin of version 3 has no permissions, and nothing is looked up in its parts.
+        let names = PARTS.iter().filter(|name| is_now || **name != PERMISSIONS);
+        let part = |name: &&'static str| {
+            let bytes = text(name, rendering)?;
+            let unmasked = if is_now { text(name, Rendering::Unmasked)? } else { Vec::new() };
+            Some(InstallPart { name, bytes, unmasked })
+        };
+        names.filter_map(part).collect()
     }
 
-    /// Returns the contents of each part by its name, sorted.
-    fn files(&self, rendering: Rendering) -> [(&'static str, BTreeMap<String, Value>); 6] {
+    /// Returns the contents of a part.
+    fn part(&self, name: &str, rendering: Rendering) -> BTreeMap<String, Value> {
         let wrapped = |name: &str, part: BTreeMap<String, Value>| {
             if part.is_empty() { part } else { [(name.to_owned(), Value::Map(part))].into() }
         };
-        let servers =
-            self.servers.iter().map(|(name, value)| (name.clone(), server(value.clone(), rendering)));
-        [
-            ("commands.json", wrapped("hooks", self.commands.clone())),
-            ("env.json", variables(self.env.clone(), rendering)),
-            ("hooks.json", wrapped("hooks", self.hooks.clone())),
-            ("permissions.json", self.permissions.clone()),
-            ("servers.json", wrapped("mcpServers", servers.collect())),
-            ("switches.json", self.switches.clone()),
-        ]
+        let server = |(name, value): (&String, &Value)| (name.clone(), server(value.clone(), rendering));
+        match name {
+            "commands.json" => wrapped("hooks", self.commands.clone()),
+            "env.json" => variables(self.env.clone(), rendering),
+            "hooks.json" => wrapped("hooks", self.hooks.clone()),
+            PERMISSIONS => self.permissions.clone(),
+            "servers.json" => wrapped("mcpServers", self.servers.iter().map(server).collect()),
+            _ => self.switches.clone(),
+        }
     }
 }
 
+/// The part with the settings that loosen or redirect the host.
+const PERMISSIONS: &str = "permissions.json";
+
+/// The names of the parts, sorted.
+const PARTS: [&str; 6] =
+    ["commands.json", "env.json", "hooks.json", PERMISSIONS, "servers.json", "switches.json"];
+
 /// What is written in place of the value of a secret.
 const SECRET: &str = "secret";
+
+/// Returns an object as canonical JSON.
+fn object(members: &BTreeMap<String, Value>, rendering: Rendering) -> String {
+    let member = |(key, value): (&String, &Value)| format!("{}:{}", quoted(key), value.text(rendering));
+    let members: Vec<String> = members.iter().map(member).collect();
+    format!("{{{}}}", members.join(","))
+}
 
 /// Quotes an argument for a POSIX shell if necessary.
 fn shell_word(word: &str) -> String {

@@ -15,10 +15,7 @@ mod marketplace;
 mod reader;
 mod surface;
 
-pub use command::{
-    BUILTINS, CommandAnalysis, CommandContext, CommandPart, INTERPRETERS, LAUNCHERS, judge_argv,
-    judge_command,
-};
+pub use command::{CommandAnalysis, CommandContext, CommandPart, judge_argv, judge_command};
 pub use dialects::{
     Dialect, MAIN_FILES, MARKETPLACE_FILES, RelativeBase, RootCheck, classify, find_dialects, read_jp_entry,
 };

@@ -239,6 +239,7 @@ impl Reader<'_> {
         self.place.certain = self.place.exits || after.iter().all(|one| self.exists(one, &before));
         self.place.directories = if after.is_empty() { before.clone() } else { after };
         self.place.previous = before;
+        self.place.limit();
     }
 
     /// Returns `true` if a directory surely exists: the host made it, or it is part of a plugin.
@@ -248,7 +249,9 @@ impl Reader<'_> {
         let is_made = made.into_iter().any(|name| given(name).is_some_and(|one| one == *path));
         let roots = table().plugin_roots.iter().filter_map(|name| given(name));
         let in_plugin = |root: crate::PathText| {
-            path.is_in(&root) && (*path == root || !before.iter().any(|one| one.is_in(&root)))
+            path.as_str().starts_with(root.as_str())
+                && path.is_in(&root)
+                && (*path == root || !before.iter().any(|one| one.as_str().starts_with(root.as_str())))
         };
         let up = before.iter().all(|one| {
             path.as_str()
@@ -268,7 +271,7 @@ impl Reader<'_> {
         let unknown = vec![vec![WordPart::Output(name.to_owned())]];
         let Some(function) = self.functions.get_mut(name) else { return Ok(unknown) };
         function.called = true;
-        let body = Rc::clone(&function.body);
+        let bodies = function.bodies.clone();
         if self.calls.iter().filter(|one| *one == name).count() > 2 {
             // Further calls of itself could have any arguments.
             self.line
@@ -284,7 +287,11 @@ impl Reader<'_> {
         if !arguments.is_empty() || before.is_some() {
             self.set_positional(arguments);
         }
-        let output = self.command(&body, input)?;
+        let mut output = Vec::new();
+        for body in &bodies {
+            output.extend(self.command(body, input)?);
+        }
+        super::output::limit(&mut output);
         self.calls.pop();
         match before {
             Some(before) => drop(self.assign("@", before)),

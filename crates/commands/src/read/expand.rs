@@ -2,9 +2,18 @@
 
 use super::{Read, Reader, VALUES, Values};
 use crate::error::CommandError;
-use crate::syntax::{Operation, Piece, Word};
-use crate::word::{OPAQUE, Parts, WordPart, literal, opaque_index, push};
+use crate::syntax::{Operation, Piece, RemovedEnd, Word};
+use crate::word::{OPAQUE, Parts, WordPart, extend, literal, opaque_index, push};
 use crate::{CommandWord, PathText};
+
+/// What the shell does with the value of an expansion.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Splitting {
+    /// It stays one word.
+    Joined,
+    /// It is split at blanks.
+    Split,
+}
 
 /// One way to expand a word: its fields, of which the last one may grow.
 #[derive(Clone, Default)]
@@ -17,7 +26,7 @@ struct Expansion {
 impl Expansion {
     fn add(&mut self, parts: &[WordPart]) {
         let current = self.current.get_or_insert_default();
-        parts.iter().for_each(|part| push(current, part.clone()));
+        extend(current, parts.iter().cloned());
     }
 
     fn split(&mut self) {
@@ -34,11 +43,24 @@ impl Expansion {
             for piece in text.split_inclusive([' ', '\t', '\n']) {
                 let word = piece.trim_end_matches([' ', '\t', '\n']);
                 if !word.is_empty() {
-                    wildcards(word).iter().for_each(|part| self.add(core::slice::from_ref(part)));
+                    self.add(&wildcards(word));
                 }
                 if word.len() < piece.len() {
                     self.split();
                 }
+            }
+        }
+    }
+
+    fn add_fields(&mut self, fields: &[Parts], splitting: Splitting) {
+        for (at, field) in fields.iter().enumerate() {
+            if at > 0 {
+                self.split();
+            }
+            if splitting == Splitting::Split {
+                self.add_split(field);
+            } else {
+                self.add(field);
             }
         }
     }
@@ -54,19 +76,20 @@ impl Reader<'_> {
     pub(super) fn fields(&mut self, word: &Word) -> Read<Vec<Vec<Parts>>> {
         let mut all = vec![Expansion::default()];
         for (index, piece) in word.pieces.iter().enumerate() {
-            let (values, splits) = self.piece(piece, index == 0)?;
+            let (values, splits) = self.piece(piece, index)?;
             if all.len().saturating_mul(values.len()) > VALUES {
                 let unknown = vec![WordPart::Dynamic(shown(word))];
                 return Ok(vec![vec![unknown]]);
             }
+            if let [only] = values.as_slice() {
+                for one in &mut all {
+                    one.add_fields(only, splits);
+                }
+                continue;
+            }
             let with = |before: &Expansion, fields: &Vec<Parts>| {
                 let mut one = before.clone();
-                for (at, field) in fields.iter().enumerate() {
-                    if at > 0 {
-                        one.split();
-                    }
-                    if splits { one.add_split(field) } else { one.add(field) }
-                }
+                one.add_fields(fields, splits);
                 one
             };
             all =
@@ -82,9 +105,16 @@ impl Reader<'_> {
     pub(super) fn single(&mut self, word: &Word) -> Read<Values> {
         let mut all: Values = vec![Vec::new()];
         for (index, piece) in word.pieces.iter().enumerate() {
-            let (values, _) = self.piece(piece, index == 0)?;
+            let (values, _) = self.piece(piece, index)?;
             if all.len().saturating_mul(values.len()) > VALUES {
                 return Ok(vec![vec![WordPart::Dynamic(shown(word))]]);
+            }
+            if let [only] = values.as_slice() {
+                let more = joined(only);
+                for one in &mut all {
+                    extend(one, more.iter().cloned());
+                }
+                continue;
             }
             all = all
                 .iter()
@@ -94,42 +124,59 @@ impl Reader<'_> {
         Ok(all)
     }
 
+    /// Expands a word whose variables are not those of the command itself.
+    pub(super) fn unlisted(&mut self, word: &Word) -> Read<Values> {
+        self.unlisted = self.unlisted.saturating_add(1);
+        let values = self.single(word)?;
+        self.unlisted = self.unlisted.saturating_sub(1);
+        Ok(values)
+    }
+
     /// Expands a word that is data or a single argument.
     pub(super) fn expand_word(&mut self, word: &Word) -> Read<CommandWord> {
         Ok(CommandWord::new(shown(word), self.single(word)?))
     }
 
     /// Expands a piece: its values, each as fields, and whether the shell splits them.
-    fn piece(&mut self, piece: &Piece, first: bool) -> Read<(Vec<Vec<Parts>>, bool)> {
+    fn piece(&mut self, piece: &Piece, index: usize) -> Read<(Vec<Vec<Parts>>, Splitting)> {
         Ok(match piece {
             Piece::Text { text, quoted } => {
-                let mut parts = self.opaque_parts(text, *quoted);
-                if let Some(WordPart::Text(text)) = parts.first_mut().filter(|_| first && !quoted)
+                let mut parts = self.opaque_parts(text, if *quoted { literal_parts } else { wildcards });
+                if let Some(WordPart::Text(text)) = parts.first_mut().filter(|_| index == 0 && !quoted)
                     && text.starts_with('~')
                 {
                     let rest = text.split_off(text.find('/').unwrap_or(text.len()));
                     let home = self.tilde(text);
                     let rest = join(&[WordPart::Text(rest)], parts.get(1..).unwrap_or_default());
-                    return Ok((home.into_iter().map(|home| vec![join(&home, &rest)]).collect(), false));
+                    return Ok((
+                        home.into_iter().map(|home| vec![join(&home, &rest)]).collect(),
+                        Splitting::Joined,
+                    ));
                 }
-                (vec![vec![parts]], false)
+                (vec![vec![parts]], Splitting::Joined)
             }
             Piece::Variable { name, operation, quoted } => {
+                if !quoted && self.unlisted == 0 {
+                    self.unquoted.insert(name.clone());
+                }
                 let (values, host) = self.variable(name, operation)?;
-                (values, !quoted && !host)
+                (values, if *quoted || host { Splitting::Joined } else { Splitting::Split })
             }
             Piece::Output { script, source, quoted } => {
                 let output = self.substitution(script, source)?;
-                (output.into_iter().map(|one| vec![one]).collect(), !quoted)
+                (
+                    output.into_iter().map(|one| vec![one]).collect(),
+                    if *quoted { Splitting::Joined } else { Splitting::Split },
+                )
             }
             Piece::Process { script, source } => {
                 let output = self.substitution(script, source)?;
                 self.processes.insert(source.clone(), output);
-                (vec![vec![vec![WordPart::Output(source.clone())]]], false)
+                (vec![vec![vec![WordPart::Output(source.clone())]]], Splitting::Joined)
             }
             Piece::Arithmetic(word) => {
-                self.single(word)?;
-                (vec![vec![vec![WordPart::Dynamic("$((…))".to_owned())]]], false)
+                self.unlisted(word)?;
+                (vec![vec![vec![WordPart::Dynamic("$((…))".to_owned())]]], Splitting::Joined)
             }
         })
     }
@@ -138,7 +185,9 @@ impl Reader<'_> {
     fn substitution(&mut self, script: &crate::syntax::Script, source: &str) -> Read<Values> {
         let place = self.place.clone();
         self.depth = self.depth.saturating_add(1);
+        let unlisted = core::mem::take(&mut self.unlisted);
         let mut output = self.branch(|reader| reader.script(script, None))?.output;
+        self.unlisted = unlisted;
         self.depth = self.depth.saturating_sub(1);
         self.place = place;
         if output.len() > VALUES || output.is_empty() {
@@ -162,10 +211,7 @@ impl Reader<'_> {
     /// Returns the value of `~`, `~+`, `~-` or `~user`.
     fn tilde(&mut self, prefix: &str) -> Values {
         match prefix {
-            "~" => {
-                self.used.insert("HOME".to_owned());
-                self.lookup("HOME").into_iter().flatten().collect()
-            }
+            "~" => self.lookup("HOME").into_iter().flatten().collect(),
             "~+" => self.directory_values(),
             _ => vec![vec![WordPart::Variable(prefix.to_owned())]],
         }
@@ -174,7 +220,8 @@ impl Reader<'_> {
     /// Returns the values of a variable after its operation, and whether the host sets it.
     fn variable(&mut self, name: &str, operation: &Operation) -> Read<(Vec<Vec<Parts>>, bool)> {
         let plain = name.trim_end_matches("[@]").trim_end_matches("[]");
-        if plain.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        let named = plain.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        if named && self.unlisted == 0 && !matches!(operation, Operation::Indirect) {
             self.used.insert(plain.to_owned());
         }
         let is_set = self.variables.contains_key(plain);
@@ -184,11 +231,12 @@ impl Reader<'_> {
         let values = match operation {
             Operation::None => values,
             Operation::Required(word) => {
-                self.single(word)?;
+                self.unlisted(word)?;
                 values
             }
             Operation::Default(word) => {
-                let defaults: Vec<Vec<Parts>> = self.single(word)?.into_iter().map(|one| vec![one]).collect();
+                let defaults: Vec<Vec<Parts>> =
+                    self.unlisted(word)?.into_iter().map(|one| vec![one]).collect();
                 match (is_set, host) {
                     (_, true) => values,
                     // An empty value takes the default as well.
@@ -198,23 +246,23 @@ impl Reader<'_> {
             }
             Operation::Alternative(word) => {
                 let mut values: Vec<Vec<Parts>> =
-                    self.single(word)?.into_iter().map(|one| vec![one]).collect();
+                    self.unlisted(word)?.into_iter().map(|one| vec![one]).collect();
                 values.push(Vec::new());
                 values
             }
-            Operation::Remove { prefix, longest, pattern } => {
+            Operation::Remove { end, pattern } => {
                 let pattern = self.single(pattern)?;
                 let removed = |parts: &Parts| {
                     let (text, [pattern]) = (literal(parts)?, pattern.as_slice()) else { return None };
                     let pattern = crate::word::pattern(pattern)?;
-                    Some(vec![WordPart::Text(remove(&text, &pattern, *prefix, *longest))])
+                    Some(vec![WordPart::Text(remove(&text, &pattern, *end))])
                 };
                 let each = |fields: &Vec<Parts>| fields.iter().map(removed).collect::<Option<Vec<Parts>>>();
                 values.iter().map(each).collect::<Option<Vec<_>>>().unwrap_or(unknown)
             }
             Operation::Indirect => unknown,
             Operation::Other(word) => {
-                self.single(word)?;
+                self.unlisted(word)?;
                 unknown
             }
         };
@@ -222,16 +270,13 @@ impl Reader<'_> {
     }
 
     /// Returns the parts of a text: wildcards, and unknown parts of the text around a nested one.
-    fn opaque_parts(&self, text: &str, quoted: bool) -> Parts {
+    fn opaque_parts(&self, text: &str, plain: fn(&str) -> Parts) -> Parts {
         let mut parts = Vec::new();
         let mut from = 0_usize;
-        let plain = |text: &str| if quoted { vec![WordPart::Text(text.to_owned())] } else { wildcards(text) };
         if !self.opaque.is_empty() {
             for (at, c) in text.char_indices() {
                 if let Some(part) = opaque_index(c).and_then(|index| self.opaque.get(index)) {
-                    plain(text.get(from..at).unwrap_or_default())
-                        .into_iter()
-                        .for_each(|part| push(&mut parts, part));
+                    extend(&mut parts, plain(text.get(from..at).unwrap_or_default()));
                     push(&mut parts, part.clone());
                     from = at.saturating_add(c.len_utf8());
                 }
@@ -239,7 +284,7 @@ impl Reader<'_> {
         }
         let rest = text.get(from..).unwrap_or_default();
         if !rest.is_empty() || parts.is_empty() {
-            plain(rest).into_iter().for_each(|part| push(&mut parts, part));
+            extend(&mut parts, plain(rest));
         }
         parts
     }
@@ -274,7 +319,7 @@ impl Reader<'_> {
         for parts in word.values() {
             match literal(parts).filter(|path| !path.starts_with("/dev/")) {
                 Some(path) => {
-                    values.extend(self.places(&path).into_iter().map(|path| vec![WordPart::Contents(path)]))
+                    values.extend(self.places(&path).into_iter().map(|path| vec![WordPart::Contents(path)]));
                 }
                 None => match parts {
                     [WordPart::Output(source)] if self.processes.contains_key(source) => {
@@ -294,6 +339,10 @@ impl Reader<'_> {
         }
         self.place.directories.iter().map(|directory| directory.join(path)).collect()
     }
+}
+
+fn literal_parts(text: &str) -> Parts {
+    vec![WordPart::Text(text.to_owned())]
 }
 
 /// Splits unquoted text at its wildcards.
@@ -321,7 +370,7 @@ fn wildcards(text: &str) -> Parts {
 /// Returns two values as one.
 pub(super) fn join(before: &[WordPart], after: &[WordPart]) -> Parts {
     let mut parts = before.to_vec();
-    after.iter().for_each(|part| push(&mut parts, part.clone()));
+    extend(&mut parts, after.iter().cloned());
     parts
 }
 
@@ -332,7 +381,7 @@ pub(super) fn joined(fields: &[Parts]) -> Parts {
         if index > 0 {
             push(&mut parts, WordPart::Text(" ".to_owned()));
         }
-        field.iter().for_each(|part| push(&mut parts, part.clone()));
+        extend(&mut parts, field.iter().cloned());
     }
     parts
 }
@@ -359,9 +408,10 @@ pub(super) fn shown(word: &Word) -> String {
 }
 
 /// Removes the shortest or longest match of a pattern from the start or end of a text.
-fn remove(text: &str, pattern: &str, prefix: bool, longest: bool) -> String {
+fn remove(text: &str, pattern: &str, end: RemovedEnd) -> String {
+    let prefix = matches!(end, RemovedEnd::ShortPrefix | RemovedEnd::LongPrefix);
     let mut cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    if prefix == longest {
+    if matches!(end, RemovedEnd::LongPrefix | RemovedEnd::ShortSuffix) {
         cuts.reverse();
     }
     let split = |at: &usize| text.split_at_checked(*at);

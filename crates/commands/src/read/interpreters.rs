@@ -67,7 +67,7 @@ impl Reader<'_> {
             if has(&one.stdin, &text)
                 || (!one.stdin.is_empty() && shell && cluster.contains('s') && text.starts_with('-'))
             {
-                return self.from_input(at, one, words, call);
+                return self.standard_input(at, one, words, call);
             }
             let lists = [&one.modules, &one.files, &one.loads, &one.search];
             let short = |option: &&String| {
@@ -94,13 +94,16 @@ impl Reader<'_> {
                     self.script_file(at, &value);
                     return Ok(());
                 }
-                self.loaded(at, one, &value, core::ptr::eq(list, &raw const one.search));
+                match value.literal().filter(|_| core::ptr::eq(list, &raw const one.search)) {
+                    Some(directory) => self.paths(at, &format!("{directory}/*"), StartTarget::Pattern),
+                    None => self.loaded(at, one, &value),
+                }
                 continue;
             }
             if name == "--run" && inline || name == "--test" {
                 has_code = true;
             }
-            let takes = has(&one.values, &text) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
+            let takes = has(&one.values, &option) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
             if takes && !inline {
                 rest = rest.get(1..).unwrap_or_default();
             }
@@ -112,7 +115,7 @@ impl Reader<'_> {
                 self.operand(at, one, word, rest, call)
             }
             _ if has_code || prints => Ok(()),
-            _ => self.from_input(at, one, words, call),
+            _ => self.standard_input(at, one, words, call),
         }
     }
 
@@ -143,7 +146,9 @@ impl Reader<'_> {
             return self.code(at, one.language, word, &values, None);
         }
         match word.literal().as_deref() {
-            Some("/dev/stdin" | "/dev/fd/0") => self.from_input(at, one, core::slice::from_ref(word), call),
+            Some("/dev/stdin" | "/dev/fd/0") => {
+                self.standard_input(at, one, core::slice::from_ref(word), call)
+            }
             Some(url)
                 if url.contains("://") && !url.starts_with("file:")
                     || word.shown().starts_with("npm:")
@@ -209,11 +214,9 @@ impl Reader<'_> {
     }
 
     /// Records a file or module that runs before the program.
-    fn loaded(&mut self, at: usize, one: &Interpreter, word: &CommandWord, is_directory: bool) {
+    fn loaded(&mut self, at: usize, one: &Interpreter, word: &CommandWord) {
         let Some(text) = word.literal() else { return self.file(at, word) };
-        if is_directory {
-            self.paths(at, &format!("{text}/*"), StartTarget::Pattern);
-        } else if text.starts_with("data:") {
+        if text.starts_with("data:") {
             self.target(at, StartTarget::Code { language: one.language, text: word.clone() });
         } else if one.language == CodeLanguage::Shell
             || one.operand != Operand::File
@@ -234,7 +237,13 @@ impl Reader<'_> {
     }
 
     /// Reads the standard input of an interpreter, which is its program.
-    fn from_input(&mut self, at: usize, one: &Interpreter, words: &[CommandWord], call: &Call) -> Read<()> {
+    fn standard_input(
+        &mut self,
+        at: usize,
+        one: &Interpreter,
+        words: &[CommandWord],
+        call: &Call,
+    ) -> Read<()> {
         let Some(name) = words.first() else { return Ok(()) };
         match &call.input {
             Some(values) => {

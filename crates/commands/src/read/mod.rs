@@ -30,14 +30,18 @@ const PASSES: usize = 4;
 /// Values of one word or output. More of them count as one unknown value.
 const VALUES: usize = 64;
 
+/// Bytes of all values of one variable. A larger value counts as unknown.
+const VALUE_BYTES: usize = 1 << 15;
+
 pub(crate) type Read<T> = Result<T, CommandError>;
 /// The values that a text can have.
 pub(crate) type Values = Vec<Parts>;
 
 /// A function of the text.
-#[derive(Clone)]
+#[derive(Default)]
 struct Function {
-    body: Rc<Command>,
+    /// Several after branches that define it differently.
+    bodies: Vec<Rc<Command>>,
     called: bool,
 }
 
@@ -68,6 +72,11 @@ pub(crate) struct Reader<'c> {
     widened: BTreeSet<String>,
     /// The number of programs around the current one.
     depth: usize,
+    /// Not 0 if variables are not those of a command's own words.
+    unlisted: usize,
+    /// `true` if the next program is behind a wrapper.
+    wrapped: bool,
+    unquoted: BTreeSet<String>,
     /// Not 0 if files are those of another machine.
     elsewhere: usize,
 }
@@ -91,6 +100,9 @@ impl<'c> Reader<'c> {
             loops: false,
             widened: BTreeSet::new(),
             depth: 0,
+            unlisted: 0,
+            wrapped: false,
+            unquoted: BTreeSet::new(),
             elsewhere: 0,
         }
     }
@@ -112,7 +124,7 @@ impl<'c> Reader<'c> {
     /// Reads an argument list.
     pub(crate) fn argv(&mut self, words: &[&str]) -> Read<()> {
         let list = words.iter().map(|text| self.argument(text)).collect::<Read<Vec<CommandWord>>>()?;
-        self.start(&list, Call::default()).map(drop)
+        self.start(&list, &Call::default()).map(drop)
     }
 
     /// Expands an argument in which only variables count.
@@ -125,6 +137,7 @@ impl<'c> Reader<'c> {
     /// Returns the result.
     pub(crate) fn finish(mut self) -> CommandLine {
         self.line.variables = self.used.into_iter().collect();
+        self.line.unquoted_variables = self.unquoted.into_iter().collect();
         let opaque = core::mem::take(&mut self.opaque);
         let shown = |word: &mut CommandWord| word.replace_private(START, &opaque);
         for program in &mut self.line.programs {
@@ -143,6 +156,7 @@ impl<'c> Reader<'c> {
             let mut seen = BTreeSet::new();
             program.starts.retain(|target| seen.insert(target.clone()));
         }
+        self.line.other_words.iter_mut().for_each(shown);
         self.line.open_words.iter_mut().for_each(|open| shown(&mut open.word));
         let mut seen = BTreeSet::new();
         self.line.open_words.retain(|open| seen.insert((open.word.clone(), open.kind)));
@@ -154,7 +168,8 @@ impl<'c> Reader<'c> {
         self.budget.enter()?;
         let parsed = parse(text, &mut self.budget)?;
         if self.depth == 0 {
-            self.line.has_operators |= has_operators(&parsed.script);
+            self.line.is_compound |= parsed.form.is_compound;
+            self.line.has_operators |= parsed.form.has_operators;
         }
         if let Some(problem) = parsed.problem {
             let word = CommandWord::dynamic(problem);
@@ -196,12 +211,13 @@ impl<'c> Reader<'c> {
                     let after = core::mem::replace(&mut self.place, before.clone());
                     let saved = self.branch(|reader| reader.pipeline(&item.pipeline, input))?;
                     output.extend(saved.output);
-                    self.merge(vec![saved.values], false);
-                    self.place = after.or(saved.place);
+                    self.merge(vec![saved.values, BTreeMap::new()]);
+                    let leaves = item.pipeline.last().is_some_and(exits);
+                    self.place = if leaves { after } else { after.or(saved.place) };
                 }
             }
             let values = self.end_branch();
-            self.merge(vec![values], false);
+            self.merge(vec![values, BTreeMap::new()]);
         }
         if self.place.directories != before.directories {
             let guarded =
@@ -241,15 +257,25 @@ impl<'c> Reader<'c> {
                 self.place = place;
                 Ok(result.output)
             }
-            CommandKind::Branches { branches, complete } => self.branches(branches, *complete, input),
+            CommandKind::Branches(branches) => self.branches(branches, input),
             CommandKind::Loop { variable, body } => self.looped(variable.as_ref(), body, input),
             CommandKind::Function { name, body } => {
-                self.functions.insert(name.clone(), Function { body: Rc::clone(body), called: false });
+                let in_branch = !self.logs.is_empty();
+                let function = self.functions.entry(name.clone()).or_default();
+                if !function.bodies.iter().any(|known| Rc::ptr_eq(known, body)) {
+                    if !in_branch {
+                        function.bodies.clear();
+                    }
+                    function.bodies.push(Rc::clone(body));
+                    function.called = false;
+                    self.version = self.version.saturating_add(1);
+                }
                 Ok(vec![Vec::new()])
             }
             CommandKind::Data(words) => {
                 for word in words {
-                    self.expand_word(word)?;
+                    let word = self.expand_word(word)?;
+                    self.line.other_words.push(word);
                 }
                 Ok(vec![Vec::new()])
             }
@@ -263,29 +289,26 @@ impl<'c> Reader<'c> {
             match one {
                 Redirection::Input(word) => {
                     let word = self.expand_word(word)?;
+                    self.line.other_words.push(word.clone());
                     input = Some(self.contents(&word));
                 }
                 Redirection::Text(word) => input = Some(self.single(word)?),
                 Redirection::Document(body) => {
                     input = Some(match body.get() {
-                        Some(word) => self.single(word)?,
+                        Some(word) => self.unlisted(word)?,
                         None => vec![Vec::new()],
                     });
                 }
                 Redirection::Other(word) => {
-                    self.expand_word(word)?;
+                    let word = self.expand_word(word)?;
+                    self.line.other_words.push(word);
                 }
             }
         }
         Ok(input)
     }
 
-    fn branches(
-        &mut self,
-        branches: &[(Script, Script)],
-        complete: bool,
-        input: Option<&Values>,
-    ) -> Read<Values> {
+    fn branches(&mut self, branches: &[(Script, Script)], input: Option<&Values>) -> Read<Values> {
         let (mut output, mut values) = (Vec::new(), Vec::new());
         let mut places = self.place.clone();
         for (index, (condition, body)) in branches.iter().enumerate() {
@@ -305,7 +328,7 @@ impl<'c> Reader<'c> {
             values.push(result.values);
             places.add(result.place);
         }
-        self.merge(values, complete);
+        self.merge(values);
         self.place = places;
         output::limit(&mut output);
         Ok(output)
@@ -340,8 +363,8 @@ impl<'c> Reader<'c> {
             self.place = start;
             self.place.add(result.place);
             self.version = version;
-            let changed =
-                self.merge(vec![result.values], false) || self.place.directories.len() != directories;
+            let changed = self.merge(vec![result.values, BTreeMap::new()])
+                || self.place.directories.len() != directories;
             pass = pass.saturating_add(1);
             // The outermost loop repeats inner ones as well.
             if !outermost || !changed || pass > PASSES {
@@ -368,6 +391,8 @@ impl<'c> Reader<'c> {
         };
         let mut items: Vec<Vec<Parts>> = Vec::new();
         for word in words {
+            let listed = self.expand_word(word)?;
+            self.line.other_words.push(listed);
             items.extend(self.fields(word)?.into_iter().flatten().map(|field| vec![field]));
         }
         if items.len() > VALUES * 16 {
@@ -396,7 +421,9 @@ impl<'c> Reader<'c> {
                         .map(|field| CommandWord::new(shown.clone(), vec![field]))
                         .collect()
                 };
-                commands.iter_mut().for_each(|command| command.extend(fields.iter().cloned()));
+                for command in &mut commands {
+                    command.extend(fields.iter().cloned());
+                }
             } else {
                 if commands.len().saturating_mul(values.len()) > VALUES * 4 {
                     return Err(CommandError::new("values of the words of one command", VALUES * 4));
@@ -439,7 +466,7 @@ impl<'c> Reader<'c> {
             } else {
                 values.iter().map(|(one, value)| (CommandWord::known(&*one.name), flat(one, value))).collect()
             };
-            output.extend(self.start(command, Call { environment, input: input.cloned() })?);
+            output.extend(self.start(command, &Call { environment, input: input.cloned() })?);
         }
         output::limit(&mut output);
         Ok(output)
@@ -473,7 +500,11 @@ impl<'c> Reader<'c> {
                 alternatives = joined;
             }
         }
-        if alternatives.len() > VALUES {
+        // A value that doubles with each assignment counts as unknown.
+        let size =
+            |part: &WordPart| if let WordPart::Text(text) = part { text.len().saturating_add(1) } else { 64 };
+        let bytes: usize = alternatives.iter().flatten().flatten().map(size).sum();
+        if alternatives.len() > VALUES || bytes > VALUE_BYTES {
             alternatives = vec![vec![vec![WordPart::Dynamic(one.name.clone())]]];
         }
         Ok(Rc::new(alternatives))
@@ -507,6 +538,7 @@ impl<'c> Reader<'c> {
             directory: self.place.directories.first().map(outside).unwrap_or_default(),
             environment: Vec::new(),
             depth: self.depth,
+            is_wrapped: core::mem::take(&mut self.wrapped),
             role,
         });
         Ok(self.line.programs.len().saturating_sub(1))
@@ -592,18 +624,6 @@ fn flat(one: &Assignment, value: &Value) -> CommandWord {
         AssignedValue::Array(words) => words.iter().map(expand::shown).collect::<Vec<_>>().join(" "),
     };
     CommandWord::new(shown, value.iter().map(|fields| expand::joined(fields)).collect())
-}
-
-/// Returns `true` if a text is more than one plain command.
-fn has_operators(script: &Script) -> bool {
-    match script.items.as_slice() {
-        [] => false,
-        [one] => match one.pipeline.as_slice() {
-            [only] => !matches!(only.kind, CommandKind::Simple { .. }),
-            _ => true,
-        },
-        _ => true,
-    }
 }
 
 /// Returns `true` if a command leaves the list that it is in.

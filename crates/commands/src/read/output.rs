@@ -1,7 +1,7 @@
 //! The output of programs, as far as it can become a command or a path.
 
 use super::{Reader, VALUES, Values};
-use crate::table::{base_name, is_filter};
+use crate::table::{base_name, has, is_filter, table};
 use crate::word::{Parts, WordPart, literal};
 use crate::{CommandWord, PathText, TOP_LEVEL};
 
@@ -60,6 +60,8 @@ impl Reader<'_> {
             "cd" | "pushd" | "popd" | "true" | ":" | "false" | "[" | "test" | "exit" | "return" | "set"
             | "shopt" | "trap" | "source" | "." | "export" | "unset" | "shift" | "mkdir" | "rm" | "sleep"
             | "touch" | "chmod" | "cp" | "mv" => vec![Vec::new()],
+            // `eval "$(direnv export bash)"` runs what the tool itself prints.
+            _ if has(&table().environment_printers, base) => vec![Vec::new()],
             "echo" => joined(&operands, " ", "\n"),
             "printf" => match arguments.split_first() {
                 Some((format, rest))
@@ -110,9 +112,15 @@ impl Reader<'_> {
         let shown: Vec<&str> = words.iter().map(CommandWord::shown).collect();
         let mut parts = Parts::new();
         let name = words.first().and_then(CommandWord::literal).unwrap_or_default();
-        if is_filter(base_name(&name)) {
-            let contents = |part: &&WordPart| matches!(part, WordPart::Contents(_));
-            parts.extend(input.into_iter().flatten().flatten().filter(contents).cloned());
+        // What was downloaded or read before a pipe stays a part of what comes out.
+        let filters = is_filter(base_name(&name));
+        let passed = |part: &&WordPart| match part {
+            WordPart::Contents(_) => filters,
+            WordPart::Output(_) => true,
+            _ => false,
+        };
+        parts.extend(input.into_iter().flatten().flatten().filter(passed).cloned());
+        if filters {
             // The first operand of these is a program or pattern.
             let has_option =
                 words.iter().any(|word| matches!(word.shown(), "-e" | "-f" | "--expression" | "--file"));
@@ -130,6 +138,13 @@ impl Reader<'_> {
                 );
             }
         }
+        parts.sort();
+        parts.dedup();
+        let mut outputs = 0_usize;
+        parts.retain(|part| {
+            outputs = outputs.saturating_add(usize::from(matches!(part, WordPart::Output(_))));
+            outputs < 16 || !matches!(part, WordPart::Output(_))
+        });
         parts.push(WordPart::Output(shown.join(" ")));
         vec![parts]
     }

@@ -92,7 +92,7 @@ impl Reader<'_> {
                 let package = operand(texts, 2, &options.go);
                 match words.get(package) {
                     Some(word) if word.shown().contains('@') => {
-                        self.reference(at, PackageRegistry::Go, Some(word))
+                        self.reference(at, PackageRegistry::Go, Some(word));
                     }
                     Some(word) if word.shown().starts_with(['.', '/', '$']) => self.file(at, word),
                     _ => {}
@@ -140,7 +140,9 @@ impl Reader<'_> {
     fn reference(&mut self, at: usize, registry: PackageRegistry, word: Option<&CommandWord>) {
         let Some(word) = word else { return };
         for parts in word.values() {
-            let reference = CommandWord::new(word.shown(), vec![parts.to_vec()]);
+            // A pattern such as `a==1.*` matches no file and stays as it is.
+            let text = crate::word::pattern(parts).map(CommandWord::known);
+            let reference = text.unwrap_or_else(|| CommandWord::new(word.shown(), vec![parts.to_vec()]));
             if reference.literal().is_none() {
                 self.open(word, parts);
             }
@@ -185,7 +187,7 @@ impl Reader<'_> {
                 }
             }
             "t" | "tst" | "it" | "cit" | "install-test" => {
-                self.recipe(at, tool, Some(&CommandWord::known("test")))
+                self.recipe(at, tool, Some(&CommandWord::known("test")));
             }
             "test" | "start" | "stop" | "restart" => self.recipe(at, tool, words.get(verb)),
             verb_name if NPM_VERBS.contains(&verb_name) || base == "npm" => {}
@@ -230,7 +232,9 @@ impl Reader<'_> {
         let mut words = vec![CommandWord::known(base)];
         words.extend(arguments.iter().cloned());
         let opens = self.line.open_words.len();
-        self.start(&words, super::Call::default())?;
+        self.wrapped = true;
+        self.start(&words, &super::Call::default())?;
+        self.wrapped = false;
         // The interpreter itself comes from the package, so only its arguments can be open.
         let bare = |open: &crate::OpenWord| open.word.shown() == base;
         if self.line.open_words.get(opens).is_some_and(bare) {
@@ -358,7 +362,9 @@ impl Reader<'_> {
                 } else {
                     words.get(index.saturating_add(1)).cloned()
                 };
-                value.iter().for_each(|value| self.file(at, value));
+                if let Some(value) = value {
+                    self.file(at, &value);
+                }
             }
             if matches!(
                 name,
@@ -418,8 +424,8 @@ impl Reader<'_> {
                 }
             }
             ("deno", "task") => self.recipe(at, RecipeTool::Deno, words.get(target)),
-            ("deno", "fmt" | "lint" | "check" | "cache" | "doc" | "info" | "upgrade" | "types") => {}
-            (
+            ("deno", "fmt" | "lint" | "check" | "cache" | "doc" | "info" | "upgrade" | "types")
+            | (
                 "bun",
                 "install" | "add" | "remove" | "update" | "pm" | "create" | "i" | "link" | "build" | "test"
                 | "init" | "upgrade",
@@ -445,9 +451,9 @@ impl Reader<'_> {
             ["npm:", "jsr:", "http://", "https://"].iter().any(|scheme| text.starts_with(scheme))
         });
         if remote {
-            self.reference(at, PackageRegistry::Deno, Some(word))
+            self.reference(at, PackageRegistry::Deno, Some(word));
         } else {
-            self.script_file(at, word)
+            self.script_file(at, word);
         }
     }
 }

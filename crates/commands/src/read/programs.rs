@@ -17,7 +17,7 @@ pub(crate) struct Call {
 
 impl Reader<'_> {
     /// Reads a call of a program, builtin or function, and returns its output.
-    pub(crate) fn start(&mut self, words: &[CommandWord], call: Call) -> Read<Values> {
+    pub(crate) fn start(&mut self, words: &[CommandWord], call: &Call) -> Read<Values> {
         self.budget.enter()?;
         let search = (self.place.search.clone(), self.place.search_open.clone());
         for (name, value) in &call.environment {
@@ -25,7 +25,7 @@ impl Reader<'_> {
                 self.search_path(value);
             }
         }
-        let output = self.started(words, &call)?;
+        let output = self.started(words, call)?;
         if call.environment.iter().any(|(name, _)| name.shown() == "PATH") {
             (self.place.search, self.place.search_open) = search;
         }
@@ -165,8 +165,8 @@ impl Reader<'_> {
         let appends = wrapper.is_some_and(|one| one.appends);
         let mut inner: Vec<CommandWord> = Vec::new();
         for word in words.get(from..to).unwrap_or_default() {
-            let replaced = (is_find || appends) && word.shown().contains("{}");
-            inner.push(if replaced { CommandWord::dynamic(word.shown()) } else { word.clone() });
+            let replaces = (is_find || appends) && word.shown().contains("{}");
+            inner.push(if replaces { with_placeholder(word) } else { word.clone() });
         }
         if appends {
             inner.push(CommandWord::dynamic("{}"));
@@ -192,7 +192,9 @@ impl Reader<'_> {
             wrapper.is_some_and(|one| one.elsewhere) || matches!(base, "docker" | "podman" | "nerdctl");
         self.elsewhere = self.elsewhere.saturating_add(usize::from(elsewhere));
         let input = call.input.clone().filter(|_| !appends);
-        self.start(&inner, Call { environment, input })?;
+        self.wrapped = true;
+        self.start(&inner, &Call { environment, input })?;
+        self.wrapped = false;
         self.place = place;
         Ok(())
     }
@@ -302,6 +304,29 @@ impl Reader<'_> {
 fn assignment(word: &CommandWord) -> Option<(CommandWord, CommandWord)> {
     let (name, _) = word.shown().split_once('=')?;
     Some((CommandWord::known(name), super::interpreters::cut(word, name.len().saturating_add(1))))
+}
+
+/// Returns a word with `{}`, which `find` and `xargs` replace, as an unknown part.
+fn with_placeholder(word: &CommandWord) -> CommandWord {
+    let split = |parts: &[WordPart]| {
+        let mut all = Parts::new();
+        for part in parts {
+            let WordPart::Text(text) = part else {
+                all.push(part.clone());
+                continue;
+            };
+            for (index, piece) in text.split("{}").enumerate() {
+                if index > 0 {
+                    all.push(WordPart::Dynamic("{}".to_owned()));
+                }
+                if !piece.is_empty() {
+                    all.push(WordPart::Text(piece.to_owned()));
+                }
+            }
+        }
+        all
+    };
+    CommandWord::new(word.shown(), word.values().map(split).collect())
 }
 
 fn chdir(base: &str, option: &str) -> bool {

@@ -10,6 +10,12 @@ use crate::{CommandWord, PathText};
 /// The values that a variable can have, each as its fields.
 pub(crate) type Value = Rc<Vec<Vec<Parts>>>;
 
+/// Directories that a shell can be in. More of them count as an unknown one.
+const DIRECTORIES: usize = 8;
+
+/// Bytes of a directory's path. A longer one counts as unknown.
+const PATH: usize = 1024;
+
 /// The directories of a shell.
 #[derive(Clone, Default)]
 pub(crate) struct Place {
@@ -51,10 +57,19 @@ impl Place {
         }
         self.open = self.open.take().or(other.open);
         self.search_open = self.search_open.take().or(other.search_open);
-        if self.directories.len() > VALUES {
+        self.limit();
+    }
+
+    /// Makes the directory unknown if it has many values or a path that no system opens.
+    pub(super) fn limit(&mut self) {
+        if self.directories.len() > DIRECTORIES
+            || self.directories.iter().any(|one| one.as_str().len() > PATH)
+        {
             self.open = Some(CommandWord::dynamic("cd"));
-            self.directories.truncate(VALUES);
+            self.directories.retain(|one| one.as_str().len() <= PATH);
+            self.directories.truncate(DIRECTORIES);
         }
+        self.previous.truncate(DIRECTORIES);
     }
 
     pub(super) fn or(mut self, other: Self) -> Self {
@@ -96,8 +111,8 @@ impl Reader<'_> {
 
     /// Gives each variable the values of all branches; returns `true` if one has a new value.
     ///
-    /// If not `complete`, no branch may run, and the values from before stay possible.
-    pub(super) fn merge(&mut self, branches: Vec<BTreeMap<String, Value>>, complete: bool) -> bool {
+    /// A branch that does not change a variable keeps its value from before.
+    pub(super) fn merge(&mut self, branches: Vec<BTreeMap<String, Value>>) -> bool {
         let count = branches.len();
         let mut merged: BTreeMap<String, (usize, Vec<Vec<Parts>>)> = BTreeMap::new();
         for branch in branches {
@@ -110,7 +125,7 @@ impl Reader<'_> {
         let mut changed = false;
         for (name, (seen, mut all)) in merged {
             let before = self.variables.get(&name).cloned().or_else(|| self.given(&name));
-            if let Some(before) = before.filter(|_| !complete || seen < count) {
+            if let Some(before) = before.filter(|_| seen < count) {
                 all.extend(before.iter().cloned());
             }
             all.sort();
@@ -157,10 +172,8 @@ impl Reader<'_> {
             None => (name.strip_suffix("[]").unwrap_or(name), false),
         };
         let unknown = |part: WordPart| vec![vec![vec![part]]];
-        if base == "PWD" && (self.context.variables)("PWD").is_none()
-            || base == "PWD"
-                && self.place.directories.iter().any(|one| *one != super::inside(&self.context.directory))
-        {
+        let moved = self.place.directories.iter().any(|one| *one != super::inside(&self.context.directory));
+        if base == "PWD" && (moved || (self.context.variables)("PWD").is_none()) {
             return self.directory_values().into_iter().map(|one| vec![one]).collect();
         }
         if let Ok(index) = base.parse::<usize>()

@@ -3,7 +3,7 @@
 
 use super::parser::Parser;
 use super::word::Quoting;
-use super::{Operation, Piece, Word};
+use super::{Operation, Piece, RemovedEnd, Word};
 use crate::CommandError;
 
 impl Parser<'_, '_> {
@@ -51,12 +51,15 @@ impl Parser<'_, '_> {
 
     /// Parses the commands of a substitution up to its closing parenthesis.
     fn nested(&mut self) -> Result<super::Script, CommandError> {
+        self.compound();
+        self.inside += 1;
         let mut script = self.script()?;
         while !self.rest().is_empty() && !self.rest().starts_with(')') {
             self.fail();
             self.skip(1);
             script.items.append(&mut self.script()?.items);
         }
+        self.inside -= 1;
         if !self.eat(")") {
             self.fail();
         }
@@ -99,6 +102,7 @@ impl Parser<'_, '_> {
             self.fail();
         }
         self.skip(end.map_or(rest.len(), |end| end + 1));
+        self.compound();
         self.budget.enter()?;
         let mut parser = Parser::new(&inner, self.budget)?;
         let script = parser.all()?;
@@ -138,10 +142,12 @@ impl Parser<'_, '_> {
     pub(super) fn arithmetic(&mut self) -> Result<Word, CommandError> {
         let mut word = Word::default();
         let mut open = 0_usize;
+        self.budget.enter()?;
         while let Some(next) = self.peek() {
             match next {
                 '(' => open += 1,
                 ')' if open == 0 => {
+                    self.budget.leave();
                     self.skip(1);
                     if !self.eat(")") {
                         self.fail();
@@ -161,6 +167,7 @@ impl Parser<'_, '_> {
             }
             self.skip(next.len_utf8());
         }
+        self.budget.leave();
         self.fail();
         Ok(word)
     }
@@ -197,9 +204,8 @@ impl Parser<'_, '_> {
         let rest = self.rest();
         let (skipped, kind) = match rest.as_bytes() {
             [b':', b'-' | b'=' | b'+' | b'?', ..] => (2, rest.as_bytes().get(1)),
-            [b'-' | b'=' | b'+' | b'?', ..] => (1, rest.as_bytes().first()),
             [b'#', b'#', ..] | [b'%', b'%', ..] => (2, rest.as_bytes().first()),
-            [b'#' | b'%', ..] => (1, rest.as_bytes().first()),
+            [b'-' | b'=' | b'+' | b'?' | b'#' | b'%', ..] => (1, rest.as_bytes().first()),
             _ => (0, None),
         };
         let kind = kind.copied();
@@ -213,7 +219,13 @@ impl Parser<'_, '_> {
             Some(b'+') => Operation::Alternative(inner),
             Some(b'?') => Operation::Required(inner),
             Some(sign @ (b'#' | b'%')) => {
-                Operation::Remove { prefix: sign == b'#', longest: skipped == 2, pattern: inner }
+                let end = match (sign, skipped) {
+                    (b'#', 1) => RemovedEnd::ShortPrefix,
+                    (b'#', _) => RemovedEnd::LongPrefix,
+                    (_, 1) => RemovedEnd::ShortSuffix,
+                    _ => RemovedEnd::LongSuffix,
+                };
+                Operation::Remove { end, pattern: inner }
             }
             _ if inner.is_empty() => Operation::None,
             _ => Operation::Other(inner),
@@ -295,9 +307,9 @@ pub(super) fn argument(text: &str) -> Word {
                 variable(
                     name,
                     match default {
-                        Some(_) => Operation::Default(value),
+                        Some(text) if !text.contains('$') => Operation::Default(value),
                         None if after.is_empty() => Operation::None,
-                        None => Operation::Other(value),
+                        _ => Operation::Other(value),
                     },
                 );
                 tail.get(end.map_or(0, |end| end + 1)..).unwrap_or_default()

@@ -46,12 +46,8 @@ pub(crate) enum CommandKind {
     },
     Group(Script),
     Subshell(Script),
-    /// `if` and `case`: each condition is followed by its branch.
-    Branches {
-        branches: Vec<(Script, Script)>,
-        /// `true` if one of the branches always runs.
-        complete: bool,
-    },
+    /// `if` and `case`: each condition is followed by its branch. Exactly one branch runs.
+    Branches(Vec<(Script, Script)>),
     Loop {
         /// The variable of `for` and its words; without `in`, the positional parameters.
         variable: Option<(String, Option<Vec<Word>>)>,
@@ -123,8 +119,9 @@ pub(crate) enum Piece {
 }
 
 /// What `${NAME…}` does with the value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Operation {
+    #[default]
     None,
     /// `-` and `:-`, `=` and `:=`.
     Default(Word),
@@ -133,15 +130,20 @@ pub(crate) enum Operation {
     /// `?` and `:?`: the value.
     Required(Word),
     /// `#`, `##`, `%` and `%%`.
-    Remove {
-        prefix: bool,
-        longest: bool,
-        pattern: Word,
-    },
+    Remove { end: RemovedEnd, pattern: Word },
     /// `!NAME`.
     Indirect,
     /// Any other, whose result is not computed.
     Other(Word),
+}
+
+/// The end of a value that an operation removes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RemovedEnd {
+    ShortPrefix,
+    LongPrefix,
+    ShortSuffix,
+    LongSuffix,
 }
 
 impl Word {
@@ -154,19 +156,29 @@ impl Word {
     }
 }
 
+/// Which syntax a text uses, without that in its substitutions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TextForm {
+    /// `true` for more than one plain command: operators, keywords or substitutions.
+    pub(crate) is_compound: bool,
+    /// `true` for operators, redirections and line ends.
+    pub(crate) has_operators: bool,
+}
+
 /// The result of parsing a text.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) script: Script,
     /// The part of the text that no POSIX shell can read.
     pub(crate) problem: Option<String>,
+    pub(crate) form: TextForm,
 }
 
 /// Parses a text. Text in another syntax yields a result with a problem: what a shell runs before it counts.
 pub(crate) fn parse(text: &str, budget: &mut Budget) -> Result<Parsed, CommandError> {
     let mut parser = parser::Parser::new(text, budget)?;
     let script = parser.all()?;
-    Ok(Parsed { script, problem: parser.problem() })
+    Ok(Parsed { script, problem: parser.problem(), form: parser.form })
 }
 
 /// Parses an argument in which a host expands variables, without quotes, splitting or substitutions.

@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::{AssignedValue, Assignment, Command, CommandKind, Item, Link, Piece, Redirection, Script, Word};
+use super::{
+    AssignedValue, Assignment, Command, CommandKind, Item, Link, Piece, Redirection, Script, TextForm, Word,
+};
 use crate::CommandError;
 use crate::error::Budget;
 
@@ -27,6 +29,9 @@ pub(super) struct Parser<'t, 'b> {
     pub(super) budget: &'b mut Budget,
     problem: Option<usize>,
     documents: Vec<PendingDocument>,
+    /// Substitutions around the current place.
+    pub(super) inside: usize,
+    pub(super) form: TextForm,
 }
 
 type Parse<T> = Result<T, CommandError>;
@@ -34,7 +39,15 @@ type Parse<T> = Result<T, CommandError>;
 impl<'t, 'b> Parser<'t, 'b> {
     pub(super) fn new(text: &'t str, budget: &'b mut Budget) -> Parse<Self> {
         budget.text(text.len())?;
-        Ok(Self { text, at: 0, budget, problem: None, documents: Vec::new() })
+        Ok(Self {
+            text,
+            at: 0,
+            budget,
+            problem: None,
+            documents: Vec::new(),
+            inside: 0,
+            form: TextForm::default(),
+        })
     }
 
     /// Parses the whole text, also after a syntax error.
@@ -55,6 +68,16 @@ impl<'t, 'b> Parser<'t, 'b> {
     pub(super) fn problem(&self) -> Option<String> {
         let rest = self.text.get(self.problem?..)?;
         Some(rest.chars().take(80).collect())
+    }
+
+    /// Notes an operator, keyword or substitution of the text itself.
+    pub(super) fn compound(&mut self) {
+        self.form.is_compound |= self.inside == 0;
+    }
+
+    fn operator(&mut self) {
+        self.compound();
+        self.form.has_operators |= self.inside == 0;
     }
 
     /// Marks the text as not readable from here.
@@ -104,6 +127,7 @@ impl<'t, 'b> Parser<'t, 'b> {
     /// Ends a line, and reads the here-documents after it.
     fn line_end(&mut self) -> Parse<()> {
         self.skip(1);
+        self.form.has_operators |= self.inside == 0;
         for document in core::mem::take(&mut self.documents) {
             let mut body = String::new();
             let mut ended = false;
@@ -165,6 +189,11 @@ impl<'t, 'b> Parser<'t, 'b> {
             let pipeline = self.pipeline()?;
             script.items.push(Item { link, pipeline });
             self.blanks();
+            if self.rest().starts_with(['\n', ';', '&', '|', '(', ')'])
+                && (self.inside == 0 || !self.rest().starts_with(')'))
+            {
+                self.operator();
+            }
             link = if self.eat("&&") {
                 Link::And
             } else if self.eat("||") {
@@ -184,8 +213,12 @@ impl<'t, 'b> Parser<'t, 'b> {
         let mut commands = Vec::new();
         loop {
             self.lines()?;
-            while self.keyword().is_some_and(|word| matches!(word, "!" | "time" | "coproc")) {
+            let start = self.at;
+            while self.keyword().is_some_and(|word| {
+                matches!(word, "!" | "coproc") || word == "time" && self.is_timed_compound()
+            }) {
                 let word = self.keyword().map_or(0, str::len);
+                self.compound();
                 self.skip(word);
                 self.blanks();
                 if self.rest().starts_with("-p ") {
@@ -195,7 +228,7 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             let before = self.at;
             commands.push(self.command()?);
-            if self.at == before {
+            if self.at == before && start == before {
                 // Nothing was read: an operator without a command before it.
                 self.fail();
                 if self.rest().starts_with('|') || self.rest().starts_with('(') {
@@ -208,7 +241,17 @@ impl<'t, 'b> Parser<'t, 'b> {
             if self.rest().starts_with("||") || !(self.eat("|&") || self.eat("|")) {
                 return Ok(commands);
             }
+            self.operator();
         }
+    }
+
+    /// Returns `true` if `time` stands before a compound command. Elsewhere it is a program.
+    fn is_timed_compound(&self) -> bool {
+        let after = self.rest().trim_start_matches("time").trim_start_matches([' ', '\t']);
+        let after = after.strip_prefix("-p ").unwrap_or(after).trim_start_matches([' ', '\t']);
+        ["(", "{ ", "{\n", "[[ ", "! ", "if ", "for ", "while ", "until ", "case "]
+            .iter()
+            .any(|start| after.starts_with(start))
     }
 
     /// Returns the unquoted word here if nothing else belongs to it.
@@ -238,6 +281,7 @@ impl<'t, 'b> Parser<'t, 'b> {
     }
 
     fn command(&mut self) -> Parse<Command> {
+        let start = self.at;
         let kind = match self.keyword() {
             Some("if") => self.branches()?,
             Some("while" | "until") => {
@@ -283,6 +327,10 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             _ => return self.simple(),
         };
+        if self.text.get(start..).is_some_and(|text| text.starts_with('(')) {
+            self.operator();
+        }
+        self.compound();
         let mut redirections = Vec::new();
         loop {
             self.blanks();
@@ -294,14 +342,16 @@ impl<'t, 'b> Parser<'t, 'b> {
     }
 
     fn function(&mut self, name: String) -> Parse<Command> {
+        self.operator();
         self.lines()?;
+        self.budget.enter()?;
         let body = Rc::new(self.command()?);
+        self.budget.leave();
         Ok(Command { kind: CommandKind::Function { name, body }, redirections: Vec::new() })
     }
 
     fn branches(&mut self) -> Parse<CommandKind> {
         let mut branches = Vec::new();
-        let mut complete = false;
         self.skip(2);
         loop {
             let condition = self.script()?;
@@ -313,10 +363,11 @@ impl<'t, 'b> Parser<'t, 'b> {
             }
             if self.eat_keyword("else") {
                 branches.push((Script::default(), self.script()?));
-                complete = true;
+            } else {
+                branches.push((Script::default(), Script::default()));
             }
             self.expect("fi")?;
-            return Ok(CommandKind::Branches { branches, complete });
+            return Ok(CommandKind::Branches(branches));
         }
     }
 
@@ -402,7 +453,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         let words = Command { kind: CommandKind::Data(data), redirections: Vec::new() };
         let first = Script { items: vec![Item { link: Link::Then, pipeline: vec![words] }] };
         branches.insert(0, (first, Script::default()));
-        Ok(CommandKind::Branches { branches, complete: false })
+        Ok(CommandKind::Branches(branches))
     }
 
     /// Parses the words of `[[ … ]]`.
@@ -530,6 +581,7 @@ impl<'t, 'b> Parser<'t, 'b> {
         if process || (operator.starts_with('&') && after.len() != rest.len()) {
             return Ok(None);
         }
+        self.form.has_operators |= self.inside == 0;
         self.skip(rest.len().saturating_sub(after.len()).saturating_add(operator.len()));
         self.blanks();
         if let "<<" | "<<-" = operator {

@@ -2,7 +2,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a text in memory cannot overflow")]
 
 use super::parser::Parser;
-use super::{Operation, Piece, Word};
+use super::{Piece, Word};
 use crate::CommandError;
 
 /// The most words that the braces of one word make. The limit bounds the work for nested braces.
@@ -38,6 +38,9 @@ impl Parser<'_, '_> {
             |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false } if text.contains('{'));
         if !word.pieces.iter().any(has_braces) {
             return Ok(vec![word]);
+        }
+        if source.matches('{').count() > 64 {
+            return Err(CommandError::new("braces in one word", 64));
         }
         let Some(sources) = expand_braces(source) else { return Ok(vec![word]) };
         if sources.len() > BRACES {
@@ -242,12 +245,6 @@ impl Word {
     /// Returns `true` if the word has the form `{}` or an expansion without a value of its own.
     pub(crate) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
-    }
-}
-
-impl Default for Operation {
-    fn default() -> Self {
-        Self::None
     }
 }
 

@@ -271,6 +271,8 @@ fn data_is_no_command() {
             ("logger \"$(hostname): done\"", ""),
             ("notify-send 'sh a.sh'", ""),
             ("test -f $X || exit 0", ""),
+            ("eval \"$(direnv export bash)\"", ""),
+            ("xargs -I{} sh -c 'echo {}'", ""),
             ("cd $X", ""),
             ("input=$(cat); echo \"$input\" | jq -r '.x'", ""),
             ("[[ $f =~ ^a(b|c)$ ]] && echo $f", ""),

@@ -41,10 +41,15 @@ impl Judge {
     pub(crate) fn new(found: &Collector<'_>, path: &str, layer: InstallLayer) -> Self {
         let machine = found.machine;
         let base = base_of(path);
-        let is_above = |directory: &str| {
-            let home = machine.home.trim_end_matches('/');
-            home.strip_prefix(directory.trim_end_matches('/'))
+        let is_in = |home: &str, directory: &str| {
+            home.trim_end_matches('/')
+                .strip_prefix(directory.trim_end_matches('/'))
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        // The path of the home directory can lead through a symlink, and that of a project does not.
+        let is_above = |directory: &str| {
+            let real = machine.files.real(machine.home);
+            is_in(machine.home, directory) || real.is_some_and(|home| is_in(home.as_str(), directory))
         };
         // What is in the home directory or above it is not part of a repository.
         let owner = match layer {

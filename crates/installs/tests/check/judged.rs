@@ -360,6 +360,7 @@ fn what_is_only_named_is_one_line_for_each_host() {
     assert_eq!(messages, ["not judged: what CLAUDE.md imports"]);
     assert_eq!(kinds(&found), [InstallProblemKind::NotJudged]);
     let policies = Home::new().project(SITE, SITE).file("~/site/.gemini/policies/a.toml", "x");
+    assert!(policies.try_read(KnownHost::Gemini).is_none(), "the host is not here");
     let found = policies.file("~/.gemini/policies/b.toml", "x").read(KnownHost::Gemini);
     assert_eq!(found.problems[0].message, "not judged: ~/.gemini/policies, .gemini/policies");
 }

@@ -40,10 +40,13 @@ pub(crate) fn parts(place: &PluginPlace) -> Option<PartTrees> {
         Snapshot::of_files(parts.iter().map(|part| (part.name, bytes(part).clone())))
     };
     match &place.installed.as_ref()?.contents {
-        InstallContents::Parts(parts) => Some(PartTrees {
-            masked: tree(&parts.current, |part| &part.bytes),
-            unmasked: tree(&parts.current, |part| &part.unmasked),
-        }),
+        InstallContents::Parts(parts) => {
+            let differs = parts.current.iter().any(|part| part.unmasked != part.bytes);
+            Some(PartTrees {
+                masked: tree(&parts.current, |part| &part.bytes),
+                unmasked: differs.then(|| tree(&parts.current, |part| &part.unmasked)),
+            })
+        }
         InstallContents::Directory | InstallContents::CacheDirectory => None,
     }
 }
@@ -62,6 +65,6 @@ pub(crate) fn version_3(place: &PluginPlace) -> Option<(Snapshot, Option<String>
 pub(crate) struct PartTrees {
     /// What is digested, scanned, stored and shown.
     pub(crate) masked: Snapshot,
-    /// The same with secrets, to look up the files that commands start. It is never stored or shown.
-    pub(crate) unmasked: Snapshot,
+    /// The same with secrets, if there are any, to look up the files that commands start. It is never stored or shown.
+    pub(crate) unmasked: Option<Snapshot>,
 }

@@ -133,8 +133,8 @@ fn examine_parts(one: &mut Examined, parts: PartTrees, context: &Context<'_>) {
     let (views, outcome) = manifest::gate(&one.place, &snapshot, context.options);
     take_views(one, views);
     one.settle(Gate::Manifest, outcome);
-    let (unmasked, _same_outcome) = manifest::gate(&one.place, &unmasked, context.options);
-    one.unmasked_views = Some(unmasked);
+    // The outcome is that of the masked parts.
+    one.unmasked_views = unmasked.map(|unmasked| manifest::gate(&one.place, &unmasked, context.options).0);
     with_subject(one, identity, None, snapshot, context);
 }
 

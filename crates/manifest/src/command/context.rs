@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use plugward_commands::CommandWord;
+
 use crate::dialects::{Dialect, RelativeBase};
 use crate::manifest::Files;
 use crate::surface::Coverage;
 
-use super::shell_lexer::{Piece, Word};
+use super::judge::Verdict;
+
+/// The value of root variables, which no path of a plugin has.
+pub(super) const ROOT: &str = "/\u{10fffc}";
 
 /// The context of a command: the root variables, the base of relative paths, and the plugin's files.
 #[derive(Clone, Copy)]
@@ -60,19 +65,29 @@ impl<'a> CommandContext<'a> {
         Self { relative: RelativeBase::Root, ..self }
     }
 
+    /// Returns a word as written, with variables as `${NAME}`.
+    pub(super) fn shown(&self, word: &CommandWord) -> String {
+        let root = self.roots.first().map(|name| format!("${{{name}}}"));
+        root.map_or_else(|| word.shown().to_owned(), |root| word.shown().replace(ROOT, &root))
+    }
+
+    /// Returns the rest of a word after the root variable.
+    pub(super) fn after_root<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let rest = word.strip_prefix("${")?;
+        self.roots.iter().find_map(|root| rest.strip_prefix(root)?.strip_prefix('}'))
+    }
+
     /// Returns the path in the tree that a word refers to.
-    pub(super) fn in_tree(&self, word: &Word) -> Option<String> {
-        let (path, rooted) = match word.pieces.split_first()? {
-            (Piece::Variable { name, .. }, rest) if self.roots.contains(&name.as_str()) => {
-                let path = Word { pieces: rest.to_vec(), quoted: true }.literal()?;
-                (if path.is_empty() { path } else { path.strip_prefix('/')?.to_owned() }, true)
-            }
-            _ => (word.literal()?, false),
+    pub(super) fn in_tree(&self, word: &str) -> Option<String> {
+        let (path, rooted) = match self.after_root(word) {
+            Some("") => ("", true),
+            Some(rest) => (rest.strip_prefix('/')?, true),
+            None => (word, false),
         };
         // A URL also contains slashes.
         let relative = self.relative == RelativeBase::Root && (path.contains('/') || path == ".");
         let relative = relative && !path.contains("://");
-        if !rooted && (!relative || path.starts_with(['/', '~'])) {
+        if path.contains('$') || (!rooted && (!relative || path.starts_with(['/', '~']))) {
             return None;
         }
         // A `..` can leave the tree, so the path is not claimed to be inside.
@@ -86,47 +101,28 @@ impl<'a> CommandContext<'a> {
         Some(parts.join("/"))
     }
 
-    /// Returns the path that a package runner uses.
-    ///
-    /// `@scope/name`, `user/repo` and `host/image` are package references. Only a word that starts with `.`, `/` or a
-    /// root variable is a path.
-    pub(super) fn local(&self, word: &Word) -> Option<String> {
-        let is_path = word.literal().is_none_or(|text| text.starts_with(['.', '/']));
-        self.in_tree(word).filter(|_| is_path)
-    }
-
     /// Returns the file that a word names: with a root variable or `./` in front, or because it exists.
     ///
     /// A slash alone does not make an argument a file.
-    pub(super) fn names_file(&self, word: &Word) -> Option<String> {
+    pub(super) fn names_file(&self, word: &str) -> Option<String> {
         let path = self.in_tree(word).filter(|path| !path.is_empty())?;
-        let placed = word.literal().is_none_or(|text| text.starts_with("./"));
+        let placed = self.after_root(word).is_some() || word.starts_with("./");
         let there = || self.files.is_none_or(|files| exists(files, &path));
         (placed || there()).then_some(path)
     }
 
-    /// Returns `true` if a word is a fixed path after a root variable. If [`Self::in_tree`] rejects it, it is outside.
-    pub(super) fn is_known(&self, word: &Word) -> bool {
-        match word.pieces.split_first() {
-            Some((Piece::Variable { name, .. }, rest)) if self.roots.contains(&name.as_str()) => {
-                rest.iter().all(|piece| matches!(piece, Piece::Text(_)))
-            }
-            _ => false,
-        }
-    }
-
     /// Returns the path of a script argument. In the plugin directory, a bare name counts if the file exists.
-    pub(super) fn script(&self, word: &Word) -> Option<String> {
+    pub(super) fn script(&self, word: &str) -> Option<String> {
         self.in_tree(word).or_else(|| {
-            let name = word.literal().filter(|_| self.relative == RelativeBase::Root)?;
-            self.files?.get(&name).map(|_| name)
+            let files = self.files.filter(|_| self.relative == RelativeBase::Root)?;
+            files.get(word).map(|_| word.to_owned())
         })
     }
 
-    pub(super) fn has_any(&self, directory: &str, names: &[&str]) -> bool {
-        self.files.is_some_and(|files| {
-            names.iter().any(|name| files.get(&crate::reader::path::join(directory, name)).is_some())
-        })
+    /// Returns `true` if a directory of the tree has one of the files.
+    pub(super) fn has_any(&self, directory: Option<&str>, names: &[&str]) -> bool {
+        let Some((files, directory)) = self.files.zip(directory) else { return false };
+        names.iter().any(|name| files.get(&crate::reader::path::join(directory, name)).is_some())
     }
 }
 
@@ -144,6 +140,10 @@ pub struct CommandPart {
 }
 
 impl CommandPart {
+    pub(super) fn new(words: Vec<String>, verdict: Verdict) -> Self {
+        Self { words, coverage: verdict.coverage, why: verdict.why, started: verdict.started }
+    }
+
     /// Returns the words, with variables as `${NAME}`.
     #[must_use]
     pub fn words(&self) -> &[String] {
@@ -176,6 +176,7 @@ pub struct CommandAnalysis {
     pub(super) reads_env: Vec<String>,
     pub(super) files: Vec<String>,
     pub(super) unquoted_root: bool,
+    pub(super) is_plain: bool,
 }
 
 impl CommandAnalysis {
@@ -209,6 +210,11 @@ impl CommandAnalysis {
     #[must_use]
     pub const fn has_unquoted_root(&self) -> bool {
         self.unquoted_root
+    }
+
+    /// Returns `true` if the text has words alone: no operators and no redirections.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Returns the reasons for the coverage of all parts, without duplicates.

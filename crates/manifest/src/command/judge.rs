@@ -1,14 +1,13 @@
 //! Judges commands: which programs they start, and how much of that a pin covers.
-#![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
 use std::collections::BTreeSet;
 
-use super::argument::{base_name, fetches, is_fetcher, plain_argument};
-use super::context::{CommandAnalysis, CommandContext, CommandPart};
-use super::programs::{BUILTINS, WRAPPERS};
-use super::shell_lexer::{MAX_DEPTH, Piece, Word, split};
-use super::simple_command::{Input, ParsedCommands, SimpleCommand, commands};
-use super::{interpreter, package_runner};
+use plugward_commands::{
+    CommandError, CommandLimits, CommandLine, CommandWord, PackagePrecision, PathText, ProgramRole,
+    StartTarget, StartedProgram, WordPart, base_name, is_downloader, read_argv, read_script,
+};
+
+use super::context::{CommandAnalysis, CommandContext, CommandPart, ROOT};
 use crate::surface::Coverage;
 
 /// Judges a command text as a POSIX shell would run it.
@@ -28,56 +27,45 @@ use crate::surface::Coverage;
 /// ```
 #[must_use]
 pub fn judge_command(text: &str, context: &CommandContext<'_>) -> CommandAnalysis {
-    // The judge never fails: a text that it does not understand gets a worse label.
-    let mut judge = Judge::new(context, text.len());
-    let operators = judge.text(text, 0);
-    let coverage = match (judge.parts.as_slice(), operators) {
-        ([], _) => Coverage::InlineShell,
-        ([one], false) => one.coverage,
-        (parts, _) => {
-            let worst = parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
-            let on_path = parts.iter().any(|part| part.coverage == Coverage::PathBinary);
-            // A text with several calls is itself part of what runs, so it is no better than inline shell.
-            if on_path { worst.worst(Coverage::InlineShell) } else { worst }
-        }
-    };
-    judge.finish(coverage)
+    judge(context, |shell| read_script(text, shell))
 }
 
 /// Judges an argument list, which the host starts without a shell.
 #[must_use]
 pub fn judge_argv(argv: &[&str], context: &CommandContext<'_>) -> CommandAnalysis {
-    let mut judge = Judge::new(context, argv.iter().map(|text| text.len()).sum());
-    let words: Vec<Word> = argv.iter().map(|text| plain_argument(text)).collect();
-    for word in &words {
-        judge.note(word);
-    }
+    let mut view = judge(context, |shell| read_argv(argv, shell));
     // Without a shell, quotes are not needed.
-    judge.unquoted = false;
-    judge.simple(&SimpleCommand { words, ..SimpleCommand::default() }, Upstream::Nothing, 0);
-    let coverage = judge.parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
-    let coverage = if judge.parts.is_empty() { Coverage::InlineShell } else { coverage };
-    judge.finish(coverage)
+    view.unquoted_root = false;
+    view
 }
 
-pub(super) struct Judge<'j> {
-    pub(super) context: &'j CommandContext<'j>,
-    parts: Vec<CommandPart>,
-    names: BTreeSet<String>,
-    files: BTreeSet<String>,
-    unquoted: bool,
-    budget: usize,
+fn judge(
+    context: &CommandContext<'_>,
+    read: impl FnOnce(&plugward_commands::CommandContext<'_>) -> Result<CommandLine, CommandError>,
+) -> CommandAnalysis {
+    let known = |name: &str| match name {
+        "HOME" => Some("/~".to_owned()),
+        _ => context.roots.contains(&name).then(|| ROOT.to_owned()),
+    };
+    let shell = plugward_commands::CommandContext {
+        variables: &known,
+        directory: PathText::start(),
+        limits: CommandLimits::STANDARD,
+    };
+    match read(&shell) {
+        Ok(line) => Judge { context, line: &line }.analysis(),
+        Err(error) => CommandAnalysis {
+            parts: vec![CommandPart::new(Vec::new(), Verdict::new(Coverage::Unresolved, error.to_string()))],
+            coverage: Coverage::Unresolved,
+            reads_env: Vec::new(),
+            files: Vec::new(),
+            unquoted_root: false,
+            is_plain: false,
+        },
+    }
 }
 
-/// The program that writes into the pipe from which a command reads.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Upstream {
-    Nothing,
-    Program,
-    Fetcher,
-}
-
-/// The coverage of one simple command, with its reason.
+/// The coverage of one program, with its reason.
 pub(super) struct Verdict {
     pub(super) coverage: Coverage,
     pub(super) why: String,
@@ -89,114 +77,79 @@ impl Verdict {
         Self { coverage, why: why.into(), started: None }
     }
 
-    pub(super) fn script(path: String) -> Self {
+    fn script(path: String) -> Self {
         Self { coverage: Coverage::ScriptInterpreterUncovered, why: path.clone(), started: Some(path) }
     }
 
-    pub(super) fn at_least(self, coverage: Coverage) -> Self {
+    fn at_least(self, coverage: Coverage) -> Self {
         Self { coverage: self.coverage.worst(coverage), ..self }
+    }
+
+    /// Returns the worse of two verdicts. The first file that starts is kept.
+    fn or_worse(self, other: Self) -> Self {
+        let worse = other.coverage.is_worse_than(self.coverage);
+        let (mut one, rest) = if worse { (other, self) } else { (self, other) };
+        one.started = one.started.or(rest.started);
+        one
     }
 }
 
-impl<'j> Judge<'j> {
-    /// Creates a judge with a budget of text.
-    ///
-    /// Nested texts are parsed again at each level. The budget limits the work to a multiple of the whole text.
-    fn new(context: &'j CommandContext<'j>, length: usize) -> Self {
-        let (names, files) = (BTreeSet::new(), BTreeSet::new());
-        // Eight times the text covers `MAX_DEPTH` levels; the constant lets short texts nest.
-        let budget = length.saturating_mul(8).saturating_add(4096);
-        Self { context, parts: Vec::new(), names, files, unquoted: false, budget }
-    }
+struct Judge<'j> {
+    context: &'j CommandContext<'j>,
+    line: &'j CommandLine,
+}
 
-    /// Returns the collected results.
-    fn finish(self, coverage: Coverage) -> CommandAnalysis {
+impl Judge<'_> {
+    fn analysis(&self) -> CommandAnalysis {
+        let mut parts = Vec::new();
+        let mut rest = self.line.programs.as_slice();
+        while let Some((program, after)) = rest.split_first() {
+            let count = after.iter().take_while(|next| next.depth > program.depth).count();
+            let behind = after.get(..count).unwrap_or_default();
+            rest = after;
+            if program.is_wrapped {
+                continue;
+            }
+            let Some(verdict) = self.verdict(program, behind) else { continue };
+            let words = core::iter::once(&program.name).chain(&program.arguments);
+            parts.push(CommandPart::new(
+                words.map(|word| self.context.shown(word)).collect(),
+                self.with_first_line(verdict),
+            ));
+        }
+        let worst = parts.iter().fold(Coverage::Covered, |worst, part| worst.worst(part.coverage));
+        // A text with several calls is itself part of what runs, so it is no better than inline shell.
+        let coverage = match parts.as_slice() {
+            [] => Coverage::InlineShell,
+            [_] if !self.line.is_compound => worst,
+            parts if parts.iter().any(|part| part.coverage == Coverage::PathBinary) => {
+                worst.worst(Coverage::InlineShell)
+            }
+            _ => worst,
+        };
+        let is_root = |name: &&String| self.context.roots.contains(&name.as_str());
         CommandAnalysis {
-            parts: self.parts,
+            files: self.files(&parts).into_iter().collect(),
+            parts,
             coverage,
-            reads_env: self.names.into_iter().collect(),
-            files: self.files.into_iter().collect(),
-            unquoted_root: self.unquoted,
+            reads_env: self.line.variables.iter().filter(|name| !is_root(name)).cloned().collect(),
+            unquoted_root: self.line.unquoted_variables.iter().any(|name| is_root(&name)),
+            is_plain: !self.line.has_operators,
         }
     }
 
-    /// Judges a text; returns `true` if it contains an operator.
-    pub(super) fn text(&mut self, text: &str, depth: u8) -> bool {
-        let within = self.budget.checked_sub(text.len());
-        self.budget = within.unwrap_or_default();
-        if depth > MAX_DEPTH || within.is_none() {
-            let why = "too many nested commands".to_owned();
-            self.parts.push(CommandPart {
-                words: Vec::new(),
-                coverage: Coverage::Unresolved,
-                why,
-                started: None,
-            });
-            return true;
-        }
-        let ParsedCommands { simple, mut operators } = commands(split(text));
-        let mut upstream = Upstream::Nothing;
-        for one in &simple {
-            if !one.piped {
-                upstream = Upstream::Nothing;
-            }
-            for word in one.words.iter().chain(&one.beside) {
-                self.note(word);
-                operators |= self.inner(word, depth);
-            }
-            if let Input::File(word) = &one.input {
-                self.note(word);
-                operators |= self.inner(word, depth);
-            }
-            self.simple(one, upstream, depth);
-            // In `curl … | tee x | sh`, the last command still reads downloaded text.
-            upstream = match upstream {
-                Upstream::Nothing | Upstream::Program if !is_fetcher(one) => Upstream::Program,
-                _ => Upstream::Fetcher,
-            };
-        }
-        operators
-    }
-
-    /// Judges the command substitutions in a word; returns `true` if there are any.
-    fn inner(&mut self, word: &Word, depth: u8) -> bool {
-        let mut any = false;
-        for piece in &word.pieces {
-            if let Piece::Command(text) = piece {
-                self.text(text, depth + 1);
-                any = true;
-            }
-        }
-        any
-    }
-
-    /// Records the variables and files of a word.
-    fn note(&mut self, word: &Word) {
-        for piece in &word.pieces {
-            if let Piece::Variable { name, quoted } = piece {
-                if !self.context.roots.contains(&name.as_str()) {
-                    self.names.insert(name.clone());
-                } else if !quoted {
-                    self.unquoted = true;
-                }
-            }
-        }
-        self.files.extend(self.context.names_file(word));
-    }
-
-    fn simple(&mut self, one: &SimpleCommand, upstream: Upstream, depth: u8) {
-        if let Some(verdict) = self.verdict(&one.words, one, upstream, depth) {
-            let verdict = self.with_first_line(verdict);
-            if let Some(started) = verdict.started.as_ref().filter(|path| !path.is_empty()) {
-                self.files.insert(started.clone());
-            }
-            self.parts.push(CommandPart {
-                words: one.words.iter().map(Word::shown).collect(),
-                coverage: verdict.coverage,
-                why: verdict.why,
-                started: verdict.started,
-            });
-        }
+    /// Returns the files of the tree that the words name, and those that start.
+    fn files(&self, parts: &[CommandPart]) -> BTreeSet<String> {
+        let words = self
+            .line
+            .programs
+            .iter()
+            .flat_map(|program| core::iter::once(&program.name).chain(&program.arguments));
+        let named = words
+            .chain(&self.line.other_words)
+            .filter_map(|word| self.context.names_file(&self.context.shown(word)));
+        let started = parts.iter().filter_map(|part| part.started.clone()).filter(|path| !path.is_empty());
+        named.chain(started).collect()
     }
 
     /// Lowers the coverage of a file that starts with `#!`: an interpreter outside the plugin runs it.
@@ -214,161 +167,211 @@ impl<'j> Judge<'j> {
         verdict
     }
 
-    /// Judges one command; returns `None` for builtins of the shell.
-    pub(super) fn verdict(
-        &mut self,
-        words: &[Word],
-        one: &SimpleCommand,
-        upstream: Upstream,
-        depth: u8,
-    ) -> Option<Verdict> {
-        let (first, rest) = words.split_first()?;
-        if depth > MAX_DEPTH {
-            return Some(Verdict::new(Coverage::Unresolved, "too many nested commands"));
-        }
-        // An empty path is the plugin directory, which cannot be started; a dot alone means `source`.
-        if let Some(path) = self.context.in_tree(first).filter(|path| !path.is_empty()) {
+    /// Judges one program with those behind it; returns `None` for builtins of the shell.
+    fn verdict(&self, program: &StartedProgram, behind: &[StartedProgram]) -> Option<Verdict> {
+        let name = self.context.shown(&program.name);
+        let base = base_name(&name);
+        let wrapped = behind
+            .iter()
+            .enumerate()
+            .find(|(_, next)| next.is_wrapped && next.depth == program.depth.saturating_add(1));
+        let inner = wrapped.and_then(|(at, next)| {
+            let rest = behind.get(at..)?.split_first()?.1;
+            let count = rest.iter().take_while(|one| one.depth > next.depth).count();
+            self.verdict(next, rest.get(..count)?)
+        });
+        if let Some(path) = self.context.in_tree(&name).filter(|path| !path.is_empty()) {
             return Some(Verdict { coverage: Coverage::Covered, why: path.clone(), started: Some(path) });
         }
-        // A path after the root variable that is not in the tree, for example with `..`.
-        if self.context.is_known(first) {
-            return Some(Verdict::new(Coverage::PathBinary, first.shown()));
+        if is_open(self.context, &name) {
+            return Some(Verdict::new(Coverage::Unresolved, format!("the program is {name}")));
         }
-        let Some(name) = first.literal() else {
-            return Some(Verdict::new(Coverage::Unresolved, format!("the program is {}", first.shown())));
-        };
+        if self.context.after_root(&name).is_some() {
+            return Some(Verdict::new(Coverage::PathBinary, name));
+        }
         if self.context.bare_is_file
             && !name.starts_with(['/', '~'])
             && !name.split('/').any(|part| part == "..")
         {
             return Some(Verdict { coverage: Coverage::Covered, why: name.clone(), started: Some(name) });
         }
-        if name.contains(['*', '?', '[']) && !BUILTINS.contains(&name.as_str()) {
+        if has_wildcard(&program.name) {
             return Some(Verdict::new(Coverage::Unresolved, format!("the program is the pattern {name}")));
         }
-        if BUILTINS.contains(&name.as_str()) {
+        let own = match (program.role(), base) {
+            (ProgramRole::Builtin, "." | "source") if program.arguments.is_empty() => {
+                Some(Verdict::new(Coverage::InlineShell, "source without a file"))
+            }
+            (ProgramRole::Builtin, "eval" | "trap") => Some(
+                self.targets(program)
+                    .unwrap_or_else(|| Verdict::new(Coverage::InlineShell, "code in an argument")),
+            ),
+            (ProgramRole::Builtin, "." | "source") => Some(self.interpreted(program)),
+            (ProgramRole::Builtin, _) => return None,
+            (ProgramRole::Interpreter, "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk") => None,
+            (ProgramRole::Interpreter, _) => Some(self.interpreted(program)),
+            _ => self.managed(program, base).or_else(|| self.targets(program)),
+        };
+        match (program.role(), base) {
+            (ProgramRole::Wrapper, "exec" | "command" | "builtin") if own.is_none() => inner,
+            // A file that another program starts is not started directly.
+            (ProgramRole::Wrapper, _) => Some(match (own, inner) {
+                (None, Some(inner)) => inner.at_least(Coverage::ScriptInterpreterUncovered),
+                (Some(own), _) => own,
+                (None, None) => Verdict::new(Coverage::PathBinary, name),
+            }),
+            _ => {
+                let own = own.unwrap_or_else(|| Verdict::new(Coverage::PathBinary, name));
+                Some(match inner {
+                    Some(inner) => own.or_worse(inner),
+                    None => own,
+                })
+            }
+        }
+    }
+
+    /// Judges an interpreter by its script, code or module.
+    fn interpreted(&self, program: &StartedProgram) -> Verdict {
+        if let Some(verdict) = self.managed(program, base_name(&self.context.shown(&program.name))) {
+            return verdict;
+        }
+        let shown: Vec<String> = program.arguments.iter().map(|word| self.context.shown(word)).collect();
+        self.targets(program).unwrap_or_else(|| match shown.iter().find(|word| is_open(self.context, word)) {
+            Some(word) if downloads(word) => Verdict::new(Coverage::LauncherFloating, "downloaded code"),
+            Some(word) => Verdict::new(Coverage::Unresolved, format!("the script is {word}")),
+            None => Verdict::new(Coverage::Unresolved, "a script from standard input"),
+        })
+    }
+
+    /// Judges the targets of a program; returns `None` if there are none.
+    fn targets(&self, program: &StartedProgram) -> Option<Verdict> {
+        let has_file = program.starts.iter().any(|target| matches!(target, StartTarget::File(_)));
+        let verdicts = program.starts.iter().filter_map(|target| match target {
+            StartTarget::File(path) => self.script(program, path),
+            StartTarget::Pattern(path) => {
+                Some(Verdict::new(Coverage::Unresolved, format!("the script is {path}")))
+            }
+            StartTarget::Code { text, .. } => Self::code(text),
+            StartTarget::Module(name) if !has_file => {
+                Some(Verdict::new(Coverage::PathBinary, format!("the module {}", name.shown())))
+            }
+            StartTarget::Package(package) => {
+                let name = package.reference.literal();
+                let coverage = match package.precision() {
+                    PackagePrecision::Digest => Coverage::LauncherDigest,
+                    PackagePrecision::Version => Coverage::LauncherVersion,
+                    PackagePrecision::Floating => Coverage::LauncherFloating,
+                    _ => Coverage::Unresolved,
+                };
+                Some(Verdict::new(coverage, name.unwrap_or_else(|| "a reference in a variable".to_owned())))
+            }
+            _ => None,
+        });
+        verdicts.reduce(Verdict::or_worse)
+    }
+
+    /// Judges the file that a program runs, by the word that names it.
+    fn script(&self, program: &StartedProgram, path: &PathText) -> Option<Verdict> {
+        let names = |word: &&CommandWord| {
+            word.literals().any(|text| path.as_str().ends_with(PathText::new(&text).as_str()))
+        };
+        let word = program
+            .arguments
+            .iter()
+            .chain(&self.line.other_words)
+            .find(names)
+            .map(|word| self.context.shown(word));
+        if word.is_none() && program.name.literals().any(|text| PathText::new(&text) == *path) {
             return None;
         }
-        let base = base_name(&name);
-        match base {
-            "eval" | "trap" => return Some(self.evaluated(rest, base, depth)),
-            "." | "source" => return Some(self.sourced(rest)),
-            _ => {}
-        }
-        if let Some((_, values, skipped)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == base) {
-            // `command -v NAME` looks a program up and does not start it.
-            let looks_up =
-                rest.first().and_then(Word::literal).is_some_and(|first| matches!(&*first, "-v" | "-V"));
-            if base == "command" && looks_up {
-                return None;
+        let word = word.unwrap_or_else(|| path.to_string());
+        Some(match self.context.script(&word) {
+            Some(path) => Verdict::script(path),
+            None if is_open(self.context, &word) => {
+                Verdict::new(Coverage::Unresolved, format!("the script is {word}"))
             }
-            let inner = self.wrapped(rest, values, *skipped, base, one, upstream, depth);
-            let of_the_shell = matches!(base, "exec" | "command" | "builtin");
-            return if of_the_shell {
-                inner
-            } else {
-                inner.or_else(|| Some(Verdict::new(Coverage::PathBinary, name)))
-            };
-        }
-        if let Some(verdict) = package_runner::judge(self, base, rest) {
-            return Some(verdict);
-        }
-        if let Some(verdict) = interpreter::judge(self, base, rest, one, upstream, depth) {
-            return Some(verdict);
-        }
-        Some(Verdict::new(Coverage::PathBinary, name))
+            None => Verdict::new(Coverage::PathBinary, word),
+        })
     }
 
-    /// Judges `eval TEXT` and `trap TEXT`, which run the text.
-    fn evaluated(&mut self, rest: &[Word], name: &str, depth: u8) -> Verdict {
-        let code = if name == "trap" { rest.get(..1).unwrap_or_default() } else { rest };
-        self.code(code, depth)
+    /// Judges a text that runs; returns `None` if it is only the contents of files, which are targets of their own.
+    fn code(text: &CommandWord) -> Option<Verdict> {
+        let parts = || text.values().flatten();
+        if parts().any(|part| matches!(part, WordPart::Output(command) if downloads(command))) {
+            return Some(Verdict::new(Coverage::LauncherFloating, "downloaded code"));
+        }
+        let is_text = |part: &WordPart| matches!(part, WordPart::Text(text) if !text.trim().is_empty());
+        if parts().any(is_text) {
+            return Some(Verdict::new(Coverage::InlineShell, "code in an argument"));
+        }
+        let is_file = |part: &WordPart| matches!(part, WordPart::Contents(_) | WordPart::Text(_));
+        (!parts().all(is_file)).then(|| Verdict::new(Coverage::Unresolved, "code from a variable"))
     }
 
-    /// Judges code in arguments: the result is `inline-shell`, or worse if the code calls something worse.
-    pub(super) fn code(&mut self, words: &[Word], depth: u8) -> Verdict {
-        if words.iter().any(fetches) {
-            return Verdict::new(Coverage::LauncherFloating, "downloaded code");
-        }
-        let texts: Option<Vec<String>> = words.iter().map(Word::literal).collect();
-        match texts {
-            Some(texts) => {
-                let before = self.parts.len();
-                self.text(&texts.join(" "), depth + 1);
-                let calls = self.parts.get(before..).unwrap_or_default();
-                let worst =
-                    calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
-                Verdict::new(worst, "code in an argument")
+    /// Judges package managers by their verb, and by the lockfile that pins what they run.
+    fn managed(&self, program: &StartedProgram, base: &str) -> Option<Verdict> {
+        let verb = program
+            .arguments
+            .iter()
+            .map(CommandWord::shown)
+            .find(|word| !word.starts_with('-'))
+            .unwrap_or_default();
+        let package = program.starts.iter().any(|target| matches!(target, StartTarget::Package(_)));
+        let recipe = program.starts.iter().any(|target| matches!(target, StartTarget::Recipe { .. }));
+        let locks: &[&str] = match (base, verb) {
+            ("npm", _) if !package => &["package-lock.json", "npm-shrinkwrap.json"],
+            ("pnpm", _) if !package => &["pnpm-lock.yaml"],
+            ("yarn", _) if !package => &["yarn.lock"],
+            ("bun", _) if recipe => &["bun.lock", "bun.lockb"],
+            ("deno", "task") => &["deno.lock"],
+            ("uv", "run") => &["uv.lock"],
+            ("uv", "pip" | "sync" | "add" | "tool") | ("docker" | "podman", "compose" | "play" | "kube")
+                if !package =>
+            {
+                &[]
             }
-            None if words.iter().any(|word| word.pieces.len() > 1) => {
-                // The program is fixed and only arguments vary, so the text is judged with the variables left in.
-                let shown: Vec<String> = words.iter().map(Word::shown).collect();
-                let before = self.parts.len();
-                self.text(&shown.join(" "), depth + 1);
-                let calls = self.parts.get(before..).unwrap_or_default();
-                let worst =
-                    calls.iter().fold(Coverage::InlineShell, |worst, part| worst.worst(part.coverage));
-                Verdict::new(worst, "code in an argument")
+            ("npx" | "bunx" | "pnpx" | "uvx", _) if !package && self.targets(program).is_none() => &[],
+            ("go", "run" | "install") if program.starts.is_empty() => {
+                return Some(Verdict::new(Coverage::Unresolved, "go run without a package"));
             }
-            None => Verdict::new(Coverage::Unresolved, "code from a variable"),
-        }
-    }
-
-    /// Judges `source FILE` and `. FILE`.
-    fn sourced(&self, rest: &[Word]) -> Verdict {
-        let Some(word) = rest.first() else {
-            return Verdict::new(Coverage::InlineShell, "source without a file");
+            _ => return None,
         };
-        if fetches(word) {
-            return Verdict::new(Coverage::LauncherFloating, "downloaded code");
-        }
-        match (self.context.script(word), word.literal()) {
-            (Some(path), _) => Verdict::script(path),
-            (None, Some(name)) => Verdict::new(Coverage::PathBinary, name),
-            (None, None) => Verdict::new(Coverage::Unresolved, format!("the script is {}", word.shown())),
-        }
+        let locked = self.context.has_any(self.directory(program).as_deref(), locks);
+        let coverage = if locked { Coverage::LauncherVersion } else { Coverage::LauncherFloating };
+        let own = Verdict::new(coverage, format!("a package script of {base}"));
+        Some(match self.targets(program).filter(|_| package) {
+            Some(packages) => own.or_worse(packages),
+            None => own,
+        })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a wrapper passes on everything that its program needs")]
-    fn wrapped(
-        &mut self,
-        rest: &[Word],
-        values: &[&str],
-        skipped: usize,
-        base: &str,
-        one: &SimpleCommand,
-        upstream: Upstream,
-        depth: u8,
-    ) -> Option<Verdict> {
-        let mut words = rest;
-        let mut left = skipped;
-        while let Some((first, after)) = words.split_first() {
-            let text = first.literal().unwrap_or_default();
-            if text == "--" {
-                words = after;
-                break;
-            }
-            if base == "env" && matches!(text.as_str(), "-S" | "--split-string") {
-                return Some(self.code(after, depth));
-            }
-            if base == "env" && (text.starts_with("-S") || text.starts_with("--split-string=")) {
-                return Some(Verdict::new(Coverage::Unresolved, "arguments that env splits"));
-            }
-            let assignment = base == "env" && text.contains('=') && !text.starts_with('-');
-            if values.contains(&text.as_str()) {
-                words = after.get(1..).unwrap_or_default();
-            } else if (text.starts_with('-') && text.len() > 1) || assignment {
-                words = after;
-            } else if left > 0 {
-                left = left.saturating_sub(1);
-                words = after;
-            } else {
-                break;
-            }
-        }
-        let inner = self.verdict(words, one, upstream, depth + 1)?;
-        let starts_outside = !matches!(base, "exec" | "command" | "builtin");
-        // A file that another program starts is not started directly.
-        Some(if starts_outside { inner.at_least(Coverage::ScriptInterpreterUncovered) } else { inner })
+    /// Returns the directory of the tree in an option such as `--cwd`, in which a manager looks for its lockfile.
+    fn directory(&self, program: &StartedProgram) -> Option<String> {
+        let options = ["--cwd", "--prefix", "-C", "--dir", "--directory", "--project"];
+        let words: Vec<String> = program.arguments.iter().map(|word| self.context.shown(word)).collect();
+        let values = words.iter().enumerate().filter_map(|(at, word)| match word.split_once('=') {
+            Some((name, value)) if options.contains(&name) => Some(value.to_owned()),
+            _ if options.contains(&word.as_str()) => words.get(at.saturating_add(1)).cloned(),
+            _ => None,
+        });
+        let mut paths = values.filter_map(|word| self.context.in_tree(&word));
+        paths.next().or_else(|| (self.context.relative == crate::RelativeBase::Root).then(String::new))
     }
+}
+
+/// Returns `true` if a word contains a variable or substitution, except a root variable at its start.
+fn is_open(context: &CommandContext<'_>, word: &str) -> bool {
+    let rest = context.after_root(word).unwrap_or(word);
+    rest.contains("${") || rest.contains("$(") || rest.contains("<(")
+}
+
+fn has_wildcard(word: &CommandWord) -> bool {
+    word.values().flatten().any(|part| matches!(part, WordPart::Glob(_)))
+}
+
+/// Returns `true` if a command calls a program that downloads, directly or as an argument.
+fn downloads(command: &str) -> bool {
+    let is_end =
+        |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '`' | '"' | '\'' | '|' | ';' | '&' | '<');
+    command.split(is_end).any(is_downloader)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::{CommandAnalysis, CommandContext, Token, judge_argv, judge_command, split};
+use crate::command::{CommandAnalysis, CommandContext, judge_argv, judge_command};
 use crate::dialects::Dialect;
 use crate::error::{ManifestCode, WarningLevel};
 use crate::json::{JsonNode, JsonValue, canonical};
@@ -164,9 +164,8 @@ fn is_posix(item: &SurfaceItem) -> bool {
 
 /// Returns the words of a single command, or the whole text.
 fn shown_run(text: &str, view: &CommandAnalysis, dialect: Dialect) -> Vec<String> {
-    let operators = split(text).iter().any(|token| !matches!(token, Token::Word(_)));
     match view.parts() {
-        [one] if !operators => one.words().iter().map(|word| without_root(word, dialect)).collect(),
+        [one] if view.is_plain() => one.words().iter().map(|word| without_root(word, dialect)).collect(),
         _ => vec![text.to_owned()],
     }
 }

@@ -280,10 +280,11 @@ impl Collector<'_> {
         };
         let first = parts.first().copied().unwrap_or_default();
         let has = |base: &String| {
-            let is = |path: String| {
-                !matches!(self.places.land(&path).landing, Landing::Absent | Landing::Elsewhere)
-            };
-            is(format!("{base}/{first}.py")) || is(format!("{base}/{first}"))
+            let mut tried = [".py", "/__init__.py", "/__main__.py"].iter();
+            tried.any(|end| {
+                let landed = self.places.land(&format!("{base}/{first}{end}"));
+                matches!(landed.landing, Landing::File { .. })
+            })
         };
         let found = ups > 0 || bases.iter().any(has);
         // The sources of the project, and of the plugin, are searched last.

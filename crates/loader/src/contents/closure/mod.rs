@@ -159,17 +159,20 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
 
 /// Returns `true` if a host runs the commands or files of an item.
 fn runs(item: &SurfaceItem) -> bool {
+    // The text of another handler is a prompt or an address.
+    let is_command = item.fact("handler").is_none_or(|handler| handler == "command");
     // Imports of HyperAgent have digests of their own.
-    !matches!(
-        item.kind(),
-        SurfaceKind::Prompt
-            | SurfaceKind::Entry
-            | SurfaceKind::Shared
-            | SurfaceKind::HostModule
-            | SurfaceKind::Binary
-            | SurfaceKind::App
-            | SurfaceKind::Dependency
-    )
+    is_command
+        && !matches!(
+            item.kind(),
+            SurfaceKind::Prompt
+                | SurfaceKind::Entry
+                | SurfaceKind::Shared
+                | SurfaceKind::HostModule
+                | SurfaceKind::Binary
+                | SurfaceKind::App
+                | SurfaceKind::Dependency
+        )
 }
 
 /// The place of a command that a host reads, for a person.
@@ -706,8 +709,10 @@ mod tests {
             [".claude/a.sh", "../a.sh", "%2E%2E/a.sh", "~/a.sh", "a\nb.sh", "a%0Ab.sh", "a\\b", "/srv/a.sh"];
         let all: BTreeSet<String> = names.iter().map(|name| listed(name)).collect();
         assert_eq!(all.len(), names.len());
-        let text: String = all.iter().map(|name| format!("f {} 0 {name}\n", sha256(b"").hex())).collect();
-        assert!(TreeList::parse(&format!("plugtree-v1\n{text}")).is_ok(), "{text}");
+        let rows: Vec<String> =
+            all.iter().map(|name| format!("f {} 0 {name}\n", sha256(b"").hex())).collect();
+        let text = format!("plugtree-v1\n{}", rows.concat());
+        assert!(TreeList::parse(&text).is_ok(), "{text}");
     }
 
     #[test]

@@ -20,6 +20,8 @@ const DATA: &str = "/\u{1}data";
 const HOST_DIRECTORIES: [&str; 6] = [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".grok"];
 /// The directories below which imports are not followed. Whoever can write there already runs in the project's builds.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "site-packages", "vendor", "target"];
+/// Scripts by which frameworks and build tools run the code of a project.
+const PROJECT_TOOLS: [&str; 6] = ["artisan", "manage.py", "gradlew", "mvnw", "bin/console", "bin/rails"];
 /// The directories of programs of a project's dependencies.
 const DEPENDENCY_PROGRAMS: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
@@ -221,7 +223,10 @@ impl<'a> Scope<'a> {
             return PathVerdict::Floating;
         }
         if let Some(rest) = inside(path, PROJECT) {
-            return PathVerdict::Unresolved(format!("`{rest}` is a file of the project in which it starts"));
+            if PROJECT_TOOLS.contains(&rest) {
+                return PathVerdict::Floating;
+            }
+            return PathVerdict::Unresolved(format!("{rest} (a file of the project in which it starts)"));
         }
         let in_host = self.hosts.iter().find(|host| within(host));
         if let Some(host) = in_host.filter(|_| self.usage == PluginUse::Copied) {
@@ -238,14 +243,15 @@ impl<'a> Scope<'a> {
             return match &landed.exposed {
                 None => PathVerdict::Closure,
                 Some((directory, cause)) => {
-                    PathVerdict::Unresolved(format!("{cause} `{}`", self.shown(directory)))
+                    let (shown, directory) = (self.shown(path), self.shown(directory));
+                    PathVerdict::Unresolved(format!("{shown} ({cause} {directory})"))
                 }
             };
         }
         if places.is_system(landed) {
             return PathVerdict::Fixed;
         }
-        PathVerdict::Unresolved(format!("no pin covers `{}`", self.shown(path)))
+        PathVerdict::Unresolved(format!("{} (no pin covers it)", self.shown(path)))
     }
 
     /// Returns a path for a person: relative to the row's directory, or to the home directory.
