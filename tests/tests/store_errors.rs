@@ -26,7 +26,7 @@ fn faults() -> Vec<(&'static str, Vec<Step>)> {
     let remove = |path: &str| Step::Remove { path: path.to_owned() };
     vec![
         ("both copies are damaged", both("version = [")),
-        ("both copies are of a newer version", both("version = 4\n")),
+        ("both copies are of a newer version", both("version = 5\n")),
         (
             "both copies are writable by everybody",
             vec![

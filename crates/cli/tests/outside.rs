@@ -55,8 +55,7 @@ fn run(home: &Home, args: &[&str]) -> (i32, String) {
 /// Runs the command with which `diff` says to accept a version, with these of its `--with` digests.
 fn accept(home: &Home, with: impl Fn(&str) -> bool) -> (i32, String) {
     let (_, diff) = run(home, &["diff", SETTINGS]);
-    let command =
-        diff.split("plugward accept ").nth(1).unwrap_or_else(|| panic!("{diff}")).replace("\\ ", "");
+    let command = diff.split("plugward accept ").nth(1).unwrap().replace("\\ ", "");
     let mut words = command.split(' ');
     let mut args = vec!["accept", words.next().unwrap()];
     while let (Some(flag), Some(value)) = (words.next(), words.next()) {

@@ -6,6 +6,12 @@
     reason = "tests start the program and make directories"
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that meets another text must stop"
+)]
 
 #[expect(dead_code, reason = "these tests start the program in a project")]
 mod home;

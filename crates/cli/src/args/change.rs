@@ -113,6 +113,7 @@ pub(crate) struct RevokeArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct LockArgs {
     /// Directory that contains the plugins, or a plugin that is a project of its own
     #[arg(value_name = "DIR", default_value = ".")]

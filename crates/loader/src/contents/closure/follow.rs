@@ -1,10 +1,11 @@
 //! What a file that runs imports, sources or starts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_commands::{read_argv, read_command, read_script};
 use plugward_readers::{ImportTarget, Language, imports};
 use plugward_scanner::Lens;
+use plugward_tree_lock::{EntryKind, Snapshot};
 
 use super::place::{Landing, directory, inside};
 use super::scope::is_dependency;
@@ -101,6 +102,9 @@ impl Collector<'_> {
 
     /// Follows the imports of all files until there are no new ones.
     pub(super) fn follow(&mut self) {
+        if !self.queue.is_empty() && self.scope.own.is_some() {
+            self.names = names_of(self.snapshot);
+        }
         while let Some(Job { path, language, start }) = self.queue.pop() {
             let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
             let bytes = match &own {
@@ -151,9 +155,13 @@ impl Collector<'_> {
         let Some(here) = inside(directory(path), &own).map(str::to_owned) else { return };
         let text = String::from_utf8_lossy(bytes);
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '@');
+        let words: BTreeSet<&str> = text
+            .split(|c: char| !is_path(c))
+            .map(|word| word.trim_start_matches("./").trim_matches('/'))
+            .filter(|word| !word.is_empty() && self.can_name(word))
+            .collect();
         let mut found = Vec::new();
-        for word in text.split(|c: char| !is_path(c)).filter(|word| !word.is_empty()) {
-            let word = word.trim_start_matches("./").trim_matches('/');
+        for word in words {
             // Python separates the names of modules by dots.
             let module = word.replace('.', "/");
             let names = [word, module.as_str()];
@@ -170,6 +178,12 @@ impl Collector<'_> {
         for at in found {
             self.queue_file(format!("{own}/{at}"), None, start);
         }
+    }
+
+    /// Returns `false` for a word that names no file of the plugin. Most words of a file are such.
+    fn can_name(&self, word: &str) -> bool {
+        let last = word.rsplit('/').next().unwrap_or(word);
+        last.split('.').any(|part| self.names.contains(part))
     }
 
     /// Takes what a text of code loads and starts.
@@ -337,6 +351,23 @@ impl Collector<'_> {
             return self.take(&path, &landed, is_code.then_some(language), start, Origin::Body);
         }
     }
+}
+
+/// Returns the names by which texts can mean the files of a tree: those of files up to the first dot, and those of
+/// directories, whose main files are imported by them.
+fn names_of(snapshot: &Snapshot) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in snapshot.entries().filter(|entry| entry.kind() != EntryKind::Link) {
+        let mut parts = entry.path().rsplit('/');
+        let file = parts.next().and_then(|name| name.split('.').find(|part| !part.is_empty()));
+        let directory = parts.next().into_iter().flat_map(|name| name.split('.'));
+        for name in file.into_iter().chain(directory) {
+            if !names.contains(name) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    names
 }
 
 /// Returns the line that names the interpreter of a file.

@@ -140,6 +140,7 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         outcome: GateOutcome::passed(Gate::Surface),
         queue: Vec::new(),
         seen: BTreeSet::new(),
+        names: BTreeSet::new(),
         python: BTreeSet::new(),
         packages: Vec::new(),
         search: Vec::new(),
@@ -203,6 +204,8 @@ struct Collector<'a> {
     /// The files whose imports are still to be followed.
     queue: Vec<Job>,
     seen: BTreeSet<(String, FileLanguage)>,
+    /// The names of the files of the tree, without extensions.
+    names: BTreeSet<String>,
     /// The directories in which Python looks for modules: those of scripts, and those that a program adds.
     python: BTreeSet<String>,
     /// The directories in which Node.js looks for packages.
