@@ -373,6 +373,13 @@ fn a_path_that_cannot_be_read_as_a_script_is_named() {
     assert_eq!(exit, 0, "{text}");
     project.write("a\nb.sh", "echo 2");
     assert_eq!(project.check().0, 4);
+    let project = Project::new();
+    project.hook("npm run lint");
+    project
+        .write("package.json", &format!("{{\"scripts\": {{\"lint\": \"eslint {}\"}}}}", " ".repeat(4 << 20)));
+    let (exit, text) = project.check();
+    assert_eq!(exit, 1, "{text}");
+    assert!(text.contains("surface/unreadable") && text.contains("package.json"), "{text}");
 }
 
 #[test]
@@ -396,6 +403,16 @@ fn a_closure_has_limits() {
     let (exit, text) = project.check();
     assert_eq!(exit, 4, "{text}");
     assert!(text.contains("surface/too-large"), "{text}");
+}
+
+#[test]
+fn a_command_that_is_too_long_is_refused() {
+    let project = Project::new();
+    project.hook(&format!(": {}; bash h.sh", "a ".repeat(600_000)));
+    project.write("h.sh", "echo 1");
+    let (exit, text) = project.check();
+    assert_eq!(exit, 4, "{text}");
+    assert!(text.contains("surface/too-complex"), "{text}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 
 use plugward_pinstore::{
     AgreedAge, Change, ChangeOutcome, LockMatch, PinCheck, PinDecision, PinOrigin, Pins, STORE_ERROR_EXIT,
-    SameContentsPin, StoreCheck, StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, Terminal,
-    TrustMode, WriteOutcome, decide,
+    SameContentsPin, StoreCheck, StoreDecision, StoreErrorKind, StoreErrorRule, StoreFault, TrustMode,
+    WriteOutcome, decide,
 };
 
 use crate::support::{
