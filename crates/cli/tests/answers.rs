@@ -135,7 +135,7 @@ fn a_change_of_the_lock_is_shown_below_its_plugin() {
 fn a_lock_of_a_newer_program_is_never_written_over() {
     let home = Home::new();
     home.good();
-    let newer = "version = 3\nepoch = \"later\"\n";
+    let newer = "version = 4\nepoch = \"later\"\n";
     home.write("plugins/PLUGINS.lock", newer);
     for args in [&["lock", "plugins"][..], &["lock", "--check", "plugins"], &["check", "plugins"]] {
         let output = home.run(args);

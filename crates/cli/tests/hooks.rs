@@ -1079,6 +1079,7 @@ fn a_plan_is_a_table_for_people() {
         &claude("PreToolUse", &json!([{"type": "command", "command": "sh pre.sh", "timeout": 60}])),
         "",
     );
+    home.write("plugins/fmt/pre.sh", "exit 0\n");
     let guard = hook("guard", "pre_tool_use", "sh guard.sh", "tool_pattern = \"Bash\"");
     let judge = hook("judge", "post_tool_use", "Is {{.Result}} fine?", "type = \"prompt\"");
     let audit = hook("audit", "post_tool_use", "sha256sum", "phase = \"observe\"");

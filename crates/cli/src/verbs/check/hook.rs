@@ -83,11 +83,12 @@ fn lines(report: &Report) -> Vec<String> {
         .map(|plugin| {
             let why = plugin.reasons.first().map_or("", |reason| reason.code.as_str());
             let name = host::display(&plugin.key);
-            format!(
-                "plugward: {} does not load ({why}): plugward explain {}",
-                line(&name),
-                shared::quoted(&name)
-            )
+            let next = match plugin.decision {
+                // A review shows what is asked, and takes the answer.
+                Decision::Ask => "plugward review".to_owned(),
+                Decision::Load | Decision::Refuse => format!("plugward explain {}", shared::quoted(&name)),
+            };
+            format!("plugward: {} does not load ({why}): {next}", line(&name))
         })
         .collect();
     if lines.is_empty() && report.exit != 0 {

@@ -42,6 +42,8 @@ pub(super) enum FileLanguage {
     JavaScript,
     Python,
     Shell,
+    /// A language without a reader. Texts that name a file of code count as its imports.
+    Other,
 }
 
 impl FileLanguage {
@@ -51,15 +53,17 @@ impl FileLanguage {
         match stem {
             "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => Some(Self::JavaScript),
             "python" | "pypy" | "uv" | "pipx" => Some(Self::Python),
+            "ruby" | "perl" | "php" | "lua" | "luajit" | "pwsh" | "tclsh" | "Rscript" => Some(Self::Other),
             _ => SHELLS.contains(&name).then_some(Self::Shell),
         }
     }
 
-    const fn lens(self) -> Lens {
+    const fn lens(self) -> Option<Lens> {
         match self {
-            Self::JavaScript => Lens::Js,
-            Self::Python => Lens::Py,
-            Self::Shell => Lens::Sh,
+            Self::JavaScript => Some(Lens::Js),
+            Self::Python => Some(Lens::Py),
+            Self::Shell => Some(Lens::Sh),
+            Self::Other => None,
         }
     }
 
@@ -77,6 +81,9 @@ impl FileLanguage {
             Some("js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx") => Some(Self::JavaScript),
             Some("py" | "pyw") => Some(Self::Python),
             Some("sh" | "bash" | "zsh" | "ksh" | "command" | "envrc") => Some(Self::Shell),
+            Some("rb" | "pl" | "pm" | "php" | "lua" | "ps1" | "psm1" | "tcl" | "r" | "R") => {
+                Some(Self::Other)
+            }
             // A file without a line for an interpreter is a script of the shell that starts it.
             None => core::str::from_utf8(bytes).is_ok().then_some(Self::Shell),
             Some(_) => None,
@@ -116,8 +123,8 @@ impl Collector<'_> {
             if !self.seen.insert((path.clone(), language)) {
                 continue;
             }
-            if own.is_none() {
-                self.set_lens(&path, language.lens());
+            if let Some(lens) = language.lens().filter(|_| own.is_none()) {
+                self.set_lens(&path, lens);
             }
             if let Some(line) = shebang(&bytes) {
                 let words: Vec<&str> = line.split_ascii_whitespace().chain([path.as_str()]).collect();
@@ -196,6 +203,7 @@ impl Collector<'_> {
                     .with_context(start, Some(path), &BTreeMap::new(), |context| read_script(&text, context));
                 return self.command(line, start, Origin::Body, path);
             }
+            FileLanguage::Other => return self.named_files(bytes, path, start),
             FileLanguage::JavaScript => Language::JavaScript,
             FileLanguage::Python => Language::Python,
         };
@@ -228,6 +236,37 @@ impl Collector<'_> {
                         .scope
                         .with_context(start, None, &BTreeMap::new(), |context| read_command(&text, context));
                     self.command(line, start, Origin::Body, path);
+                }
+            }
+        }
+    }
+
+    /// Takes the files of code that the quoted texts of a script name, relative to it or to the directory in which it starts.
+    fn named_files(&mut self, bytes: &[u8], path: &str, start: &str) {
+        let text = String::from_utf8_lossy(bytes);
+        let is_path = |c: char| c.is_alphanumeric() || "._-/~@+$#{}".contains(c);
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for line in text.lines() {
+            names
+                .extend(line.split(['"', '\'']).filter(|word| !word.is_empty() && word.chars().all(is_path)));
+        }
+        for name in names {
+            // The directory of the script or of the user is an expression in front of the path, or in braces.
+            let rest = name.rsplit('}').next().unwrap_or(name);
+            let home =
+                ["~", "$HOME", "${HOME", "$ENV{HOME", "#{Dir.home"].iter().any(|at| name.starts_with(at));
+            let home = self.scope.expand("~").filter(|_| home || name.starts_with('/'));
+            let bases =
+                [directory(path).to_owned(), path.to_owned(), start.to_owned()].into_iter().chain(home);
+            for base in bases.collect::<Vec<_>>() {
+                let at = joined(&base, rest.trim_start_matches(['~', '/']));
+                let tried = ["", ".rb", ".pl", ".pm", ".php", ".lua", ".ps1"].map(|end| format!("{at}{end}"));
+                let is_code = |at: &&String| {
+                    FileLanguage::of_file(at, b"\xff").is_some()
+                        && matches!(self.places.land(at).landing, Landing::File { .. })
+                };
+                if let Some(found) = tried.iter().find(is_code).cloned() {
+                    self.file(&found, &[], None, start, Origin::Body);
                 }
             }
         }

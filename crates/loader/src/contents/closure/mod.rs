@@ -38,6 +38,20 @@ const KEPT: usize = 4 << 20;
 /// The modules that Python imports at every start.
 const SITE: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
 
+/// Options of build tools and package managers that name a project.
+const DIRECTORY_OPTIONS: [&str; 10] = [
+    "-C",
+    "--prefix",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--project",
+    "--project-dir",
+    "--manifest-path",
+    "--justfile",
+    "--taskfile",
+];
+
 /// The code for a plugin that runs files of a host's directory.
 pub(crate) const OUTSIDE: &str = "surface/outside";
 const TOO_LARGE: &str = "surface/too-large";
@@ -156,6 +170,24 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
     }
     collector.follow();
     collector.finish()
+}
+
+/// Returns the directories and files that options of a build tool or package manager name, with `~` and variables expanded.
+fn directory_options(program: &StartedProgram) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut is_value = false;
+    for word in &program.arguments {
+        // A word without a known value is an open word of the command, or data.
+        let word = word.literal().unwrap_or_default();
+        let (name, attached) = word.split_once('=').unwrap_or((&word, ""));
+        let is_option = DIRECTORY_OPTIONS.contains(&name);
+        let value = if is_option { attached } else { &word };
+        if (is_value || is_option) && !value.is_empty() {
+            found.push(value.to_owned());
+        }
+        is_value = is_option && attached.is_empty();
+    }
+    found
 }
 
 /// Returns `true` if a host runs the commands or files of an item.
@@ -287,12 +319,13 @@ impl Collector<'_> {
             None if words.is_empty() => Ok(CommandLine::default()),
             None => read_argv(&words, context),
         });
-        self.command(line, &start, Origin::Host(&place), &place.file);
+        // The variables of a server decide where its program and its modules are found.
         if let Some(SurfaceFact::Map(variables)) = item.facts().get("env") {
             for (name, value) in variables {
                 self.variable(name, value, dialect, &place);
             }
         }
+        self.command(line, &start, Origin::Host(&place), &place.file);
         // Files that the manifest found in the tree can import what is outside of it.
         if let Some(own) = self.scope.own.clone() {
             for file in item.files() {
@@ -332,6 +365,7 @@ impl Collector<'_> {
         };
         for program in &line.programs {
             self.on_search_path(program, start, origin);
+            self.work_directories(program, start);
             for target in &program.starts {
                 self.target(target, Some(program), start, origin);
             }
@@ -387,12 +421,32 @@ impl Collector<'_> {
                 }
             }
             StartTarget::Recipe { tool, name } => {
+                let options = program.map(|program| directory_options(program)).unwrap_or_default();
                 for name in name.literals() {
-                    self.recipe(*tool, &name, &directory);
+                    let named = options.iter().map(|at| joined(&directory, at));
+                    for at in named.chain([directory.clone()]).collect::<Vec<_>>() {
+                        self.recipe(*tool, &name, &at);
+                    }
                 }
             }
             // A package runner downloads it; the manifest lists it.
             _ => {}
+        }
+    }
+
+    /// Judges the directories whose code a build tool or package manager runs. A copied plugin has none in those of a host.
+    fn work_directories(&mut self, program: &StartedProgram, start: &str) {
+        if !program.is_floating() || self.scope.own.is_none() {
+            return;
+        }
+        let directory = joined(start, program.directory.as_str());
+        let options = directory_options(program);
+        for named in options.iter().map(|at| joined(&directory, at)).chain([directory.clone()]) {
+            let landed = self.places.land(&named);
+            let verdict = self.scope.verdict(&named, &landed, &self.places);
+            if verdict == PathVerdict::Outside && landed.landing != Landing::Absent {
+                self.outside(&landed);
+            }
         }
     }
 

@@ -28,8 +28,10 @@ struct Recipe {
 impl Collector<'_> {
     /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
     pub(super) fn recipe(&mut self, tool: RecipeTool, name: &str, start: &str) {
-        let Some(file) = self.recipe_file(tool, start) else { return };
-        if !self.recipes.insert((file.clone(), name.to_owned())) {
+        let Some((file, verdict)) = self.recipe_file(tool, start) else { return };
+        if !matches!(verdict, PathVerdict::Closure | PathVerdict::Own)
+            || !self.recipes.insert((file.clone(), name.to_owned()))
+        {
             return;
         }
         let bytes = match self.places.read(&file, MOST_FILE) {
@@ -46,9 +48,12 @@ impl Collector<'_> {
         };
         let here = directory(&file).to_owned();
         for recipe in found {
-            let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
-            self.insert(&listed, EntryKind::File, recipe.text.into_bytes());
-            self.set_lens(&listed, Lens::Sh);
+            // The row's own tree covers its own file.
+            if verdict == PathVerdict::Closure {
+                let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
+                self.insert(&listed, EntryKind::File, recipe.text.into_bytes());
+                self.set_lens(&listed, Lens::Sh);
+            }
             let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {
                 read_command(&recipe.commands, context)
             });
@@ -59,8 +64,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns the file with the recipes of a tool: the nearest one in the directory or above it.
-    fn recipe_file(&self, tool: RecipeTool, start: &str) -> Option<String> {
+    /// Returns the file with the recipes of a tool, and what it is for the row: the nearest one in the directory or above it.
+    fn recipe_file(&self, tool: RecipeTool, start: &str) -> Option<(String, PathVerdict)> {
         let names: &[&str] = match tool {
             RecipeTool::Make => &["GNUmakefile", "makefile", "Makefile"],
             RecipeTool::Just => &["justfile", "Justfile", ".justfile"],
@@ -75,7 +80,7 @@ impl Collector<'_> {
                 let landed = self.places.land(&path);
                 if matches!(landed.landing, Landing::File { .. }) {
                     let verdict = self.scope.verdict(&path, &landed, &self.places);
-                    return (verdict == PathVerdict::Closure).then_some(landed.path);
+                    return Some((landed.path, verdict));
                 }
             }
             // Make only looks in its own directory.

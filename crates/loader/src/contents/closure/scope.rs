@@ -73,6 +73,8 @@ pub(super) struct Scope<'a> {
     reach: Vec<String>,
     hosts: Vec<String>,
     usage: PluginUse,
+    /// The directory in which the plugin keeps its data.
+    data: String,
     machine: &'a MachineFacts,
     variables: BTreeMap<String, String>,
 }
@@ -114,6 +116,7 @@ impl<'a> Scope<'a> {
         };
         let is_copied = is_plugin && hosts.iter().any(copied);
         let usage = if is_copied { PluginUse::Copied } else { PluginUse::InPlace };
+        let data = hosts.iter().find_map(|host| data_of(host, &real)).unwrap_or_else(|| DATA.to_owned());
         let own = (!parts).then_some(real);
         let mut scope = Self {
             owner,
@@ -124,6 +127,7 @@ impl<'a> Scope<'a> {
             reach,
             hosts,
             usage,
+            data,
             machine,
             variables: BTreeMap::new(),
         };
@@ -133,7 +137,7 @@ impl<'a> Scope<'a> {
 
     /// Sets the variables that hosts set, and those of the settings.
     fn set_variables(&mut self, environment: &[(String, String)]) {
-        let project = self.project.clone();
+        let (project, data) = (self.project.clone(), self.data.clone());
         let file = format!("{project}/file");
         let own = self.own.clone().unwrap_or_else(|| self.base.clone());
         let fixed = [
@@ -143,8 +147,8 @@ impl<'a> Scope<'a> {
             ("PWD", &project),
             (TOP_LEVEL, &project),
             ("CLAUDE_FILE_PATHS", &file),
-            ("CLAUDE_PLUGIN_DATA", DATA),
-            ("PLUGIN_DATA", DATA),
+            ("CLAUDE_PLUGIN_DATA", &data),
+            ("PLUGIN_DATA", &data),
             ("SHELL", "/bin/sh"),
             ("/", "/"),
         ];
@@ -219,7 +223,7 @@ impl<'a> Scope<'a> {
         if self.own.as_ref().is_some_and(within) {
             return PathVerdict::Own;
         }
-        if inside(path, DATA).is_some() || is_dependency_program(path) || is_dependency_program(named) {
+        if inside(path, &self.data).is_some() || is_dependency_program(path) || is_dependency_program(named) {
             return PathVerdict::Floating;
         }
         if let Some(rest) = inside(path, PROJECT) {
@@ -229,9 +233,10 @@ impl<'a> Scope<'a> {
             return PathVerdict::Unresolved(format!("{rest} (a file of the project in which it starts)"));
         }
         let in_host = self.hosts.iter().find(|host| within(host));
-        if let Some(host) = in_host.filter(|_| self.usage == PluginUse::Copied) {
-            let is_data = inside(path, host).is_some_and(|rest| rest.starts_with("plugins/data/"));
-            return if is_data { PathVerdict::Floating } else { PathVerdict::Outside };
+        // The place of the data is not known for every host, and `..` leads out of it.
+        let has_left = named.starts_with(DATA);
+        if (in_host.is_some() || has_left) && self.usage == PluginUse::Copied {
+            return PathVerdict::Outside;
         }
         let in_project = self.owner == RowOwner::Project && inside(path, &self.base).is_some();
         let on_path =
@@ -270,6 +275,13 @@ impl<'a> Scope<'a> {
             self.reach.iter().any(|top| inside(path, top).is_some() && inside(&self.base, top).is_some());
         if near { relative(&self.base, path) } else { path.to_owned() }
     }
+}
+
+/// Returns the directory in which a host keeps the data of a plugin in its cache.
+fn data_of(host: &str, plugin: &str) -> Option<String> {
+    let mut parts = inside(plugin, host)?.strip_prefix("plugins/cache/")?.split('/');
+    let (market, name) = (parts.next()?, parts.next()?);
+    Some(format!("{host}/plugins/data/{name}-{market}"))
 }
 
 /// Returns the project with the directory of a host that contains a path.
