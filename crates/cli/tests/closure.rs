@@ -135,6 +135,10 @@ fn files_that_scripts_use_are_pinned() {
         (shell("D=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\nsource \"$D/b.sh\""), ".claude/b.sh"),
         (shell("bash \"$CLAUDE_PROJECT_DIR/b.sh\""), "b.sh"),
         (shell("if false; then node b.mjs; fi"), "b.mjs"),
+        (shell("for f in $(ls hooks); do sh \"hooks/$f\"; done"), "hooks/b.sh"),
+        (shell(". \"$(dirname \"$0\")/$1.sh\""), ".claude/b.sh"),
+        (shell("find hooks -name '*.sh' -exec sh {} \\;"), "hooks/deep/b.sh"),
+        (node("import './b.mjs?x=1'"), ".claude/b.mjs"),
         (node("import './b.mjs'"), ".claude/b.mjs"),
         (node("await import('./lib/b')"), ".claude/lib/b.ts"),
         (
@@ -151,6 +155,28 @@ fn files_that_scripts_use_are_pinned() {
         (python("exec(open('b.txt').read())"), "b.txt"),
     ] {
         pins(command, &[(file, &text), (second, "1")]);
+    }
+    for (command, first, text, second) in [
+        ("ruby a.rb", "a.rb", "require_relative 'b'", "b.rb"),
+        ("ruby a.rb", "a.rb", "load File.expand_path(\"../lib/b.rb\", __FILE__)", "lib/b.rb"),
+        ("perl a.pl", "a.pl", "do './b.pl';", "b.pl"),
+        ("php tools/a.php", "tools/a.php", "<?php require __DIR__ . '/b.php';", "tools/b.php"),
+        ("lua a.lua", "a.lua", "dofile(\"b.lua\")", "b.lua"),
+        ("python3 docs", "docs/__main__.py", "import b", "docs/b.py"),
+    ] {
+        pins(command, &[(first, text), (second, "1")]);
+    }
+    for (command, other, text, second) in [
+        ("node .", "package.json", "{\"main\": \"lib/s.js\"}", "lib/s.js"),
+        ("bash node_modules/.bin/../../b.sh", "node_modules/.bin/x", "", "b.sh"),
+    ] {
+        let project = Project::new();
+        project.hook(command);
+        project.write(other, text);
+        project.write(second, "1");
+        assert_eq!(project.check().0, 0, "{command}");
+        project.write(second, "2");
+        assert_eq!(project.check().0, 4, "{command}");
     }
     // A chain through four languages, with a cycle.
     pins(
@@ -494,6 +520,26 @@ fn a_plugin_in_place_is_pinned_with_files_next_to_it() {
     }
 }
 
+#[test]
+fn files_that_a_script_only_handles_are_not_pinned() {
+    for (body, file) in [
+        ("find hooks -name '*.sh' -exec chmod +x {} \\;", "hooks/b.sh"),
+        ("find hooks -name '*.sh' -exec sh -c 'wc -l \"$1\"' _ {} \\;", "hooks/b.sh"),
+        ("sh \"$1\"", "b.sh"),
+        ("cat \"logs/$1.txt\"", "logs/b.txt"),
+    ] {
+        let project = Project::new();
+        project.hook("bash a.sh");
+        project.write("a.sh", body);
+        project.write(file, "echo 1\n");
+        let (exit, text) = project.check();
+        assert_eq!(exit, 0, "{body}: {text}");
+        project.write(file, "echo 2\n");
+        let (exit, text) = project.check();
+        assert_eq!(exit, 0, "{body}: {text}");
+    }
+}
+
 /// Installs a copied plugin of a marketplace with one hook.
 fn installed(home: &Home, command: &str) {
     let copy = "home/.claude/plugins/cache/acme/p/1.0.0";
@@ -515,10 +561,16 @@ fn a_copied_plugin_does_not_run_files_of_a_host() {
         ("bash ~/.claude/plugins/marketplaces/acme/x.sh".to_owned(), String::new()),
         ("bash \"${CLAUDE_PLUGIN_ROOT}/a.sh\"".to_owned(), format!(". \"${{CLAUDE_PLUGIN_ROOT}}/{market}\"")),
         ("bash \"${CLAUDE_PLUGIN_ROOT}/a.sh\"".to_owned(), format!("sh \"$(dirname \"$0\")/{market}\"")),
+        ("sh \"${CLAUDE_PLUGIN_DATA}/../../marketplaces/acme/x.sh\"".to_owned(), String::new()),
+        ("cd ~/.claude/plugins/marketplaces/acme && npm start".to_owned(), String::new()),
+        ("npm --prefix ~/.claude/plugins/marketplaces/acme start".to_owned(), String::new()),
+        ("npm --prefix \"${CLAUDE_PLUGIN_ROOT}\" start".to_owned(), String::new()),
     ] {
         let home = Home::new();
         installed(&home, &command);
         home.write("home/.claude/plugins/cache/acme/p/1.0.0/a.sh", &body);
+        let recipe = format!("{{\"scripts\": {{\"start\": \"sh {market}\"}}}}");
+        home.write("home/.claude/plugins/cache/acme/p/1.0.0/package.json", &recipe);
         let output = home.run(&["check", "--host", "claude", "--no-project"]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(code(&output), 4, "{command}: {text}");

@@ -7,7 +7,7 @@ use plugward_readers::{ImportTarget, Language, imports};
 use plugward_scanner::Lens;
 use plugward_tree_lock::{EntryKind, Snapshot};
 
-use super::place::{Landing, directory, inside};
+use super::place::{Landing, directory, inside, normalized};
 use super::scope::is_dependency;
 use super::{Collector, MOST_BYTES, Origin, joined};
 
@@ -65,6 +65,11 @@ impl FileLanguage {
             Self::Shell => Some(Lens::Sh),
             Self::Other => None,
         }
+    }
+
+    /// Returns `true` for the name of a file of code.
+    pub(super) fn is_code(path: &str) -> bool {
+        Self::of_file(path, b"\xff").is_some()
     }
 
     /// Returns the language of a file by its first line or its name.
@@ -259,11 +264,11 @@ impl Collector<'_> {
             let bases =
                 [directory(path).to_owned(), path.to_owned(), start.to_owned()].into_iter().chain(home);
             for base in bases.collect::<Vec<_>>() {
-                let at = joined(&base, rest.trim_start_matches(['~', '/']));
+                // `File.expand_path("../b.rb", __FILE__)` starts at the file itself.
+                let at = normalized(&joined(&base, rest.trim_start_matches(['~', '/'])));
                 let tried = ["", ".rb", ".pl", ".pm", ".php", ".lua", ".ps1"].map(|end| format!("{at}{end}"));
                 let is_code = |at: &&String| {
-                    FileLanguage::of_file(at, b"\xff").is_some()
-                        && matches!(self.places.land(at).landing, Landing::File { .. })
+                    FileLanguage::is_code(at) && matches!(self.places.land(at).landing, Landing::File { .. })
                 };
                 if let Some(found) = tried.iter().find(is_code).cloned() {
                     self.file(&found, &[], None, start, Origin::Body);
@@ -293,6 +298,8 @@ impl Collector<'_> {
             || name.starts_with("../")
             || name.starts_with('/')
             || matches!(name.as_str(), "." | "..");
+        // An import is an address, whose query names no other file.
+        let name = if is_path { name.split(['?', '#']).next().unwrap_or(&name).to_owned() } else { name };
         let bases: Vec<String> = if is_path {
             vec![joined(here, &name)]
         } else {
@@ -312,7 +319,7 @@ impl Collector<'_> {
     }
 
     /// Returns the main file of a directory with a package.json.
-    fn main_of(&self, directory: &str) -> Option<String> {
+    pub(super) fn main_of(&self, directory: &str) -> Option<String> {
         let landed = self.places.land(&format!("{directory}/package.json"));
         let Landing::File { .. } = landed.landing else { return None };
         let bytes = self.places.read(&landed.path, super::recipes::MOST_FILE).ok()?;
@@ -323,6 +330,9 @@ impl Collector<'_> {
 
     /// Takes the files of a Python module, in every directory that Python searches.
     pub(super) fn python_module(&mut self, name: &str, here: &str, start: &str) {
+        if !self.modules.insert((name.to_owned(), here.to_owned(), self.python.len())) {
+            return;
+        }
         let ups = name.bytes().take_while(|byte| *byte == b'.').count();
         let parts: Vec<&str> = name.split('.').filter(|part| !part.is_empty()).collect();
         let bases: Vec<String> = if ups > 0 {
@@ -386,7 +396,7 @@ impl Collector<'_> {
             if is_dependency(&landed.path) && !is_dependency(here) {
                 return;
             }
-            let is_code = FileLanguage::of_file(&landed.path, b"\xff").is_some();
+            let is_code = FileLanguage::is_code(&landed.path);
             return self.take(&path, &landed, is_code.then_some(language), start, Origin::Body);
         }
     }

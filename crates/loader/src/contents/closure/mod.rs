@@ -8,8 +8,8 @@ mod scope;
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_commands::{
-    CodeLanguage, CommandError, CommandLine, OpenWordKind, PathText, StartTarget, StartedProgram, extensions,
-    read_argv, read_command, read_variable,
+    CodeLanguage, CommandError, CommandLine, CommandWord, OpenWordKind, PathText, StartTarget,
+    StartedProgram, WordPart, extensions, read_argv, read_command, read_variable,
 };
 use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind};
 use plugward_scanner::{Content, Entry, Lens, RoleHint};
@@ -160,6 +160,7 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         search: Vec::new(),
         source: None,
         recipes: BTreeSet::new(),
+        modules: BTreeSet::new(),
         is_full: false,
     };
     collector.variables();
@@ -247,6 +248,8 @@ struct Collector<'a> {
     /// The text of the settings file, to find the lines of commands.
     source: Option<String>,
     recipes: BTreeSet<(String, String)>,
+    /// The modules of Python that were looked up: name, directory, and the number of other directories.
+    modules: BTreeSet<(String, String, usize)>,
     is_full: bool,
 }
 
@@ -366,15 +369,95 @@ impl Collector<'_> {
         for program in &line.programs {
             self.on_search_path(program, start, origin);
             self.work_directories(program, start);
+            if matches!(origin, Origin::Body) && program.name.literal().as_deref() == Some("find") {
+                self.found_files(program, &joined(start, program.directory.as_str()), start);
+            }
             for target in &program.starts {
                 self.target(target, Some(program), start, origin);
             }
         }
-        let Origin::Host(place) = origin else { return };
+        let Origin::Host(place) = origin else {
+            for open in &line.open_words {
+                self.open_path(&open.word, start);
+            }
+            return;
+        };
         for open in &line.open_words {
             // The scan judges what the argument of an unknown program may be.
             if open.kind != OpenWordKind::UnknownProgram {
                 self.unresolved(place, open.word.shown().to_owned());
+            }
+        }
+    }
+
+    /// Takes the files that a path with an unknown part can mean in a script: the code in the directory that it names.
+    fn open_path(&mut self, word: &CommandWord, start: &str) {
+        for parts in word.values() {
+            let pattern: String = parts
+                .iter()
+                .map(|part| match part {
+                    WordPart::Text(text) => text.as_str(),
+                    _ => "*",
+                })
+                .collect();
+            // Without a directory in front of the unknown part, the path can mean any file.
+            let known = pattern.split('*').next().unwrap_or_default();
+            if !known.trim_matches(['/', '.']).contains(|c: char| c.is_alphanumeric()) || !known.contains('/')
+            {
+                continue;
+            }
+            for path in self.matches(&joined(start, &pattern)) {
+                self.code_file(&path, start);
+            }
+        }
+    }
+
+    /// Takes a file that can be code by its name or its execute bit.
+    fn code_file(&mut self, path: &str, start: &str) {
+        let is_code = match self.places.land(path).landing {
+            Landing::File { is_executable, .. } => is_executable || FileLanguage::is_code(path),
+            _ => false,
+        };
+        if is_code {
+            self.file(path, &[], None, start, Origin::Body);
+        }
+    }
+
+    /// Takes the code in the directories whose files a script finds and starts.
+    fn found_files(&mut self, program: &StartedProgram, directory: &str, start: &str) {
+        let words: Vec<String> =
+            program.arguments.iter().map(|word| word.literal().unwrap_or_default()).collect();
+        // Only what starts the files counts: `-exec rm` and `-exec sh -c CODE` have them as data.
+        let starts = |pair: &[String]| match pair {
+            [option, program, next] if option.starts_with("-exec") || option.starts_with("-ok") => {
+                let name = program.rsplit('/').next().unwrap_or(program);
+                program.starts_with("{}")
+                    || FileLanguage::of_program(name).is_some() && !next.starts_with('-')
+            }
+            _ => false,
+        };
+        if !words.windows(3).any(starts) {
+            return;
+        }
+        let mut queue: Vec<String> = words
+            .iter()
+            .take_while(|word| !word.starts_with(['-', '(', '!']))
+            .map(|word| joined(directory, word))
+            .collect();
+        let mut left = MOST_FILES;
+        while let Some(at) = queue.pop() {
+            let Some(rest) = left.checked_sub(1) else { return self.full() };
+            left = rest;
+            let landed = self.places.land(&at);
+            match landed.landing {
+                Landing::Directory
+                    if !scope::is_dependency(&landed.path) && self.scope.reaches(&landed.path) =>
+                {
+                    let Some(names) = self.places.names(&landed.path) else { return self.full() };
+                    queue.extend(names.iter().map(|name| format!("{}/{name}", landed.path)));
+                }
+                Landing::File { .. } => self.code_file(&at, start),
+                _ => {}
             }
         }
     }
@@ -493,7 +576,12 @@ impl Collector<'_> {
         let (named, landed) = if is_file(&first) {
             (path.to_owned(), first)
         } else {
-            let found = tried().map(|path| (path.clone(), self.places.land(&path)));
+            // A directory is started by its main file.
+            let main = (first.landing == Landing::Directory).then(|| self.main_of(path)).flatten();
+            let module = (first.landing == Landing::Directory && language == Some(FileLanguage::Python))
+                .then(|| format!("{path}/__main__.py"));
+            let tried = main.into_iter().chain(tried()).chain(module);
+            let found = tried.map(|path| (path.clone(), self.places.land(&path)));
             found.into_iter().find(|(_, landed)| is_file(landed)).unwrap_or((path.to_owned(), first))
         };
         if matches!(language, None | Some(FileLanguage::Python)) {
@@ -644,7 +732,16 @@ impl Collector<'_> {
                     continue;
                 }
                 let real = self.places.land(&format!("{directory}/")).path;
-                let names = self.places.names(&real).unwrap_or_default();
+                let landed = self.places.land(&real).landing;
+                let names = match self.places.names(&real) {
+                    Some(names) => names,
+                    // More names than are listed can be among the matches.
+                    None if landed == Landing::Directory => {
+                        self.full();
+                        return Vec::new();
+                    }
+                    None => Vec::new(),
+                };
                 let names = names.into_iter().filter(|name| glob(part.as_bytes(), name.as_bytes()));
                 next.extend(names.map(|name| format!("{directory}/{name}")));
             }

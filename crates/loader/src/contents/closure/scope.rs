@@ -173,6 +173,13 @@ impl<'a> Scope<'a> {
         self.reach.first().map_or(&self.base, String::as_str)
     }
 
+    /// Returns `true` for a path whose files can belong to the closure.
+    pub(super) fn reaches(&self, path: &str) -> bool {
+        let is_home = |top: &&String| self.owner == RowOwner::Project && self.home.as_ref() == Some(*top);
+        let own = self.own.iter().chain(self.reach.iter().filter(|top| !is_home(top)));
+        own.into_iter().any(|top| inside(path, top).is_some())
+    }
+
     /// Returns the value of a variable at the start of a path in code, such as `${HOME}/x.js`.
     pub(super) fn expand(&self, path: &str) -> Option<String> {
         let named = match path.strip_prefix('$') {
@@ -218,12 +225,17 @@ impl<'a> Scope<'a> {
 
     /// Applies the table of places to a path, with the text that names it.
     pub(super) fn verdict(&self, named: &str, landed: &Landed, places: &Places<'_>) -> PathVerdict {
-        let path = landed.path.as_str();
+        // What does not exist yet has its steps upward left.
+        let clean = normalized(&landed.path);
+        let path = clean.as_str();
         let within = |directory: &String| inside(path, directory).is_some();
         if self.own.as_ref().is_some_and(within) {
             return PathVerdict::Own;
         }
-        if inside(path, &self.data).is_some() || is_dependency_program(path) || is_dependency_program(named) {
+        if inside(path, &self.data).is_some()
+            || is_dependency_program(path)
+            || is_dependency_program(&normalized(named))
+        {
             return PathVerdict::Floating;
         }
         if let Some(rest) = inside(path, PROJECT) {
