@@ -2,8 +2,10 @@
 
 pub(crate) mod commands;
 mod coverage;
+mod front_matter;
 pub(crate) mod prompts;
 pub(crate) mod servers;
+mod yaml_text;
 
 use core::fmt;
 use std::collections::BTreeMap;

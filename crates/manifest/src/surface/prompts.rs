@@ -6,6 +6,7 @@ use crate::error::ManifestPlace;
 use crate::json::{JsonNode, Position};
 use crate::reader::{Document, Reader, Requirement};
 use crate::surface::commands::StartDirectory;
+use crate::surface::front_matter::front_matter;
 use crate::surface::{Coverage, ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 use plugward_types::Span;
 
@@ -116,19 +117,19 @@ impl Reader<'_> {
             let place = ManifestPlace {
                 file: path.to_owned(),
                 pointer: String::new(),
-                span: Span::new(shell.start, shell.start + shell.text.len()),
+                span: Span::new(shell.start, (shell.start + shell.text.len()).min(text.len())),
                 position: Some(Position { line: shell.line, column: 1 }),
             };
             let mut item = SurfaceItem::new(SurfaceKind::CommandShell, path, place, layer);
             item.origin = origin;
             item.files = vec![path.to_owned()];
             item.facts.insert("mark", SurfaceFact::Text(shell.mark.to_owned()));
-            if shell.mark == "front-matter-hooks" && shell.text.is_empty() {
-                item.coverage = Coverage::Unresolved;
-                "hooks in the front matter".clone_into(&mut item.why);
-                self.add(item);
-            } else {
+            if shell.why.is_empty() {
                 self.run_text(item, &shell.text, StartDirectory::Default);
+            } else {
+                item.coverage = Coverage::Unresolved;
+                shell.why.clone_into(&mut item.why);
+                self.add(item);
             }
         }
     }
@@ -168,14 +169,16 @@ impl Reader<'_> {
 }
 
 /// Shell text in a prompt file, with the mark that introduced it.
-struct ShellText {
-    mark: &'static str,
-    text: String,
-    start: usize,
-    line: u32,
+pub(crate) struct ShellText {
+    pub(crate) mark: &'static str,
+    pub(crate) text: String,
+    pub(crate) start: usize,
+    pub(crate) line: u32,
+    /// The reason why the text could not be read; empty if it was.
+    pub(crate) why: &'static str,
 }
 
-/// Finds `` !`…` ``, fenced `!` blocks, and `hooks:` in the front matter.
+/// Finds `` !`…` ``, fenced `!` blocks, and the commands of the front matter.
 ///
 /// The text is read by lines and marks, not as YAML or Markdown: hosts use different parsers, and a mark that only
 /// one of them recognizes must still be shown.
@@ -183,7 +186,7 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
     let mut found = Vec::new();
     let mut offset = 0_usize;
     let mut body = 0_usize;
-    let mut front = FrontMatter::Before;
+    let mut front = None;
     let mut fence: Option<ShellText> = None;
     for (index, raw) in text.split_inclusive('\n').enumerate() {
         let line = raw.trim_end_matches(['\n', '\r']);
@@ -192,12 +195,15 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
         offset += raw.len();
         // Front matter starts in the first line or does not exist.
         if index == 0 && line.trim_start_matches('\u{feff}').trim_end() == "---" {
-            front = FrontMatter::Inside { hooks: false };
+            front = Some(offset);
             continue;
         }
-        if matches!(front, FrontMatter::Inside { .. }) {
-            front = front_line(line, front, start, number, &mut found);
+        if let Some(first) = front {
             body = offset;
+            if matches!(line.trim_end(), "---" | "...") {
+                found.extend(front_matter(text, first, start, 2));
+                front = None;
+            }
             continue;
         }
         let trimmed = line.trim_start();
@@ -212,56 +218,25 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
                 // A fence can have more than three backticks.
                 .is_some_and(|rest| rest.trim_start_matches('`').trim() == "!") =>
             {
-                fence = Some(ShellText { mark: "fence", text: String::new(), start: offset, line: number });
+                fence = Some(ShellText {
+                    mark: "fence",
+                    text: String::new(),
+                    start: offset,
+                    line: number,
+                    why: "",
+                });
             }
             None => {}
         }
+    }
+    if let Some(first) = front {
+        found.extend(front_matter(text, first, text.len(), 2));
     }
     // A block that is never closed extends to the end of the file.
     found.extend(fence);
     inline_marks(text, body, &mut found);
     found.sort_by_key(|shell| shell.start);
     found
-}
-
-#[derive(Clone, Copy)]
-enum FrontMatter {
-    Before,
-    Inside { hooks: bool },
-}
-
-/// Reads a line of the front matter, and returns the state after it.
-fn front_line(
-    line: &str,
-    front: FrontMatter,
-    start: usize,
-    number: u32,
-    found: &mut Vec<ShellText>,
-) -> FrontMatter {
-    let hooks = matches!(front, FrontMatter::Inside { hooks: true });
-    if matches!(line.trim_end(), "---" | "...") {
-        return FrontMatter::Before;
-    }
-    let top = !line.starts_with([' ', '\t', '-', '#']) && !line.trim().is_empty();
-    let key = line.trim_start_matches(['"', '\'']);
-    if top
-        && key.starts_with("hooks")
-        && key.trim_start_matches("hooks").trim_start_matches(['"', '\'']).trim_start().starts_with(':')
-    {
-        found.push(ShellText { mark: "front-matter-hooks", text: String::new(), start, line: number });
-        return FrontMatter::Inside { hooks: true };
-    }
-    if top {
-        return FrontMatter::Inside { hooks: false };
-    }
-    let inner = line.trim_start().trim_start_matches("- ").trim_start();
-    if let Some(value) = inner.strip_prefix("command:").filter(|_| hooks) {
-        let value = value.trim();
-        let quoted = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
-        let text = quoted('"').or_else(|| quoted('\'')).unwrap_or(value).replace("\\\"", "\"");
-        found.push(ShellText { mark: "front-matter-hooks", text, start, line: number });
-    }
-    FrontMatter::Inside { hooks }
 }
 
 /// Finds the inline marks of the body, which can span lines.
@@ -280,7 +255,7 @@ fn inline_marks(text: &str, body: usize, found: &mut Vec<ShellText>) {
         // After a letter, digit or backtick, the exclamation mark is punctuation.
         if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
             let inner = rest.get(..end).unwrap_or_default();
-            found.push(ShellText { mark: "inline", text: inner.to_owned(), start: open, line });
+            found.push(ShellText { mark: "inline", text: inner.to_owned(), start: open, line, why: "" });
             let lines = inner.matches('\n').count();
             line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
             at = open + end + 1;
@@ -311,7 +286,7 @@ fn toml_shell(text: &str) -> Vec<ShellText> {
         });
         let end = end.map_or(rest.len(), |(end, _)| end);
         let inner = rest.get(..end).unwrap_or_default().to_owned();
-        found.push(ShellText { mark: "braces", text: inner, start: open, line });
+        found.push(ShellText { mark: "braces", text: inner, start: open, line, why: "" });
         // A mark inside is text of the outer shell command and not a mark of its own.
         at = open + end;
     }

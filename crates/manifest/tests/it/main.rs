@@ -10,6 +10,7 @@
 mod codes;
 mod commands;
 mod corpus;
+mod front_matter;
 mod fuzz_corpora;
 mod hooks;
 mod hostile;

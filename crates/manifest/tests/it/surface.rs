@@ -581,7 +581,7 @@ fn marks_in_markdown() {
     check("!`no end", &[]);
     check("```!\na\nb\n```\n```\nc\n```", &["1:a\nb\n"]);
     check("```!\nno end", &["1:no end"]);
-    check("\u{feff}---\nhooks: {Stop: [{command: x}]}\n---\n", &["2:"]);
+    check("\u{feff}---\nhooks: {Stop: [{command: x}]}\n---\n", &["2:", "2:x"]);
     check(
         "---\nhooks:\n  Stop:\n  - command: 'a b'\nother:\n  - command: c\n---\n!`d`",
         &["2:", "4:a b", "8:d"],
