@@ -13,14 +13,17 @@ pub const SETTINGS_FILE: &str = ".";
 pub(crate) fn of(one: &Examined) -> Vec<Finding> {
     let is_new = matches!(one.pin.status(), PinStatus::None | PinStatus::NotChecked);
     let all = one.place.installed.iter().flat_map(|installed| &installed.findings);
-    all.filter_map(|found| finding(found, is_new)).collect()
+    let severity = |found: &SettingsFinding| {
+        let asks = is_new || found.scope == FindingScope::Contents;
+        if asks { found.severity } else { Severity::Info }
+    };
+    all.filter_map(|found| finding(found, severity(found))).collect()
 }
 
-fn finding(found: &SettingsFinding, is_new: bool) -> Option<Finding> {
-    let asks = is_new || found.scope == FindingScope::Contents;
+fn finding(found: &SettingsFinding, severity: Severity) -> Option<Finding> {
     Some(Finding {
         rule: found.code.parse().ok()?,
-        severity: if asks { found.severity } else { Severity::Info },
+        severity,
         role: FileRole::Executed,
         path: SETTINGS_FILE.to_owned(),
         line: found.line,

@@ -504,7 +504,7 @@ impl Collector<'_> {
                 }
             }
             StartTarget::Recipe { tool, name } => {
-                let options = program.map(|program| directory_options(program)).unwrap_or_default();
+                let options = program.map(directory_options).unwrap_or_default();
                 for name in name.literals() {
                     let named = options.iter().map(|at| joined(&directory, at));
                     for at in named.chain([directory.clone()]).collect::<Vec<_>>() {
