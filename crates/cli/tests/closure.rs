@@ -233,7 +233,7 @@ fn a_recipe_is_pinned_without_the_rest_of_its_file() {
     let just = |lint: &str, other: &str| {
         format!("build:\n  echo {other}\n\nlint: pre\n  {lint}\n\npre:\n  sh pre.sh\n")
     };
-    let kinds: [(&str, &str, &dyn Fn(&str, &str) -> String); 4] = [
+    let kinds: [(&str, &str, Chain<'_>); 4] = [
         ("npm run lint", "package.json", &package),
         ("bun run lint", "package.json", &package),
         ("make lint", "Makefile", &makefile),
@@ -258,6 +258,9 @@ fn a_recipe_is_pinned_without_the_rest_of_its_file() {
         assert_eq!(project.check().0, 4, "{command}");
     }
 }
+
+/// Returns the text of a file with two recipes, by the commands of each.
+type Chain<'a> = &'a dyn Fn(&str, &str) -> String;
 
 #[test]
 fn a_danger_in_a_file_of_the_closure_is_found() {
@@ -603,7 +606,8 @@ struct Numbers(u64);
 impl Numbers {
     fn next<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        &items[usize::try_from(self.0 >> 33).unwrap() % items.len()]
+        let at = usize::try_from(self.0 >> 33).unwrap().checked_rem(items.len()).unwrap();
+        &items[at]
     }
 }
 

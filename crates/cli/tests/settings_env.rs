@@ -29,7 +29,9 @@ impl Project {
 
     fn with(files: &[(&str, &str)]) -> Self {
         let project = Self::new();
-        files.iter().for_each(|(path, text)| project.0.write(path, text));
+        for (path, text) in files {
+            project.0.write(path, text);
+        }
         project
     }
 
