@@ -282,10 +282,11 @@ impl Reader<'_> {
             }
             entries.push(entry);
             for entry in entries {
-                if entry.as_slice() == [WordPart::Variable("PATH".to_owned())] || entry.is_empty() {
+                if entry.as_slice() == [WordPart::Variable("PATH".to_owned())] {
                     continue;
                 }
                 match literal(&entry) {
+                    // An empty entry is the working directory.
                     Some(path) => {
                         for path in self.places(&path) {
                             if !self.place.search.contains(&path) {
