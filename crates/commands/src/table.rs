@@ -128,6 +128,9 @@ pub(crate) struct Variable {
     pub(crate) effect: VariableEffect,
     pub(crate) names: Vec<String>,
     pub(crate) value: ValueForm,
+    /// The beginnings of the words that run something; all do if there are none.
+    #[serde(default)]
+    pub(crate) loads: Vec<String>,
 }
 
 /// How the value of a variable is read.
@@ -139,6 +142,8 @@ pub(crate) enum ValueForm {
     Command,
     Program,
     Options,
+    Shell,
+    Words,
     Address,
 }
 

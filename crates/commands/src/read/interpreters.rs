@@ -261,7 +261,7 @@ impl Reader<'_> {
 }
 
 /// Returns a word without the first bytes.
-pub(super) fn cut(word: &CommandWord, offset: usize) -> CommandWord {
+pub(crate) fn cut(word: &CommandWord, offset: usize) -> CommandWord {
     let cut = |parts: &[WordPart]| {
         let mut parts = parts.to_vec();
         if let Some(WordPart::Text(text)) = parts.first_mut() {

@@ -22,6 +22,7 @@ use crate::{
     StartTarget, StartedProgram,
 };
 
+pub(crate) use interpreters::cut;
 pub(crate) use programs::Call;
 use state::{Place, Value};
 
