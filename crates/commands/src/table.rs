@@ -16,6 +16,7 @@ pub(crate) struct Table {
     project_tools: Vec<String>,
     pub(crate) npm_verbs: Vec<String>,
     pub(crate) git_keys: Vec<String>,
+    pub(crate) python_runners: Vec<String>,
     pub(crate) package_runners: Vec<String>,
     pub(crate) plugin_roots: Vec<String>,
     pub(crate) code_options: Vec<String>,
@@ -37,6 +38,7 @@ pub(crate) struct Options {
     pub(crate) uv: Vec<String>,
     pub(crate) container: Vec<String>,
     pub(crate) container_globals: Vec<String>,
+    pub(crate) python_runners: Vec<String>,
     pub(crate) go: Vec<String>,
     pub(crate) make: Vec<String>,
 }

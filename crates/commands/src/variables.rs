@@ -312,7 +312,8 @@ fn is_system_shell(value: &str) -> bool {
     )
 }
 
-fn directory_pattern(value: &CommandWord) -> CommandWord {
+/// Returns the word for the files of a directory.
+pub(crate) fn directory_pattern(value: &CommandWord) -> CommandWord {
     let pattern = |parts: &[WordPart]| {
         let mut parts = parts.to_vec();
         crate::word::push(&mut parts, WordPart::Text("/".to_owned()));
