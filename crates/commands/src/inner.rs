@@ -64,9 +64,10 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     let parts = match find(base) {
         _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
         _ if base == "git" => git(words),
+        Some(Known::Role(ProgramRole::Data)) => option_texts(words, 1, command_options(base)),
         _ if matches!(base, "npx" | "pnpx" | "npm") && has_call(words) => call(words),
         Some(Known::Wrapper(one)) => one.parts(words),
-        Some(Known::Interpreter(_) | Known::Role(ProgramRole::Data | ProgramRole::Builtin)) => Vec::new(),
+        Some(Known::Interpreter(_) | Known::Role(ProgramRole::Builtin)) => Vec::new(),
         _ => match exec_index(base, words) {
             Some(at) if at < words.len() => vec![InnerPart::Words { from: at, to: words.len() }],
             _ => by_form(words, 1),
@@ -167,6 +168,77 @@ fn executed(words: &Words<'_>) -> Vec<InnerPart> {
     parts
 }
 
+/// Returns the options of a program that take a command, although its other arguments are data.
+fn command_options(base: &str) -> &'static [&'static str] {
+    match base {
+        "rsync" => &["-e", "--rsh"],
+        "rg" | "ripgrep" => &["--pre"],
+        "sort" => &["--compress-program"],
+        "split" => &["--filter"],
+        _ => &[],
+    }
+}
+
+/// Returns the options of a subcommand of git that take a command.
+fn git_options(words: &Words<'_>, at: usize) -> &'static [&'static str] {
+    let valued =
+        ["-u", "--upload-pack", "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j"];
+    let repository = text(words, operand(words, at + 1, &valued.map(str::to_owned)));
+    // The program of a clone over the network runs on the other machine.
+    let is_remote =
+        repository.contains(':') && !repository.starts_with(['/', '.']) && !repository.starts_with("file:");
+    match text(words, at) {
+        "clone" if is_remote => &[],
+        "difftool" => &["-x", "--extcmd"],
+        "filter-branch" => &[
+            "--setup",
+            "--env-filter",
+            "--tree-filter",
+            "--index-filter",
+            "--parent-filter",
+            "--msg-filter",
+            "--commit-filter",
+            "--tag-name-filter",
+        ],
+        "clone" => &["-u", "--upload-pack"],
+        "fetch" | "pull" | "ls-remote" | "fetch-pack" => &["--upload-pack", "--exec"],
+        "push" | "send-pack" => &["--receive-pack", "--exec"],
+        _ => &[],
+    }
+}
+
+/// Finds the texts that options take: in the next word, after `=`, or after the letter of a short option.
+fn option_texts(words: &Words<'_>, from: usize, options: &[&str]) -> Vec<InnerPart> {
+    let mut parts = Vec::new();
+    let mut at = from;
+    while at < words.len() {
+        let word = text(words, at);
+        if word == "--" {
+            break;
+        }
+        for option in options {
+            let is_short = option.len() == 2;
+            let cluster = is_short && word.len() > 2 && !word.starts_with("--") && word.starts_with('-');
+            let letter = option.get(1..).unwrap_or_default();
+            if word == *option || cluster && word.ends_with(letter) && !word.starts_with(option) {
+                at += 1;
+                if at < words.len() {
+                    parts.push(InnerPart::Text { word: at, offset: 0 });
+                }
+                break;
+            }
+            let rest = word.strip_prefix(option).unwrap_or_default();
+            if let Some(value) =
+                rest.strip_prefix('=').or_else(|| Some(rest).filter(|rest| is_short && !rest.is_empty()))
+            {
+                parts.push(InnerPart::Text { word: at, offset: word.len() - value.len() });
+            }
+        }
+        at += 1;
+    }
+    parts
+}
+
 /// Finds the commands in options and subcommands of git. Everything else is data, such as commit messages.
 fn git(words: &Words<'_>) -> Vec<InnerPart> {
     let mut parts = Vec::new();
@@ -223,7 +295,15 @@ fn git(words: &Words<'_>) -> Vec<InnerPart> {
                 }
                 return parts;
             }
-            _ => return parts,
+            _ => {
+                parts.extend(option_texts(words, at + 1, git_options(words, at)));
+                let transport = |(at, word): (usize, Option<&str>)| {
+                    word.is_some_and(|word| word.starts_with("ext::"))
+                        .then_some(InnerPart::Text { word: at, offset: 5 })
+                };
+                parts.extend(words.iter().copied().enumerate().filter_map(transport));
+                return parts;
+            }
         }
         at += 1;
     }
@@ -264,9 +344,9 @@ impl Wrapper {
             let ends = |option: &String| {
                 option.len() == 2 && option.get(1..).is_some_and(|letter| word.ends_with(letter))
             };
-            let attached =
-                self.text.iter().any(|option| option.len() == 2 && word.starts_with(option.as_str()));
-            if has(&self.text, word) || (cluster && !attached && self.text.iter().any(ends)) {
+            let has_value = |option: &&String| !option.starts_with("--") && word.starts_with(option.as_str());
+            let attached = self.text.iter().find(has_value);
+            if has(&self.text, word) || (cluster && attached.is_none() && self.text.iter().any(ends)) {
                 at += 1;
                 if at < words.len() {
                     // `nix develop -c sh x` has words, `su -c "sh x"` a text.
@@ -276,9 +356,7 @@ impl Wrapper {
                     }
                     parts.push(part);
                 }
-            } else if let Some(option) =
-                self.text.iter().find(|option| option.len() == 2 && word.starts_with(*option))
-            {
+            } else if let Some(option) = attached {
                 parts.push(InnerPart::Text { word: at, offset: option.len() });
             } else if has(&self.text, inline) && inline.len() < word.len() {
                 parts.push(InnerPart::Text { word: at, offset: inline.len() + 1 });

@@ -50,6 +50,7 @@ impl core::fmt::Debug for CommandContext<'_> {
 pub fn read_command(text: &str, context: &CommandContext<'_>) -> Result<CommandLine, CommandError> {
     let mut reader = read::Reader::new(context);
     reader.text(text)?;
+    reader.handlers()?;
     Ok(reader.finish())
 }
 

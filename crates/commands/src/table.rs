@@ -16,6 +16,7 @@ pub(crate) struct Table {
     project_tools: Vec<String>,
     pub(crate) npm_verbs: Vec<String>,
     pub(crate) git_keys: Vec<String>,
+    pub(crate) python_runners: Vec<String>,
     pub(crate) package_runners: Vec<String>,
     pub(crate) plugin_roots: Vec<String>,
     pub(crate) code_options: Vec<String>,
@@ -37,6 +38,7 @@ pub(crate) struct Options {
     pub(crate) uv: Vec<String>,
     pub(crate) container: Vec<String>,
     pub(crate) container_globals: Vec<String>,
+    pub(crate) python_runners: Vec<String>,
     pub(crate) go: Vec<String>,
     pub(crate) make: Vec<String>,
 }
@@ -128,6 +130,9 @@ pub(crate) struct Variable {
     pub(crate) effect: VariableEffect,
     pub(crate) names: Vec<String>,
     pub(crate) value: ValueForm,
+    /// The beginnings of the words that run something; all do if there are none.
+    #[serde(default)]
+    pub(crate) loads: Vec<String>,
 }
 
 /// How the value of a variable is read.
@@ -139,6 +144,8 @@ pub(crate) enum ValueForm {
     Command,
     Program,
     Options,
+    Shell,
+    Words,
     Address,
 }
 

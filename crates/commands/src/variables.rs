@@ -1,7 +1,7 @@
 //! Environment variables that load code or redirect a host, as set in settings files, `.env` files and commands.
 
-use crate::read::{Read, Reader};
-use crate::table::{ValueForm, Variable, table};
+use crate::read::{Read, Reader, cut};
+use crate::table::{ValueForm, Variable, interpreter, table};
 use crate::word::{WordPart, literal};
 use crate::{CodeLanguage, CommandContext, CommandError, CommandWord, OpenWord, ProgramRole, StartTarget};
 
@@ -67,7 +67,10 @@ pub fn read_variable(
 }
 
 fn find(name: &str) -> Option<&'static Variable> {
-    table().variables.iter().find(|one| one.names.iter().any(|known| known == name))
+    let is_named = |known: &String| {
+        known.strip_suffix('*').map_or(known == name, |beginning| name.starts_with(beginning))
+    };
+    table().variables.iter().find(|one| one.names.iter().any(is_named))
 }
 
 /// Returns `true` if a variable can load code into a program of a command.
@@ -90,11 +93,13 @@ impl Reader<'_> {
         name: &str,
         value: &CommandWord,
     ) -> Read<VariableEffect> {
-        let (effect, form) = match find(name) {
-            Some(one) => (one.effect, one.value),
-            None if name.starts_with("GIT_CONFIG_VALUE") => (VariableEffect::Hijack, ValueForm::Command),
+        let (effect, form, loads) = match find(name) {
+            Some(one) => (one.effect, one.value, one.loads.as_slice()),
+            None if name.starts_with("GIT_CONFIG_VALUE") => {
+                (VariableEffect::Hijack, ValueForm::Command, [].as_slice())
+            }
             None if matches!(name, "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM") => {
-                (VariableEffect::Hijack, ValueForm::Path)
+                (VariableEffect::Hijack, ValueForm::Path, [].as_slice())
             }
             None if name.starts_with("GIT_CONFIG") => return Ok(VariableEffect::Hijack),
             None => return Ok(VariableEffect::Nothing),
@@ -108,7 +113,19 @@ impl Reader<'_> {
             }
             ValueForm::Path | ValueForm::PathWithSlash => self.path_value(at, name, effect, value),
             ValueForm::Program if text.as_deref().is_some_and(is_bare) => VariableEffect::Nothing,
-            ValueForm::Command | ValueForm::Program => {
+            ValueForm::Shell if text.as_deref().is_some_and(is_system_shell) => VariableEffect::Nothing,
+            ValueForm::Words if name == "LUA_INIT" && !value.shown().starts_with('@') => {
+                self.target(at, StartTarget::Code { language: CodeLanguage::Other, text: value.clone() });
+                effect
+            }
+            ValueForm::Words => self.word_value(at, name, loads, value),
+            ValueForm::Command | ValueForm::Program | ValueForm::Shell => {
+                // `less` reads a pipe from the command after `|` and `-`.
+                let marks = text
+                    .as_deref()
+                    .filter(|_| name == "LESSOPEN")
+                    .map_or(0, |text| text.len().saturating_sub(text.trim_start_matches(['|', '-']).len()));
+                let value = &cut(value, marks);
                 let values = value.values().map(<[WordPart]>::to_vec).collect();
                 self.code(at, CodeLanguage::Shell, value, &values, None)?;
                 effect
@@ -125,21 +142,18 @@ impl Reader<'_> {
         effect: VariableEffect,
         value: &CommandWord,
     ) -> VariableEffect {
-        if matches!(name, "PERL5OPT" | "RUBYOPT" | "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS") {
-            for word in value.literal().unwrap_or_default().split_whitespace() {
-                let path = word.rsplit([':', '=']).next().unwrap_or_default();
-                let path = path.strip_prefix("-r").or_else(|| path.strip_prefix("-I")).unwrap_or(path);
-                if path.contains('/') || path.contains('.') {
-                    self.file(at, &CommandWord::known(path));
-                }
-            }
-            return effect;
-        }
         let lists = matches!(effect, VariableEffect::AddsFiles | VariableEffect::SearchPath)
             || matches!(name, "PERL5LIB" | "RUBYLIB");
         if !lists {
-            let directory =
-                matches!(name, "ZDOTDIR" | "PYTHONHOME" | "GIT_EXEC_PATH" | "GIT_TEMPLATE_DIR" | "GIT_DIR");
+            let directory = matches!(
+                name,
+                "ZDOTDIR"
+                    | "PYTHONHOME"
+                    | "GIT_EXEC_PATH"
+                    | "GIT_TEMPLATE_DIR"
+                    | "GIT_DIR"
+                    | "PHP_INI_SCAN_DIR"
+            );
             let word = if directory { directory_pattern(value) } else { value.clone() };
             if effect == VariableEffect::Hijack {
                 self.file(at, &word);
@@ -168,6 +182,72 @@ impl Reader<'_> {
             self.target(at, StartTarget::Pattern(super::read::outside(&directory.join("*"))));
         }
         if own.is_empty() && open.is_none() { VariableEffect::Nothing } else { effect }
+    }
+
+    /// Records what the words of a value load. A value that loads something else than files and modules is open.
+    fn word_value(&mut self, at: usize, name: &str, loads: &[String], value: &CommandWord) -> VariableEffect {
+        let mut effect = VariableEffect::Nothing;
+        for parts in value.values() {
+            let Some(text) = literal(parts) else {
+                self.open(value, parts);
+                effect = VariableEffect::Hijack;
+                continue;
+            };
+            // `PYTHONBREAKPOINT=0` turns breakpoints off.
+            if loads.is_empty() && text.trim() == "0" {
+                continue;
+            }
+            let mut any = false;
+            let before = self.starts(at);
+            let mut words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+            while let Some(word) = words.next() {
+                let option = loads.iter().find(|option| word.starts_with(option.as_str()));
+                if option.is_none() && !loads.is_empty() {
+                    continue;
+                }
+                let option = option.map_or("", String::as_str);
+                let rest = word.get(option.len()..).unwrap_or_default();
+                let loaded = if rest.is_empty() { words.next().unwrap_or_default() } else { rest };
+                if name == "PYTEST_ADDOPTS" && loaded.starts_with("no:") {
+                    continue;
+                }
+                any = true;
+                self.loaded_by(at, name, option, loaded);
+            }
+            if any {
+                effect = VariableEffect::Hijack;
+                if self.starts(at) == before {
+                    self.open(value, &[WordPart::Dynamic(text)]);
+                }
+            }
+        }
+        effect
+    }
+
+    fn starts(&self, at: usize) -> usize {
+        self.line.programs.get(at).map_or(0, |program| program.starts.len())
+    }
+
+    /// Records the files and modules in the value of an option.
+    fn loaded_by(&mut self, at: usize, name: &str, option: &str, value: &str) {
+        let is_ruby_like = matches!(name, "RUBYOPT" | "PERL5OPT");
+        if is_ruby_like && option == "-I" {
+            return self.paths(at, &format!("{value}/*"), StartTarget::Pattern);
+        }
+        let is_module = matches!(name, "PYTEST_ADDOPTS" | "PYTHONBREAKPOINT")
+            || is_ruby_like && !value.starts_with(['.', '/']);
+        if is_module {
+            return self.target(at, StartTarget::Module(CommandWord::known(value)));
+        }
+        // The options of an agent follow `=`.
+        let value = value.strip_prefix('@').unwrap_or(value);
+        let value = value.strip_prefix("/a:").or_else(|| value.strip_prefix("/p:")).unwrap_or(value);
+        for path in value.trim_start_matches([':', '=']).split(':') {
+            let path = path.split('=').next().unwrap_or_default().trim_matches(['"', '\'']);
+            if path.contains(['/', '.']) {
+                self.file(at, &CommandWord::known(path));
+            }
+        }
     }
 
     /// Records the files that the options of a JavaScript runtime load.
@@ -222,7 +302,18 @@ fn is_bare(value: &str) -> bool {
         && words.all(|word| word.starts_with('-') && plain(word))
 }
 
-fn directory_pattern(value: &CommandWord) -> CommandWord {
+/// Returns `true` for a shell in a directory of the system, or the bare name of one.
+fn is_system_shell(value: &str) -> bool {
+    let directories = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
+    let name = directories.iter().find_map(|directory| value.strip_prefix(directory));
+    name.map_or_else(
+        || interpreter(value).is_some_and(|one| one.language == CodeLanguage::Shell),
+        |name| !name.contains('/') && is_bare(name),
+    )
+}
+
+/// Returns the word for the files of a directory.
+pub(crate) fn directory_pattern(value: &CommandWord) -> CommandWord {
     let pattern = |parts: &[WordPart]| {
         let mut parts = parts.to_vec();
         crate::word::push(&mut parts, WordPart::Text("/".to_owned()));

@@ -28,7 +28,10 @@ impl Reader<'_> {
                 let target =
                     arguments.iter().find(|word| word.shown() == "-" || !word.shown().starts_with('-'));
                 match target {
-                    Some(target) => self.change_directory(target),
+                    Some(target) => {
+                        let target = self.with_search(target, call);
+                        self.change_directory(&target);
+                    }
                     None if name == "cd" => {
                         let home = self.lookup("HOME").into_iter().flatten().collect();
                         self.change_directory(&CommandWord::new("~", home));
@@ -211,6 +214,34 @@ impl Reader<'_> {
         });
         let fields: Vec<Parts> = fields.collect();
         self.assign("@", Rc::new(vec![fields]));
+    }
+
+    /// Adds the directories in which `cd` looks for a relative path, if the text sets `CDPATH`.
+    fn with_search(&self, target: &CommandWord, call: &Call) -> CommandWord {
+        let own = call.environment.iter().find(|(name, _)| name.shown() == "CDPATH");
+        let entries: Values = match own {
+            Some((_, value)) => value.values().map(<[WordPart]>::to_vec).collect(),
+            None if self.variables.contains_key("CDPATH") => {
+                self.lookup("CDPATH").into_iter().flatten().collect()
+            }
+            None => return target.clone(),
+        };
+        let mut values: Values = target.values().map(<[WordPart]>::to_vec).collect();
+        for path in target.values().filter_map(literal) {
+            if path.starts_with('/') || matches!(path.split('/').next(), Some("." | ".." | "-")) {
+                continue;
+            }
+            for entry in &entries {
+                match literal(entry) {
+                    Some(list) => {
+                        let directories = list.split(':').filter(|one| !one.is_empty());
+                        values.extend(directories.map(|one| vec![WordPart::Text(format!("{one}/{path}"))]));
+                    }
+                    None => values.push(super::expand::join(entry, &[WordPart::Text(format!("/{path}"))])),
+                }
+            }
+        }
+        CommandWord::new(target.shown(), values)
     }
 
     /// Changes the directory, in which relative paths start from now on.

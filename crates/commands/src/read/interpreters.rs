@@ -2,7 +2,7 @@
 
 use super::programs::Call;
 use super::{Read, Reader, Values};
-use crate::table::{Interpreter, Operand, has};
+use crate::table::{Interpreter, Operand, has, table};
 use crate::word::{Parts, WordPart};
 use crate::{
     CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, StartTarget,
@@ -88,6 +88,9 @@ impl Reader<'_> {
                 };
                 if core::ptr::eq(list, &raw const one.modules) {
                     self.module(at, &value);
+                    if value.literal().is_some_and(|name| has(&table().python_runners, &name)) {
+                        self.python_script(at, value.shown(), rest);
+                    }
                     return Ok(());
                 }
                 if core::ptr::eq(list, &raw const one.files) {
@@ -199,8 +202,16 @@ impl Reader<'_> {
                 && word.shown().starts_with(['-', '+'])
                 && word.shown().len() > 1
         };
-        let skipped = if own.is_some() { 0 } else { after.iter().take_while(is_option).count() };
-        let after = after.get(skipped..).unwrap_or_default();
+        let mut after = after;
+        while own.is_none()
+            && let Some((word, more)) = after.split_first()
+            && is_option(&word)
+        {
+            let cluster = word.shown().len() > 2 && !word.shown().starts_with("--");
+            let skipped = has(&one.values, word.shown()) || (cluster && word.shown().ends_with(['o', 'O']));
+            let skipped = usize::from(skipped);
+            after = more.get(skipped..).unwrap_or_default();
+        }
         let (word, after) = match own {
             Some(word) => (word, after),
             None => match after.split_first() {
@@ -226,6 +237,30 @@ impl Reader<'_> {
             self.file(at, word);
         } else {
             self.module(at, word);
+        }
+    }
+
+    /// Records the file or module that a runner of Python scripts gets after its options.
+    pub(super) fn python_script(&mut self, at: usize, runner: &str, words: &[CommandWord]) {
+        if runner == "coverage"
+            && words.first().is_some_and(|word| word.literal().is_some_and(|verb| verb != "run"))
+        {
+            return;
+        }
+        let mut option = "";
+        for word in words {
+            let text = word.literal();
+            if matches!(option, "-m" | "--module") {
+                return self.module(at, word);
+            }
+            let is_python =
+                text.as_deref().is_some_and(|text| text.rsplit_once('.').is_some_and(|(_, end)| end == "py"));
+            let is_value = has(&table().options.python_runners, option) && !is_python;
+            option = word.shown();
+            if !is_value && !option.starts_with('-') && (is_python || text.is_none() || option.contains('/'))
+            {
+                return self.script_file(at, word);
+            }
         }
     }
 
@@ -261,7 +296,7 @@ impl Reader<'_> {
 }
 
 /// Returns a word without the first bytes.
-pub(super) fn cut(word: &CommandWord, offset: usize) -> CommandWord {
+pub(crate) fn cut(word: &CommandWord, offset: usize) -> CommandWord {
     let cut = |parts: &[WordPart]| {
         let mut parts = parts.to_vec();
         if let Some(WordPart::Text(text)) = parts.first_mut() {

@@ -13,15 +13,16 @@ use std::rc::Rc;
 
 use crate::error::Budget;
 use crate::syntax::{
-    AssignedValue, Assignment, Command, CommandKind, Item, Link, Redirection, Script, Word, parse,
+    AssignedValue, Assignment, Command, CommandKind, Item, Link, Piece, Redirection, Script, Word, parse,
     parse_argument,
 };
-use crate::word::{Parts, WordPart};
+use crate::word::{Parts, WordPart, literal};
 use crate::{
     CommandContext, CommandError, CommandLine, CommandWord, OpenWord, OpenWordKind, PathText, ProgramRole,
     StartTarget, StartedProgram,
 };
 
+pub(crate) use interpreters::cut;
 pub(crate) use programs::Call;
 use state::{Place, Value};
 
@@ -117,6 +118,16 @@ impl<'c> Reader<'c> {
         let uncalled = |(name, one): (&String, &Function)| (!one.called).then(|| name.clone());
         while let Some(name) = self.functions.iter().find_map(uncalled) {
             self.call(&name, &[], None)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the bodies of the functions that the shell calls for programs that it does not find.
+    pub(crate) fn handlers(&mut self) -> Read<()> {
+        for name in ["command_not_found_handle", "command_not_found_handler"] {
+            if self.functions.get(name).is_some_and(|one| !one.called) {
+                self.call(name, &[], None)?;
+            }
         }
         Ok(())
     }
@@ -404,8 +415,12 @@ impl<'c> Reader<'c> {
     fn simple(&mut self, assignments: &[Assignment], words: &[Word], input: Option<&Values>) -> Read<Values> {
         self.budget.program()?;
         let mut commands: Vec<Vec<CommandWord>> = vec![Vec::new()];
-        for word in words {
+        for (index, word) in words.iter().enumerate() {
             let values = self.fields(word)?;
+            if index == 0 && self.splits_elsewhere(word, &values) {
+                let parts = vec![WordPart::Dynamic(expand::shown(word))];
+                self.open(&CommandWord::new(expand::shown(word), vec![parts.clone()]), &parts);
+            }
             let shown = expand::shown(word);
             let splits = values.iter().any(|fields| fields.len() != 1);
             let option = |fields: &Vec<Parts>| matches!(fields.first().and_then(|field| field.first()), Some(WordPart::Text(text)) if text.starts_with('-'));
@@ -470,6 +485,25 @@ impl<'c> Reader<'c> {
         }
         output::limit(&mut output);
         Ok(output)
+    }
+
+    /// Returns `true` if the shell splits the value of an unquoted variable at characters that the text puts into `IFS`.
+    fn splits_elsewhere(&self, word: &Word, values: &[Vec<Parts>]) -> bool {
+        let unquoted = |piece: &Piece| {
+            matches!(piece, Piece::Variable { quoted: false, .. } | Piece::Output { quoted: false, .. })
+        };
+        if !self.variables.contains_key("IFS") || !word.pieces.iter().any(unquoted) {
+            return false;
+        }
+        let is_blank = |one: &char| matches!(one, ' ' | '\t' | '\n');
+        let texts: Vec<String> = values.iter().flatten().filter_map(|parts| literal(parts)).collect();
+        self.lookup("IFS").iter().flatten().any(|parts| match literal(parts) {
+            Some(separators) => separators
+                .chars()
+                .filter(|one| !is_blank(one))
+                .any(|one| texts.iter().any(|text| text.contains(one))),
+            None => true,
+        })
     }
 
     /// Expands the value of an assignment.
@@ -575,7 +609,7 @@ impl<'c> Reader<'c> {
     /// Records the files that a word names, for each of its values.
     pub(crate) fn file(&mut self, at: usize, word: &CommandWord) {
         for parts in word.values() {
-            if let Some(path) = crate::word::literal(parts) {
+            if let Some(path) = literal(parts) {
                 if !path.is_empty() {
                     self.paths(at, &path, StartTarget::File);
                 }

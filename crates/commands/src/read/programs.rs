@@ -2,7 +2,7 @@
 
 use super::{Read, Reader, Values};
 use crate::inner::{InnerPart, inner, is_assignment};
-use crate::table::{self, Known, base_name, find};
+use crate::table::{self, Known, base_name, find, has};
 use crate::word::{Parts, WordPart, literal, pattern};
 use crate::{CodeLanguage, CommandWord, OpenWord, OpenWordKind, ProgramRole, StartTarget};
 
@@ -122,6 +122,26 @@ impl Reader<'_> {
             *name = Some(base);
         }
         let found = inner(&texts);
+        match base {
+            "run-parts" => self.run_parts(at, words),
+            "git" => {
+                for word in words.iter().filter(|word| word.shown().starts_with("--exec-path=")) {
+                    let directory = super::interpreters::cut(word, "--exec-path=".len());
+                    self.file(at, &crate::variables::directory_pattern(&directory));
+                }
+            }
+            "ssh" | "scp" | "sftp" | "autossh" => {
+                for index in 1..words.len() {
+                    if let Some(offset) = local_command(&literals, index) {
+                        self.argument_text(at, words, index, offset)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        if has(&table::table().python_runners, base) {
+            self.python_script(at, base, words.get(1..).unwrap_or_default());
+        }
         if self.package(at, base, words, &texts)? {
             return Ok(());
         }
@@ -149,6 +169,17 @@ impl Reader<'_> {
         }
         self.elsewhere = self.elsewhere.saturating_sub(usize::from(elsewhere));
         Ok(())
+    }
+
+    /// Records the files of the directory that `run-parts` runs.
+    fn run_parts(&mut self, at: usize, words: &[CommandWord]) {
+        let lists = |word: &CommandWord| matches!(word.shown(), "--list" | "--test");
+        let directory = words.last().filter(|_| words.len() > 1 && !words.iter().any(lists));
+        match directory.map(|word| (word, word.literal())) {
+            Some((_, Some(path))) => self.paths(at, &format!("{path}/*"), StartTarget::Pattern),
+            Some((word, None)) => word.values().for_each(|parts| self.open(word, parts)),
+            None => {}
+        }
     }
 
     /// Reads the words of a command behind a wrapper.
@@ -282,10 +313,11 @@ impl Reader<'_> {
             }
             entries.push(entry);
             for entry in entries {
-                if entry.as_slice() == [WordPart::Variable("PATH".to_owned())] || entry.is_empty() {
+                if entry.as_slice() == [WordPart::Variable("PATH".to_owned())] {
                     continue;
                 }
                 match literal(&entry) {
+                    // An empty entry is the working directory.
                     Some(path) => {
                         for path in self.places(&path) {
                             if !self.place.search.contains(&path) {
@@ -329,8 +361,19 @@ fn with_placeholder(word: &CommandWord) -> CommandWord {
     CommandWord::new(word.shown(), word.values().map(split).collect())
 }
 
+/// Returns the offset of a command that ssh runs on this machine, as in `-o ProxyCommand=COMMAND`.
+fn local_command(words: &[Option<String>], index: usize) -> Option<usize> {
+    let word = words.get(index)?.as_deref()?;
+    let before = words.get(index.checked_sub(1)?)?.as_deref().unwrap_or_default();
+    let setting = if before == "-o" { word } else { word.strip_prefix("-o")? };
+    let (key, value) = setting.split_once(['=', ' '])?;
+    let keys = ["proxycommand", "localcommand", "knownhostscommand"];
+    (keys.contains(&key.to_ascii_lowercase().as_str()) && value != "none")
+        .then(|| word.len().saturating_sub(value.len()))
+}
+
 fn chdir(base: &str, option: &str) -> bool {
-    let listed = table::wrapper(base).is_some_and(|one| table::has(&one.chdir, option));
+    let listed = table::wrapper(base).is_some_and(|one| has(&one.chdir, option));
     let runs = matches!(base, "uv" | "npm" | "pnpm" | "yarn" | "poetry" | "pdm");
     listed || runs && matches!(option, "--directory" | "--cwd" | "--prefix" | "--dir" | "-C")
 }
