@@ -363,7 +363,7 @@ impl Wrapper {
             } else if word.len() > 1 && word.starts_with(['-', '+']) {
                 let valued = has(&self.values, word) || has(&self.chdir, word);
                 at += if has(&self.pairs, word) { 2 } else { usize::from(valued) };
-            } else if self.assigns && is_assignment(word) {
+            } else if self.assigns && is_environment(word) {
             } else if !verb {
                 if !has(&self.verbs, word) {
                     return by_form(words, 1);
@@ -445,6 +445,11 @@ pub(crate) fn is_assignment(word: &str) -> bool {
         name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
+}
+
+/// Returns `true` for `NAME=…` in the arguments of `env`, where the name can have any characters.
+pub(crate) fn is_environment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
 }
 
 /// Finds commands in the arguments of any program by their form.

@@ -1,7 +1,7 @@
 //! Starts a program: its own file, the commands in its arguments, and its environment.
 
 use super::{Read, Reader, Values};
-use crate::inner::{InnerPart, inner, is_assignment};
+use crate::inner::{InnerPart, inner, is_environment};
 use crate::table::{self, Known, base_name, find, has};
 use crate::word::{Parts, WordPart, literal, pattern};
 use crate::{CodeLanguage, CommandWord, OpenWord, OpenWordKind, ProgramRole, StartTarget};
@@ -207,7 +207,7 @@ impl Reader<'_> {
         let options = words.get(1..from).unwrap_or_default();
         for (index, word) in options.iter().enumerate() {
             let shown = word.shown();
-            if wrapper.is_some_and(|one| one.assigns) && is_assignment(shown) {
+            if wrapper.is_some_and(|one| one.assigns) && is_environment(shown) {
                 environment.extend(assignment(word));
             }
             let value = match shown.split_once('=') {

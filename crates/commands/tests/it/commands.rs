@@ -304,6 +304,8 @@ fn wrappers_are_found_by_form() {
             ("env -iS'sh a.sh'", "a.sh"),
             ("env -iS 'sh a.sh'", "a.sh"),
             ("env -i sh a.sh", "a.sh"),
+            ("env 'BASH_FUNC_ls%%=() { sh a.sh; }' bash b.sh", "b.sh a.sh"),
+            ("env x.y=1 ./a.sh", "a.sh"),
             ("find . -execdir ./run {} +", "run"),
             ("find . -execdir grep x {} +", ""),
             ("ssh host 'sh a.sh'", ""),
