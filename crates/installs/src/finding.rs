@@ -47,7 +47,7 @@ pub const SETTINGS_RULES: &[(&str, &str)] = &[
     ),
     (
         "env/endpoint",
-        "The address receives your key and everything that the model is told. Set it in your own settings if you trust it.",
+        "The address receives your key and everything in the conversation with the model. Set it in your own settings if you trust it.",
     ),
     (
         "env/proxy",

@@ -109,7 +109,7 @@ impl Reader<'_> {
         values
     }
 
-    /// Gives each variable the values of all branches; returns `true` if one has a new value.
+    /// Sets each variable to the values of all branches; returns `true` if one has a new value.
     ///
     /// A branch that does not change a variable keeps its value from before.
     pub(super) fn merge(&mut self, branches: Vec<BTreeMap<String, Value>>) -> bool {

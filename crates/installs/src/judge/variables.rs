@@ -76,7 +76,7 @@ impl Judge {
         }
     }
 
-    /// Judges one variable, and returns `true` if it adds files or something is said about it.
+    /// Judges one variable, and returns `true` if it adds files or it has a finding.
     pub(crate) fn variable(
         &self,
         parts: &mut Parts,
@@ -147,7 +147,7 @@ impl Judge {
         }
     }
 
-    /// Judges the address of a model, and returns `true` if it is said to be elsewhere.
+    /// Judges the address of a model, and returns `true` if it leads elsewhere.
     pub(crate) fn endpoint(&self, parts: &mut Parts, setting: NamedSetting<'_>, value: &str) -> bool {
         let is_default =
             |host: &String| value.starts_with("https://") && self.host.endpoint_hosts.contains(host);

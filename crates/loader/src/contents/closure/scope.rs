@@ -18,7 +18,7 @@ pub(super) const PROJECT: &str = "/\u{1}project";
 const DATA: &str = "/\u{1}data";
 /// The directories of hosts in a home directory.
 const HOST_DIRECTORIES: [&str; 6] = [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".grok"];
-/// The directories below which imports are not followed. Whoever can write there already runs in the project's builds.
+/// The directories below which imports are not followed. Anyone who can write there already runs in the project's builds.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "site-packages", "vendor", "target"];
 /// Scripts by which frameworks and build tools run the code of a project.
 const PROJECT_TOOLS: [&str; 6] = ["artisan", "manage.py", "gradlew", "mvnw", "bin/console", "bin/rails"];
