@@ -543,6 +543,23 @@ fn files_that_a_script_only_handles_are_not_pinned() {
     }
 }
 
+#[test]
+fn commands_in_skills_have_the_directory_of_the_skill() {
+    for (body, expected) in [
+        ("!`${CLAUDE_SKILL_DIR}/../../scripts/x.sh`", 0),
+        ("```js\nf(`Hello, ${name}!`, {\n  a: g(1),\n}, `x`);\n```", 0),
+        ("!`${OTHER_DIR}/scripts/x.sh`", 3),
+    ] {
+        let project = Project::new();
+        plugin(&project.0, "w/plugins/p", "true");
+        project.executable("plugins/p/scripts/x.sh", "echo 1\n");
+        let skill = format!("---\nname: s\ndescription: Writes notes.\n---\n\n{body}\n");
+        project.write("plugins/p/skills/s/SKILL.md", &skill);
+        let (exit, text) = project.run(&["check", "plugins"]);
+        assert_eq!(exit, expected, "{body}: {text}");
+    }
+}
+
 /// Installs a copied plugin of a marketplace with one hook.
 fn installed(home: &Home, command: &str) {
     let copy = "home/.claude/plugins/cache/acme/p/1.0.0";

@@ -317,7 +317,8 @@ impl Collector<'_> {
         let text = item.text().map(|text| text.as_untrusted().to_owned());
         let command = text.clone().unwrap_or_else(|| words.join("\n"));
         let place = self.place_of(item, &command);
-        let line = self.scope.with_context(&start, None, &BTreeMap::new(), |context| match &text {
+        let variables = self.variables_of(item);
+        let line = self.scope.with_context(&start, None, &variables, |context| match &text {
             Some(text) => read_command(text, context),
             None if words.is_empty() => Ok(CommandLine::default()),
             None => read_argv(&words, context),
@@ -328,13 +329,24 @@ impl Collector<'_> {
                 self.variable(name, value, dialect, &place);
             }
         }
-        self.command(line, &start, Origin::Host(&place), &place.file);
+        // A mark that spans lines is most often code with backticks, which no host runs.
+        let is_prose = item.fact("mark") == Some("inline") && command.contains('\n');
+        let origin = if is_prose { Origin::Body } else { Origin::Host(&place) };
+        self.command(line, &start, origin, &place.file);
         // Files that the manifest found in the tree can import what is outside of it.
         if let Some(own) = self.scope.own.clone() {
             for file in item.files() {
                 self.queue_file(format!("{own}/{file}"), None, &start);
             }
         }
+    }
+
+    /// Returns the variables that a host sets for the commands of one file.
+    fn variables_of(&self, item: &SurfaceItem) -> BTreeMap<String, String> {
+        let skill = item.files().iter().find_map(|file| file.strip_suffix("SKILL.md"));
+        let own = self.scope.own.as_ref().zip(skill);
+        let directory = own.map(|(own, skill)| format!("{own}/{}", skill.trim_end_matches('/')));
+        directory.map(|path| ("CLAUDE_SKILL_DIR".to_owned(), path)).into_iter().collect()
     }
 
     /// Returns the place of an item. The parts of a settings file have no lines of their own.
