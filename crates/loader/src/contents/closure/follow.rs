@@ -32,9 +32,35 @@ const SCRIPT_ENDINGS: [&str; 16] = [
 ];
 /// The shells whose scripts are read.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."];
-/// Texts without which code in a plugin's own directory cannot lead out of it.
-const WAYS_OUT: [&str; 10] =
-    ["../", "..\"", "..'", "dirname", "parent", "HOME", "homedir", "~/", "expanduser", "_DIR"];
+/// Texts without which code in a plugin's own directory cannot lead out of it. What only adds names to the directory of
+/// the script stays inside.
+const WAYS_OUT: [&str; 25] = [
+    "../",
+    "/..",
+    "..\"",
+    "..'",
+    ".. ",
+    "..\n",
+    "..;",
+    "..)",
+    "..&",
+    "parent",
+    "HOME",
+    "homedir",
+    "~/",
+    "expanduser",
+    "PROJECT_DIR",
+    "CONFIG_DIR",
+    "PLUGIN_DATA",
+    "toplevel",
+    "cwd",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".copilot",
+    ".cursor",
+    ".grok",
+];
 
 /// The language of a file that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,7 +165,10 @@ impl Collector<'_> {
                 self.command(line, &start, Origin::Body, &path);
             }
             let text = String::from_utf8_lossy(&bytes);
-            let leads_out = || WAYS_OUT.iter().any(|way| text.contains(way));
+            // The directory of a directory is a step upward.
+            let leads_out = || {
+                WAYS_OUT.iter().any(|way| text.contains(way)) || text.matches("dirname").nth(1).is_some()
+            };
             if own.is_none() || leads_out() {
                 self.code(language, &bytes, &path, &start);
             } else {
