@@ -166,9 +166,8 @@ impl Collector<'_> {
             }
             let text = String::from_utf8_lossy(&bytes);
             // The directory of a directory is a step upward.
-            let leads_out = || {
-                WAYS_OUT.iter().any(|way| text.contains(way)) || text.matches("dirname").nth(1).is_some()
-            };
+            let leads_out =
+                || WAYS_OUT.iter().any(|way| text.contains(way)) || text.matches("dirname").nth(1).is_some();
             if own.is_none() || leads_out() {
                 self.code(language, &bytes, &path, &start);
             } else {
