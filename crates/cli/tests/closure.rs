@@ -524,6 +524,18 @@ fn a_plugin_in_place_is_pinned_with_files_next_to_it() {
 }
 
 #[test]
+fn a_question_shows_no_secret() {
+    let token = concat!("ghp", "_Zb7Qj4M2x9WtC5vBn8KsLd3RfTgYhUa6PeXc");
+    let project = Project::new();
+    project.hook(&format!("TOKEN={token} bash -c \"x {token} $(pick)\"; $PROGRAM {token}"));
+    let (exit, text) = project.check();
+    assert_eq!(exit, 3, "{text}");
+    assert!(text.contains("surface/unresolved") && !text.contains(token), "{text}");
+    let (_, text) = project.run(&["info", ".claude/settings.json"]);
+    assert!(!text.contains(token), "{text}");
+}
+
+#[test]
 fn files_that_a_script_only_handles_are_not_pinned() {
     for (body, file) in [
         ("find hooks -name '*.sh' -exec chmod +x {} \\;", "hooks/b.sh"),
@@ -549,6 +561,7 @@ fn commands_in_skills_have_the_directory_of_the_skill() {
         ("!`${CLAUDE_SKILL_DIR}/../../scripts/x.sh`", 0),
         ("```js\nf(`Hello, ${name}!`, {\n  a: g(1),\n}, `x`);\n```", 0),
         ("!`${OTHER_DIR}/scripts/x.sh`", 3),
+        ("Notes: !`sh ${OTHER_DIR}/x.sh\necho`", 3),
     ] {
         let project = Project::new();
         plugin(&project.0, "w/plugins/p", "true");
@@ -595,6 +608,22 @@ fn a_copied_plugin_does_not_run_files_of_a_host() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(code(&output), 4, "{command}: {text}");
         assert!(text.contains("surface/outside"), "{command}: {text}");
+    }
+    // A server finds its program and its modules through its own variables.
+    for (name, command, args) in
+        [("PATH", "srv", json!([])), ("NODE_PATH", "node", json!(["-e", "require('srv')"]))]
+    {
+        let home = Home::new();
+        installed(&home, "true");
+        home.write("home/.claude/plugins/marketplaces/acme/srv", "echo 1");
+        home.write("home/.claude/plugins/marketplaces/acme/srv.js", "1");
+        let directory = "${CLAUDE_PLUGIN_ROOT}/../../../../marketplaces/acme";
+        let server = json!({ "command": command, "args": args, "env": { name: directory } });
+        let file = json!({ "mcpServers": { "one": server } });
+        home.write("home/.claude/plugins/cache/acme/p/1.0.0/.mcp.json", &file.to_string());
+        let output = home.run(&["check", "--host", "claude", "--no-project"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(code(&output) == 4 && text.contains("surface/outside"), "{name}: {text}");
     }
     // Its own files, its data, programs and packages are no reason.
     for command in [

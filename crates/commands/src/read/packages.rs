@@ -26,7 +26,7 @@ impl Reader<'_> {
         texts: &Words<'_>,
     ) -> Read<bool> {
         let options = &table().options;
-        self.recipe_directory(at, base, words);
+        self.work_directory(at, base, words);
         match base {
             "npx" | "bunx" | "pnpx" => return self.node_package(at, words, texts, 1),
             "npm" | "pnpm" | "yarn" => return self.node_manager(at, base, words, texts),
@@ -58,30 +58,27 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    /// Sets the directory in which a tool looks for its recipes.
-    fn recipe_directory(&mut self, at: usize, base: &str, words: &[CommandWord]) {
+    /// Sets the directory whose code a tool runs.
+    fn work_directory(&mut self, at: usize, base: &str, words: &[CommandWord]) {
         let names: &[&str] = match base {
             "make" | "gmake" => &["-C", "--directory"],
-            "npm" | "pnpm" | "yarn" | "bun" => &["--prefix", "-C", "--dir", "--cwd"],
+            "npm" | "npx" | "pnpm" | "pnpx" | "yarn" | "bun" | "bunx" | "deno" => {
+                &["--prefix", "-C", "--dir", "--cwd"]
+            }
             "just" => &["-d", "--working-directory"],
             "task" | "go-task" => &["-d", "--dir"],
+            "uv" | "uvx" => &["--directory", "--project"],
+            "poetry" | "pdm" => &["-C", "--directory", "-P", "--project", "-p"],
+            "gradle" | "gradlew" => &["-p", "--project-dir"],
+            "cargo" | "go" | "ninja" => &["-C", "--manifest-path"],
             _ => return,
         };
-        for (index, word) in words.iter().enumerate() {
-            let shown = word.shown();
-            let inline = shown
-                .split_once('=')
-                .filter(|(name, _)| names.contains(name))
-                .map(|(name, _)| name.len().saturating_add(1));
-            let value = match inline {
-                Some(offset) => Some(super::interpreters::cut(word, offset)),
-                None if names.contains(&shown) => words.get(index.saturating_add(1)).cloned(),
-                None => None,
-            };
-            let Some(value) = value else { continue };
+        for value in option_values(words, names) {
             match value.literal() {
                 Some(path) => {
-                    let directory = self.places(&path).first().map(super::outside).unwrap_or_default();
+                    // A manifest is in the directory that counts.
+                    let path = path.strip_suffix("/Cargo.toml").unwrap_or(&path);
+                    let directory = self.places(path).first().map(super::outside).unwrap_or_default();
                     if let Some(program) = self.line.programs.get_mut(at) {
                         program.directory = directory;
                     }
@@ -159,8 +156,8 @@ impl Reader<'_> {
         from: usize,
     ) -> Read<bool> {
         let program = operand(texts, from, &table().options.node);
-        let options = (words.get(..program).unwrap_or_default(), texts.get(..program).unwrap_or_default());
-        let named = self.named_packages(at, options.0, options.1, &["-p", "--package"], PackageRegistry::Npm);
+        let options = words.get(..program).unwrap_or_default();
+        let named = self.named_packages(at, options, &["-p", "--package"], PackageRegistry::Npm);
         let Some(word) = words.get(program) else { return Ok(false) };
         let is_path = word
             .values()
@@ -218,13 +215,7 @@ impl Reader<'_> {
                 }
             }
             ("uv", "run") => {
-                self.named_packages(
-                    at,
-                    words,
-                    texts,
-                    &["--with", "--with-editable", "-w"],
-                    PackageRegistry::PyPi,
-                );
+                self.named_packages(at, words, &["--with", "--with-editable", "-w"], PackageRegistry::PyPi);
                 let program = operand(texts, next, values);
                 let options = texts.get(next..program).unwrap_or_default();
                 let module = options.contains(&Some("-m")) || options.contains(&Some("--module"));
@@ -243,27 +234,14 @@ impl Reader<'_> {
         &mut self,
         at: usize,
         words: &[CommandWord],
-        texts: &Words<'_>,
         names: &[&str],
         registry: PackageRegistry,
     ) -> bool {
         let mut any = false;
-        for (index, word) in words.iter().enumerate().skip(1) {
-            let option = text(texts, index);
-            let inline = option
-                .split_once('=')
-                .filter(|(name, _)| names.contains(name))
-                .map(|(name, _)| name.len().saturating_add(1));
-            let value = match inline {
-                Some(offset) => Some(super::interpreters::cut(word, offset)),
-                None if names.contains(&option) => words.get(index.saturating_add(1)).cloned(),
-                None => None,
-            };
-            if let Some(value) = value {
-                any = true;
-                let local = value.literal().is_some_and(|text| text.starts_with(['.', '/']));
-                if local { self.file(at, &value) } else { self.reference(at, registry, Some(&value)) }
-            }
+        for value in option_values(words.get(1..).unwrap_or_default(), names) {
+            any = true;
+            let local = value.literal().is_some_and(|text| text.starts_with(['.', '/']));
+            if local { self.file(at, &value) } else { self.reference(at, registry, Some(&value)) }
         }
         any
     }
@@ -277,16 +255,9 @@ impl Reader<'_> {
         from: usize,
     ) -> Read<bool> {
         let program = operand(texts, from, &table().options.uv);
-        let options = (words.get(..program).unwrap_or_default(), texts.get(..program).unwrap_or_default());
-        self.named_packages(
-            at,
-            options.0,
-            options.1,
-            &["--with", "--with-editable", "-w"],
-            PackageRegistry::PyPi,
-        );
-        let named =
-            self.named_packages(at, options.0, options.1, &["--from", "--spec"], PackageRegistry::PyPi);
+        let options = words.get(..program).unwrap_or_default();
+        self.named_packages(at, options, &["--with", "--with-editable", "-w"], PackageRegistry::PyPi);
+        let named = self.named_packages(at, options, &["--from", "--spec"], PackageRegistry::PyPi);
         let Some(word) = words.get(program) else { return Ok(false) };
         if word.literal().is_some_and(|text| text.starts_with(['.', '/'])) {
             self.file(at, word);
@@ -356,7 +327,7 @@ impl Reader<'_> {
         {
             return Ok(false);
         }
-        self.recipe_directory(at, base, words);
+        self.work_directory(at, base, words);
         let verb = operand(&texts, 1, values);
         let next = verb.saturating_add(1);
         let target = operand(&texts, next, values);
@@ -420,4 +391,20 @@ fn is_script(word: &CommandWord) -> bool {
             && (text.contains('/')
                 || text.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty()))
     })
+}
+
+/// Returns the values of options, in the next word or after `=`.
+fn option_values(words: &[CommandWord], names: &[&str]) -> Vec<CommandWord> {
+    let mut found = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let shown = word.shown();
+        match shown.split_once('=') {
+            Some((name, _)) if names.contains(&name) => {
+                found.push(super::interpreters::cut(word, name.len().saturating_add(1)));
+            }
+            _ if names.contains(&shown) => found.extend(words.get(index.saturating_add(1)).cloned()),
+            _ => {}
+        }
+    }
+    found
 }

@@ -1,6 +1,6 @@
 //! Tables of commands and what they start.
 
-use crate::support::{check, read};
+use crate::support::{WRAPPERS, check, context, read};
 
 #[test]
 fn scripts_are_found_in_any_notation() {
@@ -203,49 +203,13 @@ fn interpreters_have_options() {
 
 #[test]
 fn wrappers_are_found_by_form() {
-    for wrapper in [
-        "env A=1",
-        "sudo -u me",
-        "timeout 5",
-        "nice -n 3",
-        "nohup",
-        "xvfb-run -a",
-        "tini --",
-        "wsl",
-        "doppler run --",
-        "dotenvx run --",
-        "direnv exec .",
-        "setpriv --reuid=1000",
-        "bwrap --dev-bind / /",
-        "winpty",
-        "perf stat",
-        "strace -f",
-        "flock /tmp/l",
-        "unshare -r",
-        "systemd-run --user",
-        "busybox",
-        "unknown-wrapper --flag",
-        "unknown-wrapper run --",
-        "uv run --",
-        "dotenv --",
-        "poetry run",
-        "stdbuf -oL",
-        "ionice -c 3",
-        "exec",
-        "command",
-        "builtin command",
-        "time",
-        "caffeinate -i",
-        "mise exec --",
-        "nix develop -c",
-        "just --command",
-    ] {
+    for wrapper in WRAPPERS {
         for (call, expected) in
             [("sh -c 'sh a.sh'", "a.sh"), ("bash ./a.sh x", "a.sh"), ("node ./a.js", "a.js")]
         {
             let found = read(&format!("{wrapper} {call}"));
-            let found = found.trim_start_matches("recipe:Just: ");
-            assert_eq!(found, expected, "{wrapper} {call}");
+            // A tool or package that the wrapper runs comes first.
+            assert_eq!(found.split(' ').next_back(), Some(expected), "{wrapper} {call}: {found}");
         }
     }
     check(
@@ -368,4 +332,25 @@ fn other_syntax_is_open() {
             }
         },
     );
+}
+
+#[test]
+fn tools_run_the_code_of_the_directory_that_an_option_names() {
+    let directory = |text: &str| {
+        let line = plugward_commands::read_command(text, &context()).unwrap();
+        line.programs.iter().find(|program| program.is_floating()).unwrap().directory.to_string()
+    };
+    for (text, expected) in [
+        ("npm --prefix lib start", "lib"),
+        ("pnpm --dir=lib test", "lib"),
+        ("make -C lib all", "lib"),
+        ("cargo run --manifest-path lib/Cargo.toml", "lib"),
+        ("uv run --directory lib tool", "lib"),
+        ("cd lib && cargo run", "lib"),
+        ("gradle -p lib build", "lib"),
+        ("npm start", "."),
+        ("cargo run -p lib", "."),
+    ] {
+        assert_eq!(directory(text), expected, "{text}");
+    }
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use plugward_commands::{StartTarget, inner_command, read_command, read_script, read_variable};
 use proptest::prelude::*;
 
-use crate::support::context;
+use crate::support::{WRAPPERS, context};
 
 /// Puts a backslash before some characters.
 fn escape(text: &str, special: &str) -> String {
@@ -32,49 +32,6 @@ fn quote(text: &str, style: u8) -> String {
         _ => format!("$'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
     }
 }
-
-const WRAPPERS: [&str; 40] = [
-    "env A=1",
-    "sudo -u me",
-    "timeout -k 1 5",
-    "nice -n 3",
-    "nohup",
-    "xvfb-run -a",
-    "tini --",
-    "wsl",
-    "doppler run --",
-    "dotenvx run --",
-    "direnv exec .",
-    "setpriv --reuid=1000",
-    "bwrap --dev-bind / /",
-    "winpty",
-    "perf stat",
-    "strace -f",
-    "flock /tmp/l",
-    "unshare -r",
-    "systemd-run --user",
-    "busybox",
-    "foo --flag",
-    "foo run --",
-    "uv run --",
-    "dotenv --",
-    "poetry run",
-    "stdbuf -oL",
-    "ionice -c 3",
-    "exec",
-    "command",
-    "time",
-    "!",
-    "caffeinate -i",
-    "mise exec --",
-    "npm exec --",
-    "pnpm exec",
-    "foo a b",
-    "npx foo",
-    "coproc",
-    "setsid -w",
-    "chrt -i 0",
-];
 
 fn wrapper(style: u8) -> &'static str {
     WRAPPERS.iter().cycle().nth(usize::from(style)).copied().unwrap_or_default()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use plugward_redact::{Firewall, RedactAction, RuleSelection, SecretFinding, Settings, ViewMode};
+use plugward_redact::{Firewall, Raw, RedactAction, RuleSelection, SecretFinding, Settings, ViewMode};
 use plugward_scanner::{Content, Entry, EntryState, ScanReport};
 use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
 
@@ -17,6 +17,14 @@ fn firewall() -> Result<&'static Firewall, String> {
             .map_err(|error| format!("failed to compile the redaction rules: {error} ({})", error.code()))
     });
     made.as_ref().map_err(Clone::clone)
+}
+
+/// Returns a text without the secrets in it. If the rules cannot be compiled, nothing of it is shown.
+pub(crate) fn without(text: &str) -> String {
+    match firewall() {
+        Ok(firewall) => firewall.redact(Raw::new(text.to_owned())).as_str().to_owned(),
+        Err(_) => "a command".to_owned(),
+    }
 }
 
 /// Returns a note `redact/<kind>` for each secret in the scanned text files that no `secret/*` finding

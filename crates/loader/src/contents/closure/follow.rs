@@ -347,10 +347,16 @@ impl Collector<'_> {
     }
 
     /// Returns the main file of a directory with a package.json.
-    pub(super) fn main_of(&self, directory: &str) -> Option<String> {
+    pub(super) fn main_of(&mut self, directory: &str) -> Option<String> {
         let landed = self.places.land(&format!("{directory}/package.json"));
         let Landing::File { .. } = landed.landing else { return None };
-        let bytes = self.places.read(&landed.path, super::recipes::MOST_FILE).ok()?;
+        let bytes = match self.places.read(&landed.path, super::recipes::MOST_FILE) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.unreadable(&landed.path, &error);
+                return None;
+            }
+        };
         let root =
             plugward_manifest::json::parse(&bytes, &plugward_manifest::json::ParseLimits::standard()).ok()?;
         root.get("main").and_then(|main| main.as_str()).map(|main| format!("{directory}/{main}"))

@@ -18,6 +18,7 @@ use plugward_types::{Digest, FileRole, TreeDigest};
 
 use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand, closure_paths};
 use crate::contents::hash::sha256;
+use crate::contents::secrets;
 use crate::contents::view::manifests;
 use crate::gates::Context;
 use crate::report::Gate;
@@ -37,20 +38,6 @@ const KEPT: usize = 4 << 20;
 
 /// The modules that Python imports at every start.
 const SITE: [&str; 2] = ["sitecustomize.py", "usercustomize.py"];
-
-/// Options of build tools and package managers that name a project.
-const DIRECTORY_OPTIONS: [&str; 10] = [
-    "-C",
-    "--prefix",
-    "--cwd",
-    "--dir",
-    "--directory",
-    "--project",
-    "--project-dir",
-    "--manifest-path",
-    "--justfile",
-    "--taskfile",
-];
 
 /// The code for a plugin that runs files of a host's directory.
 pub(crate) const OUTSIDE: &str = "surface/outside";
@@ -173,24 +160,6 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
     collector.finish()
 }
 
-/// Returns the directories and files that options of a build tool or package manager name, with `~` and variables expanded.
-fn directory_options(program: &StartedProgram) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut is_value = false;
-    for word in &program.arguments {
-        // A word without a known value is an open word of the command, or data.
-        let word = word.literal().unwrap_or_default();
-        let (name, attached) = word.split_once('=').unwrap_or((&word, ""));
-        let is_option = DIRECTORY_OPTIONS.contains(&name);
-        let value = if is_option { attached } else { &word };
-        if (is_value || is_option) && !value.is_empty() {
-            found.push(value.to_owned());
-        }
-        is_value = is_option && attached.is_empty();
-    }
-    found
-}
-
 /// Returns `true` if a host runs the commands or files of an item.
 fn runs(item: &SurfaceItem) -> bool {
     // The text of another handler is a prompt or an address.
@@ -297,8 +266,9 @@ impl Collector<'_> {
                 for target in &reading.starts {
                     self.target(target, None, &start, Origin::Host(place));
                 }
-                for open in &reading.open_words {
-                    self.unresolved(place, format!("{name}={}", open.word.shown()));
+                if !reading.open_words.is_empty() {
+                    // The value can be a secret.
+                    self.unresolved(place, &format!("the value of {name}"));
                 }
             }
             Err(error) => self.too_complex(&place.file, &error),
@@ -323,22 +293,36 @@ impl Collector<'_> {
             None if words.is_empty() => Ok(CommandLine::default()),
             None => read_argv(&words, context),
         });
-        // The variables of a server decide where its program and its modules are found.
+        // The variables of a server decide where its program is found, and that of no other.
+        let searched = self.search.len();
         if let Some(SurfaceFact::Map(variables)) = item.facts().get("env") {
             for (name, value) in variables {
                 self.variable(name, value, dialect, &place);
             }
         }
-        // A mark that spans lines is most often code with backticks, which no host runs.
-        let is_prose = item.fact("mark") == Some("inline") && command.contains('\n');
-        let origin = if is_prose { Origin::Body } else { Origin::Host(&place) };
+        let origin = if self.is_code_sample(item, &command) { Origin::Body } else { Origin::Host(&place) };
         self.command(line, &start, origin, &place.file);
+        self.search.truncate(searched);
         // Files that the manifest found in the tree can import what is outside of it.
         if let Some(own) = self.scope.own.clone() {
             for file in item.files() {
                 self.queue_file(format!("{own}/{file}"), None, &start);
             }
         }
+    }
+
+    /// Returns `true` for an inline mark that spans lines and directly follows other text: code with backticks, as in
+    /// `` `${name}!`, { … `x` ``. Its files count, but it is no question. Claude Code documents marks at the start of a
+    /// line or after a blank.
+    fn is_code_sample(&self, item: &SurfaceItem, command: &str) -> bool {
+        if item.fact("mark") != Some("inline") || !command.contains('\n') {
+            return false;
+        }
+        let entry = item.files().first().and_then(|file| self.snapshot.file(file));
+        // The mark is two bytes in front of the text.
+        let before = item.place().span().start.checked_sub(3);
+        let byte = entry.zip(before).and_then(|(entry, at)| entry.bytes().get(at).copied());
+        byte.is_some_and(|byte| !byte.is_ascii_whitespace())
     }
 
     /// Returns the variables that a host sets for the commands of one file.
@@ -380,7 +364,7 @@ impl Collector<'_> {
         };
         for program in &line.programs {
             self.on_search_path(program, start, origin);
-            self.work_directories(program, start);
+            self.work_directory(program, start);
             if matches!(origin, Origin::Body) && program.name.literal().as_deref() == Some("find") {
                 self.found_files(program, &joined(start, program.directory.as_str()), start);
             }
@@ -397,7 +381,7 @@ impl Collector<'_> {
         for open in &line.open_words {
             // The scan judges what the argument of an unknown program may be.
             if open.kind != OpenWordKind::UnknownProgram {
-                self.unresolved(place, open.word.shown().to_owned());
+                self.unresolved(place, open.word.shown());
             }
         }
     }
@@ -516,12 +500,8 @@ impl Collector<'_> {
                 }
             }
             StartTarget::Recipe { tool, name } => {
-                let options = program.map(directory_options).unwrap_or_default();
                 for name in name.literals() {
-                    let named = options.iter().map(|at| joined(&directory, at));
-                    for at in named.chain([directory.clone()]).collect::<Vec<_>>() {
-                        self.recipe(*tool, &name, &at);
-                    }
+                    self.recipe(*tool, &name, &directory);
                 }
             }
             // A package runner downloads it; the manifest lists it.
@@ -529,19 +509,16 @@ impl Collector<'_> {
         }
     }
 
-    /// Judges the directories whose code a build tool or package manager runs. A copied plugin has none in those of a host.
-    fn work_directories(&mut self, program: &StartedProgram, start: &str) {
+    /// Judges the directory whose code a build tool or package manager runs. A copied plugin has none in that of a host.
+    fn work_directory(&mut self, program: &StartedProgram, start: &str) {
         if !program.is_floating() || self.scope.own.is_none() {
             return;
         }
-        let directory = joined(start, program.directory.as_str());
-        let options = directory_options(program);
-        for named in options.iter().map(|at| joined(&directory, at)).chain([directory.clone()]) {
-            let landed = self.places.land(&named);
-            let verdict = self.scope.verdict(&named, &landed, &self.places);
-            if verdict == PathVerdict::Outside && landed.landing != Landing::Absent {
-                self.outside(&landed);
-            }
+        let named = joined(start, program.directory.as_str());
+        let landed = self.places.land(&named);
+        let verdict = self.scope.verdict(&named, &landed, &self.places);
+        if verdict == PathVerdict::Outside && landed.landing != Landing::Absent {
+            self.outside(&landed);
         }
     }
 
@@ -612,8 +589,8 @@ impl Collector<'_> {
         start: &str,
         origin: Origin<'_>,
     ) {
-        if self.is_own_relative(landed) {
-            return;
+        if let Some(path) = self.own_relative(landed) {
+            return self.queue_file(path, language, start);
         }
         match (self.scope.verdict(named, landed, &self.places), origin) {
             (PathVerdict::Own, _) => self.queue_file(landed.path.clone(), language, start),
@@ -621,14 +598,15 @@ impl Collector<'_> {
             (PathVerdict::Fixed | PathVerdict::Floating, _) | (PathVerdict::Unresolved(_), Origin::Body) => {}
             (PathVerdict::Outside, Origin::Body) if landed.landing == Landing::Absent => {}
             (PathVerdict::Outside, _) => self.outside(landed),
-            (PathVerdict::Unresolved(cause), Origin::Host(place)) => self.unresolved(place, cause),
+            (PathVerdict::Unresolved(cause), Origin::Host(place)) => self.unresolved(place, &cause),
         }
     }
 
-    /// Returns `true` for a path relative to an unknown project that exists in the plugin, as its author means it.
-    fn is_own_relative(&self, landed: &Landed) -> bool {
-        let rest = place::inside(&landed.path, scope::PROJECT);
-        self.scope.own.is_some() && rest.is_some_and(|rest| self.snapshot.file(rest).is_some())
+    /// Returns the file of the plugin that a path relative to an unknown project names, as its author means it.
+    fn own_relative(&self, landed: &Landed) -> Option<String> {
+        let own = self.scope.own.as_ref()?;
+        let rest = place::inside(&landed.path, scope::PROJECT)?;
+        self.snapshot.file(rest).map(|_| format!("{own}/{rest}"))
     }
 
     /// Adds a file of the closure, and the symlinks that lead to it.
@@ -701,7 +679,7 @@ impl Collector<'_> {
         if self.scope.owner == RowOwner::User {
             let file = self.scope.shown(self.one.place.real.as_str());
             let place = CommandPlace { digest: sha256(limit.as_bytes()), file, line: 1 };
-            return self.unresolved(&place, format!("its commands run {limit}"));
+            return self.unresolved(&place, &format!("its commands run {limit}"));
         }
         let message = format!("its commands run {limit} outside of its own directory");
         self.outcome.add(TOO_LARGE, Weight::Integrity, message, "start fewer or smaller files");
@@ -724,9 +702,10 @@ impl Collector<'_> {
         self.outcome.add(OUTSIDE, Weight::Integrity, message, help);
     }
 
-    fn unresolved(&mut self, place: &CommandPlace, word: String) {
+    fn unresolved(&mut self, place: &CommandPlace, word: &str) {
         let CommandPlace { digest, file, line } = place.clone();
-        let command = UnresolvedCommand { digest, place: file, line, word };
+        // The word comes from the text without masks.
+        let command = UnresolvedCommand { digest, place: file, line, word: secrets::without(word) };
         if !self.unresolved.contains(&command) {
             self.unresolved.push(command);
         }
