@@ -186,13 +186,8 @@ impl Reader<'_> {
 
     /// Records what the words of a value load. A value that loads something else than files and modules is open.
     fn word_value(&mut self, at: usize, name: &str, loads: &[String], value: &CommandWord) -> VariableEffect {
-        let mut effect = VariableEffect::Nothing;
-        for parts in value.values() {
-            let Some(text) = literal(parts) else {
-                self.open(value, parts);
-                effect = VariableEffect::Hijack;
-                continue;
-            };
+        let (texts, mut effect) = self.option_texts(value);
+        for text in texts {
             // `PYTHONBREAKPOINT=0` turns breakpoints off.
             if loads.is_empty() && text.trim() == "0" {
                 continue;
@@ -222,6 +217,21 @@ impl Reader<'_> {
             }
         }
         effect
+    }
+
+    /// Returns the known values of options. One that is not known can load anything.
+    fn option_texts(&mut self, value: &CommandWord) -> (Vec<String>, VariableEffect) {
+        let mut effect = VariableEffect::Nothing;
+        let mut texts = Vec::new();
+        for parts in value.values() {
+            if let Some(text) = literal(parts) {
+                texts.push(text);
+            } else {
+                self.open(value, parts);
+                effect = VariableEffect::Hijack;
+            }
+        }
+        (texts, effect)
     }
 
     fn starts(&self, at: usize) -> usize {
@@ -262,13 +272,8 @@ impl Reader<'_> {
             "--env-file",
             "--env-file-if-exists",
         ];
-        let mut effect = VariableEffect::Nothing;
-        for parts in value.values() {
-            let Some(text) = literal(parts) else {
-                self.open(value, parts);
-                effect = VariableEffect::Hijack;
-                continue;
-            };
+        let (texts, mut effect) = self.option_texts(value);
+        for text in texts {
             let mut words = text.split_whitespace();
             while let Some(word) = words.next() {
                 let (name, inline) =

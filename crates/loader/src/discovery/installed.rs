@@ -133,6 +133,28 @@ impl InstallRecords {
 }
 
 impl InstalledPlace {
+    /// Creates a place of a project that is on, without a key, contents of its own or settings.
+    pub(crate) fn new(place: PlacePath, kind: InstallKind, hosts: BTreeSet<HostName>) -> Self {
+        Self {
+            keys: Vec::new(),
+            place,
+            hosts,
+            kind,
+            state: HostState::On,
+            version: None,
+            contents: InstallContents::Directory,
+            label: PROJECT_LABEL.to_owned(),
+            record: RecordPlace::new("", ""),
+            is_outside: false,
+            marketplace: None,
+            former_keys: Vec::new(),
+            directory: None,
+            environment: Vec::new(),
+            findings: Vec::new(),
+            loosens: Vec::new(),
+        }
+    }
+
     fn of(install: Install) -> Self {
         let label = match install.layer {
             InstallLayer::User => install.host.to_string(),
@@ -256,24 +278,7 @@ mod tests {
             InstallKind::Servers,
         ] {
             let place = PlacePath::new("/home/user/.claude/x").unwrap();
-            let one = InstalledPlace {
-                keys: vec![PluginKey::Placed(place.clone())],
-                place,
-                hosts: BTreeSet::from([host.clone()]),
-                kind,
-                state: HostState::On,
-                version: None,
-                contents: InstallContents::Directory,
-                label: "claude".to_owned(),
-                record: RecordPlace::new("", ""),
-                is_outside: false,
-                marketplace: None,
-                former_keys: Vec::new(),
-                directory: None,
-                environment: Vec::new(),
-                findings: Vec::new(),
-                loosens: Vec::new(),
-            };
+            let one = InstalledPlace::new(place, kind, BTreeSet::from([host.clone()]));
             assert!(!definition(&one).unwrap().is_strict(), "{kind:?}");
         }
     }

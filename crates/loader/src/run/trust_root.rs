@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plugward_installs::{HostState, InstallContents, InstallKind, RecordPlace, TrustRoot};
+use plugward_installs::{InstallKind, TrustRoot};
 use plugward_types::{HostName, PlacePath};
 
 use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL};
@@ -84,22 +84,5 @@ fn settings_file(place: &PlacePath) -> InstalledPlace {
     let directory = place.parent().map(|parent| parent.name().to_owned()).unwrap_or_default();
     let of = hosts.into_iter().filter(|(name, _)| *name == directory);
     let hosts: BTreeSet<HostName> = of.filter_map(|(_, host)| host.parse().ok()).collect();
-    InstalledPlace {
-        keys: Vec::new(),
-        place: place.clone(),
-        hosts,
-        kind: InstallKind::Settings,
-        state: HostState::On,
-        version: None,
-        contents: InstallContents::Directory,
-        label: PROJECT_LABEL.to_owned(),
-        record: RecordPlace::new("", ""),
-        is_outside: false,
-        marketplace: None,
-        former_keys: Vec::new(),
-        directory: None,
-        environment: Vec::new(),
-        findings: Vec::new(),
-        loosens: Vec::new(),
-    }
+    InstalledPlace::new(place.clone(), InstallKind::Settings, hosts)
 }
