@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plugward_installs::{InstallKind, TrustRoot};
 use plugward_types::{HostName, PlacePath};
 
-use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL};
+use crate::discovery::installed::InstalledPlace;
 use crate::discovery::roots::Root;
 use crate::record::Run;
 use crate::report::text::plain;
