@@ -7,7 +7,7 @@ use plugward_loader::scanner::Rules;
 use plugward_loader::{Decision, Finding, PinStatus, PluginReport, Report, Severity};
 
 use crate::advice::{self, Commands};
-use crate::report::tier;
+use crate::report::{tier, unresolved};
 use crate::text::{bytes, count as counted};
 use crate::verbs::explain::covered;
 use plugward_loader::escape::line;
@@ -195,11 +195,20 @@ fn surface(out: &mut String, plugin: &PluginReport) {
                 item.kind,
                 text(name),
                 text(&run),
-                covered(item)
+                covered(plugin, item)
             ),
         );
     }
     out.push_str("</table>\n");
+    let outside = plugin.outside.iter().map(|path| format!("runs outside of its directory: {path}"));
+    let lines: Vec<String> = outside.chain(plugin.unresolved.iter().map(unresolved)).collect();
+    if !lines.is_empty() {
+        out.push_str("<ul>\n");
+        for line in lines {
+            put(out, format_args!("<li>{}\n", text(&line)));
+        }
+        out.push_str("</ul>\n");
+    }
 }
 
 /// The pinned digests next to the present ones.

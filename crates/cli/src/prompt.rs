@@ -195,7 +195,7 @@ impl<'a> Prompt<'a> {
             if !item.files.is_empty() {
                 out.push_str(&wrapped("    ", "    ", &line(&item.files.join(", ")), self.width));
             }
-            out.push_str(&wrapped("    ", "    ", covered(item), self.width));
+            out.push_str(&wrapped("    ", "    ", covered(plugin, item), self.width));
         }
         out.push_str(&outside(plugin, self.width));
         out

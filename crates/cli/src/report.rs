@@ -69,7 +69,12 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         let text = format!("skipped {}: {}", line(&one.path), line(&one.why));
         out.push_str(&wrapped("", "  ", &text, view.width));
     }
-    if let Some(plugin) = plugins.iter().find(|plugin| plugin.on && plugin.decision != Decision::Load) {
+    // Every verb that opens a store gives the same answer to a moved trust root.
+    let is_explained = |plugin: &&&PluginReport| {
+        let is_moved = plugin.reasons.iter().any(|reason| reason.code == "settings/trust-root");
+        plugin.on && plugin.decision != Decision::Load && !is_moved
+    };
+    if let Some(plugin) = plugins.iter().find(is_explained) {
         let explain = (view.commands)(plugin).explain();
         out.push_str("\nFor the result of each gate:\n");
         out.push_str(&command("  ", &explain, view.width));

@@ -75,7 +75,7 @@ fn a_project_that_moves_the_pins_is_refused_before_a_store_is_opened() {
         serde_json::from_slice(&at(&home, "home/site", &["check", "--format", "json"]).stdout).unwrap();
     let plugins = report.get("plugins").unwrap().as_array().unwrap();
     assert_eq!(plugins.len(), 1, "{report}");
-    assert!(report.to_string().contains(".claude/settings.json:2 sets PLUGWARD_CONFIG_DIR"), "{report}");
+    assert!(report.to_string().contains(".claude/settings.json:2:1: sets PLUGWARD_CONFIG_DIR"), "{report}");
     assert!(report.to_string().contains("nothing else was judged"), "{report}");
     // A verb that opens no store works.
     assert_eq!(code(&at(&home, "home/site", &["codes", "settings/trust-root"])), 0);

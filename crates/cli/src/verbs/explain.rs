@@ -1,5 +1,6 @@
 //! `plugward explain ID`: shows the decision about a plugin, gate by gate.
 
+use plugward_loader::installs::SETTINGS_RULES;
 use plugward_loader::manifest::Coverage;
 use plugward_loader::pinstore::ReviewedDigests;
 use plugward_loader::scanner::Rules;
@@ -224,6 +225,9 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
         {
             out.push_str(&wrapped("    Why: ", "         ", &lowered_start(rule.why()), width));
             out.push_str(&wrapped("    Fix: ", "         ", &lowered_start(rule.fix()), width));
+        } else if let Some((_, text)) = SETTINGS_RULES.iter().find(|(code, _)| finding.rule.as_str() == *code)
+        {
+            out.push_str(&wrapped("    ", "    ", text, width));
         }
     }
     out
@@ -250,7 +254,7 @@ fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
     let mut out = format!("\n{}\n", paint(STRONG, "WHAT IT CAN RUN"));
     for item in &plugin.surface {
         out.push_str(&wrapped("", "  ", &item_text(item), view.width));
-        out.push_str(&wrapped("    ", "    ", &paint(FAINT, covered(item)), view.width));
+        out.push_str(&wrapped("    ", "    ", &paint(FAINT, covered(plugin, item)), view.width));
     }
     out.push_str(&outside(plugin, view.width));
     out
@@ -266,7 +270,11 @@ pub(crate) fn item_text(item: &SurfaceReport) -> String {
 }
 
 /// Returns the pin coverage of an item as a sentence.
-pub(crate) fn covered(item: &SurfaceReport) -> &'static str {
+pub(crate) fn covered(plugin: &PluginReport, item: &SurfaceReport) -> &'static str {
+    // The label is about the plugin's own directory, and the closure about the files outside of it.
+    if item.coverage == Coverage::PathBinary.code() && !plugin.outside.is_empty() {
+        return "Of what it runs, the pin covers the files that are listed below.";
+    }
     Coverage::ALL.iter().find(|one| one.code() == item.coverage).map_or(item.coverage, |one| one.sentence())
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         if !item.files.is_empty() {
             text.push_str(&wrapped("      ", "      ", &line(&item.files.join(", ")), out.width));
         }
-        text.push_str(&wrapped("      ", "      ", covered(item), out.width));
+        text.push_str(&wrapped("      ", "      ", covered(plugin, item), out.width));
     }
     text.push_str(&outside(plugin, out.width));
     out.result(&text)?;

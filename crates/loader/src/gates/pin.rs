@@ -114,7 +114,8 @@ pub(crate) fn subject(
         .and_then(|list| crate::contents::trees::under(snapshot, &list).map(|tree| (tree, list)))
         .unwrap_or_else(|| (*snapshot.digest(), snapshot.exclude().clone()));
     one.tree = Some(tree);
-    let entry = super::manifest::entry_text(one, snapshot);
+    // Settings, skills and directories of prompts have no marketplace entry.
+    let entry = super::manifest::entry_text(one, snapshot).filter(|_| one.is_plugin());
     let facts = Facts {
         manifest: one.manifests.iter().map(|(dialect, digest)| ((*dialect).to_owned(), *digest)).collect(),
         entry: entry.map(|text| crate::contents::hash::sha256(text.as_bytes())),
@@ -126,7 +127,7 @@ pub(crate) fn subject(
         loosens: one.place.installed.iter().flat_map(|place| &place.loosens).cloned().collect(),
         ..Facts::of_tree(tree)
     };
-    let before = before(one, &facts, pinned, context);
+    let before = before(one, snapshot, &facts, pinned, context);
     let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
     let Identity { key, directory, predecessor, old_place, further } = identity;
@@ -159,9 +160,11 @@ pub(crate) fn subject(
 /// Returns the facts as version 3 of the pins file had them, if the pinned state is of that version and it would have
 /// computed others.
 ///
-/// That version listed each file that settings start as a shared one, and rendered fewer parts of settings.
+/// That version listed each file that settings start as a shared one, rendered fewer parts of settings, and took the
+/// definition of a row without a manifest for its marketplace entry.
 fn before(
     one: &Examined,
+    snapshot: &Snapshot,
     facts: &Facts,
     pinned: Option<&AgreedState>,
     context: &Context<'_>,
@@ -169,10 +172,12 @@ fn before(
     let old = pinned.filter(|agreed| agreed.reads == ReadScope::Directory && !one.is_plugin())?;
     let mut before = facts.clone();
     before.shared = crate::contents::shared::listed(&one.place, old.facts.shared.keys(), context);
-    if let Some((parts, entry)) = installed::version_3(&one.place) {
+    let mut entry = super::manifest::entry_text(one, snapshot);
+    if let Some((parts, definition)) = installed::version_3(&one.place) {
         before.tree = *parts.digest();
-        before.entry = entry.map(|text| crate::contents::hash::sha256(text.as_bytes()));
+        entry = definition;
     }
+    before.entry = entry.map(|text| crate::contents::hash::sha256(text.as_bytes()));
     Some(Box::new(before))
 }
 

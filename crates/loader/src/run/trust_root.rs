@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plugward_installs::{InstallKind, TrustRoot};
-use plugward_types::{HostName, PlacePath};
+use plugward_types::{HostName, PlacePath, Span};
 
 use crate::discovery::installed::InstalledPlace;
 use crate::discovery::roots::Root;
+use crate::gates::settings_findings::SETTINGS_FILE;
 use crate::record::Run;
 use crate::report::text::plain;
 use crate::report::{Gate, Report};
 use crate::run::check::{RunNotes, finish, place_of};
 use crate::run::options::{CheckOptions, RepositorySettings};
-use crate::run::outcome::{Notice, Weight};
+use crate::run::outcome::{Notice, Reason, ReasonPlace, Weight};
 use crate::run::rules::RuleBook;
 
 /// The code of a variable that moves what plugward trusts.
@@ -61,8 +62,14 @@ pub fn refuse_trust_roots(root: &Root, files: &[TrustRootFile], options: &CheckO
         let mut one = place_of(place.clone(), 0, root, &rules);
         one.place.installed = Some(Arc::new(settings_file(place)));
         for variable in set {
-            let message = TrustRootFile::message(file, variable);
-            one.gate(Gate::Discover).add(TRUST_ROOT, Weight::Scan, message, HELP);
+            let TrustRoot { line, name, .. } = variable;
+            // The place in front of a message is shown on a line of its own.
+            let message =
+                format!("{}:{line}:1: sets {}, which decides what plugward trusts", plain(file), plain(name));
+            let mut reason = Reason::new(TRUST_ROOT, Gate::Discover, Weight::Scan, message, HELP);
+            let (path, span) = (SETTINGS_FILE.to_owned(), Span::new(0, 0));
+            reason.place = Some(ReasonPlace { path, line: *line, column: 1, span });
+            one.gate(Gate::Discover).reasons.push(reason);
         }
         all.push(one);
     }
