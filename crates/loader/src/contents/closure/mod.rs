@@ -312,7 +312,7 @@ impl Collector<'_> {
     }
 
     /// Returns `true` for an inline mark that spans lines and directly follows other text: code with backticks, as in
-    /// `` `${name}!`, { … `x` ``. Its files count, but it is no question. Claude Code documents marks at the start of a
+    /// `` `${name}!`, { … `x` ``. Its files count, but it asks nothing. Claude Code documents marks at the start of a
     /// line or after a blank.
     fn is_code_sample(&self, item: &SurfaceItem, command: &str) -> bool {
         if item.fact("mark") != Some("inline") || !command.contains('\n') {
@@ -686,7 +686,12 @@ impl Collector<'_> {
     }
 
     fn too_complex(&mut self, file: &str, error: &CommandError) {
-        self.outcome.add(error.code(), Weight::Integrity, format!("{}: {error}", plain(file)), error.help());
+        self.outcome.add(
+            error.code(),
+            Weight::Integrity,
+            format!("{}: {error}", plain(&self.scope.shown(file))),
+            error.help(),
+        );
     }
 
     fn outside(&mut self, landed: &Landed) {
