@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_commands::{read_argv, read_command, read_script};
-use plugward_readers::{ImportTarget, Language, imports};
+use plugward_readers::{ImportTarget, Language, UNKNOWN, imports};
 use plugward_scanner::Lens;
 use plugward_tree_lock::{EntryKind, Snapshot};
 
+use super::patterns::ANY;
 use super::place::{Landing, directory, inside, normalized};
 use super::scope::is_dependency;
 use super::{Collector, MOST_BYTES, Origin, joined};
@@ -241,37 +242,43 @@ impl Collector<'_> {
             FileLanguage::Python => Language::Python,
         };
         let found = imports(language, bytes, path);
-        if language == Language::Python {
-            let directories = found.iter().filter_map(|import| match &import.target {
-                ImportTarget::Directory(path) => self.scope.expand(path).map(|path| joined(start, &path)),
-                _ => None,
-            });
-            let directories: Vec<String> = directories.collect();
-            self.python.extend(directories);
-        }
-        for import in found {
-            match import.target {
-                ImportTarget::Module(name) if language == Language::Python => {
-                    self.python_module(&name, directory(path), start);
-                }
-                ImportTarget::Module(name) => self.script_module(&name, directory(path), start),
-                ImportTarget::File(name) => self.imported_file(&name, language, path, start),
-                ImportTarget::Directory(_) => {}
-                ImportTarget::Command(words) => {
-                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    let line = self
-                        .scope
-                        .with_context(start, None, &BTreeMap::new(), |context| read_argv(&words, context));
-                    self.command(line, start, Origin::Body, path);
-                }
-                ImportTarget::Shell(text) => {
-                    let line = self
-                        .scope
-                        .with_context(start, None, &BTreeMap::new(), |context| read_command(&text, context));
-                    self.command(line, start, Origin::Body, path);
-                }
+        for import in &found {
+            if let (Language::Python, ImportTarget::Directory(at)) = (language, &import.target) {
+                let directories = self.expanded(at, start);
+                self.python.extend(directories.iter().map(|at| joined(start, at)));
             }
         }
+        for import in found {
+            let directories = import.directory.iter().flat_map(|at| self.expanded(at, start));
+            let starts: Vec<String> = directories
+                .map(|at| joined(start, &at))
+                .filter(|at| self.places.land(at).landing == Landing::Directory)
+                .collect();
+            let starts = if starts.is_empty() { vec![start.to_owned()] } else { starts };
+            for start in starts {
+                self.import(&import.target, language, path, &start);
+            }
+        }
+    }
+
+    /// Takes what one import or call of a script loads or starts.
+    fn import(&mut self, target: &ImportTarget, language: Language, path: &str, start: &str) {
+        let line = match target {
+            ImportTarget::Module(name) if language == Language::Python => {
+                return self.python_module(name, directory(path), start);
+            }
+            ImportTarget::Module(name) => return self.script_module(name, path, start),
+            ImportTarget::File(name) => return self.imported_file(name, language, path, start),
+            ImportTarget::Directory(_) => return,
+            ImportTarget::Command(words) => {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                self.scope.with_context(start, None, &BTreeMap::new(), |context| read_argv(&words, context))
+            }
+            ImportTarget::Shell(text) => {
+                self.scope.with_context(start, None, &BTreeMap::new(), |context| read_command(text, context))
+            }
+        };
+        self.command(line, start, Origin::Body, path);
     }
 
     /// Takes the files of code that the quoted texts of a script name, relative to it or to the directory in which it starts.
@@ -307,42 +314,43 @@ impl Collector<'_> {
 
     /// Takes a file that code names. A relative path starts in the working directory, which is often that of the script.
     fn imported_file(&mut self, name: &str, language: Language, path: &str, start: &str) {
-        let Some(name) = self.scope.expand(name) else { return };
         let language = match language {
             Language::JavaScript => FileLanguage::JavaScript,
             Language::Python => FileLanguage::Python,
         };
-        let places = [joined(start, &name), joined(directory(path), &name)];
-        let exists = |path: &&String| matches!(self.places.land(path).landing, Landing::File { .. });
-        if let Some(found) = places.iter().find(exists).cloned() {
-            self.file(&found, &[], Some(language), start, Origin::Body);
+        for name in self.expanded(name, start) {
+            for found in self.located(&name, path, &[start, directory(path)]) {
+                self.code_at(&found, Some(language), start);
+            }
         }
     }
 
     /// Takes the module of an import in JavaScript. Packages are dependencies, unless they are imported by a path.
-    fn script_module(&mut self, name: &str, here: &str, start: &str) {
-        let Some(name) = self.scope.expand(name.strip_prefix("file://").unwrap_or(name)) else { return };
-        let is_path = name.starts_with("./")
-            || name.starts_with("../")
-            || name.starts_with('/')
-            || matches!(name.as_str(), "." | "..");
-        // An import is an address, whose query names no other file.
-        let name = if is_path { name.split(['?', '#']).next().unwrap_or(&name).to_owned() } else { name };
-        let bases: Vec<String> = if is_path {
-            vec![joined(here, &name)]
-        } else {
+    fn script_module(&mut self, name: &str, path: &str, start: &str) {
+        let here = directory(path);
+        for name in self.expanded(name.strip_prefix("file://").unwrap_or(name), start) {
+            let is_path = name.starts_with(['/', ANY])
+                || name.starts_with("./")
+                || name.starts_with("../")
+                || matches!(name.as_str(), "." | "..");
+            // An import is an address, whose query names no other file.
+            let end = name.find(['?', '#']).filter(|_| is_path).unwrap_or(name.len());
+            let name = name.get(..end).unwrap_or_default();
             // `NODE_PATH` names directories of packages.
-            self.packages.iter().map(|base| format!("{base}/{name}")).collect()
-        };
-        let name = |base: &String| {
-            // A module of TypeScript is imported by the name of its output.
-            let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-            let tried = SCRIPT_ENDINGS.iter().map(move |end| format!("{base}{end}"));
-            tried.chain(source).collect::<Vec<_>>()
-        };
-        for base in &bases {
-            let main = self.main_of(base);
-            self.first_of(name(base).into_iter().chain(main), FileLanguage::JavaScript, here, start);
+            let packages = || self.packages.iter().map(|base| format!("{base}/{name}")).collect();
+            let bases = if is_path { self.candidates(name, path, &[here]) } else { packages() };
+            for base in bases.iter().map(|base| normalized(base)) {
+                if name.contains(ANY) {
+                    self.code_at(&format!("{base}{ANY}"), None, start);
+                    self.code_at(&format!("{base}/index{ANY}"), None, start);
+                    continue;
+                }
+                // A module of TypeScript is imported by the name of its output.
+                let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+                let tried = SCRIPT_ENDINGS.iter().map(|end| format!("{base}{end}"));
+                let tried = tried.chain(source).chain(self.main_of(&base));
+                self.first_of(tried, FileLanguage::JavaScript, here, start);
+            }
         }
     }
 
@@ -389,6 +397,14 @@ impl Collector<'_> {
         let last = last.into_iter().flatten().filter(|_| !found);
         for base in bases.into_iter().chain(last.collect::<Vec<_>>()) {
             let mut at = base;
+            if name.contains(UNKNOWN) {
+                // Without a package, the name can be that of any module.
+                if parts.len() > 1 || ups > 0 {
+                    let rest = parts.join("/").replace(UNKNOWN, &ANY.to_string());
+                    self.code_at(&format!("{at}/{rest}{ANY}"), None, start);
+                }
+                continue;
+            }
             if parts.is_empty() {
                 self.first_of(
                     core::iter::once(format!("{at}/__init__.py")),
@@ -454,7 +470,7 @@ fn names_of(snapshot: &Snapshot) -> BTreeSet<String> {
 }
 
 /// Returns the line that names the interpreter of a file.
-fn shebang(bytes: &[u8]) -> Option<&str> {
+pub(super) fn shebang(bytes: &[u8]) -> Option<&str> {
     let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     core::str::from_utf8(line).ok()
 }
