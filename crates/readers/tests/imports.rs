@@ -192,6 +192,10 @@ fn a_file_of_a_directory_is_a_pattern() {
                 "module /p/.claude/x/$_",
             ),
             (
+                "function walk(d) { for (const e of fs.readdirSync(d)) { const p = path.join(d, e); if (q) walk(p); else require(p) } } walk('/x')",
+                "module /x/$_/$_",
+            ),
+            (
                 "import { readdir } from 'fs/promises'; const d = new URL('./x/', import.meta.url);
                  for (const f of await readdir(d)) await import(new URL(f, d))",
                 "module /p/.claude/./x/$_",

@@ -1,28 +1,32 @@
 //! Folds expressions to texts, with the path of the program itself as a constant.
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 
 use super::{Bindings, ImportTarget, UNKNOWN};
 use crate::evaluate::{Alternative, Argument, Evaluation, Item, NamePart, Value};
 use crate::program::{List, Node, NodeId};
 
 /// The deepest nesting of expressions that is folded.
-const DEEPEST: usize = 24;
+const DEEPEST: usize = 32;
 /// The most texts that one expression can mean.
 const MOST: usize = 64;
 /// The most expressions that are visited for one text. Shared operands would multiply otherwise.
 const MOST_VISITS: usize = 2_048;
+/// The levels of directories through which a function that calls itself is followed.
+const LEVELS: usize = 4;
 
 pub(super) struct Folder<'f, 'p> {
     facts: &'f Evaluation<'p>,
     path: &'f str,
     bindings: &'f Bindings,
     left: Cell<usize>,
+    /// The expressions that are being folded.
+    open: RefCell<Vec<NodeId>>,
 }
 
 impl<'f, 'p> Folder<'f, 'p> {
     pub(super) const fn new(facts: &'f Evaluation<'p>, path: &'f str, bindings: &'f Bindings) -> Self {
-        Self { facts, path, bindings, left: Cell::new(MOST_VISITS) }
+        Self { facts, path, bindings, left: Cell::new(MOST_VISITS), open: RefCell::new(Vec::new()) }
     }
 
     /// Returns the texts that an expression can mean, as far as they are known.
@@ -125,6 +129,16 @@ impl<'f, 'p> Folder<'f, 'p> {
         if depth > DEEPEST || left == 0 {
             return vec![UNKNOWN.to_owned()];
         }
+        if self.open.borrow().iter().filter(|open| **open == node).count() >= LEVELS {
+            return Vec::new();
+        }
+        self.open.borrow_mut().push(node);
+        let found = self.fold_inside(node, depth);
+        self.open.borrow_mut().pop();
+        found
+    }
+
+    fn fold_inside(&self, node: NodeId, depth: usize) -> Vec<String> {
         let value = self.facts.value(node);
         let mut found = self.constants(value);
         // The evaluation does not know the working directory, which is part of the result of `path.resolve('x')`.

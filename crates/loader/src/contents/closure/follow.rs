@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_commands::{read_argv, read_command, read_script};
+use plugward_commands::{extensions, read_argv, read_command, read_script};
 use plugward_readers::{ImportTarget, Language, UNKNOWN, imports};
 use plugward_scanner::Lens;
 use plugward_tree_lock::{EntryKind, Snapshot};
@@ -12,25 +12,9 @@ use super::place::{Landing, directory, inside, normalized};
 use super::scope::is_dependency;
 use super::{Collector, MOST_BYTES, Origin, joined};
 
-/// The endings that loaders of JavaScript and TypeScript try.
-const SCRIPT_ENDINGS: [&str; 16] = [
-    "",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".mts",
-    ".cts",
-    ".tsx",
-    ".jsx",
-    ".json",
-    ".node",
-    "/index.js",
-    "/index.mjs",
-    "/index.cjs",
-    "/index.ts",
-    "/index.json",
-];
+/// The characters around texts, and around words.
+const QUOTES: [char; 2] = ['"', '\''];
+const WORD_ENDS: [char; 5] = ['"', '\'', '=', ' ', '\t'];
 /// The shells whose scripts are read.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."];
 /// Texts without which code in a plugin's own directory cannot lead out of it. What only adds names to the directory of
@@ -166,6 +150,7 @@ impl Collector<'_> {
                 self.command(line, &start, Origin::Body, &path);
             }
             let text = String::from_utf8_lossy(&bytes);
+            self.names_top = self.scope.is_in_place() && text.contains("--show-toplevel");
             // The directory of a directory is a step upward.
             let leads_out =
                 || WAYS_OUT.iter().any(|way| text.contains(way)) || text.matches("dirname").nth(1).is_some();
@@ -209,7 +194,7 @@ impl Collector<'_> {
             for base in [here.as_str(), ""] {
                 for name in names {
                     let at = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
-                    let endings = SCRIPT_ENDINGS.into_iter().chain([".py", "/__init__.py", ".sh"]);
+                    let endings = script_endings().chain([".py", "/__init__.py", ".sh"]);
                     found.extend(
                         endings.map(|end| format!("{at}{end}")).filter(|at| self.snapshot.file(at).is_some()),
                     );
@@ -235,9 +220,15 @@ impl Collector<'_> {
                 let line = self
                     .scope
                     .with_context(start, Some(path), &BTreeMap::new(), |context| read_script(&text, context));
+                // What a script exports, or a file of assignments sets, is started by another script.
+                let sets = line.as_ref().is_ok_and(|line| line.programs.is_empty());
+                let set = text.lines().filter(|line| sets || line.trim_start().starts_with("export "));
+                self.named_files(&set.collect::<Vec<_>>().join("\n"), &WORD_ENDS, path, start);
                 return self.command(line, start, Origin::Body, path);
             }
-            FileLanguage::Other => return self.named_files(bytes, path, start),
+            FileLanguage::Other => {
+                return self.named_files(&String::from_utf8_lossy(bytes), &QUOTES, path, start);
+            }
             FileLanguage::JavaScript => Language::JavaScript,
             FileLanguage::Python => Language::Python,
         };
@@ -281,32 +272,29 @@ impl Collector<'_> {
         self.command(line, start, Origin::Body, path);
     }
 
-    /// Takes the files of code that the quoted texts of a script name, relative to it or to the directory in which it starts.
-    fn named_files(&mut self, bytes: &[u8], path: &str, start: &str) {
-        let text = String::from_utf8_lossy(bytes);
+    /// Takes the files of code that the words of a text name, relative to it or to the directory in which it starts.
+    fn named_files(&mut self, text: &str, ends: &[char], path: &str, start: &str) {
         let is_path = |c: char| c.is_alphanumeric() || "._-/~@+$#{}".contains(c);
-        let mut names: BTreeSet<&str> = BTreeSet::new();
-        for line in text.lines() {
-            names
-                .extend(line.split(['"', '\'']).filter(|word| !word.is_empty() && word.chars().all(is_path)));
-        }
+        let words = text.lines().flat_map(|line| line.split(ends));
+        let names: BTreeSet<&str> =
+            words.filter(|word| !word.is_empty() && word.chars().all(is_path)).collect();
         for name in names {
             // The directory of the script or of the user is an expression in front of the path, or in braces.
             let rest = name.rsplit('}').next().unwrap_or(name);
+            let rest =
+                if rest.starts_with('$') { rest.split_once('/').map_or("", |(_, rest)| rest) } else { rest };
             let home =
                 ["~", "$HOME", "${HOME", "$ENV{HOME", "#{Dir.home"].iter().any(|at| name.starts_with(at));
             let home = self.scope.expand("~").filter(|_| home || name.starts_with('/'));
-            let bases =
-                [directory(path).to_owned(), path.to_owned(), start.to_owned()].into_iter().chain(home);
-            for base in bases.collect::<Vec<_>>() {
-                // `File.expand_path("../b.rb", __FILE__)` starts at the file itself.
-                let at = normalized(&joined(&base, rest.trim_start_matches(['~', '/'])));
+            // `File.expand_path("../b.rb", __FILE__)` starts at the file itself.
+            for base in [directory(path), path, start].into_iter().chain(home.as_deref()) {
+                let at = normalized(&joined(base, rest.trim_start_matches(['~', '/'])));
                 let tried = ["", ".rb", ".pl", ".pm", ".php", ".lua", ".ps1"].map(|end| format!("{at}{end}"));
                 let is_code = |at: &&String| {
                     FileLanguage::is_code(at) && matches!(self.places.land(at).landing, Landing::File { .. })
                 };
-                if let Some(found) = tried.iter().find(is_code).cloned() {
-                    self.file(&found, &[], None, start, Origin::Body);
+                if let Some(found) = tried.iter().find(is_code) {
+                    self.file(found, &[], None, start, Origin::Body);
                 }
             }
         }
@@ -340,16 +328,16 @@ impl Collector<'_> {
             let packages = || self.packages.iter().map(|base| format!("{base}/{name}")).collect();
             let bases = if is_path { self.candidates(name, path, &[here]) } else { packages() };
             for base in bases.iter().map(|base| normalized(base)) {
-                if name.contains(ANY) {
+                if name.contains(['*', ANY]) {
                     self.code_at(&format!("{base}{ANY}"), None, start);
                     self.code_at(&format!("{base}/index{ANY}"), None, start);
                     continue;
                 }
                 // A module of TypeScript is imported by the name of its output.
                 let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-                let tried = SCRIPT_ENDINGS.iter().map(|end| format!("{base}{end}"));
-                let tried = tried.chain(source).chain(self.main_of(&base));
-                self.first_of(tried, FileLanguage::JavaScript, here, start);
+                let tried = script_endings().map(|end| format!("{base}{end}"));
+                let tried: Vec<String> = tried.chain(source).chain(self.main_of(&base)).collect();
+                self.first_of(&tried, FileLanguage::JavaScript, here, start);
             }
         }
     }
@@ -405,41 +393,24 @@ impl Collector<'_> {
                 }
                 continue;
             }
+            let mut take = |tried: &[String]| self.first_of(tried, FileLanguage::Python, here, start);
             if parts.is_empty() {
-                self.first_of(
-                    core::iter::once(format!("{at}/__init__.py")),
-                    FileLanguage::Python,
-                    here,
-                    start,
-                );
+                take(&[format!("{at}/__init__.py")]);
             }
             for (number, part) in parts.iter().enumerate() {
                 at = format!("{at}/{part}");
-                let is_last = number.saturating_add(1) == parts.len();
-                let files = [format!("{at}/__init__.py"), format!("{at}.py")];
-                self.first_of(files.into_iter(), FileLanguage::Python, here, start);
-                if is_last {
-                    self.first_of(
-                        core::iter::once(format!("{at}/__main__.py")),
-                        FileLanguage::Python,
-                        here,
-                        start,
-                    );
+                take(&[format!("{at}/__init__.py"), format!("{at}.py")]);
+                if number.saturating_add(1) == parts.len() {
+                    take(&[format!("{at}/__main__.py")]);
                 }
             }
         }
     }
 
     /// Takes the first file that exists. Dependencies are not followed, unless a file of a dependency imports them.
-    fn first_of(
-        &mut self,
-        tried: impl Iterator<Item = String>,
-        language: FileLanguage,
-        here: &str,
-        start: &str,
-    ) {
+    fn first_of(&mut self, tried: &[String], language: FileLanguage, here: &str, start: &str) {
         for path in tried {
-            let landed = self.places.land(&path);
+            let landed = self.places.land(path);
             if !matches!(landed.landing, Landing::File { .. }) {
                 continue;
             }
@@ -447,9 +418,15 @@ impl Collector<'_> {
                 return;
             }
             let is_code = FileLanguage::is_code(&landed.path);
-            return self.take(&path, &landed, is_code.then_some(language), start, Origin::Body);
+            return self.take(path, &landed, is_code.then_some(language), start, Origin::Body);
         }
     }
+}
+
+/// Returns the endings that loaders of JavaScript and TypeScript try.
+fn script_endings() -> impl Iterator<Item = &'static str> {
+    let known = extensions("node").iter().map(String::as_str);
+    core::iter::once("").chain(known).chain([".jsx", "/index.json"])
 }
 
 /// Returns the names by which texts can mean the files of a tree: those of files up to the first dot, and those of

@@ -152,6 +152,7 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         recipes: BTreeSet::new(),
         modules: BTreeSet::new(),
         is_full: false,
+        names_top: false,
     };
     collector.variables();
     for manifest in manifests(one.lookup_views()) {
@@ -223,6 +224,8 @@ struct Collector<'a> {
     /// The modules of Python that were looked up: name, directory, and the number of other directories.
     modules: BTreeSet<(String, String, usize)>,
     is_full: bool,
+    /// `true` if the current script asks for the top of its repository.
+    names_top: bool,
 }
 
 impl Collector<'_> {
@@ -395,8 +398,10 @@ impl Collector<'_> {
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let directory = program.map_or_else(|| start.to_owned(), |one| joined(start, one.directory.as_str()));
         match target {
-            // Quotes in a text that a script builds hide the unknown part from the shell.
-            StartTarget::File(path) if matches!(origin, Origin::Body) && path.as_str().contains(UNKNOWN) => {
+            // Quotes hide unknown parts and patterns from the shell, and a list of words has none.
+            StartTarget::File(path)
+                if matches!(origin, Origin::Body) && path.as_str().contains(['$', '*']) =>
+            {
                 let pattern = path.as_str().replace(UNKNOWN, &ANY.to_string());
                 self.code_at(&joined(start, &pattern), None, &directory);
             }
@@ -523,8 +528,9 @@ impl Collector<'_> {
         if let Some(path) = self.own_relative(landed) {
             return self.queue_file(path, language, start);
         }
-        // The repository of a plugin that is used in place can be the one in which it runs.
-        if let Some(rest) = place::inside(&landed.path, scope::PROJECT).filter(|_| self.scope.is_in_place())
+        // A script can ask git for the repository of a plugin that is used in place.
+        if let Some(rest) = place::inside(&landed.path, scope::PROJECT)
+            && self.names_top
             && matches!(origin, Origin::Body)
         {
             let named = format!("{}/{rest}", self.scope.top());

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_commands::{CommandLine, CommandWord, StartTarget, StartedProgram, WordPart, read_argv};
+use plugward_readers::UNKNOWN;
 
 use super::follow::{FileLanguage, shebang};
-use super::place::{Landing, directory};
+use super::place::{Landing, directory, normalized};
 use super::recipes::MOST_FILE;
 use super::scope::{PathVerdict, is_dependency};
 use super::{Collector, MOST_FILES, Origin, joined};
@@ -13,13 +14,13 @@ use super::{Collector, MOST_FILES, Origin, joined};
 /// Stands for an unknown part of a path. Unlike `*`, it also matches a name with a leading dot.
 pub(super) const ANY: char = '\u{2}';
 /// The characters of a path that can mean several files.
-const WILDCARDS: [char; 4] = ['*', '?', '[', ANY];
+pub(super) const WILDCARDS: [char; 4] = ['*', '?', '[', ANY];
 
 /// Returns the values of a word, with [`ANY`] for each unknown part.
 pub(super) fn patterns(word: &CommandWord) -> Vec<String> {
     let any = ANY.to_string();
     let text = |part: &WordPart| match part {
-        WordPart::Text(text) => text.replace(plugward_readers::UNKNOWN, &any),
+        WordPart::Text(text) => text.replace(UNKNOWN, &any),
         WordPart::Glob(wildcard) => wildcard.to_string(),
         _ => any.clone(),
     };
@@ -44,7 +45,14 @@ impl Collector<'_> {
     pub(super) fn candidates(&self, pattern: &str, script: &str, bases: &[&str]) -> Vec<String> {
         let bases = bases.iter().copied();
         match pattern.strip_prefix(ANY) {
-            None => bases.map(|base| joined(base, pattern)).collect(),
+            // Functions that join paths remove a name before `..` even if it is a file or a symlink.
+            None => {
+                let joined = bases.map(|base| joined(base, pattern));
+                let mut both: Vec<String> =
+                    joined.flat_map(|path| [path.clone(), normalized(&path)]).collect();
+                both.dedup();
+                both
+            }
             Some(rest) => {
                 let known = rest.split(WILDCARDS).next().unwrap_or_default();
                 let has_name =
@@ -90,7 +98,7 @@ impl Collector<'_> {
 
     /// Takes a file, or the code among those that match a pattern.
     pub(super) fn code_at(&mut self, path: &str, language: Option<FileLanguage>, start: &str) {
-        if !path.contains(WILDCARDS) {
+        if !path.contains(WILDCARDS) || matches!(self.places.land(path).landing, Landing::File { .. }) {
             return self.file(path, &[], language, start, Origin::Body);
         }
         for path in self.matches(path) {
@@ -105,8 +113,8 @@ impl Collector<'_> {
         let landed = self.places.land(path);
         let Landing::File { is_executable, .. } = landed.landing else { return };
         let has_program = || {
-            let bytes = self.places.read(&landed.path, MOST_FILE);
-            self.scope.reaches(&landed.path) && bytes.is_ok_and(|bytes| shebang(&bytes).is_some())
+            let read = || self.places.read(&landed.path, MOST_FILE);
+            self.scope.reaches(&landed.path) && read().is_ok_and(|bytes| shebang(&bytes).is_some())
         };
         if is_executable || FileLanguage::is_code(path) || has_program() {
             self.file(path, &[], None, start, Origin::Body);
@@ -116,32 +124,30 @@ impl Collector<'_> {
     /// Takes the code that a command gives to a script of the row as arguments or variables, which it can start.
     pub(super) fn given_files(&mut self, program: &StartedProgram, start: &str) {
         let at = joined(start, program.directory.as_str());
-        let scripts = program.starts.iter().filter_map(|target| match target {
-            StartTarget::File(path) => Some(joined(start, path.as_str())),
+        let own = program.starts.iter().find_map(|target| match target {
+            StartTarget::File(path) => Some(joined(start, path.as_str())).filter(|path| self.is_own(path)),
             _ => None,
         });
-        let is_own = |path: &String| {
-            let landed = self.places.land(path);
-            matches!(landed.landing, Landing::File { .. })
-                && matches!(
-                    self.scope.verdict(path, &landed, &self.places),
-                    PathVerdict::Own | PathVerdict::Closure
-                )
-        };
-        // A variable of the environment reaches every script that starts later.
-        let exports = program.name.literal().filter(|name| name == "export").map(|_| format!("{at}/-"));
-        let Some(script) = scripts.into_iter().find(is_own).or(exports) else { return };
+        // A variable reaches the script that starts, and each that it starts.
+        let Some(script) = own else { return };
         let values = program.environment.iter().map(|(_, value)| value);
         for pattern in program.arguments.iter().chain(values).flat_map(patterns) {
             let value = pattern.split_once('=').map(|(_, value)| value);
-            for text in core::iter::once(pattern.as_str()).chain(value) {
-                if !text.is_empty() && !text.trim_start_matches(ANY).contains(WILDCARDS) {
-                    for path in self.located(text, &script, &[&at, directory(&script)]) {
-                        self.code_file(&path, &at);
-                    }
+            let texts = core::iter::once(pattern.as_str()).chain(value);
+            for text in texts.filter(|text| !text.trim_start_matches(ANY).contains(WILDCARDS)) {
+                for path in self.located(text, &script, &[&at, directory(&script)]) {
+                    self.code_file(&path, &at);
                 }
             }
         }
+    }
+
+    /// Returns `true` for a script of the row.
+    fn is_own(&self, path: &str) -> bool {
+        let landed = self.places.land(path);
+        let verdict = self.scope.verdict(path, &landed, &self.places);
+        matches!(landed.landing, Landing::File { .. })
+            && matches!(verdict, PathVerdict::Own | PathVerdict::Closure)
     }
 
     /// Takes the code that the programs of a script list, if it starts what they print.
@@ -163,10 +169,9 @@ impl Collector<'_> {
             let found = match name.as_str() {
                 "find" if is_started || words.windows(3).any(starts) => found_by(&words),
                 "ls" if is_started => {
-                    let paths = words.iter().filter(|word| !word.starts_with('-')).cloned();
-                    let paths: Vec<String> =
-                        if paths.clone().next().is_none() { vec![".".into()] } else { paths.collect() };
-                    paths.iter().flat_map(|path| [path.clone(), format!("{path}/{ANY}")]).collect()
+                    let here = words.iter().all(|word| word.starts_with('-')).then(|| ".".to_owned());
+                    let paths = words.into_iter().filter(|word| !word.starts_with('-')).chain(here);
+                    paths.flat_map(|path| [format!("{path}/{ANY}"), path]).collect()
                 }
                 _ => continue,
             };
@@ -262,7 +267,8 @@ fn found_by(words: &[String]) -> Vec<String> {
     let any = ANY.to_string();
     let names: Vec<&str> = names.collect();
     let names = if names.is_empty() { vec![any.as_str()] } else { names };
-    let paths: Vec<&str> = words.iter().take_while(is_path).map(String::as_str).collect();
+    let words = words.iter().filter(|word| !matches!(word.as_str(), "-L" | "-H" | "-P"));
+    let paths: Vec<&str> = words.take_while(is_path).map(String::as_str).collect();
     let paths = if paths.is_empty() { vec!["."] } else { paths };
     paths.iter().flat_map(|path| names.iter().map(move |name| format!("{path}/**/{name}"))).collect()
 }
