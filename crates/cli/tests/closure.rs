@@ -500,6 +500,12 @@ fn a_plugin_in_place_is_pinned_with_files_next_to_it() {
         ("cd ${CLAUDE_PLUGIN_ROOT}/.. && bash shared/x.sh", "n.txt", "n", "shared/x.sh"),
         ("bash ${CLAUDE_PLUGIN_ROOT}/a.sh", "a.sh", ". \"$(dirname \"$0\")/../shared/x.sh\"", "shared/x.sh"),
         (
+            "bash ${CLAUDE_PLUGIN_ROOT}/a.sh",
+            "a.sh",
+            ". \"$(git rev-parse --show-toplevel)/plugins/shared/x.sh\"",
+            "shared/x.sh",
+        ),
+        (
             "python3 ${CLAUDE_PLUGIN_ROOT}/a.py",
             "a.py",
             "import sys, os\nsys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))\nimport x",

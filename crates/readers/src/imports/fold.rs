@@ -247,28 +247,21 @@ impl<'f, 'p> Folder<'f, 'p> {
             found.extend(match name.as_str() {
                 "join" => self.join(callee, &items, depth),
                 "resolve" | "absolute" if items.is_empty() => absolute(receiver()),
-                "resolve"
-                    if self
-                        .receiver(callee)
-                        .is_some_and(|one| matches!(self.last_name(one), b"require" | b"meta")) =>
-                {
-                    nth(0)
-                }
-                "resolve" | "abspath" | "realpath" | "realpathSync" => absolute(all()),
+                // `require.resolve('./x')` does not start in the working directory.
+                "resolve" | "abspath" | "realpath" | "realpathSync" => [absolute(all()), all()].concat(),
                 "as_posix" | "toString" | "trim" | "strip" | "rstrip" | "decode" | "read" | "filter"
                 | "sort" | "slice" | "reverse" => receiver(),
                 "expanduser" if items.is_empty() => receiver(),
                 "joinpath" => below(receiver(), all()),
                 "normpath" | "normalize" | "str" | "String" | "fspath" | "expanduser" | "Path"
                 | "PurePath" | "PosixPath" | "fileURLToPath" | "pathToFileURL" | "quote" => all(),
-                "sorted" | "list" | "from" => nth(0),
                 "map" => items.first().map(|one| self.results(*one, depth)).unwrap_or_default(),
                 "dirname" => nth(0).iter().map(|path| directory(path)).collect(),
                 // The base of an address ends at its last slash.
                 "URL" if items.len() > 1 => {
                     in_directory(nth(1).into_iter().map(|base| format!("{base}_")).collect(), nth(0))
                 }
-                "URL" => nth(0),
+                "URL" | "sorted" | "list" | "from" => nth(0),
                 "with_name" => in_directory(receiver(), nth(0)),
                 "format" => receiver().iter().map(|text| text.replace("{}", UNKNOWN)).collect(),
                 "cwd" | "getcwd" => vec!["${PWD}".to_owned()],
