@@ -1,4 +1,4 @@
-//! Checks of this repository: `layers`, `deny`, `docs`, `fence`, `sizes`, `threats` and `words`.
+//! Checks of this repository: `layers`, `deny`, `docs`, `fence`, `package`, `sizes`, `threats` and `words`.
 //!
 //! Measurements are in `tools/measure`, which `cargo xtask` builds when one is started. It shares what this library exports.
 
@@ -8,6 +8,7 @@ mod docs;
 mod hosts;
 mod layers;
 mod metadata;
+mod package;
 mod sizes;
 mod threats;
 mod words;
@@ -52,6 +53,12 @@ enum Task {
     },
     /// Print lines of source per crate next to the budgets in Cargo.toml
     Sizes,
+    /// Package the published crates, and build each from its package
+    Package {
+        /// Only crates that depend on no other crate of the workspace
+        #[arg(long)]
+        leaves: bool,
+    },
     /// Check that each test in THREAT-MODEL.md exists
     Threats,
     /// Check the words of documents, comments, messages and rule texts
@@ -92,6 +99,8 @@ pub fn main() -> ExitCode {
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Fence { arguments } => return fence(arguments),
         Task::Sizes => sizes::print(),
+        Task::Package { leaves: true } => package::run(package::Selection::Leaves),
+        Task::Package { leaves: false } => package::run(package::Selection::All),
         Task::Threats => threats::check(),
         Task::Words => words::check(),
         Task::Bench(rest) => return finish(measure("bench", &rest)),

@@ -149,6 +149,11 @@ impl<'a> Package<'a> {
         self.str("version")
     }
 
+    /// Returns `true` unless the package has `publish = false`.
+    pub(crate) fn is_published(&self) -> bool {
+        self.0.get("publish").and_then(Value::as_array).is_none_or(|registries| !registries.is_empty())
+    }
+
     pub(crate) fn license(&self) -> &'a str {
         self.str("license")
     }
