@@ -51,7 +51,7 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<OsString>,
     },
-    /// Print lines of source per crate next to the budgets in Cargo.toml
+    /// Compare lines of source per crate with the budgets in Cargo.toml
     Sizes,
     /// Package the published crates, and build each from its package
     Package {
@@ -98,7 +98,7 @@ pub fn main() -> ExitCode {
         Task::Deny => deny::check(),
         Task::Docs { check } => docs::run(if check { docs::Mode::Check } else { docs::Mode::Write }),
         Task::Fence { arguments } => return fence(arguments),
-        Task::Sizes => sizes::print(),
+        Task::Sizes => sizes::check(),
         Task::Package { leaves: true } => package::run(package::Selection::Leaves),
         Task::Package { leaves: false } => package::run(package::Selection::All),
         Task::Threats => threats::check(),
