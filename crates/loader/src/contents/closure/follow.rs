@@ -334,32 +334,19 @@ impl Collector<'_> {
             // `NODE_PATH` names directories of packages.
             self.packages.iter().map(|base| format!("{base}/{name}")).collect()
         };
-        let name = |base: &String| {
+        let tried = |base: &String| {
             // A module of TypeScript is imported by the name of its output.
             let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
             let tried = SCRIPT_ENDINGS.iter().map(move |end| format!("{base}{end}"));
             tried.chain(source).collect::<Vec<_>>()
         };
+        if !is_path {
+            self.package_import(&name, here, start);
+        }
         for base in &bases {
             let main = self.main_of(base);
-            self.first_of(name(base).into_iter().chain(main), FileLanguage::JavaScript, here, start);
+            self.first_of(tried(base).into_iter().chain(main), FileLanguage::JavaScript, here, start);
         }
-    }
-
-    /// Returns the main file of a directory with a package.json.
-    pub(super) fn main_of(&mut self, directory: &str) -> Option<String> {
-        let landed = self.places.land(&format!("{directory}/package.json"));
-        let Landing::File { .. } = landed.landing else { return None };
-        let bytes = match self.places.read(&landed.path, super::recipes::MOST_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                self.unreadable(&landed.path, &error);
-                return None;
-            }
-        };
-        let root =
-            plugward_manifest::json::parse(&bytes, &plugward_manifest::json::ParseLimits::standard()).ok()?;
-        root.get("main").and_then(|main| main.as_str()).map(|main| format!("{directory}/{main}"))
     }
 
     /// Takes the files of a Python module, in every directory that Python searches.
@@ -415,7 +402,7 @@ impl Collector<'_> {
     }
 
     /// Takes the first file that exists. Dependencies are not followed, unless a file of a dependency imports them.
-    fn first_of(
+    pub(super) fn first_of(
         &mut self,
         tried: impl Iterator<Item = String>,
         language: FileLanguage,
