@@ -267,10 +267,22 @@ fn files_that_options_and_variables_load_are_pinned() {
     pins("node --import=./tools/a.mjs tools/m.js", &[("tools/a.mjs", "1"), ("tools/m.js", "2")]);
     pins("deno run --import-map tools/map.json tools/m.ts", &[("tools/map.json", "{}"), ("tools/m.ts", "1")]);
     pins("psql -f tools/a.sql", &[("tools/a.sql", "select 1")]);
-    pins("git -c core.hooksPath=tools/hooks commit", &[("tools/hooks/pre-commit", "true")]);
+    pins("ssh -F tools/conf host", &[("tools/conf", "Host a\n")]);
     pins("claude -p x --settings tools/s.json", &[("tools/s.json", "{}")]);
-    pins("LD_PRELOAD=./tools/x.so true", &[("tools/x.so", "1")]);
-    pins("NODE_OPTIONS='--require ./tools/x.js' npm test", &[("tools/x.js", "1")]);
+    // A variable that loads code is a question of its own.
+    for command in ["LD_PRELOAD=./tools/x.so true", "NODE_OPTIONS='--require ./tools/x.so' npm test"] {
+        let project = Project::new();
+        project.hook(command);
+        project.write("tools/x.so", "1");
+        assert_eq!(project.check().0, 3, "{command}");
+        project.accept(".claude/settings.json");
+        project.write("tools/y.so", "2");
+        let (exit, text) = project.check();
+        assert_eq!(exit, 0, "{command}: {text}");
+        project.write("tools/x.so", "2");
+        let (exit, text) = project.check();
+        assert_eq!(exit, 4, "{command}: {text}");
+    }
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn lost_pins_are_not_made_again_as_if_everything_were_new() {
     std::fs::remove_dir_all(home.path("config")).unwrap();
     assert_eq!(check(&home).0, 7);
     // A symlink to an empty directory is the same place for the ledger.
+    std::fs::remove_dir_all(home.path("config")).unwrap();
     std::fs::create_dir(home.path("empty")).unwrap();
     std::os::unix::fs::symlink(home.path("empty"), home.path("config")).unwrap();
     let (exit, text) = check(&home);

@@ -110,6 +110,7 @@ fn a_hook_blocks_with_the_pins_of_a_repository() {
     let gemini = run("home", &[moved, ("GEMINI_PROJECT_DIR", "home/site/sub")]);
     assert!(gemini.0 == 2 && gemini.1.contains("settings/trust-root"), "{gemini:?}");
     // A host without such a variable writes the directory to the standard input.
+    home.write("home/.codex/config.toml", "model = \"m\"\n");
     for (input, expected) in [("home/site/sub", 2), ("home", 0)] {
         let mut command = home.command(&["check", "--hook", "--host", "codex"]);
         command

@@ -189,7 +189,7 @@ fn an_open_command_of_an_old_pin_counts_as_agreed_and_is_named_once() {
     assert_eq!(run(&["check", "u"]).0, 3);
     // Without a digest, `accept` prints the command with the one to review.
     let (exit, text) = run(&["accept", "u"]);
-    assert!(exit == 3 && text.contains("plugward diff u"), "{text}");
+    assert!(exit == 3 && text.contains("plugward diff ./u"), "{text}");
     let line = text.split("plugward accept ").nth(1).unwrap().replace("\\\n", " ");
     let words: Vec<&str> = core::iter::once("accept").chain(line.split_whitespace()).collect();
     let (exit, text) = run(&words);

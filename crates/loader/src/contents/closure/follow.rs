@@ -344,8 +344,12 @@ impl Collector<'_> {
             self.package_import(&name, here, start);
         }
         for base in &bases {
+            // The main file counts before `index.js`, and `lib.js` before the directory `lib`.
+            let is_file = |path: &String| path.strip_prefix(base).is_none_or(|end| !end.starts_with('/'));
+            let (files, index): (Vec<String>, Vec<String>) = tried(base).into_iter().partition(is_file);
             let main = self.main_of(base);
-            self.first_of(tried(base).into_iter().chain(main), FileLanguage::JavaScript, here, start);
+            let all = files.into_iter().chain(main).chain(index);
+            self.first_of(all, FileLanguage::JavaScript, here, start);
         }
     }
 
