@@ -270,7 +270,7 @@ fn files_that_options_and_variables_load_are_pinned() {
     pins("ssh -F tools/conf host", &[("tools/conf", "Host a\n")]);
     pins("claude -p x --settings tools/s.json", &[("tools/s.json", "{}")]);
     // A variable that loads code is a question of its own.
-    for command in ["LD_PRELOAD=./tools/x.so true", "NODE_OPTIONS='--require ./tools/x.so' npm test"] {
+    for command in ["LD_PRELOAD=./tools/x.so ls", "NODE_OPTIONS='--require ./tools/x.so' npm test"] {
         let project = Project::new();
         project.hook(command);
         project.write("tools/x.so", "1");

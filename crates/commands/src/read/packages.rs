@@ -4,7 +4,6 @@ use super::options::values_of;
 use super::{Read, Reader, Values};
 use crate::inner::operand;
 use crate::table::{base_name, has, interpreter, loaders, table};
-use crate::variables::directory_pattern;
 use crate::word::WordPart;
 use crate::{
     CodeLanguage, CommandWord, PackageReference, PackageRegistry, PathText, ProgramRole, RecipeTool,
@@ -53,17 +52,9 @@ impl Reader<'_> {
                     Some(word) if word.shown().contains('@') => {
                         self.reference(at, PackageRegistry::Go, Some(word));
                     }
-                    Some(word) if word.shown().rsplit_once('.').is_some_and(|(_, end)| end == "go") => {
-                        self.file(at, word);
-                    }
-                    // The build finds the other packages of the pattern by itself.
+                    // The build finds the packages of `./...` by itself.
                     Some(word) if word.shown().ends_with("...") => {}
-                    Some(word) if word.shown().starts_with(['.', '/', '$']) => {
-                        let ending = [WordPart::Text(".go".to_owned())];
-                        let files = directory_pattern(word);
-                        let files = files.values().map(|parts| super::expand::join(parts, &ending)).collect();
-                        self.file(at, &CommandWord::new(word.shown(), files));
-                    }
+                    Some(word) if is_script(word) || word.shown() == "." => self.file(at, word),
                     _ => {}
                 }
             }
@@ -232,7 +223,11 @@ impl Reader<'_> {
         let verb = operand(texts, 1, values);
         let next = verb.saturating_add(1);
         match (base, text(texts, verb)) {
-            ("pipx", "run") if words.get(operand(texts, next, values)).is_some_and(is_script) => {
+            ("pipx", "run")
+                if text(texts, operand(texts, next, values))
+                    .rsplit_once('.')
+                    .is_some_and(|(_, end)| end == "py") =>
+            {
                 words.get(operand(texts, next, values)).into_iter().for_each(|word| self.file(at, word));
                 Ok(false)
             }

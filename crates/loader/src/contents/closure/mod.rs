@@ -477,6 +477,10 @@ impl Collector<'_> {
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let directory = program.map_or_else(|| start.to_owned(), |one| joined(start, one.directory.as_str()));
         match target {
+            StartTarget::File(path) if name == "go" && !path.as_str().ends_with(".go") => {
+                let files = StartTarget::Pattern(path.join("*.go"));
+                self.target(&files, program, start, origin);
+            }
             StartTarget::File(path) => {
                 let language = FileLanguage::of_program(&name);
                 self.file(&joined(start, path.as_str()), extensions(&name), language, &directory, origin);
