@@ -1,10 +1,11 @@
 //! What package.json says about the modules of a directory: its main file, and the paths that names stand for.
 
+use std::sync::Arc;
+
 use plugward_manifest::json::{JsonMember, JsonNode, ParseLimits, parse};
 
 use super::follow::FileLanguage;
 use super::place::{Landing, directory};
-use super::recipes::MOST_FILE;
 use super::{Collector, joined};
 
 /// The names that Node.js tries for a main file.
@@ -45,16 +46,10 @@ impl Collector<'_> {
         }
     }
 
-    fn package_bytes(&mut self, directory: &str) -> Option<Vec<u8>> {
+    fn package_bytes(&mut self, directory: &str) -> Option<Arc<[u8]>> {
         let landed = self.places.land(&format!("{directory}/package.json"));
         let Landing::File { .. } = landed.landing else { return None };
-        match self.places.read(&landed.path, MOST_FILE) {
-            Ok(bytes) => Some(bytes),
-            Err(error) => {
-                self.unreadable(&landed.path, &error);
-                None
-            }
-        }
+        self.contents(&landed.path)
     }
 }
 

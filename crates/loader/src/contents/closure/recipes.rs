@@ -1,6 +1,7 @@
 //! Recipes of a project's tools: `scripts` of package.json, rules of a Makefile, and the like.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plugward_commands::{RecipeTool, loads_code, read_command};
 use plugward_installs::{FileVariable, file_variables};
@@ -8,12 +9,12 @@ use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
 
-use super::place::{Landing, directory};
+use super::place::{Landing, directory, inside};
 use super::scope::PathVerdict;
 use super::{Collector, Origin, joined};
 
 /// The most bytes of a file with recipes.
-pub(super) const MOST_FILE: u64 = 4 << 20;
+const MOST_FILE: u64 = 4 << 20;
 
 /// A recipe as its file contains it.
 struct Recipe {
@@ -30,10 +31,17 @@ struct Recipe {
 struct RecipeFile {
     path: String,
     verdict: PathVerdict,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
 }
 
 impl Collector<'_> {
+    /// Reads a file that decides what runs, from the row's own tree if that contains it.
+    pub(super) fn contents(&mut self, path: &str) -> Option<Arc<[u8]>> {
+        let own = self.scope.own.as_ref().and_then(|own| self.snapshot.file(inside(path, own)?));
+        let read = own.map_or_else(|| self.places.read(path, MOST_FILE), |entry| Ok(entry.bytes().into()));
+        read.map_err(|error| self.unreadable(path, &error)).ok()
+    }
+
     /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
     pub(super) fn recipe(&mut self, tool: RecipeTool, name: &str, start: &str, named: Option<&str>) {
         let Some(first) = self.recipe_file(tool, start, named) else { return };
@@ -60,7 +68,7 @@ impl Collector<'_> {
                 // The row's own tree covers its own file.
                 if verdict == PathVerdict::Closure {
                     let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
-                    self.insert(&listed, EntryKind::File, recipe.text.into_bytes());
+                    self.insert(&listed, EntryKind::File, recipe.text.into_bytes().into());
                     self.set_lens(&listed, Lens::Sh);
                 }
                 let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {
@@ -88,23 +96,14 @@ impl Collector<'_> {
             {
                 continue;
             }
-            match self.places.read(&path, MOST_FILE) {
-                Ok(bytes) => {
-                    let included = included(tool, &String::from_utf8_lossy(&bytes));
-                    // Make includes from its working directory, and just from the directory of the file.
-                    let base = if tool == RecipeTool::Make {
-                        found.first().map_or(&path, |one| &one.path)
-                    } else {
-                        &path
-                    };
-                    let here = directory(base).to_owned();
-                    for pattern in included {
-                        queue.extend(self.matches(&joined(&here, &pattern)));
-                    }
-                    found.push(RecipeFile { path, verdict, bytes });
-                }
-                Err(error) => self.unreadable(&path, &error),
+            let Some(bytes) = self.contents(&path) else { continue };
+            // Make includes from its working directory, and just from the directory of the file.
+            let first = found.first().filter(|_| tool == RecipeTool::Make);
+            let here = directory(first.map_or(&path, |one| &one.path)).to_owned();
+            for pattern in included(tool, &String::from_utf8_lossy(&bytes)) {
+                queue.extend(self.matches(&joined(&here, &pattern)));
             }
+            found.push(RecipeFile { path, verdict, bytes });
         }
         found
     }
@@ -118,10 +117,7 @@ impl Collector<'_> {
         {
             return;
         }
-        let bytes = match self.places.read(&landed.path, MOST_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.unreadable(&landed.path, &error),
-        };
+        let Some(bytes) = self.contents(&landed.path) else { return };
         let mut listed = String::new();
         for variable in file_variables(&bytes) {
             let FileVariable { name, value, .. } = variable;
@@ -131,7 +127,7 @@ impl Collector<'_> {
             }
         }
         if verdict == PathVerdict::Closure && !listed.is_empty() {
-            self.insert(&format!("{}#variables", landed.path), EntryKind::File, listed.into_bytes());
+            self.insert(&format!("{}#variables", landed.path), EntryKind::File, listed.into_bytes().into());
         }
     }
 
