@@ -16,6 +16,7 @@ pub use evaluate::{
     Name, NamePart, NameUse, Round, Taint, Value, evaluate,
 };
 pub use imports::{Import, ImportTarget, UNKNOWN, imports};
+pub use plugward_types::Obfuscation;
 pub use program::{
     CallKind, Function, FunctionId, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind, Text,
     Variable,
