@@ -204,22 +204,23 @@ impl Collector<'_> {
             FileLanguage::JavaScript => Language::JavaScript,
             FileLanguage::Python => Language::Python,
         };
-        let found = imports(language, bytes, path);
-        for import in &found {
-            if let (Language::Python, ImportTarget::Directory(at)) = (language, &import.target) {
+        let found = imports(language, bytes, path).into_iter().map(|one| (one.target, one.directory));
+        let found: BTreeSet<(ImportTarget, Option<String>)> = found.collect();
+        for (target, _) in &found {
+            if let (Language::Python, ImportTarget::Directory(at)) = (language, target) {
                 let directories = self.expanded(at, start);
                 self.python.extend(directories.iter().map(|at| joined(start, at)));
             }
         }
-        for import in found {
-            let directories = import.directory.iter().flat_map(|at| self.expanded(at, start));
+        for (target, directory) in found {
+            let directories = directory.iter().flat_map(|at| self.expanded(at, start));
             let starts: Vec<String> = directories
                 .map(|at| joined(start, &at))
                 .filter(|at| self.places.land(at).landing == Landing::Directory)
                 .collect();
             let starts = if starts.is_empty() { vec![start.to_owned()] } else { starts };
             for start in starts {
-                self.import(&import.target, language, path, &start);
+                self.import(&target, language, path, &start);
             }
         }
     }
