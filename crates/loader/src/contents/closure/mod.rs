@@ -1,6 +1,7 @@
 //! The closure of a row: the files outside its own tree that its commands can run, with what these import and start.
 
 mod follow;
+mod patterns;
 pub(crate) mod place;
 mod recipes;
 mod record;
@@ -10,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plugward_commands::{
-    CodeLanguage, CommandError, CommandLine, CommandWord, OpenWordKind, PathText, StartTarget,
-    StartedProgram, WordPart, extensions, read_argv, read_command, read_variable,
+    CodeLanguage, CommandError, CommandLine, OpenWordKind, PathText, StartTarget, StartedProgram, extensions,
+    read_argv, read_command, read_variable,
 };
 use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind};
+use plugward_readers::UNKNOWN;
 use plugward_scanner::{Content, Entry, Lens, RoleHint};
 use plugward_tree_lock::{EntryKind, Snapshot, TreeList};
 use plugward_types::{Digest, FileRole};
@@ -28,6 +30,7 @@ use crate::report::text::plain;
 use crate::run::examined::Examined;
 use crate::run::outcome::{GateOutcome, Weight};
 use follow::{FileLanguage, Job};
+use patterns::ANY;
 use place::{Landed, Landing, Places};
 use record::ClosureRecord;
 use scope::{PathVerdict, RowOwner, Scope};
@@ -181,6 +184,7 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         recipes: BTreeSet::new(),
         modules: BTreeSet::new(),
         is_full: false,
+        names_top: false,
     };
     collector.variables();
     for manifest in manifests(one.lookup_views()) {
@@ -259,6 +263,8 @@ struct Collector<'a> {
     /// The modules that were looked up: name, directory, and the number of other directories.
     modules: BTreeSet<(String, String, usize)>,
     is_full: bool,
+    /// `true` if the current script asks for the top of its repository.
+    names_top: bool,
 }
 
 impl Collector<'_> {
@@ -404,95 +410,18 @@ impl Collector<'_> {
         for program in &line.programs {
             self.on_search_path(program, start, origin);
             self.work_directory(program, start);
-            if matches!(origin, Origin::Body) && program.name.literal().as_deref() == Some("find") {
-                self.found_files(program, &joined(start, program.directory.as_str()), start);
-            }
+            self.given_files(program, start);
             for target in &program.starts {
                 self.target(target, Some(program), start, origin);
             }
         }
         let Origin::Host(place) = origin else {
-            for open in &line.open_words {
-                self.open_path(&open.word, start);
-            }
-            return;
+            return self.listed_files(&line, start, file);
         };
         for open in &line.open_words {
             // The scan judges what the argument of an unknown program may be.
             if open.kind != OpenWordKind::UnknownProgram {
                 self.unresolved(place, open.word.shown());
-            }
-        }
-    }
-
-    /// Takes the files that a path with an unknown part can mean in a script: the code in the directory that it names.
-    fn open_path(&mut self, word: &CommandWord, start: &str) {
-        for parts in word.values() {
-            let pattern: String = parts
-                .iter()
-                .map(|part| match part {
-                    WordPart::Text(text) => text.as_str(),
-                    _ => "*",
-                })
-                .collect();
-            // Without a directory in front of the unknown part, the path can mean any file.
-            let known = pattern.split('*').next().unwrap_or_default();
-            if !known.trim_matches(['/', '.']).contains(|c: char| c.is_alphanumeric()) || !known.contains('/')
-            {
-                continue;
-            }
-            for path in self.matches(&joined(start, &pattern)) {
-                self.code_file(&path, start);
-            }
-        }
-    }
-
-    /// Takes a file that can be code by its name or its execute bit.
-    fn code_file(&mut self, path: &str, start: &str) {
-        let is_code = match self.places.land(path).landing {
-            Landing::File { is_executable, .. } => is_executable || FileLanguage::is_code(path),
-            _ => false,
-        };
-        if is_code {
-            self.file(path, &[], None, start, Origin::Body);
-        }
-    }
-
-    /// Takes the code in the directories whose files a script finds and starts.
-    fn found_files(&mut self, program: &StartedProgram, directory: &str, start: &str) {
-        let words: Vec<String> =
-            program.arguments.iter().map(|word| word.literal().unwrap_or_default()).collect();
-        // Only what starts the files counts: `-exec rm` and `-exec sh -c CODE` have them as data.
-        let starts = |pair: &[String]| match pair {
-            [option, program, next] if option.starts_with("-exec") || option.starts_with("-ok") => {
-                let name = program.rsplit('/').next().unwrap_or(program);
-                program.starts_with("{}")
-                    || FileLanguage::of_program(name).is_some() && !next.starts_with('-')
-            }
-            _ => false,
-        };
-        if !words.windows(3).any(starts) {
-            return;
-        }
-        let mut queue: Vec<String> = words
-            .iter()
-            .take_while(|word| !word.starts_with(['-', '(', '!']))
-            .map(|word| joined(directory, word))
-            .collect();
-        let mut left = MOST_FILES;
-        while let Some(at) = queue.pop() {
-            let Some(rest) = left.checked_sub(1) else { return self.full() };
-            left = rest;
-            let landed = self.places.land(&at);
-            match landed.landing {
-                Landing::Directory
-                    if !scope::is_dependency(&landed.path) && self.scope.reaches(&landed.path) =>
-                {
-                    let Some(names) = self.places.names(&landed.path) else { return self.full() };
-                    queue.extend(names.iter().map(|name| format!("{}/{name}", landed.path)));
-                }
-                Landing::File { .. } => self.code_file(&at, start),
-                _ => {}
             }
         }
     }
@@ -508,6 +437,13 @@ impl Collector<'_> {
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let directory = program.map_or_else(|| start.to_owned(), |one| joined(start, one.directory.as_str()));
         match target {
+            // Quotes hide unknown parts and patterns from the shell, and a list of words has none.
+            StartTarget::File(path)
+                if matches!(origin, Origin::Body) && path.as_str().contains(['$', '*']) =>
+            {
+                let pattern = path.as_str().replace(UNKNOWN, &ANY.to_string());
+                self.code_at(&joined(start, &pattern), None, &directory);
+            }
             StartTarget::File(path) => {
                 let language = FileLanguage::of_program(&name);
                 self.file(&joined(start, path.as_str()), extensions(&name), language, &directory, origin);
@@ -630,6 +566,15 @@ impl Collector<'_> {
     ) {
         if let Some(path) = self.own_relative(landed) {
             return self.queue_file(path, language, start);
+        }
+        // A script can ask git for the repository of a plugin that is used in place.
+        if let Some(rest) = place::inside(&landed.path, scope::PROJECT)
+            && self.names_top
+            && matches!(origin, Origin::Body)
+        {
+            let named = format!("{}/{rest}", self.scope.top());
+            let landed = self.places.land(&named);
+            return self.take(&named, &landed, language, start, origin);
         }
         match (self.scope.verdict(named, landed, &self.places), origin) {
             (PathVerdict::Own, _) => self.queue_file(landed.path.clone(), language, start),
@@ -754,40 +699,6 @@ impl Collector<'_> {
         }
     }
 
-    /// Expands a pattern, component by component.
-    fn matches(&mut self, pattern: &str) -> Vec<String> {
-        let mut found = vec![String::new()];
-        for part in pattern.split('/').filter(|part| !part.is_empty()) {
-            let is_pattern = part.contains(['*', '?', '[']);
-            let mut next = Vec::new();
-            for directory in found {
-                if !is_pattern {
-                    next.push(format!("{directory}/{part}"));
-                    continue;
-                }
-                let real = self.places.land(&format!("{directory}/")).path;
-                let landed = self.places.land(&real).landing;
-                let names = match self.places.names(&real) {
-                    Some(names) => names,
-                    // More names than are listed can be among the matches.
-                    None if landed == Landing::Directory => {
-                        self.full();
-                        return Vec::new();
-                    }
-                    None => Vec::new(),
-                };
-                let names = names.into_iter().filter(|name| glob(part.as_bytes(), name.as_bytes()));
-                next.extend(names.map(|name| format!("{directory}/{name}")));
-            }
-            if next.len() > MOST_FILES {
-                self.full();
-                return Vec::new();
-            }
-            found = next;
-        }
-        found
-    }
-
     fn finish(&mut self) -> ClosureResult {
         let mut closure = core::mem::take(&mut self.closure);
         let names: BTreeSet<String> = closure.entries.keys().cloned().collect();
@@ -832,45 +743,6 @@ fn listed(shown: &str) -> String {
     name
 }
 
-/// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself.
-fn glob(pattern: &[u8], name: &[u8]) -> bool {
-    if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
-        return false;
-    }
-    let (mut at, mut from) = (0_usize, 0_usize);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        let step = match (pattern.get(at), name.get(from)) {
-            (None, None) => return true,
-            (Some(b'*'), _) => {
-                star = Some((at, from));
-                at = at.saturating_add(1);
-                continue;
-            }
-            (Some(b'?'), Some(_)) => Some(1),
-            // A set of characters; any character counts, since this can only add files.
-            (Some(b'['), Some(_)) => {
-                let rest = pattern.get(at..).unwrap_or_default();
-                rest.iter().skip(2).position(|byte| *byte == b']').map(|end| end.saturating_add(3))
-            }
-            (Some(one), Some(other)) if one == other => Some(1),
-            _ => None,
-        };
-        match (step, star) {
-            (Some(step), _) => {
-                at = at.saturating_add(step);
-                from = from.saturating_add(1);
-            }
-            (None, Some((before, tried))) if tried < name.len() => {
-                at = before.saturating_add(1);
-                from = tried.saturating_add(1);
-                star = Some((before, from));
-            }
-            (None, _) => return false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -885,18 +757,5 @@ mod tests {
             all.iter().map(|name| format!("f {} 0 {name}\n", sha256(b"").hex())).collect();
         let text = format!("plugtree-v1\n{}", rows.concat());
         assert!(TreeList::parse(&text).is_ok(), "{text}");
-    }
-
-    #[test]
-    fn patterns_match_as_in_a_shell() {
-        for (pattern, name) in
-            [("*.sh", "a.sh"), ("a?c", "abc"), ("[ab].sh", "b.sh"), ("*", "a"), ("a*b*c", "axbxc")]
-        {
-            assert!(glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
-        }
-        for (pattern, name) in [("*.sh", "a.py"), ("*.sh", ".a.sh"), ("a?c", "ac"), ("a*b", "axc"), ("", "a")]
-        {
-            assert!(!glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
-        }
     }
 }

@@ -13,7 +13,7 @@ use super::scope::PathVerdict;
 use super::{Collector, Origin};
 
 /// The most bytes of a file with recipes.
-const MOST_FILE: u64 = 4 << 20;
+pub(super) const MOST_FILE: u64 = 4 << 20;
 
 /// A recipe as its file contains it.
 struct Recipe {
