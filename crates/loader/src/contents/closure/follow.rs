@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plugward_commands::{extensions, read_argv, read_command, read_script};
 use plugward_readers::{ImportTarget, Language, UNKNOWN, imports};
 use plugward_scanner::Lens;
-use plugward_tree_lock::{EntryKind, Snapshot};
+use plugward_tree_lock::{EntryKind, Snapshot, SnapshotEntry};
 
 use super::patterns::ANY;
 use super::place::{Landing, directory, inside, normalized};
@@ -103,12 +103,11 @@ impl Collector<'_> {
         while let Some(Job { path, language, start }) = self.queue.pop() {
             let outside;
             let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
-            let bytes = match &own {
-                Some(path) => snapshot.file(path).map(|entry| entry.bytes()),
-                None => {
-                    outside = self.closure_bytes(&path);
-                    outside.as_deref()
-                }
+            let bytes = if let Some(path) = &own {
+                snapshot.file(path).map(SnapshotEntry::bytes)
+            } else {
+                outside = self.closure_bytes(&path);
+                outside.as_deref()
             };
             let Some(bytes) = bytes else { continue };
             let Some(language) = language.or_else(|| FileLanguage::of_file(&path, bytes)) else { continue };

@@ -248,7 +248,7 @@ impl<'a> Places<'a> {
                 Ok(meta) => format!("{} {} {:o}", meta.kind(), meta.uid(), meta.mode()),
                 Err(obstacle) => format!("{obstacle:?}"),
             },
-            Lookup::Contents => sha256(&self.read(path, MOST_BYTES).ok()?).hex(),
+            Lookup::Contents => sha256(&self.read(path, MOST_BYTES).ok()?).to_string(),
             Lookup::Names => sha256(self.names(path)?.join("/").as_bytes()).hex(),
         })
     }

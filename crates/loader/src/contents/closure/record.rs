@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plugward_manifest::Manifest;
+use plugward_manifest::{ForeignText, Manifest};
 use plugward_scanner::{Lens, MatchCache};
 use plugward_tree_lock::{EntryKind, Snapshot};
 use plugward_types::Digest;
@@ -58,7 +58,7 @@ impl<'a> ClosureRecord<'a> {
         let items = |manifest: &Manifest| {
             let items = manifest.surface().iter().filter(|item| runs(item));
             // The debug form of a text contains its length alone.
-            let items = items.map(|item| (item, item.text().map(|text| text.as_untrusted())));
+            let items = items.map(|item| (item, item.text().map(ForeignText::as_untrusted)));
             format!("{:?} {:?}", manifest.dialect(), items.collect::<Vec<_>>())
         };
         let commands: Vec<String> = manifests(one.lookup_views()).map(items).collect();
@@ -92,11 +92,14 @@ impl<'a> ClosureRecord<'a> {
             } else if row == ENTRY {
                 let (name, shown, kind) = (fields.next()?, fields.next()?.to_owned(), fields.next()?);
                 let (lens, digest, text) = (fields.next()?, fields.next()?, fields.next()?);
-                let bytes = contents.get(digest).cloned().unwrap_or_else(|| text.as_bytes().into());
+                let (digest, bytes) = match contents.get(digest) {
+                    Some(bytes) => (digest.parse().ok()?, Arc::clone(bytes)),
+                    None => (sha256(text.as_bytes()), text.as_bytes().into()),
+                };
                 let entry = ClosureEntry {
                     shown,
                     kind: KINDS.into_iter().find(|known| kind.chars().eq([known.letter()]))?,
-                    digest: sha256(&bytes),
+                    digest,
                     lens: Lens::ALL.into_iter().find(|known| known.as_str() == lens),
                     bytes,
                     order: entries.len(),
@@ -129,7 +132,7 @@ impl<'a> ClosureRecord<'a> {
         }
         let lookups = places.lookups();
         // A path of settings can contain what they keep secret.
-        let paths: String = lookups.iter().map(|(_, path)| format!("{path}\n")).collect();
+        let paths = lookups.iter().map(|(_, path)| path.as_str()).collect::<Vec<_>>().join("\n");
         if secrets::without(&paths) != paths {
             return None;
         }
@@ -151,7 +154,7 @@ impl<'a> ClosureRecord<'a> {
         let mut entries: Vec<(&String, &ClosureEntry)> = closure.entries.iter().collect();
         entries.sort_by_key(|(_, entry)| entry.order);
         for (name, entry) in entries {
-            let (kind, digest) = (entry.kind.letter().to_string(), entry.digest.hex());
+            let (kind, digest) = (entry.kind.letter().to_string(), entry.digest.to_string());
             let lens = entry.lens.map_or("", Lens::as_str);
             // Links and recipes are no files that were read.
             let inline = if read.contains(&digest) { "" } else { core::str::from_utf8(&entry.bytes).ok()? };
