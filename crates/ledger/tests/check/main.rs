@@ -1,6 +1,6 @@
 //! The public interface, on files and on the directory in memory.
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failed test")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by a panic")]
 
 mod disk;
 mod faults;
@@ -102,7 +102,7 @@ impl Fold for Counter {
 
     fn restore(&mut self, state: &RecordValue) -> Option<()> {
         self.notes = state.get("notes")?.as_number()?;
-        self.last = state.get("last")?.as_text()?.to_owned();
+        state.get("last")?.as_text()?.clone_into(&mut self.last);
         Some(())
     }
 
