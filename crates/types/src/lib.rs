@@ -12,6 +12,7 @@ mod key;
 mod lines;
 mod rule;
 mod time;
+pub mod word_list;
 
 pub use address::{Address, AddressParts};
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};

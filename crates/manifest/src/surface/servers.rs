@@ -12,19 +12,8 @@ use crate::surface::prompts::has_ending;
 use crate::surface::{Coverage, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 
 /// The keys of a server that are read on their own; the others are stored as written.
-const READ: &[&str] = &[
-    "args",
-    "command",
-    "cwd",
-    "env",
-    "headers",
-    "headersHelper",
-    "httpUrl",
-    "name",
-    "transport",
-    "type",
-    "url",
-];
+const READ: &[&str] =
+    plugward_types::words!["args command cwd env headers headersHelper httpUrl name transport type url",];
 
 /// The list of servers that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]

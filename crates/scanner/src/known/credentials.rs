@@ -2,43 +2,13 @@
 //! here.
 
 /// Parts of the paths of files that contain little else than credentials.
-const FILES: &[&str] = &[
-    "/.aws/credentials",
-    "/.netrc",
-    "/.pypirc",
-    "/.git-credentials",
-    "/.config/gh/hosts.yml",
-    "/.kube/config",
-    "/.docker/config.json",
-    "/.gnupg/",
-    "/.config/gcloud",
-    "application_default_credentials.json",
-    "/etc/shadow",
-    "/.claude/.credentials.json",
-    "/.claude.json",
-    "/.codex/auth.json",
-    "/.gemini/oauth_creds.json",
-    "/.bash_history",
-    "/.zsh_history",
-    "/login.keychain",
-    "keychain-db",
-    "/login data",
-    "/cookies.sqlite",
-    "/network/cookies",
-    "/default/cookies",
-    "/logins.json",
-    "/key4.db",
-    "/wallet.dat",
-    "/.electrum/",
-    "/.config/solana",
-    "/.solana/",
-    "/keystore/",
-    "/.terraform.d/credentials",
-    "/.vault-token",
-    "/.npmrc",
-    "/.yarnrc.yml",
-    "/.cargo/credentials",
-    "/proc/self/environ",
+const FILES: &[&str] = plugward_types::words![
+    "/.aws/credentials /.netrc /.pypirc /.git-credentials /.config/gh/hosts.yml /.kube/config",
+    "/.docker/config.json /.gnupg/ /.config/gcloud application_default_credentials.json /etc/shadow",
+    "/.claude/.credentials.json /.claude.json /.codex/auth.json /.gemini/oauth_creds.json /.bash_history",
+    "/.zsh_history /login.keychain keychain-db /cookies.sqlite /network/cookies /default/cookies",
+    "/logins.json /key4.db /wallet.dat /.electrum/ /.config/solana /.solana/ /keystore/",
+    "/.terraform.d/credentials /.vault-token /.npmrc /.yarnrc.yml /.cargo/credentials /proc/self/environ",
 ];
 
 /// File names of private keys.
@@ -54,6 +24,7 @@ pub(crate) fn is_file(path: &[u8]) -> bool {
     let environ = lower.starts_with(b"/proc/") && lower.ends_with(b"/environ");
     KEYS.iter().any(|key| holds(key))
         || holds("/.ssh/")
+        || holds("/login data")
         || lower.ends_with(b"/.ssh")
         || environ
         || FILES.iter().any(|part| holds(part))
@@ -77,17 +48,8 @@ pub(crate) fn is_telling(path: &[u8]) -> bool {
 }
 
 /// Words in the names of variables that contain secrets.
-const SECRETS: &[&str] = &[
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "APIKEY",
-    "ACCESS_KEY",
-    "PRIVATE_KEY",
-    "CREDENTIAL",
-    "AUTH_KEY",
+const SECRETS: &[&str] = plugward_types::words![
+    "TOKEN SECRET PASSWORD PASSWD API_KEY APIKEY ACCESS_KEY PRIVATE_KEY CREDENTIAL AUTH_KEY",
 ];
 
 /// Returns `true` if the name of a variable suggests a secret.

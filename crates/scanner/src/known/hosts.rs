@@ -90,60 +90,20 @@ pub(crate) fn is_public_ip(address: &Address) -> bool {
 
 /// Default package indexes of languages. A name covers its subdomains; a name with a path covers everything under that
 /// path.
-const INDEXES: &[&str] = &[
-    "registry.npmjs.org",
-    "registry.npmjs.com",
-    "registry.yarnpkg.com",
-    "jsr.io",
-    "pypi.org",
-    "pypi.python.org",
-    "pythonhosted.org",
-    "download.pytorch.org",
-    "crates.io",
-    "github.com/rust-lang/crates.io-index",
-    "proxy.golang.org",
-    "sum.golang.org",
-    "rubygems.org",
-    "repo1.maven.org",
-    "repo.maven.apache.org",
-    "central.sonatype.com",
-    "maven.google.com",
-    "plugins.gradle.org",
-    "packagist.org",
-    "conda.anaconda.org",
-    "repo.anaconda.com",
+const INDEXES: &[&str] = plugward_types::words![
+    "registry.npmjs.org registry.npmjs.com registry.yarnpkg.com jsr.io pypi.org pypi.python.org",
+    "pythonhosted.org download.pytorch.org crates.io github.com/rust-lang/crates.io-index proxy.golang.org",
+    "sum.golang.org rubygems.org repo1.maven.org repo.maven.apache.org central.sonatype.com maven.google.com",
+    "plugins.gradle.org packagist.org conda.anaconda.org repo.anaconda.com",
 ];
 
 /// Hosts of model vendors. Of clouds whose customers can create subdomains, only the model service is listed.
-const MODELS: &[&str] = &[
-    "anthropic.com",
-    "claude.ai",
-    "openai.com",
-    "openai.azure.com",
-    "cognitiveservices.azure.com",
-    "services.ai.azure.com",
-    "generativelanguage.googleapis.com",
-    "aiplatform.googleapis.com",
-    "mistral.ai",
-    "cohere.com",
-    "cohere.ai",
-    "groq.com",
-    "openrouter.ai",
-    "x.ai",
-    "deepseek.com",
-    "together.xyz",
-    "together.ai",
-    "fireworks.ai",
-    "perplexity.ai",
-    "dashscope.aliyuncs.com",
-    "moonshot.cn",
-    "moonshot.ai",
-    "bigmodel.cn",
-    "z.ai",
-    "router.huggingface.co",
-    "api-inference.huggingface.co",
-    "githubcopilot.com",
-    "cerebras.ai",
+const MODELS: &[&str] = plugward_types::words![
+    "anthropic.com claude.ai openai.com openai.azure.com cognitiveservices.azure.com services.ai.azure.com",
+    "generativelanguage.googleapis.com aiplatform.googleapis.com mistral.ai cohere.com cohere.ai groq.com",
+    "openrouter.ai x.ai deepseek.com together.xyz together.ai fireworks.ai perplexity.ai",
+    "dashscope.aliyuncs.com moonshot.cn moonshot.ai bigmodel.cn z.ai router.huggingface.co",
+    "api-inference.huggingface.co githubcopilot.com cerebras.ai",
 ];
 
 /// Model services with the region inside the host name: prefix and suffix.

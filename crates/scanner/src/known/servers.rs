@@ -49,31 +49,11 @@ const SERVICES: &[Service] = &[
 ];
 
 /// Publishers and packages of servers that others imitate.
-const PACKAGES: &[&str] = &[
-    "@anthropic-ai",
-    "@azure-devops",
-    "@browserbase",
-    "@cloudflare",
-    "@modelcontextprotocol",
-    "@microsoft",
-    "@notionhq",
-    "@playwright",
-    "@sentry",
-    "@stripe",
-    "@supabase",
-    "@upstash",
-    "chrome-devtools-mcp",
-    "context7-mcp",
-    "firecrawl-mcp",
-    "server-filesystem",
-    "server-github",
-    "server-memory",
-    "server-puppeteer",
-    "server-sequential-thinking",
-    "mcp-server-fetch",
-    "mcp-server-git",
-    "mcp-server-sqlite",
-    "mcp-server-time",
+const PACKAGES: &[&str] = plugward_types::words![
+    "@anthropic-ai @azure-devops @browserbase @cloudflare @modelcontextprotocol @microsoft @notionhq",
+    "@playwright @sentry @stripe @supabase @upstash chrome-devtools-mcp context7-mcp firecrawl-mcp",
+    "server-filesystem server-github server-memory server-puppeteer server-sequential-thinking",
+    "mcp-server-fetch mcp-server-git mcp-server-sqlite mcp-server-time",
 ];
 
 /// Shorter words resemble too many others.

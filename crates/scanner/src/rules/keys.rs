@@ -44,25 +44,11 @@ fn is_secret_file(value: &[u8]) -> bool {
     let parts = || lower.split(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'=' | b',' | b';' | b'(' | b')'));
     let keys = parts().filter(|part| is_key(part)).count();
     let public = parts().filter(|part| is_key(part) && is_public(part)).count();
-    let others = [
-        "aws",
-        "netrc",
-        "npmrc",
-        "git-credentials",
-        "hosts.yml",
-        "kube",
-        "docker",
-        "gnupg",
-        "shadow",
-        "login data",
-        "cookies",
-        "keychain",
-        "wallet",
-        "environ",
-        "/proc/",
-        "gcloud",
+    let others: &[&str] = plugward_types::words![
+        "aws netrc npmrc git-credentials hosts.yml kube docker gnupg shadow cookies keychain wallet environ",
+        "/proc/ gcloud",
     ];
-    keys > public || others.iter().any(|word| holds(&lower, word))
+    keys > public || holds(&lower, "login data") || others.iter().any(|word| holds(&lower, word))
 }
 
 /// Returns `true` if a text names hosts, and one of them is neither known nor this machine.
@@ -140,31 +126,14 @@ fn is_switch(value: &[u8]) -> bool {
 }
 
 /// Options that tune a runtime and load nothing.
-const TUNING: &[&[u8]] = &[
-    b"--enable-source-maps",
-    b"--stack-trace-limit",
-    b"--unhandled-rejections",
-    b"--throw-deprecation",
-    b"--pending-deprecation",
-    b"--dns-result-order",
-    b"--openssl-legacy-provider",
-    b"--experimental-vm-modules",
-    b"--experimental-strip-types",
-    b"--experimental-transform-types",
-    b"--experimental-wasm-modules",
-    b"--experimental-json-modules",
-    b"--experimental-fetch",
-    b"--experimental-global-webcrypto",
-    b"--experimental-webstorage",
-    b"--experimental-sqlite",
-    b"--experimental-require-module",
-    b"--experimental-import-meta-resolve",
-    b"--experimental-specifier-resolution",
-    b"--expose-gc",
-    b"--preserve-symlinks",
-    b"--disable-warning",
-    b"--abort-on-uncaught-exception",
-    b"--use-system-ca",
+const TUNING: &[&[u8]] = plugward_types::byte_words![
+    "--enable-source-maps --stack-trace-limit --unhandled-rejections --throw-deprecation",
+    "--pending-deprecation --dns-result-order --openssl-legacy-provider --experimental-vm-modules",
+    "--experimental-strip-types --experimental-transform-types --experimental-wasm-modules",
+    "--experimental-json-modules --experimental-fetch --experimental-global-webcrypto",
+    "--experimental-webstorage --experimental-sqlite --experimental-require-module",
+    "--experimental-import-meta-resolve --experimental-specifier-resolution --expose-gc --preserve-symlinks",
+    "--disable-warning --abort-on-uncaught-exception --use-system-ca",
 ];
 
 /// Prefixes of such options.
@@ -215,6 +184,14 @@ fn requires_file(value: &[u8]) -> bool {
     })
 }
 
+/// Variables that name a program, file or directory, which is harmless at its usual place.
+const PROGRAMS: &[&[u8]] = plugward_types::byte_words![
+    "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_PAGER PAGER MANPAGER",
+    "EDITOR VISUAL SUDO_EDITOR BROWSER LESSOPEN LESSCLOSE GCONV_PATH OPENSSL_ENGINES OPENSSL_MODULES ZDOTDIR",
+    "PYTHONHOME PHPRC PHP_INI_SCAN_DIR R_PROFILE_USER CORECLR_PROFILER_PATH COR_PROFILER_PATH",
+    "NPM_CONFIG_SCRIPT_SHELL",
+];
+
 /// Returns whether a value loads code, as the variable's name decides; `None` for a variable that always loads code.
 fn by_name(name: &[u8], value: &[u8]) -> Option<bool> {
     let answer = match name.to_ascii_uppercase().as_slice() {
@@ -230,31 +207,7 @@ fn by_name(name: &[u8], value: &[u8]) -> Option<bool> {
             .any(|head| value.starts_with(head)),
         b"PYTHONWARNINGS" => holds_any(value, &[b"antigravity"]),
         b"BUN_OPTIONS" => words(value).any(|word| word == b"-r" || word.starts_with(b"--preload")),
-        b"GIT_EXTERNAL_DIFF"
-        | b"GIT_PROXY_COMMAND"
-        | b"GIT_SSH"
-        | b"GIT_EXEC_PATH"
-        | b"GIT_TEMPLATE_DIR"
-        | b"GIT_PAGER"
-        | b"PAGER"
-        | b"MANPAGER"
-        | b"EDITOR"
-        | b"VISUAL"
-        | b"SUDO_EDITOR"
-        | b"BROWSER"
-        | b"LESSOPEN"
-        | b"LESSCLOSE"
-        | b"GCONV_PATH"
-        | b"OPENSSL_ENGINES"
-        | b"OPENSSL_MODULES"
-        | b"ZDOTDIR"
-        | b"PYTHONHOME"
-        | b"PHPRC"
-        | b"PHP_INI_SCAN_DIR"
-        | b"R_PROFILE_USER"
-        | b"CORECLR_PROFILER_PATH"
-        | b"COR_PROFILER_PATH"
-        | b"NPM_CONFIG_SCRIPT_SHELL" => is_loose(value),
+        name if PROGRAMS.contains(&name) => is_loose(value),
         _ => return None,
     };
     Some(answer)

@@ -19,16 +19,8 @@ pub(crate) fn holds(check: Check, matched: &[u8]) -> bool {
 
 fn is_placeholder(matched: &[u8]) -> bool {
     let lower = matched.to_ascii_lowercase();
-    let words = [
-        "example",
-        "xxxx",
-        "placeholder",
-        "your",
-        "dummy",
-        "redacted",
-        "0000000000",
-        "123456789",
-        "abcdefghij",
+    let words: &[&str] = plugward_types::words![
+        "example xxxx placeholder your dummy redacted 0000000000 123456789 abcdefghij",
     ];
     words.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }

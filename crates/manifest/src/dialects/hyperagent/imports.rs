@@ -133,22 +133,8 @@ struct Lexer<'t> {
 }
 
 /// Keywords that an expression follows, so that a `/` starts a regular expression.
-const OPENING_WORDS: &[&str] = &[
-    "await",
-    "case",
-    "delete",
-    "do",
-    "else",
-    "in",
-    "instanceof",
-    "new",
-    "of",
-    "return",
-    "throw",
-    "typeof",
-    "void",
-    "yield",
-];
+const OPENING_WORDS: &[&str] =
+    plugward_types::words!["await case delete do else in instanceof new of return throw typeof void yield",];
 
 impl<'t> Lexer<'t> {
     fn rest(&self) -> &'t str {

@@ -284,26 +284,9 @@ fn stands(head: &[Token]) -> bool {
 }
 
 fn is_helper(word: &str) -> bool {
-    matches!(
-        word,
-        "do" | "does"
-            | "did"
-            | "must"
-            | "should"
-            | "shall"
-            | "may"
-            | "can"
-            | "could"
-            | "would"
-            | "will"
-            | "is"
-            | "are"
-            | "be"
-            | "instructed"
-            | "told"
-            | "asked"
-            | "ought"
-            | "sure"
-            | "careful"
-    )
+    plugward_types::words![
+        "do does did must should shall may can could would will is are be instructed told asked ought sure",
+        "careful",
+    ]
+    .contains(&word)
 }

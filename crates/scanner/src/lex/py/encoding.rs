@@ -5,29 +5,9 @@ use crate::scan::sink::{EmbeddedText, Sink};
 use crate::text::view::{Obfuscations, View};
 
 /// Encodings in which ASCII is ASCII and nothing else can be code.
-const PLAIN: &[&str] = &[
-    "utf8",
-    "utf8sig",
-    "u8",
-    "cp65001",
-    "ascii",
-    "usascii",
-    "646",
-    "ansix341968",
-    "latin1",
-    "latin",
-    "l1",
-    "iso88591",
-    "iso885915",
-    "latin9",
-    "cp1252",
-    "windows1252",
-    "8859",
-    "cp819",
-    "utf8unix",
-    "utf8dos",
-    "utf8mac",
-    "latin1unix",
+const PLAIN: &[&str] = plugward_types::words![
+    "utf8 utf8sig u8 cp65001 ascii usascii 646 ansix341968 latin1 latin l1 iso88591 iso885915 latin9 cp1252",
+    "windows1252 8859 cp819 utf8unix utf8dos utf8mac latin1unix",
 ];
 
 /// Finds the declared encoding: `coding:` or `coding=` in a comment on the first two lines.

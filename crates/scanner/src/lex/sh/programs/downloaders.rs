@@ -3,51 +3,14 @@
 use crate::rules::CommandTable;
 
 /// Programs that always download, besides those that rules name.
-const ALWAYS: &[&[u8]] = &[
-    b"curl-impersonate",
-    b"hurl",
-    b"lftp",
-    b"lftpget",
-    b"mosquitto_sub",
-    b"puf",
-    b"snarf",
-    b"smbclient",
-    b"tnftp",
-    b"wcurl",
-    b"websocat",
-    b"wscat",
+const ALWAYS: &[&[u8]] = plugward_types::byte_words![
+    "curl-impersonate hurl lftp lftpget mosquitto_sub puf snarf smbclient tnftp wcurl websocat wscat",
 ];
 
 /// Programs in the rules that download. The rules also name local programs as sources.
-const NAMED: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "fetch",
-    "nc",
-    "ncat",
-    "netcat",
-    "aria2c",
-    "axel",
-    "http",
-    "https",
-    "xh",
-    "curlie",
-    "lynx",
-    "links",
-    "elinks",
-    "w3m",
-    "lwp-request",
-    "lwp-download",
-    "GET",
-    "tftp",
-    "ftp",
-    "openssl",
-    "ssh",
-    "socat",
-    "gh",
-    "aws",
-    "gsutil",
+const NAMED: &[&str] = plugward_types::words![
+    "curl wget wget2 fetch nc ncat netcat aria2c axel http https xh curlie lynx links elinks w3m lwp-request",
+    "lwp-download GET tftp ftp openssl ssh socat gh aws gsutil",
 ];
 
 /// Returns the taint bits of all sources on other hosts.
@@ -56,18 +19,8 @@ pub(in crate::lex::sh) fn remote(table: &CommandTable) -> u128 {
 }
 
 /// Names by which inline code sends a request; they count if an address is next to them.
-const ASKS: &[&[u8]] = &[
-    b"get",
-    b"open",
-    b"fetch",
-    b"read",
-    b"download",
-    b"request",
-    b"urllib",
-    b"lwp",
-    b"curl",
-    b"http.client",
-];
+const ASKS: &[&[u8]] =
+    plugward_types::byte_words!["get open fetch read download request urllib lwp curl http.client",];
 
 /// Returns whether a program prints data from another host, from its arguments; `None` leaves it to the
 /// rules.
@@ -142,20 +95,7 @@ pub(in crate::lex::sh) fn is_connection(target: &[u8]) -> bool {
 
 /// Returns `true` if a program copies files from another host.
 pub(in crate::lex::sh) fn copies(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"ADD"
-            | b"add"
-            | b"scp"
-            | b"rsync"
-            | b"git"
-            | b"gh"
-            | b"hg"
-            | b"svn"
-            | b"aws"
-            | b"gsutil"
-            | b"gcloud"
-    )
+    plugward_types::byte_words!["ADD add scp rsync git gh hg svn aws gsutil gcloud"].contains(&name)
 }
 
 /// Returns `true` if `git` checks out a full digest or verifies a signature.
@@ -167,31 +107,10 @@ pub(in crate::lex::sh) fn pins(args: &[&[u8]]) -> bool {
 }
 
 /// Options of clone commands that take the next word.
-const CLONE_VALUED: &[&[u8]] = &[
-    b"-b",
-    b"-o",
-    b"-u",
-    b"-c",
-    b"-j",
-    b"-r",
-    b"--branch",
-    b"--origin",
-    b"--depth",
-    b"--upload-pack",
-    b"--reference",
-    b"--config",
-    b"--template",
-    b"--separate-git-dir",
-    b"--jobs",
-    b"--filter",
-    b"--shallow-since",
-    b"--shallow-exclude",
-    b"--server-option",
-    b"--rev",
-    b"--updaterev",
-    b"--revision",
-    b"--username",
-    b"--password",
+const CLONE_VALUED: &[&[u8]] = plugward_types::byte_words![
+    "-b -o -u -c -j -r --branch --origin --depth --upload-pack --reference --config --template",
+    "--separate-git-dir --jobs --filter --shallow-since --shallow-exclude --server-option --rev --updaterev",
+    "--revision --username --password",
 ];
 
 /// Returns the directory into which `git clone`, `gh repo clone`, `hg clone` or `svn checkout` puts a

@@ -465,25 +465,8 @@ impl Parser<'_, '_, '_> {
         ) {
             return false;
         }
-        let words: &[&[u8]] = &[
-            b"if",
-            b"then",
-            b"elif",
-            b"else",
-            b"fi",
-            b"for",
-            b"while",
-            b"until",
-            b"do",
-            b"done",
-            b"case",
-            b"esac",
-            b"select",
-            b"function",
-            b"{",
-            b"}",
-            b"!",
-            b"[[",
+        let words: &[&[u8]] = plugward_types::byte_words![
+            "if then elif else fi for while until do done case esac select function { } ! [[",
         ];
         let Some(word) = words.iter().copied().find(|word| self.is_word(word)) else { return false };
         if word == b"[[" {

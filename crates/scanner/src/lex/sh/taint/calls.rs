@@ -42,21 +42,8 @@ pub(in crate::lex::sh) struct FunctionBody {
 
 /// Returns `true` if a text may contain a downloader. A cheap filter before the analysis.
 fn may_fetch(text: &[u8]) -> bool {
-    let words: [&[u8]; 13] = [
-        b"curl",
-        b"wget",
-        b"http",
-        b"fetch",
-        b"ftp",
-        b"scp",
-        b"rsync",
-        b"/dev/tcp",
-        b"nc",
-        b"axel",
-        b"aria2c",
-        b"gsutil",
-        b"aws",
-    ];
+    let words: &[&[u8]] =
+        plugward_types::byte_words!["curl wget http fetch ftp scp rsync /dev/tcp nc axel aria2c gsutil aws",];
     words.iter().any(|word| memchr::memmem::find(text, word).is_some())
 }
 

@@ -18,47 +18,18 @@ const KEYS: usize = 16;
 
 /// Returns `true` if a program compares its arguments or input.
 fn compares(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"test"
-            | b"["
-            | b"grep"
-            | b"egrep"
-            | b"fgrep"
-            | b"rg"
-            | b"diff"
-            | b"cmp"
-            | b"comm"
-            | b"expr"
-            | b"awk"
-            | b"gawk"
-    )
+    plugward_types::byte_words!["test [ grep egrep fgrep rg diff cmp comm expr awk gawk"].contains(&name)
 }
 
 /// Returns `true` if a piece of a script ends the script or reports a fatal error.
 fn gives_up(text: &[u8]) -> bool {
     let word = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-');
     text.split(word).any(|word| {
-        matches!(
-            word,
-            b"exit"
-                | b"return"
-                | b"die"
-                | b"abort"
-                | b"fail"
-                | b"fatal"
-                | b"false"
-                | b"bail"
-                | b"panic"
-                | b"err"
-                | b"err_exit"
-                | b"error_exit"
-                | b"kill"
-                | b"throw"
-                | b"rm"
-                | b"continue"
-                | b"break"
-        )
+        plugward_types::byte_words![
+            "exit return die abort fail fatal false bail panic err err_exit error_exit kill throw rm",
+            "continue break",
+        ]
+        .contains(&word)
     })
 }
 
