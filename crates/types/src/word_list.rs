@@ -53,7 +53,7 @@ pub const fn count(text: &str) -> usize {
 #[must_use]
 pub const fn split<const N: usize>(text: &'static str) -> [&'static str; N] {
     let mut words = [""; N];
-    let mut rest = words.as_mut_slice();
+    let mut rest: &mut [&'static str] = &mut words;
     let mut text = text;
     while let [word, after @ ..] = rest {
         let (found, remainder) = next(text);
@@ -84,7 +84,8 @@ const fn next(text: &str) -> (&str, &str) {
 #[must_use]
 pub const fn bytes<const N: usize>(words: [&'static str; N]) -> [&'static [u8]; N] {
     let mut out: [&[u8]; N] = [b""; N];
-    let (mut from, mut to) = (words.as_slice(), out.as_mut_slice());
+    let mut from = words.as_slice();
+    let mut to: &mut [&'static [u8]] = &mut out;
     while let ([word, words @ ..], [slot, slots @ ..]) = (from, to) {
         *slot = word.as_bytes();
         (from, to) = (words, slots);

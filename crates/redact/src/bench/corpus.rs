@@ -3,6 +3,8 @@
 
 use core::ops::Range;
 
+use plugward_types::Part;
+
 use crate::SecretFinding;
 use crate::bench::plant::{MAKERS, Rng};
 use crate::bench::plant_encode::{base64, hex};
@@ -36,7 +38,9 @@ const WORDS: &[&str] = plugward_types::words![
     "callback channel chunk client cluster codec column command config connection container context",
     "controller cookie counter cursor daemon database decoder default deploy device digest domain driver",
     "element encoder endpoint engine entity entry error event executor export factory feature field filter",
-    "fixture folder format frame function gateway graph group handler header helper hook image import index",
+    "fixture",
+    "folder",
+    "format frame function gateway graph group handler header helper hook image import index",
     "input instance item iterator journal kernel label layer layout lexer library limit listener loader",
     "locale logger manager manifest mapper matrix member memory message method metric migration mirror model",
     "module monitor network node number object offset option order output package packet page panel parser",
@@ -338,10 +342,10 @@ pub fn found_lines(raw: &[u8], findings: &[SecretFinding]) -> Vec<Range<usize>> 
     let mut lines = Vec::with_capacity(findings.len());
     for found in findings {
         let start = raw_at + found.at.start.saturating_sub(out_at);
-        let between = raw.get(counted..start).unwrap_or_default();
+        let between = raw.part(counted..start);
         line += memchr::memchr_iter(b'\n', between).count();
         counted = start.max(counted);
-        let inside = raw.get(start..start + found.raw_len).unwrap_or_default();
+        let inside = raw.part(start..start + found.raw_len);
         lines.push(line..line + memchr::memchr_iter(b'\n', inside).count() + 1);
         if found.action == crate::RedactAction::Removed {
             let mut colors = Vec::new();
