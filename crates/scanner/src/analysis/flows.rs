@@ -1,6 +1,7 @@
 //! Data flow of secrets and foreign code from sources to sinks.
 
 use plugward_readers::{Alternative, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value};
+use plugward_types::Part;
 
 use super::RuleAnalysis;
 use crate::known::credentials;
@@ -92,7 +93,7 @@ impl RuleAnalysis<'_, '_, '_> {
             for alternative in facts.alternatives(argument.value) {
                 if let Alternative::Text(text, _) = alternative {
                     texts.push(b'/');
-                    texts.extend_from_slice(text.get(..text.len().min(256)).unwrap_or_default());
+                    texts.extend_from_slice(text.head(256));
                 }
             }
         }
@@ -149,7 +150,7 @@ impl RuleAnalysis<'_, '_, '_> {
     fn names_picture(&self, call: &Call<'_, '_>) -> bool {
         let Some(node) = call.arguments.first().and_then(|first| first.node) else { return false };
         let (start, end) = Self::span(call.facts, node);
-        let text = self.src.get(start..end.min(start + 400)).unwrap_or_default().to_ascii_lowercase();
+        let text = self.src.part(start..end.min(start + 400)).to_ascii_lowercase();
         [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"]
             .iter()
             .any(|ending| memchr::memmem::find(&text, ending.as_bytes()).is_some())

@@ -49,7 +49,7 @@ const NO_LENS: &[&str] = words![
 
 /// Returns the last part of a path and its extension, both in lower case.
 pub(crate) fn parts(path: &str) -> (String, String) {
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     // Some systems drop trailing blanks and dots.
     let trimmed = name.trim_end_matches(['.', ' ']);
     let ending = trimmed.rsplit_once('.').map_or("", |(_, ending)| ending).to_owned();
@@ -104,7 +104,7 @@ pub(crate) fn shebang(text: &[u8]) -> Option<Lens> {
     let end = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len()).min(512);
     let line = String::from_utf8_lossy(line.get(..end)?).into_owned();
     line.split_whitespace().find_map(|word| {
-        let program = word.rsplit('/').next().unwrap_or_default();
+        let program = word.rsplit('/').next().unwrap_or(word);
         let base = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
         match base {
             "node" | "nodejs" | "deno" | "bun" | "ts-node" | "tsx" => Some(Lens::Js),
@@ -148,7 +148,7 @@ pub(crate) fn role(path: &str) -> FileKind {
     if MANIFESTS.contains(&name.as_str()) {
         return FileKind::Manifest;
     }
-    let stem = name.split('.').next().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or(&name);
     let doc = matches!(
         stem,
         "readme" | "changelog" | "license" | "licence" | "contributing" | "notice" | "copying"

@@ -1,6 +1,8 @@
 //! Where credentials are stored: files, commands that print them, and variables that contain them. Each list exists only
 //! here.
 
+use plugward_types::Part;
+
 /// Parts of the paths of files that contain little else than credentials.
 const FILES: &[&str] = plugward_types::words![
     "/.aws/credentials /.netrc /.pypirc /.git-credentials /.config/gh/hosts.yml /.kube/config",
@@ -64,7 +66,7 @@ pub(crate) fn is_issued_by(file: &[u8], host: &str) -> bool {
     let labels: Vec<&str> = host.split(['.', '-']).collect();
     file.split(|byte| !is_part(byte)).filter(|word| word.contains(&b'_') && is_secret_name(word)).any(
         |word| {
-            let first = word.split(|byte| *byte == b'_').next().unwrap_or_default().to_ascii_lowercase();
+            let first = word.split(|byte| *byte == b'_').next().unwrap_or(word).to_ascii_lowercase();
             let first: &[u8] = if first == b"gh" { b"github" } else { &first };
             first.len() > 2 && labels.iter().any(|label| label.as_bytes() == first)
         },
@@ -186,7 +188,7 @@ pub(crate) fn uploads(name: &[u8], args: &[&[u8]]) -> bool {
 /// Returns `true` if a text expands a variable whose name suggests a secret: `$TOKEN`, `${API_KEY}`.
 pub(crate) fn expands_secret(text: &[u8]) -> bool {
     memchr::memchr_iter(b'$', text).any(|at| {
-        let rest = text.get(at + 1..).unwrap_or_default();
+        let rest = text.part(at + 1..);
         let rest = rest.strip_prefix(b"{").unwrap_or(rest);
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         rest.get(..length).is_some_and(is_secret_name)

@@ -1,6 +1,6 @@
 //! Downloads with a known, honest use: installers of well-known publishers, modules from registries, examples in documents.
 
-use plugward_types::{Address, FileRole};
+use plugward_types::{Address, FileRole, Part};
 
 use crate::known::hosts;
 use crate::scan::sink::{Hit, Lowered};
@@ -69,14 +69,14 @@ pub(crate) fn is_expected(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
 }
 
 fn matched(hit: Hit, bytes: &[u8]) -> &[u8] {
-    bytes.get(hit.start as usize..hit.end as usize).unwrap_or_default()
+    bytes.part(hit.start as usize..hit.end as usize)
 }
 
 /// Returns the command line of a hit, including continuation lines.
 fn line(hit: Hit, bytes: &[u8]) -> &[u8] {
     let end = (hit.end as usize).min(bytes.len());
     let start = hit.start as usize;
-    let before = bytes.get(start.saturating_sub(LINE)..start).unwrap_or_default();
+    let before = bytes.part(start.saturating_sub(LINE)..start);
     let mut from = 0_usize;
     for at in memchr::memchr_iter(b'\n', before) {
         let continued = before.get(..at).is_some_and(|head| {
@@ -86,8 +86,8 @@ fn line(hit: Hit, bytes: &[u8]) -> &[u8] {
             from = at + 1;
         }
     }
-    let rest = memchr::memchr(b'\n', bytes.get(end..).unwrap_or_default()).unwrap_or(0);
-    bytes.get(start.saturating_sub(before.len()) + from..end + rest).unwrap_or_default()
+    let rest = memchr::memchr(b'\n', bytes.part(end..)).unwrap_or(0);
+    bytes.part(start.saturating_sub(before.len()) + from..end + rest)
 }
 
 /// Returns `true` if a text contains a URL of one of the hosts.

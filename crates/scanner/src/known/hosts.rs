@@ -2,7 +2,7 @@
 //! here.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets are at most the length of the text")]
 
-use plugward_types::Address;
+use plugward_types::{Address, Part};
 
 /// A group of known hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +45,11 @@ fn end_of(text: &[u8]) -> usize {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>".contains(byte);
     let most = text.iter().position(is_end).unwrap_or(text.len()).min(LONGEST);
     let slashes = text.iter().take_while(|byte| b"/\\".contains(byte)).count();
-    let rest = text.get(slashes..most).unwrap_or_default();
+    let rest = text.part(slashes..most);
     // An escaped line break ends a URL, as a literal one does.
     let line = [b"\\n", b"\\r"].iter().filter_map(|end| memchr::memmem::find(rest, *end)).min();
-    let rest = rest.get(..line.unwrap_or(rest.len())).unwrap_or_default();
-    let authority = rest.split(|byte| b"/?#".contains(byte)).next().unwrap_or_default();
+    let rest = rest.part(..line.unwrap_or(rest.len()));
+    let authority = rest.split(|byte| b"/?#".contains(byte)).next().unwrap_or(rest);
     let user = memchr::memrchr(b'@', authority).unwrap_or(0);
     let separator = rest.iter().skip(user).position(|byte| b",;|)".contains(byte));
     slashes + separator.map_or(rest.len(), |at| user + at)

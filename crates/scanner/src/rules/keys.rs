@@ -1,6 +1,6 @@
 //! Checks of the value of a `key` rule beyond its pattern. Only the key and value are examined.
 
-use plugward_types::Address;
+use plugward_types::{Address, Part};
 
 use crate::known::hosts::{self, Hosts};
 use crate::known::modules;
@@ -23,7 +23,7 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
 /// Returns `true` if a word of a text is a public IP address, alone or as a host.
 fn names_address(value: &[u8]) -> bool {
     value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {
-        let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or_default();
+        let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or(word);
         host.split(|byte| *byte == b'.').count() == 4
             && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
             && core::str::from_utf8(host)
@@ -141,7 +141,7 @@ const TUNING_HEADS: &[&[u8]] = &[b"--max-", b"--no-", b"--trace-", b"--report-",
 
 /// Returns `true` if a word of `NODE_OPTIONS` only tunes, or is the previous value of the variable.
 fn is_tuning(word: &[u8]) -> bool {
-    let mut option = word.split(|byte| *byte == b'=').next().unwrap_or_default().to_ascii_lowercase();
+    let mut option = word.split(|byte| *byte == b'=').next().unwrap_or(word).to_ascii_lowercase();
     option.iter_mut().filter(|byte| **byte == b'_').for_each(|byte| *byte = b'-');
     let before = matches!(word, b"$NODE_OPTIONS" | b"${NODE_OPTIONS}" | b"${NODE_OPTIONS:-}");
     before
@@ -161,7 +161,7 @@ fn holds_any(value: &[u8], parts: &[&[u8]]) -> bool {
 /// Returns `true` if a program or file is relative to the working directory, or in a directory that everyone can write to.
 fn is_loose(value: &[u8]) -> bool {
     let start = value.iter().position(|byte| !matches!(byte, b'|' | b'-' | b' ' | b'"' | b'\''));
-    let path = value.get(start.unwrap_or(value.len())..).unwrap_or_default();
+    let path = value.part(start.unwrap_or(value.len())..);
     [b"./".as_slice(), b"../", b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"$TMPDIR/", b"${TMPDIR}/"]
         .iter()
         .any(|head| path.starts_with(head))
@@ -236,8 +236,8 @@ fn is_hijack(name: &[u8], value: &[u8]) -> bool {
     if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
         // `NAME=value` as an item of a list.
         let at = memchr::memchr(b'=', value).unwrap_or(value.len());
-        let rest = value.get(at.saturating_add(1)..).unwrap_or_default();
-        return is_hijack(value.get(..at).unwrap_or_default(), rest);
+        let rest = value.part(at.saturating_add(1)..);
+        return is_hijack(value.part(..at), rest);
     }
     let value = value.trim_ascii();
     if name.eq_ignore_ascii_case(b"ENV") {

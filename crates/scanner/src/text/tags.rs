@@ -1,5 +1,7 @@
 //! HTML tags in a text: those that separate words, and those inside words.
 
+use plugward_types::Part;
+
 use super::is_wordy;
 
 /// The longest tag that can be inside a word.
@@ -30,11 +32,11 @@ pub(super) enum TagEffect {
 
 /// Returns the name of the tag at the start of a text. Names with a hyphen are custom elements and do not count.
 fn name(tag: &[u8]) -> &[u8] {
-    let body = tag.get(1..).unwrap_or_default();
+    let body = tag.part(1..);
     let body = body.strip_prefix(b"/").unwrap_or(body);
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.');
     let len = body.iter().take(MAX_NAME + 1).take_while(|byte| is_name(byte)).count();
-    body.get(..len).unwrap_or_default()
+    body.part(..len)
 }
 
 fn is_one_of(names: &[&str], name: &[u8]) -> bool {
@@ -68,7 +70,7 @@ pub(super) fn head(rest: &[u8]) -> Option<(usize, TagEffect)> {
 pub(super) fn inside(rest: &[u8]) -> Result<usize, usize> {
     let mut end = 0_usize;
     loop {
-        let tag = joining(rest.get(end..).unwrap_or_default()).ok_or(end)?;
+        let tag = joining(rest.part(end..)).ok_or(end)?;
         end += tag;
         match rest.get(end) {
             Some(b'<') => {}

@@ -1,5 +1,7 @@
 //! Text blocks that begin with an imperative verb, such as "Send the file to …".
 
+use plugward_types::Part;
+
 use crate::text::TextView;
 use crate::text::view::Obfuscations;
 
@@ -21,9 +23,9 @@ fn is_verb(text: &[u8]) -> bool {
         .take(4)
         .take_while(|byte| matches!(byte, b'*' | b'_' | b'~' | b'`' | b'"' | b'\'' | b'['))
         .count();
-    let word = text.get(marks..).unwrap_or_default();
+    let word = text.part(marks..);
     let len = word.iter().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
-    let word = word.get(..len).unwrap_or_default().to_ascii_lowercase();
+    let word = word.part(..len).to_ascii_lowercase();
     core::str::from_utf8(&word).is_ok_and(|word| VERBS.binary_search(&word).is_ok())
 }
 

@@ -1,5 +1,7 @@
 //! The meaning of a value by its keys: a command, its arguments, a script, a server.
 
+use plugward_types::Part;
+
 use crate::lex::data::scalar::Scalar;
 use crate::scan::entry::FileKind;
 use crate::text::view::Obfuscations;
@@ -149,7 +151,7 @@ impl LowercaseKey {
 
     /// Returns the key, or an empty slice if it is longer than every known key.
     pub(in crate::lex::data) fn get(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+        self.bytes.part(..self.len)
     }
 }
 

@@ -52,7 +52,7 @@ pub(in crate::lex::sh) fn unpacked<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<(&
             let directory = directory(name, args);
             files
                 .map(|file| {
-                    let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+                    let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
                     let own = stem(base, ARCHIVES).map(|stem| vec![stem.to_vec(), below(stem)]);
                     (
                         file,

@@ -1,5 +1,7 @@
 //! Programs that output data from another host, and the files to which they save it.
 
+use plugward_types::Part;
+
 use crate::rules::CommandTable;
 
 /// Programs that always download, besides those that rules name.
@@ -141,7 +143,7 @@ fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
         || memchr::memchr(b':', address)
             .is_some_and(|at| at > 1 && address.get(..at).is_some_and(|host| !host.contains(&b'/')));
     let own = remote_name(address.strip_suffix(b"/").unwrap_or(address));
-    let own = own.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+    let own = own.rsplit(|byte| *byte == b':').next().unwrap_or(own);
     let own = own.strip_suffix(b".git").unwrap_or(own);
     let directory = operands.get(1).copied().unwrap_or(own);
     if !far || directory.is_empty() {
@@ -179,8 +181,8 @@ fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
 
 /// Returns the last part of an address, the default name of a download.
 fn remote_name(address: &[u8]) -> &[u8] {
-    let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+    let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or(address);
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 fn join(directory: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
@@ -255,8 +257,7 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
     let curl = matches!(name, b"curl" | b"curlie");
     if let Some(long) = arg.strip_prefix(b"--") {
         let at = memchr::memchr(b'=', long);
-        let (long, value) =
-            at.map_or((long, None), |at| (long.get(..at).unwrap_or_default(), long.get(at + 1..)));
+        let (long, value) = at.map_or((long, None), |at| (long.part(..at), long.get(at + 1..)));
         return match long {
             b"output" | b"output-document" | b"out" => OutputOption::File(value),
             b"output-dir" | b"directory-prefix" | b"dir" => OutputOption::Directory(value),
@@ -276,7 +277,7 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
     };
     let plain = |head: &[u8]| head.iter().all(u8::is_ascii_alphabetic);
     let at = letters.iter().position(|letter| *letter == file || *letter == directory);
-    let Some(at) = at.filter(|at| plain(letters.get(..*at).unwrap_or_default())) else {
+    let Some(at) = at.filter(|at| plain(letters.part(..*at))) else {
         let remote = curl && !letters.starts_with(b"X") && letters.contains(&b'O') && plain(letters);
         return if remote { OutputOption::Remote } else { OutputOption::Other };
     };
@@ -291,7 +292,7 @@ fn copied(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let Some((to, from)) = operands.split_last() else { return Vec::new() };
     let far = |at: &&&[u8]| memchr::memchr(b':', at).is_some_and(|colon| colon > 0 && !at.contains(&b'\\'));
     let Some(from) = from.iter().rfind(far).filter(|_| !far(&to)) else { return Vec::new() };
-    let name = remote_name(from.rsplit(|byte| *byte == b':').next().unwrap_or_default());
+    let name = remote_name(from.rsplit(|byte| *byte == b':').next().unwrap_or(from));
     let directory = to.ends_with(b"/") || matches!(*to, b"." | b"..");
     vec![if directory { join(Some(to), name) } else { to.to_vec() }]
 }
