@@ -177,7 +177,7 @@ impl<'a> References<'a> {
         let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
         for quote in [b'\'', b'"', b'`'] {
             for at in memchr::memchr_iter(quote, text) {
-                let rest = text.part(at + 1..at + 258);
+                let rest = text.rest(at + 1).head(257);
                 if !rest.starts_with(b".") {
                     continue;
                 }
