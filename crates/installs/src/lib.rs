@@ -19,6 +19,7 @@ mod source_file;
 mod table;
 mod trust_roots;
 
+pub use dotenv::{FileVariable, file_variables};
 pub use finding::{FindingScope, SETTINGS_RULES, SettingsFinding};
 pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,

@@ -10,7 +10,7 @@ use plugward_scanner::{
     Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::{BehaviorEvidence, Finding, Severity};
+use plugward_types::{BehaviorEvidence, Finding, RuleId, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
@@ -62,6 +62,16 @@ struct Part {
     before: String,
     report: ScanReport,
     secrets: Vec<Finding>,
+    /// The rules that the settings of a host were judged by, with the place in the file itself.
+    judged: BTreeSet<RuleId>,
+}
+
+impl Part {
+    /// Returns the findings. What a rule finds in the parts of a settings file is not shown twice.
+    fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let is_first = |one: &&Finding| one.path == SETTINGS_FILE || !self.judged.contains(&one.rule);
+        self.report.findings().iter().filter(is_first)
+    }
 }
 
 /// The result of the gate, with the findings.
@@ -89,7 +99,9 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     match scan(snapshot, &one.shared, &one.closure_files, &one.views, profile, options) {
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
-                own.report.add_findings(settings_findings::of(one));
+                let found = settings_findings::of(one);
+                own.judged = found.iter().map(|one| one.rule.clone()).collect();
+                own.report.add_findings(found);
             }
             decide(&mut result, one, &scanned, context);
         }
@@ -118,7 +130,7 @@ fn scan(
         let report = plugward_scanner::scan(options.rules(), &how, files)
             .map_err(|error| format!("{error} ({})", error.code()))?;
         let secrets = crate::contents::secrets::look(files, &report, how.cache)?;
-        Ok::<Part, String>(Part { before, report, secrets })
+        Ok::<Part, String>(Part { before, report, secrets, judged: BTreeSet::new() })
     };
     let hints = crate::contents::hints::Hints::of(views);
     let mut parts = vec![look(String::new(), &entries(snapshot, &|path| hints.role(path)))?];
@@ -148,12 +160,13 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
     let mut dangers = 0_usize;
     let mut first: Option<Finding> = None;
     let mut suspicious: Vec<Finding> = Vec::new();
-    for Part { before, report: part, secrets } in &scanned.parts {
+    for scanned in &scanned.parts {
+        let Part { before, report: part, secrets, .. } = scanned;
         let own = suppressions(one, before, part, options, context.used);
         let decision = plugward_scanner::gate(part, &own, options.today);
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
-        result.findings.extend(part.findings().iter().chain(secrets).map(place));
+        result.findings.extend(scanned.findings().chain(secrets).map(place));
         let evidence = part.evidence().iter().cloned();
         result
             .behaviors
@@ -177,7 +190,7 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
                 first.get_or_insert_with(|| place(&worst));
             }
             ScanCheck::Suspicious { .. } => {
-                let own = part.findings().iter().filter(|finding| finding.severity == Severity::Warning);
+                let own = scanned.findings().filter(|finding| finding.severity == Severity::Warning);
                 suspicious.extend(own.map(place));
             }
             ScanCheck::Clean | ScanCheck::Listed => {}

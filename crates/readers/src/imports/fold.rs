@@ -9,9 +9,9 @@ use crate::program::{List, Node, NodeId};
 /// The deepest nesting of expressions that is folded.
 const DEEPEST: usize = 32;
 /// The most texts that one expression can mean.
-const MOST: usize = 64;
+const MOST: usize = 256;
 /// The most expressions that are visited for one text. Shared operands would multiply otherwise.
-const MOST_VISITS: usize = 2_048;
+const MOST_VISITS: usize = 4_096;
 /// The levels of directories through which a function that calls itself is followed.
 const LEVELS: usize = 4;
 
@@ -173,6 +173,7 @@ impl<'f, 'p> Folder<'f, 'p> {
                 .get(&variable)
                 .into_iter()
                 .flatten()
+                .take(MOST)
                 .flat_map(|one| fold(*one))
                 .collect(),
             Node::Global(name) => match program.bytes(name) {

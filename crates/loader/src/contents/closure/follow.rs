@@ -203,22 +203,23 @@ impl Collector<'_> {
             FileLanguage::JavaScript => Language::JavaScript,
             FileLanguage::Python => Language::Python,
         };
-        let found = imports(language, bytes, path);
-        for import in &found {
-            if let (Language::Python, ImportTarget::Directory(at)) = (language, &import.target) {
+        let found = imports(language, bytes, path).into_iter().map(|one| (one.target, one.directory));
+        let found: BTreeSet<(ImportTarget, Option<String>)> = found.collect();
+        for (target, _) in &found {
+            if let (Language::Python, ImportTarget::Directory(at)) = (language, target) {
                 let directories = self.expanded(at, start);
                 self.python.extend(directories.iter().map(|at| joined(start, at)));
             }
         }
-        for import in found {
-            let directories = import.directory.iter().flat_map(|at| self.expanded(at, start));
+        for (target, directory) in found {
+            let directories = directory.iter().flat_map(|at| self.expanded(at, start));
             let starts: Vec<String> = directories
                 .map(|at| joined(start, &at))
                 .filter(|at| self.places.land(at).landing == Landing::Directory)
                 .collect();
             let starts = if starts.is_empty() { vec![start.to_owned()] } else { starts };
             for start in starts {
-                self.import(&import.target, language, path, &start);
+                self.import(&target, language, path, &start);
             }
         }
     }
@@ -301,6 +302,9 @@ impl Collector<'_> {
             let end = name.find(['?', '#']).filter(|_| is_path).unwrap_or(name.len());
             let name = name.get(..end).unwrap_or_default();
             // `NODE_PATH` names directories of packages.
+            if !is_path {
+                self.package_import(name, here, start);
+            }
             let packages = || self.packages.iter().map(|base| format!("{base}/{name}")).collect();
             let bases = if is_path { self.candidates(name, path, &[here]) } else { packages() };
             for base in bases.iter().map(|base| normalized(base)) {
@@ -311,21 +315,16 @@ impl Collector<'_> {
                 }
                 // A module of TypeScript is imported by the name of its output.
                 let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-                let tried = script_endings().map(|end| format!("{base}{end}"));
-                let tried: Vec<String> = tried.chain(source).chain(self.main_of(&base)).collect();
+                // The main file counts before `index.js`, and `lib.js` before the directory `lib`.
+                let (index, files): (Vec<&str>, Vec<&str>) =
+                    script_endings().partition(|end| end.starts_with('/'));
+                let named =
+                    |ends: Vec<&str>| ends.into_iter().map(|end| format!("{base}{end}")).collect::<Vec<_>>();
+                let files = named(files).into_iter().chain(source);
+                let tried: Vec<String> = files.chain(self.main_of(&base)).chain(named(index)).collect();
                 self.first_of(&tried, FileLanguage::JavaScript, here, start);
             }
         }
-    }
-
-    /// Returns the main file of a directory with a package.json.
-    pub(super) fn main_of(&mut self, directory: &str) -> Option<String> {
-        let landed = self.places.land(&format!("{directory}/package.json"));
-        let Landing::File { .. } = landed.landing else { return None };
-        let bytes = self.contents(&landed.path)?;
-        let root =
-            plugward_manifest::json::parse(&bytes, &plugward_manifest::json::ParseLimits::standard()).ok()?;
-        root.get("main").and_then(|main| main.as_str()).map(|main| format!("{directory}/{main}"))
     }
 
     /// Takes the files of a Python module, in every directory that Python searches.
@@ -378,7 +377,7 @@ impl Collector<'_> {
     }
 
     /// Takes the first file that exists. Dependencies are not followed, unless a file of a dependency imports them.
-    fn first_of(&mut self, tried: &[String], language: FileLanguage, here: &str, start: &str) {
+    pub(super) fn first_of(&mut self, tried: &[String], language: FileLanguage, here: &str, start: &str) {
         for path in tried {
             let landed = self.places.land(path);
             if !matches!(landed.landing, Landing::File { .. }) {

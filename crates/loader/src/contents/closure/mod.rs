@@ -1,6 +1,7 @@
 //! The closure of a row: the files outside its own tree that its commands can run, with what these import and start.
 
 mod follow;
+mod packages;
 mod patterns;
 pub(crate) mod place;
 mod recipes;
@@ -278,21 +279,21 @@ impl Collector<'_> {
                 file: file.clone(),
                 line: 1,
             };
-            self.variable(name, value, Dialect::Claude, &place);
+            let start = self.scope.start(Dialect::Claude).to_owned();
+            self.variable(name, value, &start, Origin::Host(&place));
         }
     }
 
-    fn variable(&mut self, name: &str, value: &str, dialect: Dialect, place: &CommandPlace) {
-        let start = self.scope.start(dialect).to_owned();
+    fn variable(&mut self, name: &str, value: &str, start: &str, origin: Origin<'_>) {
         let reading = self
             .scope
-            .with_context(&start, None, &BTreeMap::new(), |context| read_variable(name, value, context));
+            .with_context(start, None, &BTreeMap::new(), |context| read_variable(name, value, context));
         match reading {
             Ok(reading) => {
                 let directories: Vec<String> = value
                     .split(':')
                     .filter_map(|path| self.scope.expand(path).filter(|path| !path.is_empty()))
-                    .map(|path| joined(&start, &path))
+                    .map(|path| joined(start, &path))
                     .collect();
                 match name {
                     // Only what programs import from there runs, and what Python always imports.
@@ -300,7 +301,7 @@ impl Collector<'_> {
                         self.python.extend(directories.iter().cloned());
                         for name in directories.iter().flat_map(|at| SITE.map(|name| format!("{at}/{name}")))
                         {
-                            self.file(&name, &[], Some(FileLanguage::Python), &start, Origin::Body);
+                            self.file(&name, &[], Some(FileLanguage::Python), start, Origin::Body);
                         }
                         return;
                     }
@@ -309,14 +310,20 @@ impl Collector<'_> {
                     _ => {}
                 }
                 for target in &reading.starts {
-                    self.target(target, None, &start, Origin::Host(place));
+                    self.target(target, None, start, origin);
                 }
-                if !reading.open_words.is_empty() {
+                if let Origin::Host(place) = origin
+                    && !reading.open_words.is_empty()
+                {
                     // The value can be a secret.
                     self.unresolved(place, &format!("the value of {name}"));
                 }
             }
-            Err(error) => self.too_complex(&place.file, &error),
+            Err(error) => {
+                let file =
+                    if let Origin::Host(place) = origin { place.file.clone() } else { name.to_owned() };
+                self.too_complex(&file, &error);
+            }
         }
     }
 
@@ -342,7 +349,8 @@ impl Collector<'_> {
         let searched = self.search.len();
         if let Some(SurfaceFact::Map(variables)) = item.facts().get("env") {
             for (name, value) in variables {
-                self.variable(name, value, dialect, &place);
+                let start = self.scope.start(dialect).to_owned();
+                self.variable(name, value, &start, Origin::Host(&place));
             }
         }
         let origin = if self.is_code_sample(item, &command) { Origin::Body } else { Origin::Host(&place) };
@@ -444,6 +452,10 @@ impl Collector<'_> {
                 let pattern = path.as_str().replace(UNKNOWN, &ANY.to_string());
                 self.code_at(&joined(start, &pattern), None, &directory);
             }
+            StartTarget::File(path) if name == "go" && !path.as_str().ends_with(".go") => {
+                let files = StartTarget::Pattern(path.join("*.go"));
+                self.target(&files, program, start, origin);
+            }
             StartTarget::File(path) => {
                 let language = FileLanguage::of_program(&name);
                 self.file(&joined(start, path.as_str()), extensions(&name), language, &directory, origin);
@@ -474,10 +486,14 @@ impl Collector<'_> {
                     self.python_module(&module, &directory, &directory);
                 }
             }
-            StartTarget::Recipe { tool, name } => {
+            StartTarget::Recipe { tool, name, file } => {
+                let file = file.as_ref().map(|file| joined(start, file.as_str()));
                 for name in name.literals() {
-                    self.recipe(*tool, &name, &directory);
+                    self.recipe(*tool, &name, &directory, file.as_deref());
                 }
+            }
+            StartTarget::Environment(path) => {
+                self.environment(&joined(start, path.as_str()), &directory, origin);
             }
             // A package runner downloads it; the manifest lists it.
             _ => {}

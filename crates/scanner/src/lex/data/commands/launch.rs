@@ -92,7 +92,7 @@ const OPERATORS: [char; 13] = ['&', '|', '<', '>', '^', '%', ';', '"', '\'', '`'
 
 fn base(program: &StartedProgram) -> String {
     let name = program.name.shown().to_ascii_lowercase();
-    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(&name);
     name.strip_suffix(".exe").unwrap_or(name).to_owned()
 }
 
@@ -111,8 +111,12 @@ fn is_own_file(line: &CommandLine) -> bool {
     let runs = |program: &&StartedProgram| program.role() != ProgramRole::Wrapper;
     let mut programs = line.programs.iter().filter(runs);
     let (Some(program), None) = (programs.next(), programs.next()) else { return false };
-    line.open_words.is_empty()
-        && matches!(program.starts.as_slice(), [StartTarget::File(path)] if is_own(path))
+    let mut starts = program
+        .starts
+        .iter()
+        .filter(|start| !matches!(start, StartTarget::Environment(path) if is_own(path)));
+    let is_file = matches!(starts.next(), Some(StartTarget::File(path)) if is_own(path));
+    line.open_words.is_empty() && is_file && starts.next().is_none()
 }
 
 fn is_own(path: &PathText) -> bool {
