@@ -288,7 +288,9 @@ impl Collector<'_> {
     /// Takes the module of an import in JavaScript. Packages are dependencies, unless they are imported by a path.
     fn script_module(&mut self, name: &str, path: &str, start: &str) {
         let here = directory(path);
-        if !self.modules.insert((name.to_owned(), here.to_owned(), self.packages.len())) {
+        let known = (name.to_owned(), here.to_owned(), self.packages.len());
+        // A variable can have another value in another script.
+        if !name.contains('$') && !self.modules.insert(known) {
             return;
         }
         for name in self.expanded(name.strip_prefix("file://").unwrap_or(name), start) {
