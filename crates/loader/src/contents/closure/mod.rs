@@ -452,7 +452,7 @@ impl Collector<'_> {
                 let pattern = path.as_str().replace(UNKNOWN, &ANY.to_string());
                 self.code_at(&joined(start, &pattern), None, &directory);
             }
-            StartTarget::File(path) if name == "go" && !path.as_str().ends_with(".go") => {
+            StartTarget::File(path) if name == "go" && path.as_str().strip_suffix(".go").is_none() => {
                 let files = StartTarget::Pattern(path.join("*.go"));
                 self.target(&files, program, start, origin);
             }

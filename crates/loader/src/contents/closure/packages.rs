@@ -58,9 +58,10 @@ fn mapped(map: Option<&JsonNode<'_>>, name: &str, found: &mut Vec<String>) {
     let Some(map) = map else { return };
     let has_paths = map.members().unwrap_or_default().iter().any(|one| one.key().starts_with(['.', '#']));
     if !has_paths {
-        return if name == "." {
-            paths(map, "", found)
-        };
+        if name == "." {
+            paths(map, "", found);
+        }
+        return;
     }
     for member in map.members().unwrap_or_default() {
         if member.key() == name {
