@@ -6,6 +6,7 @@ use plugward_loader::{
     UserDecision, Weight, approve_static, decide,
 };
 
+use crate::advice::Commands;
 use crate::args::{AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, RevokeArgs, UnrevokeArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -44,13 +45,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
     }
     let Some(reviewed) = reviewed else {
         let commands = shared::commands(&plugin, &shared::as_typed(&args.finding), None);
-        let wanted = ReviewedDigests::wanted(subject.facts(), None);
-        let name = plugward_loader::escape::line(&shown);
-        out.result(&format!(
-            "{name}\n  {}\n\nAfter you have read it (plugward diff {selector}):\n",
-            wanted.tree
-        ))?;
-        out.result(&command("  ", &shared::accept_command(&commands, &wanted), out.width))?;
+        show_digests(&shown, &commands, &ReviewedDigests::wanted(subject.facts(), None), out)?;
         return Ok(3);
     };
     // A refusal by another gate stays. Accepting the bytes answers only the questions about them.
@@ -155,6 +150,20 @@ fn not_reviewed(shown: &str, reviewed: &str, found: &str) -> Failure {
         .note("reviewed", reviewed)
         .note("found", found)
         .help(format!("review it again: plugward diff {}", shared::quoted(shown)))
+}
+
+/// Prints the command that accepts these digests, and the one that shows what they stand for.
+fn show_digests(
+    shown: &str,
+    commands: &Commands,
+    wanted: &ReviewedDigests,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let (name, selector) = (plugward_loader::escape::line(shown), shared::quoted(shown));
+    let tree = wanted.tree;
+    out.result(&format!("{name}\n  {tree}\n\nAfter you have read it (plugward diff {selector}):\n"))?;
+    out.result(&command("  ", &shared::accept_command(commands, wanted), out.width))?;
+    Ok(())
 }
 
 pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
