@@ -98,6 +98,7 @@ impl Collector<'_> {
     pub(super) fn follow(&mut self) {
         if !self.queue.is_empty() && self.scope.own.is_some() {
             self.names = names_of(self.snapshot);
+            self.stems = stems_of(self.snapshot);
         }
         let snapshot = self.snapshot;
         while let Some(Job { path, language, start }) = self.queue.pop() {
@@ -164,17 +165,29 @@ impl Collector<'_> {
             let names = [word, module.as_str()];
             for base in [here.as_str(), ""] {
                 for name in names {
-                    let at = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
-                    let endings = script_endings().chain([".py", "/__init__.py", ".sh"]);
-                    found.extend(
-                        endings.map(|end| format!("{at}{end}")).filter(|at| self.snapshot.file(at).is_some()),
-                    );
+                    // Texts have long rows of dots, which are slashes by now.
+                    let parts =
+                        base.split('/').chain(name.split('/')).filter(|part| !matches!(*part, "" | "."));
+                    let at = parts.collect::<Vec<_>>().join("/");
+                    // Most words that could name a file name none, and a look at the tree is slow.
+                    if !self.can_be_file(&at) || !self.looked_up.insert(at.clone()) {
+                        continue;
+                    }
+                    let files = neighbor_endings().map(|end| format!("{at}{end}"));
+                    found.extend(files.filter(|at| self.snapshot.file(at).is_some()));
                 }
             }
         }
         for at in found {
             self.queue_file(format!("{own}/{at}"), None, start);
         }
+    }
+
+    /// Returns `false` if no file of the plugin has this path, with or without an ending. Behind a symlink, any can.
+    fn can_be_file(&self, at: &str) -> bool {
+        let path = format!("/{at}");
+        let mut above = path.match_indices('/').filter_map(|(end, _)| path.get(..=end));
+        self.stems.contains(&normalized(&path)) || above.any(|above| self.stems.contains(above))
     }
 
     /// Returns `false` for a word that names no file of the plugin. Most words of a file are such.
@@ -396,6 +409,25 @@ impl Collector<'_> {
 fn script_endings() -> impl Iterator<Item = &'static str> {
     let known = extensions("node").iter().map(String::as_str);
     core::iter::once("").chain(known).chain([".jsx", "/index.json"])
+}
+
+/// Returns the endings of files that the words of code can mean.
+fn neighbor_endings() -> impl Iterator<Item = &'static str> {
+    script_endings().chain([".py", "/__init__.py", ".sh"])
+}
+
+/// Returns the paths of the files of a tree from its root, with each of [`neighbor_endings`] left out, and the paths of
+/// symlinks with a slash at the end.
+fn stems_of(snapshot: &Snapshot) -> BTreeSet<String> {
+    let mut stems = BTreeSet::new();
+    for entry in snapshot.entries() {
+        let path = format!("/{}", entry.path());
+        stems.extend(neighbor_endings().filter_map(|end| path.strip_suffix(end)).map(str::to_owned));
+        if entry.kind() == EntryKind::Link {
+            stems.insert(format!("{path}/"));
+        }
+    }
+    stems
 }
 
 /// Returns the names by which texts can mean the files of a tree: those of files up to the first dot, and those of

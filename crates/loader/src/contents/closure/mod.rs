@@ -178,6 +178,8 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         queued: BTreeSet::new(),
         seen: BTreeSet::new(),
         names: BTreeSet::new(),
+        stems: BTreeSet::new(),
+        looked_up: BTreeSet::new(),
         python: BTreeSet::new(),
         packages: Vec::new(),
         search: Vec::new(),
@@ -252,6 +254,10 @@ struct Collector<'a> {
     seen: BTreeSet<(String, FileLanguage)>,
     /// The names of the files of the tree, without extensions.
     names: BTreeSet<String>,
+    /// The paths of the files of the tree, without extensions.
+    stems: BTreeSet<String>,
+    /// The paths that words of the tree's files can mean, as far as they were looked up.
+    looked_up: BTreeSet<String>,
     /// The directories in which Python looks for modules: those of scripts, and those that a program adds.
     python: BTreeSet<String>,
     /// The directories in which Node.js looks for packages.
