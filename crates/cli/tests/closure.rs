@@ -286,6 +286,38 @@ fn files_that_options_and_variables_load_are_pinned() {
 }
 
 #[test]
+fn a_file_of_recipes_or_variables_elsewhere_is_a_question() {
+    for command in [
+        "make -f /var/plugward-none/x.mk lint",
+        "just -f /var/plugward-none/justfile lint",
+        "node --env-file=/var/plugward-none/x.env tools/m.js",
+    ] {
+        let project = Project::new();
+        project.hook(command);
+        project.write("tools/m.js", "1");
+        let (exit, text) = project.check();
+        assert!(exit == 3 && text.contains("surface/unresolved"), "{command}: {text}");
+    }
+    // Those of the project are read, and so is one that does not exist yet.
+    for command in ["make -f tools/x.mk lint", "node --env-file-if-exists=.env tools/m.js"] {
+        let project = Project::new();
+        project.hook(command);
+        project.write("tools/m.js", "1");
+        let (exit, text) = project.check();
+        assert_eq!(exit, 0, "{command}: {text}");
+        project.write(".env", "API_KEY=1\n");
+        assert_eq!(project.check().0, 0, "{command}");
+    }
+    let project = Project::new();
+    project.hook("make -f tools/x.mk lint");
+    project.write("tools/.keep", "");
+    let fifo = project.0.path("w/tools/x.mk");
+    assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
+    let (exit, text) = project.check();
+    assert!(exit == 4 && text.contains("tree/special-file"), "{text}");
+}
+
+#[test]
 fn a_file_of_variables_counts_with_those_that_load_code() {
     let project = Project::new();
     project.hook("node --env-file .env tools/m.js");

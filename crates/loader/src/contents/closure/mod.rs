@@ -495,7 +495,7 @@ impl Collector<'_> {
             StartTarget::Recipe { tool, name, file } => {
                 let file = file.as_ref().map(|file| joined(start, file.as_str()));
                 for name in name.literals() {
-                    self.recipe(*tool, &name, &directory, file.as_deref());
+                    self.recipe(*tool, &name, &directory, file.as_deref(), origin);
                 }
             }
             StartTarget::Environment(path) => {

@@ -43,14 +43,23 @@ impl Collector<'_> {
     }
 
     /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
-    pub(super) fn recipe(&mut self, tool: RecipeTool, name: &str, start: &str, named: Option<&str>) {
+    pub(super) fn recipe(
+        &mut self,
+        tool: RecipeTool,
+        name: &str,
+        start: &str,
+        named: Option<&str>,
+        origin: Origin<'_>,
+    ) {
         let Some(first) = self.recipe_file(tool, start, named) else { return };
         if !self.recipes.insert((first.clone(), name.to_owned())) {
             return;
         }
         let here = directory(&first).to_owned();
+        // A tool that looks for its file itself runs the code of the project.
+        let origin = if named.is_some() { origin } else { Origin::Body };
         for (number, RecipeFile { path: file, verdict, bytes }) in
-            self.recipe_files(tool, first).into_iter().enumerate()
+            self.recipe_files(tool, first, start, origin).into_iter().enumerate()
         {
             // Only the first file has the default recipe.
             if number > 0 && name.is_empty() {
@@ -76,24 +85,25 @@ impl Collector<'_> {
                 });
                 self.command(line, &here, Origin::Body, &file);
                 for name in recipe.needs {
-                    self.recipe(tool, &name, start, named);
+                    self.recipe(tool, &name, start, named, origin);
                 }
             }
         }
     }
 
     /// Reads a file with recipes, and those that it includes.
-    fn recipe_files(&mut self, tool: RecipeTool, first: String) -> Vec<RecipeFile> {
+    fn recipe_files(
+        &mut self,
+        tool: RecipeTool,
+        first: String,
+        start: &str,
+        origin: Origin<'_>,
+    ) -> Vec<RecipeFile> {
         let mut found: Vec<RecipeFile> = Vec::new();
-        let mut queue = vec![first];
-        while let Some(named) = queue.pop() {
-            let landed = self.places.land(&named);
-            let verdict = self.scope.verdict(&named, &landed, &self.places);
-            let path = landed.path;
-            if !matches!(landed.landing, Landing::File { .. })
-                || !matches!(verdict, PathVerdict::Closure | PathVerdict::Own)
-                || found.iter().any(|one| one.path == path)
-            {
+        let mut queue = vec![(first, origin)];
+        while let Some((named, origin)) = queue.pop() {
+            let Some((path, verdict)) = self.file_in_parts(&named, start, origin) else { continue };
+            if found.iter().any(|one| one.path == path) {
                 continue;
             }
             let Some(bytes) = self.contents(&path) else { continue };
@@ -101,23 +111,37 @@ impl Collector<'_> {
             let first = found.first().filter(|_| tool == RecipeTool::Make);
             let here = directory(first.map_or(&path, |one| &one.path)).to_owned();
             for pattern in included(tool, &String::from_utf8_lossy(&bytes)) {
-                queue.extend(self.matches(&joined(&here, &pattern)));
+                let files = self.matches(&joined(&here, &pattern));
+                queue.extend(files.into_iter().map(|path| (path, Origin::Body)));
             }
             found.push(RecipeFile { path, verdict, bytes });
         }
         found
     }
 
-    /// Takes the variables of a file that load code. The others, such as keys, are not part of the list.
-    pub(super) fn environment(&mut self, named: &str, start: &str, origin: Origin<'_>) {
+    /// Returns a file of which only parts count, and what it is for the row. A file elsewhere is judged as a whole, and so
+    /// is a special file. One that appears later adds its parts then.
+    fn file_in_parts(
+        &mut self,
+        named: &str,
+        start: &str,
+        origin: Origin<'_>,
+    ) -> Option<(String, PathVerdict)> {
         let landed = self.places.land(named);
         let verdict = self.scope.verdict(named, &landed, &self.places);
-        if !matches!(landed.landing, Landing::File { .. })
-            || !matches!(verdict, PathVerdict::Closure | PathVerdict::Own)
-        {
-            return;
+        let is_row = matches!(verdict, PathVerdict::Closure | PathVerdict::Own);
+        match landed.landing {
+            Landing::File { .. } if is_row => return Some((landed.path, verdict)),
+            Landing::Absent if is_row => {}
+            _ => self.take(named, &landed, None, start, origin),
         }
-        let Some(bytes) = self.contents(&landed.path) else { return };
+        None
+    }
+
+    /// Takes the variables of a file that load code. The others, such as keys, are not part of the list.
+    pub(super) fn environment(&mut self, named: &str, start: &str, origin: Origin<'_>) {
+        let Some((path, verdict)) = self.file_in_parts(named, start, origin) else { return };
+        let Some(bytes) = self.contents(&path) else { return };
         let mut listed = String::new();
         for variable in file_variables(&bytes) {
             let FileVariable { name, value, .. } = variable;
@@ -127,7 +151,7 @@ impl Collector<'_> {
             }
         }
         if verdict == PathVerdict::Closure && !listed.is_empty() {
-            self.insert(&format!("{}#variables", landed.path), EntryKind::File, listed.into_bytes().into());
+            self.insert(&format!("{path}#variables"), EntryKind::File, listed.into_bytes().into());
         }
     }
 
