@@ -28,5 +28,6 @@ pub use install::{
 pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
 pub use plugward_types as types;
+pub use source_file::blank_extensions;
 pub use table::{HostHome, HostRow, host_rows};
 pub use trust_roots::{TRUST_ROOT_FILES, TrustRoot, trust_roots};

@@ -31,6 +31,15 @@ pub(crate) struct SourceFile {
     is_blank: bool,
 }
 
+/// Blanks what tools accept in JSON besides the standard: a byte order mark, comments, and commas after the last item.
+pub fn blank_extensions(bytes: &mut [u8]) {
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        blank(bytes, 0, 3);
+    }
+    blank_comments(bytes);
+    blank_last_commas(bytes);
+}
+
 /// Records are larger than files of plugins. The number of values limits the memory of a hostile file to about 128 MiB.
 const LIMITS: ParseLimits =
     ParseLimits::standard().with_bytes(64 << 20).with_depth(64).with_values(2_000_000).with_string(64 << 20);

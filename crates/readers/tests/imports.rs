@@ -1,6 +1,6 @@
 //! The files, modules and commands that programs load or start.
 
-use plugward_readers::{Import, ImportTarget, Language, imports};
+use plugward_readers::{Import, ImportTarget, Language, UNKNOWN, imports};
 
 /// Returns the targets of a program at `/p/.claude/a.EXTENSION`, one per line.
 fn found(language: Language, source: &str) -> Vec<String> {
@@ -26,6 +26,17 @@ fn check(language: Language, cases: &[(&str, &str)]) {
         let found = found(language, source);
         assert!(found.iter().any(|one| one == wanted), "{source}\nwanted: {wanted}\nfound: {found:#?}");
     }
+}
+
+/// A list of which some names are left out would hide a program.
+#[test]
+fn a_long_list_becomes_its_directory() {
+    let names: Vec<String> = (0..400).map(|at| format!("'./parts/p{at}.mjs'")).collect();
+    let source = format!("for (const name of [{}]) await import(name)", names.join(", "));
+    assert_eq!(found(Language::JavaScript, &source), [format!("module ./parts/{UNKNOWN}")]);
+
+    let few = "for (const name of ['./parts/a.mjs', './parts/b.mjs']) await import(name)";
+    assert_eq!(found(Language::JavaScript, few), ["module ./parts/a.mjs", "module ./parts/b.mjs"]);
 }
 
 #[test]

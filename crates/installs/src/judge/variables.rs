@@ -98,7 +98,8 @@ impl Judge {
         let before =
             text.match_indices('=').filter_map(|(at, _)| text.get(..at)?.rsplit(|c| !is_name(c)).next());
         let name = before.into_iter().find(|name| is_trust_root(name));
-        if let (Ok(true), Some(name)) = (line.as_ref().map(starts), name) {
+        // A command that cannot be read to its end can start anything.
+        if let (true, Some(name)) = (line.as_ref().map_or(true, starts), name) {
             let setting = NamedSetting { name: "command", span: command.key_span() };
             let message = format!("Starts plugward with {name}, so the project decides which pins count");
             self.add(parts, STORES, setting, message);

@@ -62,15 +62,17 @@ struct Part {
     before: String,
     report: ScanReport,
     secrets: Vec<Finding>,
-    /// The rules that the settings of a host were judged by, with the place in the file itself.
-    judged: BTreeSet<RuleId>,
+    /// The rules that the settings of a host were judged by, with the names of the settings.
+    judged: BTreeSet<(RuleId, String)>,
 }
 
 impl Part {
-    /// Returns the findings. What a rule finds in the parts of a settings file is not shown twice.
+    /// Returns the findings. What a rule finds about a setting in the parts of its file is not shown twice.
     fn findings(&self) -> impl Iterator<Item = &Finding> {
-        let is_first = |one: &&Finding| one.path == SETTINGS_FILE || !self.judged.contains(&one.rule);
-        self.report.findings().iter().filter(is_first)
+        let is_again = |one: &Finding| {
+            self.judged.iter().any(|(rule, name)| *rule == one.rule && one.snippet.contains(name))
+        };
+        self.report.findings().iter().filter(move |one| one.path == SETTINGS_FILE || !is_again(one))
     }
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
                 let found = settings_findings::of(one);
-                own.judged = found.iter().map(|one| one.rule.clone()).collect();
+                own.judged = found.iter().map(|one| (one.rule.clone(), one.snippet.clone())).collect();
                 own.report.add_findings(found);
             }
             decide(&mut result, one, &scanned, context);

@@ -1,6 +1,6 @@
 //! The functions of the standard libraries that load or start something.
 
-use super::fold::Folder;
+use super::fold::{Folder, widened};
 use super::{ImportTarget, UNKNOWN};
 use crate::evaluate::{Argument, Language};
 
@@ -179,8 +179,7 @@ fn commands(words: Vec<Vec<String>>) -> Vec<ImportTarget> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     for word in words {
         let room = MOST.checked_div(all.len()).unwrap_or(1).max(1);
-        let choices: Vec<String> =
-            if word.is_empty() { vec![UNKNOWN.to_owned()] } else { word.into_iter().take(room).collect() };
+        let choices = if word.is_empty() { vec![UNKNOWN.to_owned()] } else { widened(word, room) };
         all = all
             .into_iter()
             .flat_map(|head| {

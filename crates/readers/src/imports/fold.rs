@@ -1,6 +1,7 @@
 //! Folds expressions to texts, with the path of the program itself as a constant.
 
 use core::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use super::{Bindings, ImportTarget, UNKNOWN};
 use crate::evaluate::{Alternative, Argument, Evaluation, Item, NamePart, Value};
@@ -118,7 +119,7 @@ impl<'f, 'p> Folder<'f, 'p> {
             Alternative::Number(number) => Some(number.to_string()),
             _ => None,
         });
-        alternatives.take(MOST).collect()
+        alternatives.collect()
     }
 
     /// Returns the texts that an expression can mean. A part that is not constant is [`UNKNOWN`], and a list stands for
@@ -158,8 +159,7 @@ impl<'f, 'p> Folder<'f, 'p> {
         }
         found.sort();
         found.dedup();
-        found.truncate(MOST);
-        found
+        widened(found, MOST)
     }
 
     /// Folds an expression by its form.
@@ -173,7 +173,6 @@ impl<'f, 'p> Folder<'f, 'p> {
                 .get(&variable)
                 .into_iter()
                 .flatten()
-                .take(MOST)
                 .flat_map(|one| fold(*one))
                 .collect(),
             Node::Global(name) => match program.bytes(name) {
@@ -427,6 +426,19 @@ fn joined(base: &str, path: &str) -> String {
     format!("{}/{path}", base.trim_end_matches('/'))
 }
 
+/// Replaces texts by those of their directories, with [`UNKNOWN`] for each name, if there are more than a number.
+pub(super) fn widened(texts: Vec<String>, most: usize) -> Vec<String> {
+    if texts.len() <= most {
+        return texts;
+    }
+    let directory = |text: &String| match text.rsplit_once('/') {
+        Some((directory, _)) => format!("{directory}/{UNKNOWN}"),
+        None => UNKNOWN.to_owned(),
+    };
+    let directories: BTreeSet<String> = texts.iter().map(directory).collect();
+    if directories.len() <= most { directories.into_iter().collect() } else { vec![UNKNOWN.to_owned()] }
+}
+
 /// Returns the texts of which each part is one of several; none if a part is unknown.
 fn product(parts: impl Iterator<Item = Vec<String>>, join: impl Fn(String, String) -> String) -> Vec<String> {
     let mut all: Option<Vec<String>> = None;
@@ -434,8 +446,10 @@ fn product(parts: impl Iterator<Item = Vec<String>>, join: impl Fn(String, Strin
         all = Some(match all {
             None => part,
             Some(heads) => {
+                let room = MOST.checked_div(heads.len()).unwrap_or(MOST).max(1);
+                let part = widened(part, room);
                 let pairs = heads.iter().flat_map(|head| part.iter().map(move |tail| (head, tail)));
-                pairs.take(MOST).map(|(head, tail)| join(head.clone(), tail.clone())).collect()
+                pairs.map(|(head, tail)| join(head.clone(), tail.clone())).collect()
             }
         });
     }

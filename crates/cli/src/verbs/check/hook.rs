@@ -24,25 +24,34 @@ const LINES: usize = 10;
 /// The exit code with which a hook blocks.
 const BLOCK: u8 = 2;
 
-/// The most bytes of what a host writes to its hooks.
-const INPUT: u64 = 1 << 20;
+/// The most bytes that are read from standard input. The result of a tool can be in it.
+const INPUT: u64 = 64 << 20;
 /// How long plugward waits for it. A host writes it at once, and a hook that is started by hand has none.
 const INPUT_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// Returns the directory of the session that a host writes to the standard input of its hooks, as `cwd`.
-fn given_directory() -> Option<Utf8PathBuf> {
+/// Returns the directory of the session that a host writes to the standard input of its hooks, as `cwd`. Other input than
+/// an object is not from a host.
+fn given_directory() -> Result<Option<Utf8PathBuf>, Failure> {
     if std::io::stdin().is_terminal() {
-        return None;
+        return Ok(None);
     }
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().take(INPUT).read_to_end(&mut bytes);
-        read.is_ok().then(|| send.send(bytes))
+        let read = std::io::stdin().lock().take(INPUT + 1).read_to_end(&mut bytes);
+        send.send(read.map(|_| bytes))
     });
-    let bytes = receive.recv_timeout(INPUT_WAIT).ok()?;
-    let input: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    input.get("cwd").and_then(serde_json::Value::as_str).map(Utf8PathBuf::from)
+    let Ok(read) = receive.recv_timeout(INPUT_WAIT) else { return Ok(None) };
+    let bytes = read.map_err(|error| Failure::internal(format!("standard input cannot be read: {error}")))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > INPUT {
+        return Err(Failure::usage(format!("standard input has more than {} MiB", INPUT >> 20)));
+    }
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Ok(None);
+    }
+    let input: serde_json::Value = serde_json::from_slice(&bytes)
+        .map_err(|error| Failure::usage(format!("standard input is not the JSON of a hook: {error}")))?;
+    Ok(input.get("cwd").and_then(serde_json::Value::as_str).map(Utf8PathBuf::from))
 }
 
 /// Checks what a host would load. The exit code is 0 if all of it loads, and 2 otherwise, also for failures.
@@ -81,7 +90,7 @@ fn block(lines: &[String], out: &mut Out) {
 
 /// Returns one line for each plugin that does not load.
 fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, Failure> {
-    let given = given_directory();
+    let given = given_directory()?;
     let projects: Vec<&Utf8Path> = args.hosts.project.iter().chain(&given).map(AsRef::as_ref).collect();
     let moved = trust_roots::find(&projects)?;
     if !moved.projects.is_empty() {

@@ -1,9 +1,9 @@
 //! What a file that runs imports, sources or starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plugward_commands::{extensions, read_argv, read_command, read_script};
+use plugward_commands::{CodeLanguage, extensions, read_argv, read_command, read_script};
 use plugward_readers::{ImportTarget, Language, UNKNOWN, imports};
 use plugward_scanner::Lens;
 use plugward_tree_lock::{EntryKind, Snapshot, SnapshotEntry};
@@ -16,8 +16,7 @@ use super::{Collector, Origin, joined};
 /// The characters around texts, and around words.
 const QUOTES: [char; 2] = ['"', '\''];
 const WORD_ENDS: [char; 5] = ['"', '\'', '=', ' ', '\t'];
-/// The shells whose scripts are read.
-const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."];
+
 /// The language of a file that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileLanguage {
@@ -31,12 +30,18 @@ pub(super) enum FileLanguage {
 impl FileLanguage {
     /// Returns the language that an interpreter runs.
     pub(super) fn of_program(name: &str) -> Option<Self> {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        match stem {
-            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => Some(Self::JavaScript),
-            "python" | "pypy" | "uv" | "pipx" => Some(Self::Python),
-            "ruby" | "perl" | "php" | "lua" | "luajit" | "pwsh" | "tclsh" | "Rscript" => Some(Self::Other),
-            _ => SHELLS.contains(&name).then_some(Self::Shell),
+        // A command that only starts scripts of a language is no interpreter of the table, and `cmd` has another syntax.
+        match name {
+            "source" | "." => return Some(Self::Shell),
+            "uv" | "pipx" => return Some(Self::Python),
+            "cmd" => return None,
+            _ => {}
+        }
+        match plugward_commands::language(name)? {
+            CodeLanguage::JavaScript => Some(Self::JavaScript),
+            CodeLanguage::Python => Some(Self::Python),
+            CodeLanguage::Shell => Some(Self::Shell),
+            _ => Some(Self::Other),
         }
     }
 
@@ -68,9 +73,10 @@ impl FileLanguage {
             Some("js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx") => Some(Self::JavaScript),
             Some("py" | "pyw") => Some(Self::Python),
             Some("sh" | "bash" | "zsh" | "ksh" | "command" | "envrc") => Some(Self::Shell),
-            Some("rb" | "pl" | "pm" | "php" | "lua" | "ps1" | "psm1" | "tcl" | "r" | "R") => {
-                Some(Self::Other)
-            }
+            Some(
+                "rb" | "pl" | "pm" | "php" | "lua" | "ps1" | "psm1" | "tcl" | "exp" | "r" | "R" | "jl" | "m"
+                | "el" | "ex" | "exs" | "groovy" | "scm" | "rkt" | "lisp",
+            ) => Some(Self::Other),
             // A file without a line for an interpreter is a script of the shell that starts it.
             None => core::str::from_utf8(bytes).is_ok().then_some(Self::Shell),
             Some(_) => None,
@@ -120,17 +126,15 @@ impl Collector<'_> {
             }
             if let Some(line) = shebang(bytes) {
                 let words: Vec<&str> = line.split_ascii_whitespace().chain([path.as_str()]).collect();
-                let line = self
-                    .scope
-                    .with_context(&start, None, &BTreeMap::new(), |context| read_argv(&words, context));
+                let line = self.scope.read(&start, None, |context| read_argv(&words, context));
                 self.command(line, &start, Origin::Body, &path);
             }
             let text = String::from_utf8_lossy(bytes);
             self.names_top = self.scope.is_in_place() && text.contains("--show-toplevel");
             if own.is_some() {
-                self.neighbors(bytes, &path, &start);
+                self.neighbors(&text, &path, &start);
             }
-            self.code(language, bytes, &path, &start);
+            self.code(language, &text, &path, &start);
         }
     }
 
@@ -148,10 +152,9 @@ impl Collector<'_> {
     }
 
     /// Queues the files of the plugin whose names a file contains. Code can put together the rest of the path.
-    fn neighbors(&mut self, bytes: &[u8], path: &str, start: &str) {
+    fn neighbors(&mut self, text: &str, path: &str, start: &str) {
         let Some(own) = self.scope.own.clone() else { return };
         let Some(here) = inside(directory(path), &own).map(str::to_owned) else { return };
-        let text = String::from_utf8_lossy(bytes);
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '@');
         let words: BTreeSet<&str> = text
             .split(|c: char| !is_path(c))
@@ -165,7 +168,7 @@ impl Collector<'_> {
             let names = [word, module.as_str()];
             for base in [here.as_str(), ""] {
                 for name in names {
-                    // Texts have long rows of dots, which are slashes by now.
+                    // A row of dots in prose became a row of slashes.
                     let parts =
                         base.split('/').chain(name.split('/')).filter(|part| !matches!(*part, "" | "."));
                     let at = parts.collect::<Vec<_>>().join("/");
@@ -174,7 +177,10 @@ impl Collector<'_> {
                         continue;
                     }
                     let files = neighbor_endings().map(|end| format!("{at}{end}"));
-                    found.extend(files.filter(|at| self.snapshot.file(at).is_some()));
+                    // The path of the entry, since steps upward would make a new path in each file.
+                    let files =
+                        files.filter_map(|at| self.snapshot.file(&at).map(|entry| entry.path().to_owned()));
+                    found.extend(files);
                 }
             }
         }
@@ -197,37 +203,34 @@ impl Collector<'_> {
     }
 
     /// Takes what a text of code loads and starts.
-    pub(super) fn code(&mut self, language: FileLanguage, bytes: &[u8], path: &str, start: &str) {
+    pub(super) fn code(&mut self, language: FileLanguage, text: &str, path: &str, start: &str) {
         let language = match language {
             FileLanguage::Shell => {
-                let text = String::from_utf8_lossy(bytes);
-                let line = self
-                    .scope
-                    .with_context(start, Some(path), &BTreeMap::new(), |context| read_script(&text, context));
+                let line = self.scope.read(start, Some(path), |context| read_script(text, context));
                 // What a script exports, or a file of assignments sets, is started by another script.
                 let sets = line.as_ref().is_ok_and(|line| line.programs.is_empty());
                 let set = text.lines().filter(|line| sets || line.trim_start().starts_with("export "));
                 self.named_files(&set.collect::<Vec<_>>().join("\n"), &WORD_ENDS, path, start);
                 return self.command(line, start, Origin::Body, path);
             }
-            FileLanguage::Other => {
-                return self.named_files(&String::from_utf8_lossy(bytes), &QUOTES, path, start);
-            }
+            FileLanguage::Other => return self.named_files(text, &QUOTES, path, start),
             FileLanguage::JavaScript => Language::JavaScript,
             FileLanguage::Python => Language::Python,
         };
-        let found = imports(language, bytes, path).into_iter().map(|one| (one.target, one.directory));
+        let found =
+            imports(language, text.as_bytes(), path).into_iter().map(|one| (one.target, one.directory));
         let found: BTreeSet<(ImportTarget, Option<String>)> = found.collect();
         for (target, _) in &found {
             if let (Language::Python, ImportTarget::Directory(at)) = (language, target) {
-                let directories = self.expanded(at, start);
+                let directories = self.expanded(at, path, start);
                 self.python.extend(directories.iter().map(|at| joined(start, at)));
             }
         }
         for (target, directory) in found {
-            let directories = directory.iter().flat_map(|at| self.expanded(at, start));
+            let directories = directory.map(|at| self.expanded(&at, path, start)).unwrap_or_default();
             let starts: Vec<String> = directories
-                .map(|at| joined(start, &at))
+                .iter()
+                .map(|at| joined(start, at))
                 .filter(|at| self.places.land(at).landing == Landing::Directory)
                 .collect();
             let starts = if starts.is_empty() { vec![start.to_owned()] } else { starts };
@@ -248,11 +251,9 @@ impl Collector<'_> {
             ImportTarget::Directory(_) => return,
             ImportTarget::Command(words) => {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                self.scope.with_context(start, None, &BTreeMap::new(), |context| read_argv(&words, context))
+                self.scope.read(start, None, |context| read_argv(&words, context))
             }
-            ImportTarget::Shell(text) => {
-                self.scope.with_context(start, None, &BTreeMap::new(), |context| read_command(text, context))
-            }
+            ImportTarget::Shell(text) => self.scope.read(start, None, |context| read_command(text, context)),
         };
         self.command(line, start, Origin::Body, path);
     }
@@ -275,9 +276,7 @@ impl Collector<'_> {
             for base in [directory(path), path, start].into_iter().chain(home.as_deref()) {
                 let at = normalized(&joined(base, rest.trim_start_matches(['~', '/'])));
                 let tried = ["", ".rb", ".pl", ".pm", ".php", ".lua", ".ps1"].map(|end| format!("{at}{end}"));
-                let is_code = |at: &&String| {
-                    FileLanguage::is_code(at) && matches!(self.places.land(at).landing, Landing::File { .. })
-                };
+                let is_code = |at: &&String| FileLanguage::is_code(at) && self.places.is_file(at);
                 if let Some(found) = tried.iter().find(is_code) {
                     self.file(found, &[], None, start, Origin::Body);
                 }
@@ -291,7 +290,7 @@ impl Collector<'_> {
             Language::JavaScript => FileLanguage::JavaScript,
             Language::Python => FileLanguage::Python,
         };
-        for name in self.expanded(name, start) {
+        for name in self.expanded(name, path, start) {
             for found in self.located(&name, path, &[start, directory(path)]) {
                 self.code_at(&found, Some(language), start);
             }
@@ -301,12 +300,12 @@ impl Collector<'_> {
     /// Takes the module of an import in JavaScript. Packages are dependencies, unless they are imported by a path.
     fn script_module(&mut self, name: &str, path: &str, start: &str) {
         let here = directory(path);
-        let known = (name.to_owned(), here.to_owned(), self.packages.len());
+        let known = (FileLanguage::JavaScript, name.to_owned(), here.to_owned(), self.packages.len());
         // A variable can have another value in another script.
         if !name.contains('$') && !self.modules.insert(known) {
             return;
         }
-        for name in self.expanded(name.strip_prefix("file://").unwrap_or(name), start) {
+        for name in self.expanded(name.strip_prefix("file://").unwrap_or(name), path, start) {
             let is_path = name.starts_with(['/', ANY])
                 || name.starts_with("./")
                 || name.starts_with("../")
@@ -342,7 +341,8 @@ impl Collector<'_> {
 
     /// Takes the files of a Python module, in every directory that Python searches.
     pub(super) fn python_module(&mut self, name: &str, here: &str, start: &str) {
-        if !self.modules.insert((name.to_owned(), here.to_owned(), self.python.len())) {
+        let known = (FileLanguage::Python, name.to_owned(), here.to_owned(), self.python.len());
+        if !self.modules.insert(known) {
             return;
         }
         let ups = name.bytes().take_while(|byte| *byte == b'.').count();
@@ -356,10 +356,7 @@ impl Collector<'_> {
         let first = parts.first().copied().unwrap_or_default();
         let has = |base: &String| {
             let mut tried = [".py", "/__init__.py", "/__main__.py"].iter();
-            tried.any(|end| {
-                let landed = self.places.land(&format!("{base}/{first}{end}"));
-                matches!(landed.landing, Landing::File { .. })
-            })
+            tried.any(|end| self.places.is_file(&format!("{base}/{first}{end}")))
         };
         let found = ups > 0 || bases.iter().any(has);
         // The sources of the project, and of the plugin, are searched last.
@@ -393,7 +390,7 @@ impl Collector<'_> {
     pub(super) fn first_of(&mut self, tried: &[String], language: FileLanguage, here: &str, start: &str) {
         for path in tried {
             let landed = self.places.land(path);
-            if !matches!(landed.landing, Landing::File { .. }) {
+            if !landed.is_file() {
                 continue;
             }
             if is_dependency(&landed.path) && !is_dependency(here) {

@@ -31,6 +31,7 @@ use crate::report::text::plain;
 use crate::run::examined::Examined;
 use crate::run::outcome::{GateOutcome, Weight};
 use follow::{FileLanguage, Job};
+use packages::Package;
 use patterns::ANY;
 use place::{Landed, Landing, Places};
 use record::ClosureRecord;
@@ -180,6 +181,7 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         names: BTreeSet::new(),
         stems: BTreeSet::new(),
         looked_up: BTreeSet::new(),
+        package_files: BTreeMap::new(),
         python: BTreeSet::new(),
         packages: Vec::new(),
         search: Vec::new(),
@@ -267,8 +269,10 @@ struct Collector<'a> {
     /// The text of the settings file, to find the lines of commands.
     source: Option<String>,
     recipes: BTreeSet<(String, String)>,
-    /// The modules that were looked up: name, directory, and the number of other directories.
-    modules: BTreeSet<(String, String, usize)>,
+    /// What package.json says, by directory.
+    package_files: BTreeMap<String, Option<Arc<Package>>>,
+    /// The modules that were looked up: language, name, directory, and the number of other directories.
+    modules: BTreeSet<(FileLanguage, String, String, usize)>,
     is_full: bool,
     /// `true` if the current script asks for the top of its repository.
     names_top: bool,
@@ -291,9 +295,7 @@ impl Collector<'_> {
     }
 
     fn variable(&mut self, name: &str, value: &str, start: &str, origin: Origin<'_>) {
-        let reading = self
-            .scope
-            .with_context(start, None, &BTreeMap::new(), |context| read_variable(name, value, context));
+        let reading = self.scope.read(start, None, |context| read_variable(name, value, context));
         match reading {
             Ok(reading) => {
                 let directories: Vec<String> = value
@@ -484,7 +486,7 @@ impl Collector<'_> {
                     _ => return,
                 };
                 for text in text.literals() {
-                    self.code(language, text.as_bytes(), &format!("{directory}/-"), &directory);
+                    self.code(language, &text, &format!("{directory}/-"), &directory);
                 }
             }
             StartTarget::Module(module) => {
@@ -556,10 +558,9 @@ impl Collector<'_> {
         start: &str,
         origin: Origin<'_>,
     ) {
-        let is_file = |landed: &Landed| matches!(landed.landing, Landing::File { .. });
         let first = self.places.land(path);
         let tried = || endings.iter().map(|end| format!("{path}{end}"));
-        let (named, landed) = if is_file(&first) {
+        let (named, landed) = if first.is_file() {
             (path.to_owned(), first)
         } else {
             // A directory is started by its main file.
@@ -568,7 +569,7 @@ impl Collector<'_> {
                 .then(|| format!("{path}/__main__.py"));
             let tried = main.into_iter().chain(tried()).chain(module);
             let found = tried.map(|path| (path.clone(), self.places.land(&path)));
-            found.into_iter().find(|(_, landed)| is_file(landed)).unwrap_or((path.to_owned(), first))
+            found.into_iter().find(|(_, landed)| landed.is_file()).unwrap_or((path.to_owned(), first))
         };
         if matches!(language, None | Some(FileLanguage::Python)) {
             // Python looks for modules in the directory of the script.
@@ -612,7 +613,7 @@ impl Collector<'_> {
     fn own_relative(&self, landed: &Landed) -> Option<String> {
         let own = self.scope.own.as_ref()?;
         let rest = place::inside(&landed.path, scope::PROJECT)?;
-        self.snapshot.file(rest).map(|_| format!("{own}/{rest}"))
+        self.snapshot.file(rest).map(|entry| format!("{own}/{}", entry.path()))
     }
 
     /// Adds a file of the closure, and the symlinks that lead to it.
@@ -653,12 +654,12 @@ impl Collector<'_> {
     }
 
     fn unreadable(&mut self, path: &str, error: &str) {
-        let message = format!("{}: a script that cannot be read: {error}", plain(&self.scope.shown(path)));
+        let message = format!("{}: what runs cannot be read: {error}", plain(&self.scope.shown(path)));
         self.outcome.add(
             "surface/unreadable",
             Weight::CouldNotTell,
             message,
-            "fix its permissions, or remove the command",
+            "fix the file or its permissions, or remove the command",
         );
     }
 

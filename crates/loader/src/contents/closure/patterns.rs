@@ -1,6 +1,6 @@
 //! Paths with unknown parts, and the files that they can mean.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use plugward_commands::{CommandLine, CommandWord, StartTarget, StartedProgram, WordPart, read_argv};
 use plugward_readers::UNKNOWN;
@@ -13,6 +13,7 @@ use super::{Collector, MOST_FILES, Origin, joined};
 
 /// Stands for an unknown part of a path. Unlike `*`, it also matches a name with a leading dot.
 pub(super) const ANY: char = '\u{2}';
+const ANY_BYTE: u8 = ANY as u8;
 /// The characters of a path that can mean several files.
 pub(super) const WILDCARDS: [char; 4] = ['*', '?', '[', ANY];
 
@@ -29,15 +30,20 @@ pub(super) fn patterns(word: &CommandWord) -> Vec<String> {
 
 impl Collector<'_> {
     /// Returns the values of a text of a program, with [`ANY`] for each unknown part.
-    pub(super) fn expanded(&self, text: &str, start: &str) -> Vec<String> {
+    pub(super) fn expanded(&mut self, text: &str, script: &str, start: &str) -> Vec<String> {
         let home = if text.starts_with('~') { self.scope.expand(text) } else { None };
         let text = home.unwrap_or_else(|| text.to_owned());
         if !text.contains('$') {
             return vec![text];
         }
-        let line =
-            self.scope.with_context(start, None, &BTreeMap::new(), |context| read_argv(&[&text], context));
-        line.iter().flat_map(|line| &line.programs).take(1).flat_map(|one| patterns(&one.name)).collect()
+        let line = self.scope.read(start, None, |context| read_argv(&[&text], context));
+        match line {
+            Ok(line) => line.programs.iter().take(1).flat_map(|one| patterns(&one.name)).collect(),
+            Err(error) => {
+                self.too_complex(script, &error);
+                Vec::new()
+            }
+        }
     }
 
     /// Returns the absolute paths that a pattern in a script can mean. An unknown start is often the directory of the
@@ -67,7 +73,7 @@ impl Collector<'_> {
 
     /// Returns the candidates that exist, or patterns: the first file of a known path, and any of an unknown start.
     pub(super) fn located(&self, pattern: &str, script: &str, bases: &[&str]) -> Vec<String> {
-        let is_file = |path: &String| matches!(self.places.land(path).landing, Landing::File { .. });
+        let is_file = |path: &String| self.places.is_file(path);
         let mut found = self.candidates(pattern, script, bases);
         if pattern.starts_with(ANY) {
             found.retain(|path| path.contains(WILDCARDS) || is_file(path) && !is_dependency(path));
@@ -98,7 +104,7 @@ impl Collector<'_> {
 
     /// Takes a file, or the code among those that match a pattern.
     pub(super) fn code_at(&mut self, path: &str, language: Option<FileLanguage>, start: &str) {
-        if !path.contains(WILDCARDS) || matches!(self.places.land(path).landing, Landing::File { .. }) {
+        if !path.contains(WILDCARDS) || self.places.is_file(path) {
             return self.file(path, &[], language, start, Origin::Body);
         }
         for path in self.matches(path) {
@@ -146,8 +152,7 @@ impl Collector<'_> {
     fn is_own(&self, path: &str) -> bool {
         let landed = self.places.land(path);
         let verdict = self.scope.verdict(path, &landed, &self.places);
-        matches!(landed.landing, Landing::File { .. })
-            && matches!(verdict, PathVerdict::Own | PathVerdict::Closure)
+        landed.is_file() && matches!(verdict, PathVerdict::Own | PathVerdict::Closure)
     }
 
     /// Takes the code that the programs of a script list, if it starts what they print.
@@ -198,9 +203,14 @@ impl Collector<'_> {
                     next.extend(self.directories(&directory));
                     continue;
                 }
-                let names = self.names_in(&directory);
-                let names = names.into_iter().filter(|name| glob(part.as_bytes(), name.as_bytes()));
-                next.extend(names.map(|name| format!("{directory}/{name}")));
+                let mut names = self.names_in(&directory);
+                names.retain(|name| glob(part.as_bytes(), name.as_bytes()));
+                for path in names.into_iter().map(|name| format!("{directory}/{name}")) {
+                    if path.contains('\u{fffd}') {
+                        self.unreadable(&path, "its name is not UTF-8");
+                    }
+                    next.push(path);
+                }
             }
             if next.len() > MOST_FILES {
                 self.full();
@@ -211,14 +221,18 @@ impl Collector<'_> {
         found
     }
 
-    /// Returns the names in a directory. More names than are listed can be among those that run.
+    /// Returns the names in a directory. Any can be among those that run.
     fn names_in(&mut self, path: &str) -> Vec<String> {
         let landed = self.places.land(&format!("{path}/"));
-        let names = self.places.names(&landed.path);
-        if names.is_none() && landed.landing == Landing::Directory {
-            self.full();
+        match self.places.names(&landed.path) {
+            Ok(names) => names,
+            Err(error) => {
+                if landed.landing == Landing::Directory {
+                    self.unreadable(&landed.path, &error);
+                }
+                Vec::new()
+            }
         }
-        names.unwrap_or_default()
     }
 
     /// Returns a directory and those below it, without dependencies.
@@ -273,10 +287,9 @@ fn found_by(words: &[String]) -> Vec<String> {
     paths.iter().flat_map(|path| names.iter().map(move |name| format!("{path}/**/{name}"))).collect()
 }
 
-/// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself and
-/// an unknown part.
+/// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself and an unknown part.
 fn glob(pattern: &[u8], name: &[u8]) -> bool {
-    if name.first() == Some(&b'.') && !matches!(pattern.first(), Some(b'.' | 2)) {
+    if name.first() == Some(&b'.') && !matches!(pattern.first(), Some(&(b'.' | ANY_BYTE))) {
         return false;
     }
     let (mut at, mut from) = (0_usize, 0_usize);
@@ -284,7 +297,7 @@ fn glob(pattern: &[u8], name: &[u8]) -> bool {
     loop {
         let step = match (pattern.get(at), name.get(from)) {
             (None, None) => return true,
-            (Some(b'*' | 2), _) => {
+            (Some(&(b'*' | ANY_BYTE)), _) => {
                 star = Some((at, from));
                 at = at.saturating_add(1);
                 continue;

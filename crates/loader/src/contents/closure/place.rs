@@ -53,6 +53,9 @@ pub(crate) struct Landed {
     pub(crate) exposed: Option<(String, &'static str)>,
 }
 
+/// What cannot be opened through the jail.
+const UNREACHABLE: &str = "it is outside of what can be opened";
+
 /// Why there is no metadata for a path.
 #[derive(Debug, Clone)]
 enum Obstacle {
@@ -77,7 +80,7 @@ pub(crate) struct Places<'a> {
     /// The results for paths. Most scripts of a directory name the same ones.
     landed: RefCell<BTreeMap<String, Landed>>,
     /// The names in directories.
-    listed: RefCell<BTreeMap<String, Option<Vec<String>>>>,
+    listed: RefCell<BTreeMap<String, Result<Vec<String>, String>>>,
     /// The files that were read.
     read: RefCell<BTreeSet<String>>,
 }
@@ -225,7 +228,7 @@ impl<'a> Places<'a> {
         if let Some(bytes) = known.filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|len| len <= limit)) {
             return Ok(bytes);
         }
-        let relative = self.relative(path).ok_or("it is outside of what can be opened")?;
+        let relative = self.relative(path).ok_or(UNREACHABLE)?;
         let bytes: Arc<[u8]> = self.jail.read(relative, limit).map_err(|error| error.to_string())?.into();
         self.files.0.borrow_mut().insert(path.to_owned(), Arc::clone(&bytes));
         Ok(bytes)
@@ -249,21 +252,35 @@ impl<'a> Places<'a> {
                 Err(obstacle) => format!("{obstacle:?}"),
             },
             Lookup::Contents => sha256(&self.read(path, MOST_BYTES).ok()?).to_string(),
-            Lookup::Names => sha256(self.names(path)?.join("/").as_bytes()).hex(),
+            Lookup::Names => sha256(self.names(path).ok()?.join("/").as_bytes()).hex(),
         })
     }
 
-    /// Returns the names in a directory, sorted; `None` if there are too many, or it cannot be listed.
-    pub(crate) fn names(&self, path: &str) -> Option<Vec<String>> {
+    /// Returns the names in a directory, sorted. A name that is not UTF-8 contains U+FFFD.
+    ///
+    /// The error says why there are none: the directory cannot be listed, or has too many names.
+    pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, String> {
         if let Some(known) = self.listed.borrow().get(path) {
             return known.clone();
         }
-        let listing = self.relative(path).and_then(|path| self.jail.list(path, NAMES).ok());
-        let names = listing.filter(|listing| !listing.is_truncated()).map(|listing| {
-            listing.entries().iter().filter_map(|entry| entry.name_str().map(str::to_owned)).collect()
-        });
+        let names = self.list(path);
         self.listed.borrow_mut().insert(path.to_owned(), names.clone());
         names
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, String> {
+        let relative = self.relative(path).ok_or(UNREACHABLE)?;
+        let listing = self.jail.list(relative, NAMES).map_err(|error| error.to_string())?;
+        if listing.is_truncated() {
+            return Err(format!("it has more than {NAMES} names"));
+        }
+        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok(listing.entries().iter().map(|entry| name(entry.name())).collect())
+    }
+
+    /// Returns `true` if a path leads to a regular file.
+    pub(crate) fn is_file(&self, path: &str) -> bool {
+        self.land(path).is_file()
     }
 
     /// Returns `true` if only the system's own programs can change what a path leads to.
@@ -275,6 +292,11 @@ impl<'a> Places<'a> {
 }
 
 impl Landed {
+    /// Returns `true` for a regular file.
+    pub(crate) const fn is_file(&self) -> bool {
+        matches!(self.landing, Landing::File { .. })
+    }
+
     /// Notes who can change one object on the way.
     fn look(&mut self, path: &str, meta: &Metadata, owners: &[u32]) {
         let mode = meta.mode();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plugward_commands::{RecipeTool, loads_code, read_command};
-use plugward_installs::{FileVariable, file_variables};
+use plugward_installs::{FileVariable, blank_extensions, file_variables};
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
@@ -42,6 +42,19 @@ impl Collector<'_> {
         read.map_err(|error| self.unreadable(path, &error)).ok()
     }
 
+    /// Reads a JSON file of a tool, which can accept comments.
+    pub(super) fn parsed<T>(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        read: impl FnOnce(&JsonNode<'_>) -> T,
+    ) -> Option<T> {
+        let mut bytes = bytes.to_vec();
+        blank_extensions(&mut bytes);
+        let root = parse(&bytes, &ParseLimits::standard());
+        root.map(|root| read(&root)).map_err(|error| self.unreadable(path, &error.to_string())).ok()
+    }
+
     /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
     pub(super) fn recipe(
         &mut self,
@@ -70,8 +83,11 @@ impl Collector<'_> {
                 RecipeTool::Make => blocks(&expanded(&text, "$(", ")"), name, make_head),
                 RecipeTool::Just => blocks(&expanded(&text, "{{", "}}"), name, just_head),
                 RecipeTool::Task => blocks(&text, name, task_head),
-                RecipeTool::Deno => scripts(&bytes, "tasks", name),
-                _ => scripts(&bytes, "scripts", name),
+                _ => {
+                    let key = if tool == RecipeTool::Deno { "tasks" } else { "scripts" };
+                    // A file that cannot be read is a reason already.
+                    self.parsed(&file, &bytes, |root| scripts(root, key, name)).unwrap_or_default()
+                }
             };
             for recipe in found {
                 // The row's own tree covers its own file.
@@ -80,9 +96,7 @@ impl Collector<'_> {
                     self.insert(&listed, EntryKind::File, recipe.text.into_bytes().into());
                     self.set_lens(&listed, Lens::Sh);
                 }
-                let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {
-                    read_command(&recipe.commands, context)
-                });
+                let line = self.scope.read(&here, None, |context| read_command(&recipe.commands, context));
                 self.command(line, &here, Origin::Body, &file);
                 for name in recipe.needs {
                     self.recipe(tool, &name, start, named, origin);
@@ -205,8 +219,7 @@ fn included(tool: RecipeTool, text: &str) -> Vec<String> {
 }
 
 /// Returns a script of package.json with those that run before and after it.
-fn scripts(bytes: &[u8], key: &str, name: &str) -> Vec<Recipe> {
-    let Ok(root) = parse(bytes, &ParseLimits::standard()) else { return Vec::new() };
+fn scripts(root: &JsonNode<'_>, key: &str, name: &str) -> Vec<Recipe> {
     let scripts = root.get(key);
     let names = [format!("pre{name}"), name.to_owned(), format!("post{name}")];
     let found = names.into_iter().filter_map(|name| {
@@ -363,8 +376,10 @@ mod tests {
     #[test]
     fn a_script_runs_with_those_around_it() {
         let text = br#"{"scripts":{"lint":"b","prelint":"a","postlint":"c","other":"d"}}"#;
-        let names: Vec<String> =
-            scripts(text, "scripts", "lint").into_iter().map(|one| one.commands).collect();
+        let names: Vec<String> = scripts(&parse(text, &ParseLimits::standard()).unwrap(), "scripts", "lint")
+            .into_iter()
+            .map(|one| one.commands)
+            .collect();
         assert_eq!(names, ["a", "b", "c"]);
     }
 }

@@ -235,6 +235,16 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// Calls a reader with the context of a command that sets no variables of its own.
+    pub(super) fn read<T>(
+        &self,
+        start: &str,
+        script: Option<&str>,
+        read: impl FnOnce(&CommandContext<'_>) -> T,
+    ) -> T {
+        self.with_context(start, script, &BTreeMap::new(), read)
+    }
+
     /// Applies the table of places to a path, with the text that names it.
     pub(super) fn verdict(&self, named: &str, landed: &Landed, places: &Places<'_>) -> PathVerdict {
         // What does not exist yet has its steps upward left.
