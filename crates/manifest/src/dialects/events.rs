@@ -51,6 +51,24 @@ pub(super) const CODEX_EVENTS: &[&str] = &[
     "UserPromptSubmit",
 ];
 
+pub(super) const COPILOT_EVENTS: &[&str] = &[
+    "PostToolUse",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Stop",
+    "SubagentStop",
+    "UserPromptSubmit",
+    "agentStop",
+    "errorOccurred",
+    "postToolUse",
+    "preToolUse",
+    "sessionEnd",
+    "sessionStart",
+    "subagentStop",
+    "userPromptSubmitted",
+];
+
 pub(super) const CURSOR_EVENTS: &[&str] = &[
     "afterAgentResponse",
     "afterAgentThought",
