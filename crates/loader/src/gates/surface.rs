@@ -15,7 +15,7 @@ use crate::discovery::discover::exists;
 use crate::report::Gate;
 use crate::report::text::plain;
 use crate::run::examined::Examined;
-use crate::run::options::{CheckOptions, Trust};
+use crate::run::options::Trust;
 use crate::run::outcome::{GateOutcome, Reason, Weight};
 
 /// The code for commands whose text does not determine what runs.
@@ -66,7 +66,7 @@ pub(crate) fn gate(
         }
     }
     if let Some(jail) = jail {
-        excluded(&mut outcome, one, jail, snapshot, context.options);
+        excluded(&mut outcome, one, jail, snapshot);
     }
     unresolved(&mut outcome, one, context);
     outcome
@@ -108,15 +108,9 @@ fn shortened(word: &str) -> String {
 }
 
 /// Refuses uses of excluded directories: neither pin nor scan covers their files.
-fn excluded(
-    outcome: &mut GateOutcome,
-    one: &Examined,
-    jail: &Jail,
-    snapshot: &Snapshot,
-    options: &CheckOptions,
-) {
+fn excluded(outcome: &mut GateOutcome, one: &Examined, jail: &Jail, snapshot: &Snapshot) {
     let directories =
-        options.excludes.iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
+        snapshot.exclude().iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
     for name in directories {
         let inner = format!("{name}/");
         let help = format!(
