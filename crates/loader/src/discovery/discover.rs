@@ -143,7 +143,7 @@ pub(crate) fn discover(
             DirectoryClass::Below
         }
         RootSearch::Only => {
-            walk.take(&root.dir, &Names::Unknown, PlaceForm::Marked);
+            walk.take_known(&root.dir);
             DirectoryClass::Plugin
         }
     };
@@ -298,7 +298,11 @@ impl Walk<'_> {
             self.skip(dir, &format!("inside the plugin in {}, which is checked with it", self.shown(&outer)));
             return self.descend(dir, depth, listing);
         }
-        self.take(dir, &names, PlaceForm::Marked);
+        if marked {
+            self.take(dir, &names, PlaceForm::Marked);
+        } else {
+            self.take_known(dir);
+        }
         let outer = self.inside.replace(dir.to_owned());
         let _below: DirectoryClass = self.descend(dir, depth, listing);
         self.inside = outer;
@@ -431,6 +435,14 @@ impl Walk<'_> {
                 && dialects_by_contents(&self.root.jail, dir, names).into_iter().any(wanted))
     }
 
+    /// Takes a directory that a pin, a marketplace entry or the user names. It need not be next to other plugins.
+    fn take_known(&mut self, dir: &str) {
+        let names = Names::of(self.root.jail.list(dir, NAMES).ok().as_ref());
+        let unmarked = || form_of(self.root, dir, &names, || true);
+        let form = if self.is_marked(dir, &names) { None } else { unmarked() };
+        self.take(dir, &names, form.unwrap_or(PlaceForm::Marked));
+    }
+
     fn take(&mut self, dir: &str, names: &Names, form: PlaceForm) {
         let Ok(real) = self.root.top.join(dir) else {
             return self.not_all(format!("{}: not searched, since the path is too long", self.shown(dir)));
@@ -548,7 +560,7 @@ impl Walk<'_> {
             }
             // A symlink or a file at the place is refused by the gate that opens it.
             if exists(&self.root.jail, &dir) {
-                self.take(&dir, &Names::Unknown, PlaceForm::Marked);
+                self.take_known(&dir);
             } else {
                 self.skip(&dir, "named by the marketplace, but does not exist");
             }

@@ -90,6 +90,8 @@ fn reads(host: &str, dialect: Dialect) -> bool {
     dialect.as_str() == host
         || match dialect {
             Dialect::Claude => host != "gemini",
+            Dialect::Skill => true,
+            Dialect::AgentPlugins => !matches!(host, "claude" | "gemini" | "gnoma"),
             _ => !matches!(host, "claude" | "codex" | "gemini" | "gnoma"),
         }
 }

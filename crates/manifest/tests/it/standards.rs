@@ -250,3 +250,30 @@ fn a_directory_without_a_main_file_is_a_layout_or_a_skill() {
     assert_eq!(found(&files, &at), [Dialect::Skill]);
     assert_eq!(found(&files, &layout), [Dialect::Claude]);
 }
+
+#[test]
+fn what_a_person_should_know_is_a_note() {
+    let skill = |head: &str| MapFiles::new().with("SKILL.md", format!("---\n{head}\n---\n"));
+    let long = format!("name: a\ndescription: {}", "d".repeat(1025));
+    for (head, code) in [
+        ("name: a\ndescription: d\nallowed-tools: Read Bash(git log *)", None),
+        ("name: a\ndescription: d\nallowed-tools: Read,Bash", Some("skill/shell")),
+        ("name: a\ndescription: d\nallowed-tools:\n  - Bash", Some("skill/shell")),
+        ("name: a", Some("skill/format")),
+        ("name: b\ndescription: d", Some("skill/format")),
+        ("name: A\ndescription: d", Some("skill/format")),
+        (&long, Some("skill/format")),
+    ] {
+        assert_eq!(notice_codes(&read_dialect(Dialect::Skill, &skill(head))), Vec::from_iter(code), "{head}");
+    }
+    let mut files = MapFiles::new().with("plugin.json", package(""));
+    files.insert("com.example.client/run.sh", Vec::new(), FileMode::Executable);
+    assert_eq!(notice_codes(&read_dialect(Dialect::AgentPlugins, &files)), ["manifest/namespace"]);
+    let files = MapFiles::new()
+        .with("POWER.md", "---\nname: notes\n---\n")
+        .with("steering/more.md", "Write notes.\n")
+        .with("mcp.json", r#"{"mcpServers":{"s":{"command":"true","autoApprove":["read"]}}}"#);
+    let power = read_dialect(Dialect::Power, &files);
+    assert_eq!((power.name(), notice_codes(&power)), ("notes", vec!["surface/auto-approve"]));
+    assert_eq!(names(&power, SurfaceKind::Prompt), ["POWER.md", "steering/more.md"]);
+}
