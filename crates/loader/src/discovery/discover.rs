@@ -231,8 +231,8 @@ impl Walk<'_> {
                 self.inside = Some(above.to_owned());
             }
             // Above the project, nothing without a manifest is loaded together with it.
-            let is_near =
-                inside(above, &own.top).is_some() && self.inside.is_none() && !self.is_inside_unmarked;
+            let top = own.project.as_deref().unwrap_or(&own.top);
+            let is_near = inside(above, top).is_some() && self.inside.is_none() && !self.is_inside_unmarked;
             if is_near && let Some(form @ (PlaceForm::Skill | PlaceForm::Layout)) = self.unmarked(above, None)
             {
                 self.is_inside_unmarked = true;

@@ -182,7 +182,8 @@ fn starts(bytes: &[u8], inner: &str) -> bool {
         && text.lines().map(str::trim_start).any(|line| {
             let Some((before, _)) = line.split_once(inner) else { return false };
             let has_own = OWN_DIRECTORY.iter().any(|own| *own != "./" && before.contains(own));
-            let is_first = !before.contains(char::is_whitespace);
+            let start = before.trim_start_matches(['"', '\'']);
+            let is_first = start.starts_with("$(") || !before.contains(char::is_whitespace);
             has_own && (is_first || before.split(|c: char| c.is_whitespace() || c == '(').any(is_runner))
         })
 }
