@@ -167,11 +167,11 @@ pub fn is_skill(files: &dyn Files) -> bool {
 }
 
 /// Returns the main files of a dialect that exist in a directory and belong to it, in the order of precedence.
-pub(crate) fn main_files<'f>(
-    files: &'f dyn Files,
+pub(crate) fn main_files(
+    files: &dyn Files,
     dialect: Dialect,
     naming: PluginNaming,
-) -> Vec<(&'static str, FileView<'f>)> {
+) -> Vec<(&'static str, FileView<'_>)> {
     let root = checks(files, naming);
     let own = dialect.main_files().filter(|file| is_there(files, &root, dialect, file));
     own.filter_map(|file| Some((file, files.get(file)?))).collect()

@@ -85,7 +85,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let mut replaced = Replaced::default();
     let strict = reader.context.entry.is_none_or(crate::marketplace::MarketplaceEntry::is_strict);
     let files = reader.main_files();
-    if files.is_empty() && !has_other_definition(reader, meta, main, strict) {
+    if files.is_empty() && !has_other_definition(reader, meta, main) {
         let message = format!("expected the file {main}");
         return reader.error_at(ManifestPlace::of_file(main), ManifestCode::MissingFile, message);
     }
@@ -106,11 +106,11 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
 }
 
 /// Returns `true` if something else than a manifest defines the plugin.
-fn has_other_definition(reader: &mut Reader<'_>, meta: &mut Meta, main: &str, strict: bool) -> bool {
+fn has_other_definition(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) -> bool {
     match reader.context.entry {
-        Some(_) => {
+        Some(entry) => {
             // With `strict: false`, the entry alone is the definition, so no file is missing.
-            if strict {
+            if entry.is_strict() {
                 no_manifest(reader, main);
             }
             true
