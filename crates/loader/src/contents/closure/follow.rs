@@ -1,6 +1,7 @@
 //! What a file that runs imports, sources or starts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plugward_commands::{read_argv, read_command, read_script};
 use plugward_readers::{ImportTarget, Language, imports};
@@ -9,7 +10,7 @@ use plugward_tree_lock::{EntryKind, Snapshot};
 
 use super::place::{Landing, directory, inside, normalized};
 use super::scope::is_dependency;
-use super::{Collector, MOST_BYTES, Origin, joined};
+use super::{Collector, Origin, joined};
 
 /// The endings that loaders of JavaScript and TypeScript try.
 const SCRIPT_ENDINGS: [&str; 16] = [
@@ -32,36 +33,6 @@ const SCRIPT_ENDINGS: [&str; 16] = [
 ];
 /// The shells whose scripts are read.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."];
-/// Texts without which code in a plugin's own directory cannot lead out of it. What only adds names to the directory of
-/// the script stays inside.
-const WAYS_OUT: [&str; 25] = [
-    "../",
-    "/..",
-    "..\"",
-    "..'",
-    ".. ",
-    "..\n",
-    "..;",
-    "..)",
-    "..&",
-    "parent",
-    "HOME",
-    "homedir",
-    "~/",
-    "expanduser",
-    "PROJECT_DIR",
-    "CONFIG_DIR",
-    "PLUGIN_DATA",
-    "toplevel",
-    "cwd",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".copilot",
-    ".cursor",
-    ".grok",
-];
-
 /// The language of a file that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileLanguage {
@@ -133,7 +104,7 @@ pub(super) struct Job {
 
 impl Collector<'_> {
     pub(super) fn queue_file(&mut self, path: String, language: Option<FileLanguage>, start: &str) {
-        if !self.is_full {
+        if !self.is_full && self.queued.insert((path.clone(), language)) {
             self.queue.push(Job { path, language, start: start.to_owned() });
         }
     }
@@ -143,36 +114,36 @@ impl Collector<'_> {
         if !self.queue.is_empty() && self.scope.own.is_some() {
             self.names = names_of(self.snapshot);
         }
+        let snapshot = self.snapshot;
         while let Some(Job { path, language, start }) = self.queue.pop() {
+            let outside;
             let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
             let bytes = match &own {
-                Some(path) => self.snapshot.file(path).map(|entry| entry.bytes().to_vec()),
-                None => self.closure_bytes(&path).or_else(|| self.places.read(&path, MOST_BYTES).ok()),
+                Some(path) => snapshot.file(path).map(|entry| entry.bytes()),
+                None => {
+                    outside = self.closure_bytes(&path);
+                    outside.as_deref()
+                }
             };
             let Some(bytes) = bytes else { continue };
-            let Some(language) = language.or_else(|| FileLanguage::of_file(&path, &bytes)) else { continue };
+            let Some(language) = language.or_else(|| FileLanguage::of_file(&path, bytes)) else { continue };
             if !self.seen.insert((path.clone(), language)) {
                 continue;
             }
             if let Some(lens) = language.lens().filter(|_| own.is_none()) {
                 self.set_lens(&path, lens);
             }
-            if let Some(line) = shebang(&bytes) {
+            if let Some(line) = shebang(bytes) {
                 let words: Vec<&str> = line.split_ascii_whitespace().chain([path.as_str()]).collect();
                 let line = self
                     .scope
                     .with_context(&start, None, &BTreeMap::new(), |context| read_argv(&words, context));
                 self.command(line, &start, Origin::Body, &path);
             }
-            let text = String::from_utf8_lossy(&bytes);
-            // The directory of a directory is a step upward.
-            let leads_out =
-                || WAYS_OUT.iter().any(|way| text.contains(way)) || text.matches("dirname").nth(1).is_some();
-            if own.is_none() || leads_out() {
-                self.code(language, &bytes, &path, &start);
-            } else {
-                self.neighbors(&bytes, &path, &start);
+            if own.is_some() {
+                self.neighbors(bytes, &path, &start);
             }
+            self.code(language, bytes, &path, &start);
         }
     }
 
@@ -184,12 +155,12 @@ impl Collector<'_> {
         }
     }
 
-    fn closure_bytes(&self, path: &str) -> Option<Vec<u8>> {
+    fn closure_bytes(&self, path: &str) -> Option<Arc<[u8]>> {
         let name = super::listed(&self.scope.shown(path));
-        self.closure.entries.get(&name).map(|entry| entry.bytes.clone())
+        self.closure.entries.get(&name).map(|entry| Arc::clone(&entry.bytes))
     }
 
-    /// Queues the files of the plugin that a file can name, without reading its code.
+    /// Queues the files of the plugin whose names a file contains. Code can put together the rest of the path.
     fn neighbors(&mut self, bytes: &[u8], path: &str, start: &str) {
         let Some(own) = self.scope.own.clone() else { return };
         let Some(here) = inside(directory(path), &own).map(str::to_owned) else { return };
@@ -321,6 +292,9 @@ impl Collector<'_> {
 
     /// Takes the module of an import in JavaScript. Packages are dependencies, unless they are imported by a path.
     fn script_module(&mut self, name: &str, here: &str, start: &str) {
+        if !self.modules.insert((name.to_owned(), here.to_owned(), self.packages.len())) {
+            return;
+        }
         let Some(name) = self.scope.expand(name.strip_prefix("file://").unwrap_or(name)) else { return };
         let is_path = name.starts_with("./")
             || name.starts_with("../")
@@ -350,13 +324,7 @@ impl Collector<'_> {
     pub(super) fn main_of(&mut self, directory: &str) -> Option<String> {
         let landed = self.places.land(&format!("{directory}/package.json"));
         let Landing::File { .. } = landed.landing else { return None };
-        let bytes = match self.places.read(&landed.path, super::recipes::MOST_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                self.unreadable(&landed.path, &error);
-                return None;
-            }
-        };
+        let bytes = self.contents(&landed.path)?;
         let root =
             plugward_manifest::json::parse(&bytes, &plugward_manifest::json::ParseLimits::standard()).ok()?;
         root.get("main").and_then(|main| main.as_str()).map(|main| format!("{directory}/{main}"))

@@ -3,9 +3,11 @@
 mod follow;
 pub(crate) mod place;
 mod recipes;
+mod record;
 mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plugward_commands::{
     CodeLanguage, CommandError, CommandLine, CommandWord, OpenWordKind, PathText, StartTarget,
@@ -14,7 +16,7 @@ use plugward_commands::{
 use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind};
 use plugward_scanner::{Content, Entry, Lens, RoleHint};
 use plugward_tree_lock::{EntryKind, Snapshot, TreeList};
-use plugward_types::{Digest, FileRole, TreeDigest};
+use plugward_types::{Digest, FileRole};
 
 use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand, closure_paths};
 use crate::contents::hash::sha256;
@@ -27,6 +29,7 @@ use crate::run::examined::Examined;
 use crate::run::outcome::{GateOutcome, Weight};
 use follow::{FileLanguage, Job};
 use place::{Landed, Landing, Places};
+use record::ClosureRecord;
 use scope::{PathVerdict, RowOwner, Scope};
 
 /// The most files, and bytes of files, of one closure.
@@ -49,7 +52,6 @@ pub(crate) struct Closure {
     /// The entries by their names in the list.
     entries: BTreeMap<String, ClosureEntry>,
     list: Option<TreeList>,
-    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -61,7 +63,7 @@ struct ClosureEntry {
     /// The language in which it runs.
     lens: Option<Lens>,
     /// The contents, or the target of a symlink. Empty for a file that does not exist.
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     /// The place in the order in which the entries were found. Files that commands name are first.
     order: usize,
 }
@@ -94,13 +96,13 @@ impl Closure {
             left = if fits { left.saturating_sub(len) } else { left };
             fits
         };
-        entries.into_iter().filter(fits).map(|entry| entry.bytes.as_slice()).collect()
+        entries.into_iter().filter(fits).map(|entry| &*entry.bytes).collect()
     }
 
     /// Returns the contents of a file by its path for a person, as [`closure_paths`] has it.
     pub(crate) fn bytes_of(&self, path: &str) -> Option<&[u8]> {
         let shown = path.strip_prefix("./").unwrap_or(path);
-        self.entries.values().find(|entry| entry.shown == shown).map(|entry| entry.bytes.as_slice())
+        self.entries.values().find(|entry| entry.shown == shown).map(|entry| &*entry.bytes)
     }
 
     /// Returns the paths of the files for a person.
@@ -119,10 +121,34 @@ impl Closure {
 }
 
 /// The result of collecting the closure of a row.
+#[derive(Debug)]
 pub(crate) struct ClosureResult {
     pub(crate) closure: Closure,
     pub(crate) facts: ClosureFacts,
     pub(crate) outcome: GateOutcome,
+}
+
+impl ClosureResult {
+    /// Digests the files, and returns them with what else was found.
+    fn new(
+        entries: BTreeMap<String, ClosureEntry>,
+        unresolved: Vec<UnresolvedCommand>,
+        mut outcome: GateOutcome,
+    ) -> Self {
+        let mut text = "plugtree-v1\n".to_owned();
+        for (name, entry) in &entries {
+            let (kind, digest, len) = (entry.kind.letter(), entry.digest.hex(), entry.bytes.len());
+            text.push_str(&format!("{kind} {digest} {len} {name}\n"));
+        }
+        let list = (!entries.is_empty()).then(|| TreeList::parse(&text)).transpose();
+        let list = list.unwrap_or_else(|error| {
+            let help = "rename the files that its commands run";
+            outcome.add(error.code(), Weight::CouldNotTell, error.to_string(), help);
+            None
+        });
+        let facts = ClosureFacts { digest: list.as_ref().map(|list| *list.digest()), unresolved };
+        Self { closure: Closure { entries, list }, facts, outcome }
+    }
 }
 
 /// Returns `true` for the name of a file of code.
@@ -134,17 +160,23 @@ pub(crate) fn is_code(path: &str) -> bool {
 pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ClosureResult {
     let scope = Scope::new(&one.place, context);
     let jail = context.run.watched(&context.root.jail, &context.root.label);
-    let mut places = Places::new(&jail, &context.root.top, context.options.machine.user);
+    let mut places = Places::new(&jail, &context.root.top, context.outside, context.options.machine.user);
     places.trust_owner_of(scope.top());
+    let record = ClosureRecord::of(one, snapshot, &scope, context);
+    if let Some(result) = record.as_ref().and_then(|record| record.result(&places)) {
+        return result;
+    }
     let mut collector = Collector {
         one,
         scope,
         places,
         snapshot,
         closure: Closure::default(),
+        bytes: 0,
         unresolved: Vec::new(),
         outcome: GateOutcome::passed(Gate::Surface),
         queue: Vec::new(),
+        queued: BTreeSet::new(),
         seen: BTreeSet::new(),
         names: BTreeSet::new(),
         python: BTreeSet::new(),
@@ -162,7 +194,11 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         }
     }
     collector.follow();
-    collector.finish()
+    let result = collector.finish();
+    if let Some(record) = record {
+        record.store(&collector.places, &result);
+    }
+    result
 }
 
 /// Returns `true` if a host runs the commands or files of an item.
@@ -206,10 +242,13 @@ struct Collector<'a> {
     places: Places<'a>,
     snapshot: &'a Snapshot,
     closure: Closure,
+    /// The bytes of the files so far.
+    bytes: u64,
     unresolved: Vec<UnresolvedCommand>,
     outcome: GateOutcome,
     /// The files whose imports are still to be followed.
     queue: Vec<Job>,
+    queued: BTreeSet<(String, Option<FileLanguage>)>,
     seen: BTreeSet<(String, FileLanguage)>,
     /// The names of the files of the tree, without extensions.
     names: BTreeSet<String>,
@@ -222,7 +261,7 @@ struct Collector<'a> {
     /// The text of the settings file, to find the lines of commands.
     source: Option<String>,
     recipes: BTreeSet<(String, String)>,
-    /// The modules of Python that were looked up: name, directory, and the number of other directories.
+    /// The modules that were looked up: name, directory, and the number of other directories.
     modules: BTreeSet<(String, String, usize)>,
     is_full: bool,
 }
@@ -617,11 +656,11 @@ impl Collector<'_> {
     /// Adds a file of the closure, and the symlinks that lead to it.
     fn add(&mut self, landed: &Landed, language: Option<FileLanguage>, start: &str, origin: Origin<'_>) {
         for (path, target) in &landed.links {
-            self.insert(path, EntryKind::Link, target.as_bytes().to_vec());
+            self.insert(path, EntryKind::Link, target.as_bytes().into());
         }
         match &landed.landing {
             Landing::File { is_executable, len } => {
-                let room = MOST_BYTES.saturating_sub(self.closure.bytes);
+                let room = MOST_BYTES.saturating_sub(self.bytes);
                 if *len > room {
                     return self.full();
                 }
@@ -638,7 +677,7 @@ impl Collector<'_> {
                 }
             }
             Landing::Absent if matches!(origin, Origin::Host(_)) => {
-                self.insert(&landed.path, EntryKind::Link, Vec::new());
+                self.insert(&landed.path, EntryKind::Link, Arc::default());
             }
             Landing::Special(kind) => {
                 let message =
@@ -661,15 +700,14 @@ impl Collector<'_> {
         );
     }
 
-    fn insert(&mut self, path: &str, kind: EntryKind, bytes: Vec<u8>) {
+    fn insert(&mut self, path: &str, kind: EntryKind, bytes: Arc<[u8]>) {
         if self.closure.entries.len() >= MOST_FILES {
             return self.full();
         }
         let shown = self.scope.shown(path);
         let order = self.closure.entries.len();
         let digest = sha256(&bytes);
-        self.closure.bytes =
-            self.closure.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.bytes = self.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let entry = ClosureEntry { shown: shown.clone(), kind, digest, lens: None, bytes, order };
         self.closure.entries.entry(listed(&shown)).or_insert(entry);
     }
@@ -755,33 +793,17 @@ impl Collector<'_> {
         found
     }
 
-    fn finish(mut self) -> ClosureResult {
-        let names: BTreeSet<String> = self.closure.entries.keys().cloned().collect();
+    fn finish(&mut self) -> ClosureResult {
+        let mut closure = core::mem::take(&mut self.closure);
+        let names: BTreeSet<String> = closure.entries.keys().cloned().collect();
         // A path below a file does not exist, so it says nothing besides the file.
         let is_below = |name: &str| {
             name.match_indices('/').any(|(at, _)| name.get(..at).is_some_and(|above| names.contains(above)))
         };
-        self.closure.entries.retain(|name, _| !is_below(name));
-        let mut text = "plugtree-v1\n".to_owned();
-        for (name, entry) in &self.closure.entries {
-            let (kind, digest, len) = (entry.kind.letter(), entry.digest.hex(), entry.bytes.len());
-            text.push_str(&format!("{kind} {digest} {len} {name}\n"));
-        }
-        let mut digest: Option<TreeDigest> = None;
-        if !self.closure.entries.is_empty() {
-            match TreeList::parse(&text) {
-                Ok(list) => {
-                    digest = Some(*list.digest());
-                    self.closure.list = Some(list);
-                }
-                Err(error) => {
-                    let help = "rename the files that its commands run";
-                    self.outcome.add(error.code(), Weight::CouldNotTell, error.to_string(), help);
-                }
-            }
-        }
-        let facts = ClosureFacts { digest, unresolved: self.unresolved };
-        ClosureResult { closure: self.closure, facts, outcome: self.outcome }
+        closure.entries.retain(|name, _| !is_below(name));
+        let unresolved = core::mem::take(&mut self.unresolved);
+        let outcome = core::mem::replace(&mut self.outcome, GateOutcome::passed(Gate::Surface));
+        ClosureResult::new(closure.entries, unresolved, outcome)
     }
 }
 

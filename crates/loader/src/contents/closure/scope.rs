@@ -60,6 +60,7 @@ pub(super) enum PathVerdict {
     Unresolved(String),
 }
 
+#[derive(Debug)]
 pub(super) struct Scope<'a> {
     pub(super) owner: RowOwner,
     /// The directory that the row's own tree covers.
