@@ -169,7 +169,7 @@ fn settings(text: &str) -> impl Iterator<Item = String> {
         let mut rest = line;
         if let Some(head) = line.strip_prefix('[') {
             let (name, after) = head.split_once(']').unwrap_or((head, ""));
-            section = name.trim().to_owned();
+            name.trim().clone_into(&mut section);
             rest = after.trim();
         }
         let (name, value) = rest.split_once('=').unwrap_or((rest, ""));

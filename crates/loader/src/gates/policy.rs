@@ -199,7 +199,7 @@ pub(crate) fn gate(
 /// directory must not hide a denied plugin.
 fn trees_of(subject: &Subject, snapshot: &Snapshot) -> BTreeSet<TreeDigest> {
     let bare = crate::contents::trees::under(snapshot, &Excludes::none());
-    BTreeSet::from_iter([subject.facts().tree, *snapshot.digest()].into_iter().chain(bare))
+    [subject.facts().tree, *snapshot.digest()].into_iter().chain(bare).collect()
 }
 
 /// Returns `true` if a denied pin covers a tree.

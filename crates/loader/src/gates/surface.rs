@@ -154,10 +154,13 @@ fn excluded(
             }
         }
         let files = snapshot.entries().filter(|entry| entry.kind() != EntryKind::Link);
-        let uses = |path: &str, bytes: &[u8]| match options.excludes.contains(name) {
-            true => refers_to(bytes, &inner),
+        let is_asked_for = options.excludes.contains(name);
+        let uses = |path: &str, bytes: &[u8]| {
+            if is_asked_for {
+                return refers_to(bytes, &inner);
+            }
             // Every repository has this directory, and honest scripts look at it.
-            false => closure::is_code(path) && starts(bytes, &inner),
+            closure::is_code(path) && starts(bytes, &inner)
         };
         for entry in files.filter(|entry| uses(entry.path(), entry.bytes())) {
             let message = format!("{}: refers to a file in the excluded directory {name}", entry.path());

@@ -264,7 +264,11 @@ fn what_a_person_should_know_is_a_note() {
         ("name: A\ndescription: d", Some("skill/format")),
         (&long, Some("skill/format")),
     ] {
-        assert_eq!(notice_codes(&read_dialect(Dialect::Skill, &skill(head))), Vec::from_iter(code), "{head}");
+        assert_eq!(
+            notice_codes(&read_dialect(Dialect::Skill, &skill(head))),
+            code.into_iter().collect::<Vec<_>>(),
+            "{head}"
+        );
     }
     let mut files = MapFiles::new().with("plugin.json", package(""));
     files.insert("com.example.client/run.sh", Vec::new(), FileMode::Executable);
