@@ -120,6 +120,8 @@ fn has_other_definition(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) ->
         {
             no_manifest(reader, main);
             directory_name(reader, meta, main);
+            // Other hosts load this file of a directory without a manifest.
+            reader.standard_servers("mcp.json", ServerList::Mcp);
             true
         }
         None => false,
