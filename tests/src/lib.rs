@@ -615,6 +615,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
         }),
         enabled: run.enabled.clone(),
         excludes: Excludes::new(run.exclude.iter().map(String::as_str)).unwrap(),
+        exclude_vcs: true,
         tree: TreeLimits::standard(),
         scan: scan_limits(run),
         jobs: std::num::NonZeroUsize::MIN,

@@ -758,6 +758,9 @@ fn an_excluded_directory_runs_nothing() {
         let wanted = |reason: &String| reason.starts_with("surface/excluded hooks/hooks.json:1:");
         assert!(answer.reasons.iter().any(wanted), "{mode:?} {answer:?}");
     }
+    // Version control directories are excluded unless a setting says otherwise.
+    assert_eq!(check(&home, &["y/plugins/a"]).exit, 4);
+    home.write("y/plugins/a/.plugward.toml", "pins.exclude_vcs = false\n");
     // One that has such a directory and names it nowhere, and one that is digested whole.
     assert_eq!(check(&home, &["--exclude", ".git", "y/plugins/b"]).exit, 0);
     assert_eq!(check(&home, &["y/plugins/a"]).exit, 0);

@@ -210,6 +210,35 @@ fn an_open_command_of_an_old_pin_counts_as_agreed_and_is_named_once() {
 }
 
 #[test]
+fn a_repository_of_version_three_is_carried_over_without_its_git_directory() {
+    let home = Home::new();
+    home.write("w/r/.claude-plugin/plugin.json", r#"{"name":"r"}"#);
+    home.write("w/r/.git/HEAD", "ref: refs/heads/main\n");
+    let digest = home.run(&["digest", "w/r"]);
+    let digest = String::from_utf8(digest.stdout).unwrap();
+    let tree = digest.split_whitespace().find(|word| word.starts_with("pt1:")).unwrap();
+    let manifest = sha256(br#"{"name":"r"}"#);
+    let place = home.path("w/r");
+    let key = format!("pins.\"path:{}\"", place.display());
+    let entry = format!(
+        "[{key}]\nstate = \"trusted\"\ncalled = [\"claude:r\"]\n\n[[{key}.agreed]]\ntree = \"{tree}\"\n\
+         manifest = {{ claude = \"{manifest}\" }}\nbehaviors = []\nvia = \"tofu\"\nat = 2026-11-26T15:29:03Z\n\
+         by = \"tester\"\n"
+    );
+    let (head, _) = PINS.split_once("\n\n[pins").unwrap();
+    let end = "[end]\npins = 1\nlocks = 0\nrevoked = 0\nv2 = 0\nv1 = 0\nserial = 7\n";
+    home.write(PINS_FILE, &format!("{head}\n{}{}", checked(&entry), checked(end)));
+    std::fs::set_permissions(home.path(PINS_FILE), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let check = || code(&home.run(&["check", "--trust", "tofu", "w/r"]));
+    assert_eq!(check(), 0, "{}", home.shown(&["check", "w/r"]));
+    assert!(pins(&home).contains("version = 4"));
+    home.write("w/r/.git/HEAD", "ref: refs/heads/other\n");
+    assert_eq!(check(), 0, "a commit is no change");
+    home.write("w/r/new.sh", "echo one\n");
+    assert_eq!(check(), 4);
+}
+
+#[test]
 fn prompt_asks_only_about_files_that_the_old_pin_did_not_cover() {
     let home = pinned();
     let (_exit, rows) = check(&home, "prompt");

@@ -17,7 +17,8 @@ mod surface;
 
 pub use command::{CommandAnalysis, CommandContext, CommandPart, judge_argv, judge_command};
 pub use dialects::{
-    Dialect, MAIN_FILES, MARKETPLACE_FILES, RelativeBase, RootCheck, classify, find_dialects, read_jp_entry,
+    Dialect, MAIN_FILES, MARKETPLACE_FILES, RelativeBase, RootCheck, classify, find_dialects, is_skill,
+    read_jp_entry,
 };
 pub use error::{
     CODES, ManifestCode, ManifestError, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel,

@@ -339,10 +339,40 @@ fn collect_inside(
                 }
                 Err(error) => FileContent::Unreadable(format!("{error} ({})", error.code())),
             },
-            FileKind::Symlink => FileContent::Link,
+            FileKind::Symlink => {
+                follow(jail, real, name, &path, hint, found);
+                continue;
+            }
             _ => FileContent::Special,
         };
         found.add(at(name), File { path, content, hint });
     }
     Ok(())
+}
+
+/// Adds what a symlink leads to. A directory inside the argument is scanned at its own place, and a file inside it also
+/// under the name of the symlink, which can decide how it is used.
+fn follow(jail: &Jail, real: &Utf8Path, name: &[u8], path: &str, hint: RoleHint, found: &mut ScanInput) {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = std::path::Path::new(real.as_str()).join(std::ffi::OsStr::from_bytes(name));
+    let inside = std::fs::canonicalize(place).map(|target| {
+        let inside = target.strip_prefix(real.as_str()).map(|inside| inside.as_os_str().as_bytes().to_vec());
+        (target.is_dir(), inside.ok())
+    });
+    let content = match inside {
+        Ok((false, Some(target))) => {
+            match core::str::from_utf8(&target).map(|target| jail.read(target, FILE)) {
+                Ok(Ok(bytes)) => {
+                    let file = File::bytes(path.to_owned(), bytes, hint);
+                    return found.add([real.as_str().as_bytes(), b"/", name].concat(), file);
+                }
+                Ok(Err(error)) => FileContent::Unreadable(format!("{error} ({})", error.code())),
+                Err(_) => FileContent::Unreadable("its symlink leads to a name that is not UTF-8".to_owned()),
+            }
+        }
+        Ok((_, None)) => FileContent::Unreadable("a symlink to a place outside of the directory".to_owned()),
+        // A directory, or nothing.
+        Ok((true, Some(_))) | Err(_) => FileContent::Link,
+    };
+    found.add([real.as_str().as_bytes(), b"/", name].concat(), File { path: path.to_owned(), content, hint });
 }

@@ -10,4 +10,5 @@ pub(crate) mod secrets;
 pub(crate) mod shared;
 pub(crate) mod subject;
 pub(crate) mod trees;
+pub(crate) mod vcs;
 pub(crate) mod view;

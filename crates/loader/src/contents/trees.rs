@@ -2,18 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_tree_lock::{Excludes, ListCheck, Snapshot, TreeList};
+use plugward_tree_lock::{EntryKind, Excludes, ListCheck, Snapshot, TreeList};
 use plugward_types::{Digest, TreeDigest};
 
+use crate::discovery::discover::CONTROL;
+
 /// Returns the digest under other excludes, or `None` if the snapshot lacks files that they include.
+///
+/// Version control directories are never read, and the preimage lists exactly the given names. So a pin or a lock entry
+/// matches whether or not the directory is a repository now.
 pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
     if excludes == snapshot.exclude() {
         return Some(*snapshot.digest());
     }
-    match snapshot.list_under(excludes) {
-        Ok(ListCheck::Listed(list)) => Some(*list.digest()),
-        Ok(ListCheck::Refused(_)) | Err(_) => None,
+    Some(*list_under(snapshot, excludes)?.digest())
+}
+
+fn list_under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeList> {
+    let unread = || snapshot.exclude().iter().filter(|name| !excludes.contains(name));
+    if unread().any(|name| !CONTROL.contains(&name)) {
+        return None;
     }
+    let all = Excludes::new(excludes.iter().chain(unread())).ok()?;
+    let Ok(ListCheck::Listed(list)) = snapshot.list_under(&all) else { return None };
+    if unread().next().is_none() {
+        return Some(list);
+    }
+    let is_unread = |line: &&str| line.strip_prefix("exclude ").is_none_or(|name| excludes.contains(name));
+    let lines: Vec<&str> = list.as_str().lines().filter(is_unread).collect();
+    TreeList::parse(&format!("{}\n", lines.join("\n"))).ok()
 }
 
 /// Returns the excludes together with the lockfile and signature at the top of the tree.
@@ -59,8 +76,101 @@ pub(crate) fn files<'e>(
 
 /// Returns the preimage under other excludes, or the snapshot's own if that cannot be computed.
 pub(crate) fn preimage(snapshot: &Snapshot, excludes: &Excludes) -> String {
-    match snapshot.list_under(excludes) {
-        Ok(ListCheck::Listed(list)) => list.as_str().to_owned(),
-        Ok(ListCheck::Refused(_)) | Err(_) => snapshot.preimage().to_owned(),
+    let list = list_under(snapshot, excludes);
+    list.map_or_else(|| snapshot.preimage().to_owned(), |list| list.as_str().to_owned())
+}
+
+/// The only difference between a tree and an expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnlyDifference {
+    LineEndings,
+    ExecuteBits,
+    Both,
+}
+
+impl OnlyDifference {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::LineEndings => "only line endings differ",
+            Self::ExecuteBits => "only execute bits differ",
+            Self::Both => "only line endings and execute bits differ",
+        }
     }
+}
+
+/// Returns the only difference to one of the expected trees, if it is of this kind. `executable` lists the files that had
+/// the execute bit.
+pub(crate) fn only_difference(
+    snapshot: &Snapshot,
+    excludes: &Excludes,
+    expected: &BTreeSet<TreeDigest>,
+    executable: &BTreeSet<String>,
+) -> Option<OnlyDifference> {
+    let list = list_under(snapshot, excludes)?;
+    let is = |endings: Option<LineEnding>, bits: Option<&BTreeSet<String>>| {
+        let text = rewritten(list.as_str(), snapshot, endings, bits);
+        TreeList::parse(&text).is_ok_and(|list| expected.contains(list.digest()))
+    };
+    if is(None, Some(executable)) {
+        return Some(OnlyDifference::ExecuteBits);
+    }
+    for ending in [LineEnding::Lf, LineEnding::CrLf] {
+        if is(Some(ending), None) {
+            return Some(OnlyDifference::LineEndings);
+        }
+        if is(Some(ending), Some(executable)) {
+            return Some(OnlyDifference::Both);
+        }
+    }
+    None
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnding {
+    Lf,
+    CrLf,
+}
+
+/// Returns a list as if its files had other line endings or execute bits.
+fn rewritten(
+    list: &str,
+    snapshot: &Snapshot,
+    ending: Option<LineEnding>,
+    executable: Option<&BTreeSet<String>>,
+) -> String {
+    let mut out = String::new();
+    for line in list.lines() {
+        let parts: Vec<&str> = line.splitn(4, ' ').collect();
+        let [kind, digest, size, path] = *parts.as_slice() else {
+            out.push_str(&format!("{line}\n"));
+            continue;
+        };
+        let Some(entry) = snapshot.get(path).filter(|entry| entry.kind() != EntryKind::Link) else {
+            out.push_str(&format!("{line}\n"));
+            continue;
+        };
+        let kind = match executable {
+            Some(files) if files.contains(path) => "x",
+            Some(_) => "f",
+            None => kind,
+        };
+        match ending.and_then(|ending| with_ending(entry.bytes(), ending)) {
+            Some(bytes) => {
+                let digest = crate::contents::hash::sha256(&bytes).hex();
+                out.push_str(&format!("{kind} {digest} {} {path}\n", bytes.len()));
+            }
+            None => out.push_str(&format!("{kind} {digest} {size} {path}\n")),
+        }
+    }
+    out
+}
+
+/// Returns a text with other line endings. Git converts no file that contains a NUL.
+fn with_ending(bytes: &[u8], ending: LineEnding) -> Option<Vec<u8>> {
+    let text = core::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
+    let plain = text.replace("\r\n", "\n");
+    Some(match ending {
+        LineEnding::Lf => plain.into_bytes(),
+        LineEnding::CrLf => plain.replace('\n', "\r\n").into_bytes(),
+    })
 }

@@ -1,11 +1,12 @@
 //! Discovery: which directories are plugins. It reads names only, and the contents of marketplace
 //! files.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plugward_installs::InstallKind;
-use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES, MapFiles, RootCheck, classify};
+use plugward_manifest::{Dialect, MAIN_FILES, MARKETPLACE_FILES};
 use plugward_pinstore::{Pin, PinState, Pins};
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Listing, OpenError};
 use plugward_types::{PlacePath, PluginKey};
@@ -13,6 +14,7 @@ use plugward_types::{PlacePath, PluginKey};
 use crate::discovery::installed::{InstalledPlace, PROJECT_LABEL, definition};
 use crate::discovery::markets::{MarketListing, Markets};
 use crate::discovery::roots::{Reach, Root, RootSearch, Upward, ancestors, inside, join};
+use crate::discovery::unmarked::{PlaceForm, contains_plugins, dialects_by_contents, form_of};
 use crate::report::{Gate, Skipped};
 use crate::run::options::{CheckOptions, Watch};
 use crate::run::outcome::{Notice, Reason};
@@ -26,6 +28,11 @@ pub(crate) const NAMES: usize = 20_000;
 const DIRECTORIES: usize = 50_000;
 /// Bytes of a main file that are read; the manifest parser has the same limit.
 pub(crate) const MAIN_LIMIT: u64 = 1 << 20;
+/// The file of a skill, in any case.
+const SKILL: &[u8] = b"SKILL.md";
+/// The names, besides those of manifests and marketplace files, that make a directory one that a host may load.
+const OTHER_NAMES: [&str; 7] =
+    [".lsp.json", ".mcp.json", "agents", "commands", "hooks", "mcp.json", "package.json"];
 /// Directories of version control, which contain no plugins.
 pub(crate) const CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
@@ -39,7 +46,10 @@ pub(crate) struct PluginPlace {
     /// Its real path.
     pub(crate) real: PlacePath,
     pub(crate) reach: Reach,
+    pub(crate) form: PlaceForm,
     pub(crate) named: Option<MarketListing>,
+    /// The marketplace entry of the directory itself, which a lockfile next to the marketplace file lists.
+    pub(crate) listed: Option<MarketListing>,
     /// What a host's records say about the place.
     pub(crate) installed: Option<Arc<InstalledPlace>>,
     /// The error of a marketplace file above the directory: its entry for this plugin is unknown.
@@ -89,6 +99,10 @@ struct Walk<'a> {
     taken: BTreeSet<String>,
     /// The plugin that contains the current directory.
     inside: Option<String>,
+    /// `true` inside a directory without a manifest that is judged, in which only plugins with a manifest are looked for.
+    is_inside_unmarked: bool,
+    /// Whether a directory contains plugins, which decides about those in it without a manifest.
+    parents: RefCell<BTreeMap<String, bool>>,
 }
 
 /// Searches one root.
@@ -111,6 +125,8 @@ pub(crate) fn discover(
         upward: Upward::default(),
         taken: BTreeSet::new(),
         inside: None,
+        is_inside_unmarked: false,
+        parents: RefCell::default(),
     };
     let here = match root.search {
         RootSearch::Below => {
@@ -127,7 +143,7 @@ pub(crate) fn discover(
             DirectoryClass::Below
         }
         RootSearch::Only => {
-            walk.take(&root.dir, &Names::Unknown);
+            walk.take_known(&root.dir);
             DirectoryClass::Plugin
         }
     };
@@ -214,13 +230,45 @@ impl Walk<'_> {
             if named || (self.inside.is_none() && marked()) {
                 self.inside = Some(above.to_owned());
             }
+            // Above the project, nothing without a manifest is loaded together with it.
+            let top = own.project.as_deref().unwrap_or(&own.top);
+            let is_near = inside(above, top).is_some() && self.inside.is_none() && !self.is_inside_unmarked;
+            if is_near && let Some(form @ (PlaceForm::Skill | PlaceForm::Layout)) = self.unmarked(above, None)
+            {
+                self.is_inside_unmarked = true;
+                self.take(above, &Names::Unknown, form);
+            }
         }
         if let Some(outer) = self.inside.clone()
             && !self.is_named(&dir)
             && !self.pinned.contains(&dir)
         {
-            self.take(&outer, &Names::Unknown);
+            self.take(&outer, &Names::Unknown, PlaceForm::Marked);
         }
+    }
+
+    /// Returns what a directory without a manifest is.
+    fn unmarked(&self, dir: &str, names: Option<&Names>) -> Option<PlaceForm> {
+        if self.inside.is_some() || self.is_inside_unmarked || holds_main_files(dir) {
+            return None;
+        }
+        let listed = || Names::of(self.root.jail.list(dir, NAMES).ok().as_ref());
+        let own = if names.is_none() { listed() } else { Names::Unknown };
+        let form = form_of(self.root, dir, names.unwrap_or(&own), || self.is_next_to_plugins(dir))?;
+        let dialect = if form == PlaceForm::Skill { Dialect::Skill } else { Dialect::Claude };
+        self.options.dialect.is_none_or(|only| only == dialect).then_some(form)
+    }
+
+    /// Returns `true` if the directory around another one contains plugins.
+    fn is_next_to_plugins(&self, dir: &str) -> bool {
+        let Some(parent) = ancestors(dir).next() else { return false };
+        if let Some(known) = self.parents.borrow().get(parent) {
+            return *known;
+        }
+        let is_plugin = |child: &str| self.is_named(child) || self.is_marked(child, &Names::Unknown);
+        let found = contains_plugins(self.root, parent, is_plugin);
+        self.parents.borrow_mut().insert(parent.to_owned(), found);
+        found
     }
 
     fn is_named(&self, dir: &str) -> bool {
@@ -244,20 +292,50 @@ impl Walk<'_> {
         }
         let own = self.is_named(dir) || self.pinned.contains(dir);
         if !own && !marked {
-            if self.inside.is_none() && !holds_main_files(dir) && names.has("plugin.json") {
-                self.skip(dir, "plugin.json of no known dialect");
-            }
-            return self.descend(dir, depth, listing);
+            return self.without_manifest(dir, depth, listing, &names);
         }
         if let (false, Some(outer)) = (own, self.inside.clone()) {
             self.skip(dir, &format!("inside the plugin in {}, which is checked with it", self.shown(&outer)));
             return self.descend(dir, depth, listing);
         }
-        self.take(dir, &names);
+        if marked {
+            self.take(dir, &names, PlaceForm::Marked);
+        } else {
+            self.take_known(dir);
+        }
         let outer = self.inside.replace(dir.to_owned());
         let _below: DirectoryClass = self.descend(dir, depth, listing);
         self.inside = outer;
         DirectoryClass::Plugin
+    }
+
+    /// Judges or names a directory without a manifest if a host may load it, and searches it.
+    fn without_manifest(
+        &mut self,
+        dir: &str,
+        depth: usize,
+        listing: Result<Listing, OpenError>,
+        names: &Names,
+    ) -> DirectoryClass {
+        let form = self.unmarked(dir, Some(names));
+        match form {
+            Some(form @ (PlaceForm::Skill | PlaceForm::Layout)) => {
+                self.take(dir, names, form);
+                self.is_inside_unmarked = true;
+                let _below: DirectoryClass = self.descend(dir, depth, listing);
+                self.is_inside_unmarked = false;
+                return DirectoryClass::Plugin;
+            }
+            Some(form) => self.take(dir, names, form),
+            None if self.inside.is_none() && !holds_main_files(dir) && names.has("plugin.json") => {
+                self.skip(dir, "plugin.json of no known dialect");
+            }
+            None => {}
+        }
+        match self.descend(dir, depth, listing) {
+            DirectoryClass::Nothing if form.is_some() => DirectoryClass::Below,
+            other => other,
+        }
     }
 
     fn descend(&mut self, dir: &str, depth: usize, listing: Result<Listing, OpenError>) -> DirectoryClass {
@@ -349,12 +427,23 @@ impl Walk<'_> {
         // The `plugin.json` in a directory such as `.claude-plugin` belongs to the plugin above it.
         let inner = holds_main_files(dir);
         let there = |file: &str| names.can_have(file) && exists(&self.root.jail, &join(dir, file));
-        MAIN_FILES.iter().filter(|(dialect, _)| wanted(*dialect)).any(|(_, file)| {
-            there(file) && (*file != "plugin.json" || !inner && !is_foreign(&self.root.jail, dir))
-        })
+        let mut files =
+            MAIN_FILES.iter().filter(|(dialect, file)| wanted(*dialect) && *file != "plugin.json");
+        files.any(|(_, file)| there(file))
+            || (!inner
+                && (there("plugin.json") || there("package.json"))
+                && dialects_by_contents(&self.root.jail, dir, names).into_iter().any(wanted))
     }
 
-    fn take(&mut self, dir: &str, names: &Names) {
+    /// Takes a directory that a pin, a marketplace entry or the user names. It need not be next to other plugins.
+    fn take_known(&mut self, dir: &str) {
+        let names = Names::of(self.root.jail.list(dir, NAMES).ok().as_ref());
+        let unmarked = || form_of(self.root, dir, &names, || true);
+        let form = if self.is_marked(dir, &names) { None } else { unmarked() };
+        self.take(dir, &names, form.unwrap_or(PlaceForm::Marked));
+    }
+
+    fn take(&mut self, dir: &str, names: &Names, form: PlaceForm) {
         let Ok(real) = self.root.top.join(dir) else {
             return self.not_all(format!("{}: not searched, since the path is too long", self.shown(dir)));
         };
@@ -368,12 +457,27 @@ impl Walk<'_> {
             self.markets.load(self.root, dir, names);
         }
         let installed = self.options.installs.at(&real).cloned();
-        let (named, broken) = match &installed {
-            Some(installed) => self.installed_entry(dir, &reach, installed),
-            None => self.entry(dir, &reach),
+        let (listed, mut broken) = self.entry(dir, &reach);
+        let named = match &installed {
+            Some(installed) => {
+                let named;
+                (named, broken) = self.installed_entry(dir, &reach, installed);
+                named
+            }
+            None => listed.clone(),
         };
         let (root, dir) = (self.number, dir.to_owned());
-        self.found.places.push(PluginPlace { root, dir, real, reach, named, installed, broken });
+        self.found.places.push(PluginPlace {
+            root,
+            dir,
+            real,
+            reach,
+            form,
+            named,
+            listed,
+            installed,
+            broken,
+        });
     }
 
     /// Returns the marketplace entry of a directory, or else the error of a file that could have one.
@@ -438,7 +542,7 @@ impl Walk<'_> {
                 continue;
             }
             match self.root.inside(&one.place).map(str::to_owned) {
-                Some(dir) => self.take(&dir, &Names::Unknown),
+                Some(dir) => self.take(&dir, &Names::Unknown, PlaceForm::Marked),
                 None => self.skip(one.place.name(), "outside of the directory that this check can open"),
             }
         }
@@ -456,7 +560,7 @@ impl Walk<'_> {
             }
             // A symlink or a file at the place is refused by the gate that opens it.
             if exists(&self.root.jail, &dir) {
-                self.take(&dir, &Names::Unknown);
+                self.take_known(&dir);
             } else {
                 self.skip(&dir, "named by the marketplace, but does not exist");
             }
@@ -512,6 +616,8 @@ impl Names {
         let matters = |name: &[u8]| {
             let first = |file: &str| file.split('/').next().is_some_and(|first| first.as_bytes() == name);
             MAIN_FILES.iter().chain(MARKETPLACE_FILES).any(|(_, file)| first(file))
+                || OTHER_NAMES.iter().any(|other| other.as_bytes() == name)
+                || name.eq_ignore_ascii_case(SKILL)
         };
         match listing.filter(|listing| !listing.is_truncated()) {
             Some(listing) => {
@@ -527,6 +633,14 @@ impl Names {
         matches!(self, Self::Known(names) if names.contains(name.as_bytes()))
     }
 
+    /// Returns `true` if a directory has a SKILL.md. Case is ignored, because file systems on macOS ignore it.
+    pub(crate) fn has_skill(&self, jail: &Jail, dir: &str) -> bool {
+        match self {
+            Self::Known(names) => names.iter().any(|name| name.eq_ignore_ascii_case(SKILL)),
+            Self::Unknown => exists(jail, &join(dir, "SKILL.md")),
+        }
+    }
+
     /// Returns `true` if a file can exist, judged by the first component of its path.
     pub(crate) fn can_have(&self, file: &str) -> bool {
         match self {
@@ -536,22 +650,11 @@ impl Names {
     }
 }
 
-/// Returns `true` if the `plugin.json` of a directory is readable and belongs to no known dialect.
-fn is_foreign(jail: &Jail, dir: &str) -> bool {
-    let Ok(bytes) = jail.read(join(dir, "plugin.json").as_str(), MAIN_LIMIT) else { return false };
-    let mut files = MapFiles::new().with("plugin.json", bytes);
-    for source in ["index.ts", "index.js"] {
-        if exists(jail, &join(dir, source)) {
-            files = files.with(source, Vec::new());
-        }
-    }
-    classify(&files) == Some(RootCheck::Unknown)
-}
-
 /// Returns `true` for directories such as `.claude-plugin`, which contain the main file of the
 /// plugin above them.
 fn holds_main_files(dir: &str) -> bool {
-    let name = dir.rsplit('/').next().unwrap_or(dir);
-    let directory = |file: &str| file.split_once('/').is_some_and(|(directory, _)| directory == name);
-    MAIN_FILES.iter().any(|(_, file)| directory(file))
+    let directories = MAIN_FILES.iter().filter_map(|(_, file)| file.rsplit_once('/'));
+    directories
+        .into_iter()
+        .any(|(inner, _)| dir == inner || dir.strip_suffix(inner).is_some_and(|above| above.ends_with('/')))
 }

@@ -13,9 +13,6 @@ use crate::run::outcome::{Notice, Reason, Weight};
 
 /// Bytes of a marketplace file that are read; its parser has the same limit.
 const MARKET_LIMIT: u64 = 4 << 20;
-/// The directory of Codex marketplaces. Paths in its file are relative to the repository, not to
-/// this directory.
-const IN_AGENTS: &str = ".agents/plugins";
 
 /// A marketplace entry for one directory.
 #[derive(Debug, Clone)]
@@ -107,11 +104,15 @@ impl Markets {
 impl DirectoryMarkets {
     fn read(root: &Root, dir: &str, names: &Names) -> Self {
         let mut here = Self::default();
-        let in_agents = dir == IN_AGENTS || dir.ends_with("/.agents/plugins");
+        // Paths in the file of a directory such as `.agents/plugins` are relative to the repository.
+        let directories = MARKETPLACE_FILES.iter().filter_map(|(_, file)| file.rsplit_once('/'));
+        let is_inner = directories.into_iter().any(|(inner, _)| {
+            dir.strip_suffix(inner).is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        });
         for (_, name) in MARKETPLACE_FILES {
             let file = join(dir, name);
             let there = names.can_have(name) && exists(&root.jail, &file);
-            if (in_agents && *name == "marketplace.json") || !there {
+            if (is_inner && *name == "marketplace.json") || !there {
                 continue;
             }
             let bytes = match root.jail.read(file.as_str(), MARKET_LIMIT) {

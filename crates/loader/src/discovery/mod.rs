@@ -7,3 +7,4 @@ pub(crate) mod markets;
 pub(crate) mod nested;
 pub(crate) mod roots;
 pub(crate) mod survey;
+pub(crate) mod unmarked;

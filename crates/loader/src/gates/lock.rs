@@ -14,6 +14,7 @@ use plugward_types::{Digest, PlacePath};
 
 use super::{Context, passed};
 use crate::contents::subject::Subject;
+use crate::contents::trees;
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::roots::{Root, ancestors, inside};
 use crate::gates::verifiers::{self, VerifierInput, Verifiers};
@@ -245,6 +246,7 @@ pub(crate) fn gate(
         names: verifiers::names(one),
         path: at.as_ref().and_then(|at| inside(&one.place.dir, &at.dir)).unwrap_or(".").to_owned(),
         directory: one.place.real.name().to_owned(),
+        entry: listed_entry(one, subject, snapshot),
         result: LockResult {
             report: LockReport::state(LockState::Absent),
             says: LockMatch::Nothing,
@@ -263,8 +265,8 @@ pub(crate) fn gate(
             gate.ask(None, None, &subject.observed.facts.tree, verifiers);
         }
         Some(DirectoryLock::Own { file, digest, signature }) => {
-            let tree = crate::contents::trees::under(snapshot, &file.exclude_of(&gate.path))
-                .unwrap_or(subject.observed.facts.tree);
+            let tree =
+                trees::under(snapshot, &file.exclude_of(&gate.path)).unwrap_or(subject.observed.facts.tree);
             gate.result.says = gate.compare(file, &tree, context);
             gate.ask(Some(file), signature.as_ref(), &tree, verifiers);
             let accepted = context.stores.pins.pins().is_some_and(|pins| pins.is_lock_accepted(digest));
@@ -293,6 +295,16 @@ pub(crate) fn gate(
     gate.result
 }
 
+/// Returns the digest of the marketplace entry that a lockfile lists: that of the file around the directory, also if a
+/// host's record names another definition of the plugin.
+fn listed_entry(one: &Examined, subject: &Subject, snapshot: &Snapshot) -> Option<Digest> {
+    match &one.place.installed {
+        Some(_) if one.is_plugin() => super::manifest::listed_entry(one, snapshot)
+            .map(|text| crate::contents::hash::sha256(text.as_bytes())),
+        _ => subject.facts().entry,
+    }
+}
+
 struct LockGate<'a> {
     subject: &'a Subject,
     snapshot: &'a Snapshot,
@@ -302,6 +314,8 @@ struct LockGate<'a> {
     path: String,
     /// The name of the plugin's directory.
     directory: String,
+    /// The digest of the marketplace entry that a lockfile lists.
+    entry: Option<Digest>,
     result: LockResult,
 }
 
@@ -312,7 +326,7 @@ impl LockGate<'_> {
             path,
             tree,
             manifest: &facts.manifest,
-            entry: facts.entry.as_ref(),
+            entry: self.entry.as_ref(),
             shared: &facts.shared,
             closure: facts.closure.as_ref(),
             // The surface gate decides about them, since a pin can list them too.
@@ -417,7 +431,7 @@ impl LockGate<'_> {
         let path = inside(&one.place.dir, &outer.dir).unwrap_or(".");
         match &*outer.lock {
             DirectoryLock::Own { file, .. } => {
-                let tree = crate::contents::trees::under(self.snapshot, &file.exclude_of(path));
+                let tree = trees::under(self.snapshot, &file.exclude_of(path));
                 let check = self.check(file, path, &tree.unwrap_or(self.subject.observed.facts.tree));
                 if check != LockCheck::Match {
                     let message = format!("the {NAME} further up: {}", text(&check));
@@ -440,7 +454,7 @@ impl LockGate<'_> {
         let own = context.locks.of(context.root, &one.place.dir, &context.options.verifiers);
         match &*own {
             DirectoryLock::Own { file, .. } if file.get(".").is_some() => {
-                let tree = crate::contents::trees::under(self.snapshot, &file.exclude_of("."));
+                let tree = trees::under(self.snapshot, &file.exclude_of("."));
                 let check = self.check(file, ".", &tree.unwrap_or(self.subject.observed.facts.tree));
                 if check != LockCheck::Match {
                     let message = format!("the plugin's own lockfile does not match: {}", text(&check));
@@ -476,10 +490,18 @@ impl LockGate<'_> {
     }
 }
 
-/// Returns a line with the files that differ from those of an entry, if it lists files.
+/// Returns a line about the difference to an entry: its kind if that is harmless, or else the files, if the entry lists
+/// files.
 fn differing(file: &LockFile, path: &str, snapshot: &Snapshot) -> String {
-    let Some(entry) = file.get(path).filter(|entry| !entry.files.is_empty()) else { return String::new() };
-    let found = crate::contents::trees::files(snapshot, entry.exclude.iter());
+    let Some(entry) = file.get(path) else { return String::new() };
+    let only = trees::only_difference(snapshot, &entry.exclude, &entry.tree, &entry.executable);
+    if let Some(only) = only {
+        return format!("\n{}", only.as_str());
+    }
+    if entry.files.is_empty() {
+        return String::new();
+    }
+    let found = trees::files(snapshot, entry.exclude.iter());
     let names: BTreeSet<&String> = entry.files.keys().chain(found.keys()).collect();
     let differ: Vec<&str> = names
         .into_iter()

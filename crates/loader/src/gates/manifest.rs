@@ -6,17 +6,22 @@ use plugward_manifest::{
     Dialect, DialectResult, FileMode, Files, MAIN_FILES, Manifest, ManifestErrors, MapFiles, MissingManifest,
     PluginContext,
 };
+use plugward_pinstore::ReviewedDigests;
 use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{CalledName, Digest, PluginKey};
 
-use super::passed;
+use super::{Context, passed};
 use crate::contents::view::{TreeFiles, View, manifests};
 use crate::discovery::discover::{MAIN_LIMIT, PluginPlace};
+use crate::discovery::unmarked::PlaceForm;
 use crate::report::Gate;
 use crate::run::examined::Examined;
 use crate::run::options::CheckOptions;
 use crate::run::outcome::{GateOutcome, Notice, Reason, ReasonPlace, Weight};
+
+/// The code for a manifest that says that it follows another version of its schema.
+pub(crate) const SCHEMA_VERSION: &str = "manifest/schema-version";
 
 /// Reads the manifests of all dialects in a directory.
 pub(crate) fn gate(
@@ -25,7 +30,7 @@ pub(crate) fn gate(
     options: &CheckOptions,
 ) -> (Vec<View>, GateOutcome) {
     let files = TreeFiles::new(snapshot);
-    let excluded: Vec<&str> = options.excludes.iter().collect();
+    let excluded: Vec<&str> = snapshot.exclude().iter().collect();
     let at = at(place, &excluded, options);
     let one =
         |dialect| vec![DialectResult { dialect, manifest: plugward_manifest::read(dialect, &files, &at) }];
@@ -42,6 +47,21 @@ pub(crate) fn gate(
     outcome.notices.extend(others);
     refuse_hidden_name(place, &mut outcome);
     (views, outcome)
+}
+
+/// Asks about a manifest of an unknown version of its schema, unless a person agreed to these contents.
+pub(crate) fn ask_about_schema(one: &mut Examined, context: &Context<'_>) {
+    let Some(subject) = &one.subject else { return };
+    let warnings = manifests(&one.views).flat_map(Manifest::warnings);
+    let Some(unknown) = warnings.into_iter().find(|warning| warning.code() == SCHEMA_VERSION) else { return };
+    if super::pin::is_agreed_by_person(one, subject, context) {
+        return;
+    }
+    let message = format!("{}: {}", unknown.place(), unknown.message());
+    let help = "review what it contains, then accept this version if you trust it";
+    let mut reason = Reason::new(SCHEMA_VERSION, Gate::Manifest, Weight::Undecided, message, help);
+    reason.accept = Some(ReviewedDigests::wanted(subject.facts(), None));
+    one.gate(Gate::Manifest).reasons.push(reason);
 }
 
 /// Leaves out the broken manifests that no host of a recorded plugin reads, with a notice for each.
@@ -70,6 +90,8 @@ fn reads(host: &str, dialect: Dialect) -> bool {
     dialect.as_str() == host
         || match dialect {
             Dialect::Claude => host != "gemini",
+            Dialect::Skill => true,
+            Dialect::AgentPlugins => !matches!(host, "claude" | "gemini" | "gnoma"),
             _ => !matches!(host, "claude" | "codex" | "gemini" | "gnoma"),
         }
 }
@@ -111,7 +133,7 @@ pub(crate) fn without_tree(
     }
     let at = at(place, &excluded, options);
     let readable =
-        dialects.iter().filter(|dialect| dialect.main_file().is_some_and(|file| files.get(file).is_some()));
+        dialects.iter().filter(|dialect| dialect.main_files().any(|file| files.get(file).is_some()));
     let found = readable.map(|dialect| DialectResult {
         dialect: *dialect,
         manifest: plugward_manifest::read(*dialect, &files, &at),
@@ -192,7 +214,10 @@ pub(crate) fn called(views: &[View]) -> BTreeSet<CalledName> {
 /// Returns the digest of each dialect's manifest file. A pin covers all dialects, not only those that this
 /// run checks.
 pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'static str, Digest> {
-    let digest = |dialect: &Dialect| Some((dialect.as_str(), *snapshot.file(dialect.main_file()?)?.digest()));
+    let digest = |dialect: &Dialect| {
+        let file = dialect.main_files().find_map(|file| snapshot.file(file))?;
+        Some((dialect.as_str(), *file.digest()))
+    };
     dialects
         .iter()
         .chain(&plugward_manifest::find_dialects(&TreeFiles::new(snapshot)))
@@ -204,13 +229,26 @@ pub(crate) fn digests(dialects: &[Dialect], snapshot: &Snapshot) -> BTreeMap<&'s
 /// changes.
 pub(crate) fn entry_text(one: &Examined, snapshot: &Snapshot) -> Option<String> {
     let merged = manifests(&one.views).find_map(Manifest::entry_text);
-    let adds = |dialect: Dialect| matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
     let other = || {
-        let found = plugward_manifest::find_dialects(&TreeFiles::new(snapshot));
-        let named = one.place.named.as_ref().filter(|_| found.iter().any(|dialect| adds(*dialect)))?;
+        let named = one.place.named.as_ref().filter(|_| merges_entries(snapshot))?;
         Some(named.entry.canonical().to_owned())
     };
     merged.map(str::to_owned).or_else(other)
+}
+
+/// Returns the entry of the marketplace file around the directory, as a lockfile lists it.
+pub(crate) fn listed_entry(one: &Examined, snapshot: &Snapshot) -> Option<String> {
+    let adds = one.dialects.iter().any(|dialect| merges(*dialect)) || merges_entries(snapshot);
+    one.place.listed.as_ref().filter(|_| adds).map(|listed| listed.entry.canonical().to_owned())
+}
+
+/// Returns `true` if a dialect of the directory merges marketplace entries.
+fn merges_entries(snapshot: &Snapshot) -> bool {
+    plugward_manifest::find_dialects(&TreeFiles::new(snapshot)).into_iter().any(merges)
+}
+
+const fn merges(dialect: Dialect) -> bool {
+    matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex)
 }
 
 /// Parses the manifests again when the shared directories are known, so that imports from them count as
@@ -220,7 +258,7 @@ pub(crate) fn label_shared(one: &mut Examined, snapshot: &Snapshot, options: &Ch
         return;
     }
     let files = TreeFiles::new(snapshot);
-    let excluded: Vec<&str> = options.excludes.iter().collect();
+    let excluded: Vec<&str> = snapshot.exclude().iter().collect();
     let names = one.shared.covers(&one.views);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let at = at(&one.place, &excluded, options).with_shared(&names);
@@ -241,8 +279,12 @@ fn at<'a>(place: &'a PluginPlace, excluded: &'a [&'a str], options: &'a CheckOpt
     let recorded = place.installed.as_ref().and_then(|one| one.keys.iter().find(|key| is_recorded(key)));
     let name = recorded.map_or_else(|| place.real.name(), PluginKey::name);
     let at = PluginContext::for_directory(name).with_path(inside).with_excluded(excluded);
-    let at =
-        if recorded.is_some() { at.with_missing_manifest(MissingManifest::StandardDirectories) } else { at };
+    let is_layout = matches!(place.form, PlaceForm::Layout | PlaceForm::Named(_));
+    let at = if recorded.is_some() || is_layout {
+        at.with_missing_manifest(MissingManifest::StandardDirectories)
+    } else {
+        at
+    };
     let at = options.host_version.as_deref().map_or(at, |version| at.with_host_version(version));
     match &place.named {
         Some(named) => at.with_entry(&named.entry),

@@ -3,7 +3,7 @@
 pub(crate) mod approval;
 mod installed;
 pub(crate) mod lock;
-mod manifest;
+pub(crate) mod manifest;
 pub(crate) mod mint;
 pub(crate) mod pin;
 pub(crate) mod policy;
@@ -25,16 +25,17 @@ use plugward_types::{Behavior, PluginKey};
 use crate::contents::closure::place::OutsideFiles;
 use crate::contents::material::{self, Material};
 use crate::contents::view::View;
-use crate::contents::{closure, shared, trees};
+use crate::contents::{closure, shared, trees, vcs};
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::key::Identity;
 use crate::discovery::roots::{Root, directory_id};
+use crate::discovery::unmarked::PlaceForm;
 use crate::record::Run;
 use crate::report::text::plain;
 use crate::report::{Gate, Skipped};
 use crate::run::examined::Examined;
 use crate::run::options::{ByteRetention, CheckOptions, Watch};
-use crate::run::outcome::GateOutcome;
+use crate::run::outcome::{GateOutcome, Weight};
 use crate::run::rules::PluginRules;
 use crate::state::stores::Stores;
 
@@ -94,6 +95,9 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
             *snapshot
         }
         tree::TreeOutcome::NotRead(outcome) => {
+            if let PlaceForm::Named(file) = one.place.form {
+                return Err(named(&one.place, context, file, "could not be scanned"));
+            }
             let (views, outcome_of_manifest) = manifest::without_tree(&one.place, &jail, context.options);
             take_views(&mut one, views);
             one.settle(Gate::Manifest, outcome_of_manifest);
@@ -112,13 +116,45 @@ pub(crate) fn examine(place: PluginPlace, context: &Context<'_>) -> Result<Exami
         return Err(Skipped { path: skipped_path(&one.place, context), why: "no known manifest".to_owned() });
     }
     take_views(&mut one, views);
+    if let PlaceForm::Named(file) = one.place.form {
+        return scan_named(one, file, &snapshot, context);
+    }
     one.settle(Gate::Manifest, outcome);
     one.manifests = manifest::digests(&one.dialects, &snapshot);
+    one.vcs = vcs::read(&jail, &snapshot);
+    let outcome = one.vcs.outcome();
+    one.settle(Gate::Tree, outcome);
     if settings::gate(&mut one) == GateStep::Stop {
         return Ok(one);
     }
     with_subject(&mut one, identity, Some(&jail), snapshot, context);
     Ok(one)
+}
+
+/// Scans a directory that no host is known to load. It becomes a row of its own only if a danger is in it.
+fn scan_named(
+    mut one: Examined,
+    file: &str,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) -> Result<Examined, Skipped> {
+    let scanned = scan::gate(&one, snapshot, context);
+    if !scanned
+        .outcome
+        .reasons
+        .iter()
+        .any(|reason| matches!(reason.weight, Weight::Scan | Weight::CouldNotTell))
+    {
+        return Err(named(&one.place, context, file, "was scanned"));
+    }
+    one.take_scan(scanned);
+    Ok(one)
+}
+
+/// Returns the line for a directory that no host is known to load.
+fn named(place: &PluginPlace, context: &Context<'_>, file: &str, state: &str) -> Skipped {
+    let why = format!("no manifest, but it has {file}; no host is known to load it, and it {state}");
+    Skipped { path: skipped_path(place, context), why }
 }
 
 /// Runs the gates for the parts of a settings file. The caller has read the file, so nothing is opened here.
@@ -186,15 +222,13 @@ fn with_subject(
         one.pin = pin;
         one.settle(Gate::Pin, outcome);
         one.subject = Some(subject);
+        manifest::ask_about_schema(one, context);
     } else {
         let outcome = pin::unread(&identity.keys(), context);
         one.settle(Gate::Pin, outcome);
     }
     let scanned = scan::gate(one, &snapshot, context);
-    one.findings = scanned.findings;
-    one.suppressed = scanned.suppressed;
-    one.behaviors = scanned.behaviors;
-    one.settle(Gate::Scan, scanned.outcome);
+    one.take_scan(scanned);
     say_new_behaviors(one, context);
     if let Some(subject) = &one.subject {
         let (report, outcome) = approval::gate(subject, &context.stores.approvals, context.options);

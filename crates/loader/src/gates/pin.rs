@@ -8,16 +8,18 @@ use plugward_pinstore::{
     PinCheck, PinDecision, PinDifference, PinOrigin, PinState, PinnedState, Pins, ReadScope, ReviewedDigests,
     SameContentsPin, StoreDecision, StoreErrorRule, decide,
 };
-use plugward_tree_lock::{CodewizardDigest, Excludes, Snapshot};
-use plugward_types::{CalledName, Digest, PluginKey};
+use plugward_tree_lock::{CodewizardDigest, DigestCheck, DigestedTree, Excludes, Snapshot};
+use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
 
 use super::installed;
+use super::manifest::SCHEMA_VERSION;
 use super::policy::{Namesake, namesake};
 use super::scan::SUSPICIOUS;
 use super::surface::UNRESOLVED;
 use super::{Context, passed};
 use crate::contents::subject::Subject;
 use crate::contents::view::manifests;
+use crate::discovery::discover::CONTROL;
 use crate::discovery::key::{Identity, OldPlace};
 use crate::report::text::plain;
 use crate::report::{Gate, PinStatus};
@@ -107,7 +109,8 @@ pub(crate) fn subject(
 ) -> Subject {
     let was = one.place.named.as_ref().map(|named| named.was.as_slice()).unwrap_or_default();
     let identity = identity.or_renamed(was, context);
-    let pinned = pin_of(&identity, context).and_then(Pin::latest);
+    let pin = pin_of(&identity, context);
+    let pinned = pin.and_then(Pin::latest);
     let listed =
         pinned.and_then(|agreed| Excludes::new(agreed.facts.exclude.iter().map(String::as_str)).ok());
     let (tree, exclude) = listed
@@ -123,11 +126,12 @@ pub(crate) fn subject(
         exclude: exclude.iter().map(str::to_owned).collect(),
         shared: one.shared.digests(),
         closure: one.closure.digest,
+        vcs: one.vcs.digest(),
         unresolved: one.closure.unresolved.iter().map(|command| command.digest).collect(),
         loosens: one.place.installed.iter().flat_map(|place| &place.loosens).cloned().collect(),
         ..Facts::of_tree(tree)
     };
-    let before = before(one, snapshot, &facts, pinned, context);
+    let before = before(one, snapshot, &facts, pin, context);
     let items = manifests(&one.views).flat_map(Manifest::surface);
     let launchers = items.filter(|item| item.coverage().code().starts_with("launcher-"));
     let Identity { key, directory, predecessor, old_place, further } = identity;
@@ -160,17 +164,28 @@ pub(crate) fn subject(
 /// Returns the facts as version 3 of the pins file had them, if the pinned state is of that version and it would have
 /// computed others.
 ///
-/// That version listed each file that settings start as a shared one, rendered fewer parts of settings, and took the
-/// definition of a row without a manifest for its marketplace entry.
+/// That version read version control directories, listed each file that settings start as a shared one, rendered fewer
+/// parts of settings, and took the definition of a row without a manifest for its marketplace entry.
 fn before(
     one: &Examined,
     snapshot: &Snapshot,
     facts: &Facts,
-    pinned: Option<&AgreedState>,
+    pin: Option<&Pin>,
     context: &Context<'_>,
 ) -> Option<Box<Facts>> {
-    let old = pinned.filter(|agreed| agreed.reads == ReadScope::Directory && !one.is_plugin())?;
+    let old = pin?.latest().filter(|agreed| agreed.reads == ReadScope::Directory)?;
     let mut before = facts.clone();
+    if let Some(tree) = with_vcs(one, snapshot, old, context) {
+        before.tree = tree;
+    }
+    let mut states = pin.into_iter().flat_map(|pin| pin.agreed.iter().rev());
+    if let Some(same) = states.find(|agreed| agreed.facts.tree == before.tree) {
+        // The tree covers the manifests, and that version knew fewer dialects.
+        before.manifest.clone_from(&same.facts.manifest);
+    }
+    if one.is_plugin() {
+        return Some(Box::new(before));
+    }
     before.shared = crate::contents::shared::listed(&one.place, old.facts.shared.keys(), context);
     let mut entry = super::manifest::entry_text(one, snapshot);
     if let Some((parts, definition)) = installed::version_3(&one.place) {
@@ -179,6 +194,26 @@ fn before(
     }
     before.entry = entry.map(|text| crate::contents::hash::sha256(text.as_bytes()));
     Some(Box::new(before))
+}
+
+/// Returns the digest with the version control directories that a state does not exclude.
+fn with_vcs(
+    one: &Examined,
+    snapshot: &Snapshot,
+    state: &AgreedState,
+    context: &Context<'_>,
+) -> Option<TreeDigest> {
+    let exclude = Excludes::new(state.facts.exclude.iter().map(String::as_str)).ok()?;
+    let mut left_out = snapshot.exclude().iter().filter(|name| CONTROL.contains(name));
+    if left_out.all(|name| exclude.contains(name)) {
+        return None;
+    }
+    let exclude = if super::tree::is_cache(&one.place) { exclude.with_host_files() } else { exclude };
+    let jail = super::tree::open(&one.place, context).ok()?;
+    match DigestedTree::read(&jail, &context.options.tree, &exclude, context.options.jobs) {
+        Ok(DigestCheck::Digested(tree)) => Some(*tree.digest()),
+        Ok(DigestCheck::Refused(_)) | Err(_) => None,
+    }
 }
 
 /// Returns the outcome for a plugin that could not be digested. A denial of its key, or of its key before a
@@ -848,6 +883,7 @@ fn ask(
     if answer == Answer::Yes {
         // The question showed the findings, and the commands whose text does not determine what runs.
         one.gate(Gate::Scan).reasons.retain(|reason| reason.code != SUSPICIOUS);
+        one.gate(Gate::Manifest).reasons.retain(|reason| reason.code != SCHEMA_VERSION);
         one.gate(Gate::Surface).reasons.retain(|reason| reason.code != UNRESOLVED);
     }
     let by = Some(options.by.clone());

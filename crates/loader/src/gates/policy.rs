@@ -8,7 +8,7 @@ use plugward_pinstore::{
     RevocationSubject, Revocations,
 };
 use plugward_state_file::StateError;
-use plugward_tree_lock::{EntryKind, Snapshot};
+use plugward_tree_lock::{EntryKind, Excludes, Snapshot};
 use plugward_types::{Digest, PluginKey, TreeDigest};
 
 use super::pin::shown;
@@ -164,7 +164,8 @@ pub(crate) fn gate(
         }
         _ => Vec::new(),
     };
-    let trees = core::iter::once(&facts.tree).chain(facts.shared.values()).chain(&inner);
+    let of_plugin = trees_of(subject, snapshot);
+    let trees = of_plugin.iter().chain(facts.shared.values()).chain(&inner);
     let found = trees.flat_map(|tree| lists.iter().map(move |list| (tree, list))).find_map(|(tree, list)| {
         let revocable = RevocationSubject {
             key: subject.key(),
@@ -192,6 +193,13 @@ pub(crate) fn gate(
         outcome.reasons.push(reason);
     }
     outcome
+}
+
+/// Returns the digests of a plugin under the list of its pin, the list of this run, and the empty one. A version control
+/// directory must not hide a denied plugin.
+fn trees_of(subject: &Subject, snapshot: &Snapshot) -> BTreeSet<TreeDigest> {
+    let bare = crate::contents::trees::under(snapshot, &Excludes::none());
+    [subject.facts().tree, *snapshot.digest()].into_iter().chain(bare).collect()
 }
 
 /// Returns `true` if a denied pin covers a tree.
@@ -322,7 +330,9 @@ pub(crate) fn namesake(
         let known = pin.agreed.iter().flat_map(|agreed| &agreed.facts.manifest);
         known.into_iter().any(|(dialect, digest)| facts.manifest.get(dialect) == Some(digest))
     };
-    if let Some((key, _)) = denied().find(|(_, pin)| covers(pin, &facts.tree) || same_manifest(pin)) {
+    let own = trees_of(subject, snapshot);
+    let is_own = |pin: &Pin| own.iter().any(|tree| covers(pin, tree)) || same_manifest(pin);
+    if let Some((key, _)) = denied().find(|(_, pin)| is_own(pin)) {
         return Some(Namesake::SameBytes { denied: Denied::key(key), at: None });
     }
     if denied().next().is_some() {

@@ -14,9 +14,8 @@ use plugward_types::{BehaviorEvidence, Finding, RuleId, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
-use crate::contents::closure::Closure;
-use crate::contents::shared::{Content, SharedRoots};
-use crate::contents::view::{View, entries};
+use crate::contents::shared::Content;
+use crate::contents::view::entries;
 use crate::report::{Gate, SuppressedReport};
 use crate::run::examined::Examined;
 use crate::run::options::{CheckOptions, ScanAsk};
@@ -93,12 +92,7 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
         suppressed: Vec::new(),
         behaviors: Vec::new(),
     };
-    // HyperAgent plugins can import very little. A second manifest for a host that allows more does not
-    // relax that.
-    let strict = one.dialects.contains(&Dialect::Hyperagent);
-    let own = if strict { Profile::StrictPlugin } else { Profile::General };
-    let profile = options.profile.unwrap_or(own);
-    match scan(snapshot, &one.shared, &one.closure_files, &one.views, profile, options) {
+    match scan_as(snapshot, one, options) {
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
                 let found = settings_findings::of(one);
@@ -117,12 +111,11 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
 
 fn scan(
     snapshot: &Snapshot,
-    shared: &SharedRoots,
-    closure: &Closure,
-    views: &[View],
+    one: &Examined,
     profile: Profile,
     options: &CheckOptions,
 ) -> Result<Scanned, String> {
+    let Examined { shared, closure_files: closure, views, .. } = one;
     let mut how = ScanOptions::new(profile);
     how.jobs = options.jobs;
     how.limits = options.scan;
@@ -149,11 +142,40 @@ fn scan(
             }
         }
     }
-    let started = closure.scanned();
-    if !started.is_empty() {
-        parts.push(look(String::new(), &started)?);
+    for files in [closure.scanned(), one.vcs.scanned()] {
+        if !files.is_empty() {
+            parts.push(look(String::new(), &files)?);
+        }
     }
     Ok(Scanned { parts })
+}
+
+/// Scans with the profile of the options, else with those of the dialects.
+///
+/// HyperAgent plugins can import very little, and other plugins are asked about when something in them is suspicious. A
+/// second manifest relaxes neither.
+fn scan_as(snapshot: &Snapshot, one: &Examined, options: &CheckOptions) -> Result<Scanned, String> {
+    let guests = one.dialects.iter().filter(|dialect| **dialect == Dialect::Hyperagent).count();
+    let own =
+        if guests > 0 && guests == one.dialects.len() { Profile::StrictPlugin } else { Profile::General };
+    let mut scanned = scan(snapshot, one, options.profile.unwrap_or(own), options)?;
+    if guests == 0 || own == Profile::StrictPlugin || options.profile.is_some() {
+        return Ok(scanned);
+    }
+    let strict = scan(snapshot, one, Profile::StrictPlugin, options)?;
+    for (part, strict) in scanned.parts.iter_mut().zip(strict.parts) {
+        let is_known = |finding: &&Finding| {
+            let same = |known: &&Finding| {
+                (&known.rule, &known.path, known.line, known.column)
+                    == (&finding.rule, &finding.path, finding.line, finding.column)
+            };
+            part.report.findings().iter().filter(same).any(|known| known.severity >= finding.severity)
+        };
+        let more: Vec<Finding> =
+            strict.report.findings().iter().filter(|finding| !is_known(finding)).cloned().collect();
+        part.report.add_findings(more);
+    }
+    Ok(scanned)
 }
 
 /// Decides with the suppressions that apply to this plugin.

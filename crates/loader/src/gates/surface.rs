@@ -9,6 +9,7 @@ use plugward_tree_lock::{EntryKind, Snapshot};
 use plugward_types::Digest;
 
 use super::{Context, passed, pin};
+use crate::contents::closure;
 use crate::contents::closure_facts::UnresolvedCommand;
 use crate::contents::view::manifests;
 use crate::discovery::discover::exists;
@@ -37,6 +38,28 @@ const OWN_DIRECTORY: [&str; 9] = [
     "$0",
     "./",
     "PSScriptRoot",
+];
+
+/// Words before a path that a script runs.
+const RUNNERS: [&str; 18] = [
+    ".",
+    "bash",
+    "dash",
+    "eval",
+    "exec",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "import",
+    "node",
+    "popen",
+    "python",
+    "python3",
+    "require",
+    "sh",
+    "source",
+    "spawn",
+    "zsh",
 ];
 
 /// Reports what would run, and refuses programs that are missing, and excluded files that are used.
@@ -116,7 +139,7 @@ fn excluded(
     options: &CheckOptions,
 ) {
     let directories =
-        options.excludes.iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
+        snapshot.exclude().iter().filter(|name| !name.starts_with("PLUGINS.lock") && exists(jail, name));
     for name in directories {
         let inner = format!("{name}/");
         let help = format!(
@@ -131,7 +154,15 @@ fn excluded(
             }
         }
         let files = snapshot.entries().filter(|entry| entry.kind() != EntryKind::Link);
-        for entry in files.filter(|entry| refers_to(entry.bytes(), &inner)) {
+        let is_asked_for = options.excludes.contains(name);
+        let uses = |path: &str, bytes: &[u8]| {
+            if is_asked_for {
+                return refers_to(bytes, &inner);
+            }
+            // Every repository has this directory, and honest scripts look at it.
+            closure::is_code(path) && starts(bytes, &inner)
+        };
+        for entry in files.filter(|entry| uses(entry.path(), entry.bytes())) {
             let message = format!("{}: refers to a file in the excluded directory {name}", entry.path());
             outcome.add("surface/excluded", Weight::Integrity, message, help.clone());
         }
@@ -143,6 +174,21 @@ fn refers_to(bytes: &[u8], inner: &str) -> bool {
     let Ok(text) = core::str::from_utf8(bytes) else { return false };
     text.contains(inner)
         && text.lines().any(|line| line.contains(inner) && OWN_DIRECTORY.iter().any(|own| line.contains(own)))
+}
+
+/// Returns `true` if a line of a script runs a file of a version control directory in its own directory.
+fn starts(bytes: &[u8], inner: &str) -> bool {
+    let Ok(text) = core::str::from_utf8(bytes) else { return false };
+    let is_runner =
+        |word: &str| RUNNERS.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '.'));
+    text.contains(inner)
+        && text.lines().map(str::trim_start).any(|line| {
+            let Some((before, _)) = line.split_once(inner) else { return false };
+            let has_own = OWN_DIRECTORY.iter().any(|own| *own != "./" && before.contains(own));
+            let start = before.trim_start_matches(['"', '\'']);
+            let is_first = start.starts_with("$(") || !before.contains(char::is_whitespace);
+            has_own && (is_first || before.split(|c: char| c.is_whitespace() || c == '(').any(is_runner))
+        })
 }
 
 /// Returns what an item downloads, as a lockfile lists it: `npx:@scope/name@1.2.3`, or the whole command if

@@ -2,13 +2,14 @@
 
 use plugward_installs::InstallContents;
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, OpenError};
-use plugward_tree_lock::{ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck};
+use plugward_tree_lock::{Excludes, ExecBits, ReadOptions, ReadProgress, Snapshot, TreeCheck};
 
 use super::{Context, passed};
-use crate::discovery::discover::{MAIN_LIMIT, NAMES, Names, PluginPlace};
+use crate::discovery::discover::{CONTROL, MAIN_LIMIT, NAMES, Names, PluginPlace, exists};
 use crate::discovery::roots::inside;
 use crate::report::Gate;
 use crate::report::text::plain;
+use crate::run::options::CheckOptions;
 use crate::run::outcome::{GateOutcome, Weight};
 use plugward_manifest::MAIN_FILES;
 
@@ -61,9 +62,9 @@ pub(crate) fn gate(place: &PluginPlace, jail: &Jail, context: &Context<'_>) -> T
         outcome.add(code, Weight::Integrity, message, help);
         return TreeOutcome::NotRead(outcome);
     }
-    let is_cache =
-        place.installed.as_ref().is_some_and(|one| one.contents == InstallContents::CacheDirectory);
-    let excludes = if is_cache { options.excludes.with_host_files() } else { options.excludes.clone() };
+    let is_cache = is_cache(place);
+    let excludes = excludes(jail, options);
+    let excludes = if is_cache { excludes.with_host_files() } else { excludes };
     if is_cache && let Some(message) = foreign_host_file(jail) {
         let help = "remove the file; Claude Code writes only `.in_use/<pid>` and `.orphaned_at`";
         outcome.add("install/bookkeeping", Weight::Integrity, message, help);
@@ -99,6 +100,18 @@ pub(crate) fn gate(place: &PluginPlace, jail: &Jail, context: &Context<'_>) -> T
         }
     }
     TreeOutcome::NotRead(outcome)
+}
+
+/// Returns `true` for a directory in a host's cache, into which the host writes files of its own.
+pub(crate) fn is_cache(place: &PluginPlace) -> bool {
+    place.installed.as_ref().is_some_and(|one| one.contents == InstallContents::CacheDirectory)
+}
+
+/// Returns the names that the tree leaves out: those of the options, and the version control directories that exist.
+fn excludes(jail: &Jail, options: &CheckOptions) -> Excludes {
+    let existing = CONTROL.into_iter().filter(|name| options.exclude_vcs && exists(jail, name));
+    // The names are constants that can be excluded, and without them more is digested.
+    Excludes::new(options.excludes.iter().chain(existing)).unwrap_or_else(|_| options.excludes.clone())
 }
 
 /// Returns a message about a file that Claude Code does not write, among the names that are left out of the tree of a

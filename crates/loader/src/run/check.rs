@@ -16,6 +16,7 @@ use crate::contents::view::manifests;
 use crate::discovery::discover::{AbsentPin, PluginPlace, SearchExtent, discover};
 use crate::discovery::key::OldPlace;
 use crate::discovery::roots::{Reach, Root, inside, join};
+use crate::discovery::unmarked::PlaceForm;
 use crate::gates::lock::{self, LockFiles};
 use crate::gates::mint::{self, Granted, TakeBack};
 use crate::gates::scan::UsedSuppressions;
@@ -36,6 +37,8 @@ use crate::state::stores::{Host, Stores};
 ///
 /// Hosts hold all loaded plugins at once, so the limit bounds their memory.
 const KEPT_BYTES: u64 = 512 << 20;
+/// The directories without a manifest that a report names.
+const NAMED_LINES: usize = 10;
 
 /// Checks the plugins under `roots` and returns the report. Capabilities that the host grants are
 /// dropped.
@@ -232,6 +235,7 @@ impl Examiner<'_> {
         let mut all: Vec<Examined> = Vec::new();
         let mut visited: BTreeMap<PlacePath, String> = BTreeMap::new();
         let count = places.len();
+        let mut unlisted = 0_usize;
         let mut free = match options.keep {
             ByteRetention::Loads { bytes } => bytes,
             ByteRetention::Nothing | ByteRetention::Of(_) | ByteRetention::Digests => 0,
@@ -242,6 +246,7 @@ impl Examiner<'_> {
             let rules = self.rules.of(&place);
             let context = self.context(root, &rules, host);
             let (real, id) = (place.real.clone(), id_of(&place, root));
+            let is_named = matches!(place.form, PlaceForm::Named(_));
             match examine(place, &context) {
                 Ok(mut one) => {
                     one.path = path_of(&one.place, root);
@@ -262,11 +267,21 @@ impl Examiner<'_> {
                         }
                     }
                 }
+                Err(skip) if is_named => {
+                    unlisted = unlisted.saturating_add(1);
+                    if unlisted <= NAMED_LINES {
+                        gathered.skipped.push(skip);
+                    }
+                }
                 Err(skip) => {
                     visited.insert(real, String::new());
                     gathered.skipped.push(skip);
                 }
             }
+        }
+        if let Some(more) = unlisted.checked_sub(NAMED_LINES).filter(|more| *more > 0) {
+            let why = format!("{more} more directories without a manifest, which were scanned");
+            gathered.skipped.push(Skipped { path: ".".to_owned(), why });
         }
         for one in absent {
             self.absent(one, options, host, gathered, &mut all);
@@ -369,7 +384,9 @@ pub(crate) fn place_of(real: PlacePath, number: usize, root: &Root, rules: &Rule
         dir,
         real: real.clone(),
         reach,
+        form: PlaceForm::Marked,
         named: None,
+        listed: None,
         installed: None,
         broken: None,
     };

@@ -14,10 +14,12 @@ use crate::contents::closure::Closure;
 use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand};
 use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
+use crate::contents::vcs::VcsFiles;
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
+use crate::gates::manifest::SCHEMA_VERSION;
 use crate::gates::pin::PinOutcome;
-use crate::gates::scan::SUSPICIOUS;
+use crate::gates::scan::{SUSPICIOUS, ScanResult};
 use crate::gates::settings::ASK;
 use crate::gates::surface::UNRESOLVED;
 use crate::report::{
@@ -58,6 +60,8 @@ pub(crate) struct Examined {
     pub(crate) closure: ClosureFacts,
     /// The files of the closure.
     pub(crate) closure_files: Closure,
+    /// What can run of the version control directories, which are not in the tree.
+    pub(crate) vcs: VcsFiles,
     /// What a pin or lock entry would cover; `None` if the manifest or the tree was refused.
     pub(crate) subject: Option<Subject>,
     gates: BTreeMap<Gate, GateOutcome>,
@@ -95,6 +99,7 @@ impl Examined {
             shared: SharedRoots::default(),
             closure: ClosureFacts::default(),
             closure_files: Closure::default(),
+            vcs: VcsFiles::default(),
             subject: None,
             gates: BTreeMap::new(),
             lock: LockReport::state(LockState::Absent),
@@ -127,6 +132,14 @@ impl Examined {
         self.gate(gate).notices.extend(outcome.notices);
     }
 
+    /// Adds the result of the scan.
+    pub(crate) fn take_scan(&mut self, scanned: ScanResult) {
+        self.findings = scanned.findings;
+        self.suppressed = scanned.suppressed;
+        self.behaviors = scanned.behaviors;
+        self.settle(Gate::Scan, scanned.outcome);
+    }
+
     /// Returns all reasons, in the order of the gates.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = &Reason> {
         self.gates.values().flat_map(|gate| &gate.reasons)
@@ -139,7 +152,8 @@ impl Examined {
 
     /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands, and `run = "ask"`.
     pub(crate) fn is_askable(&self) -> bool {
-        let can_accept = |reason: &Reason| [SUSPICIOUS, UNRESOLVED, ASK].contains(&reason.code.as_str());
+        let can_accept =
+            |reason: &Reason| [SUSPICIOUS, SCHEMA_VERSION, UNRESOLVED, ASK].contains(&reason.code.as_str());
         !self.is_run_declined && self.reasons().all(can_accept)
     }
 

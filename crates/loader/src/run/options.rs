@@ -127,6 +127,9 @@ pub struct CheckOptions {
     pub enabled: Option<Vec<String>>,
     /// Top-level names that no tree digest covers.
     pub excludes: Excludes,
+    /// Whether the digest of a plugin leaves out the version control directories in its root. What can run of them is
+    /// scanned and pinned nevertheless.
+    pub exclude_vcs: bool,
     /// The limits of one tree.
     pub tree: TreeLimits,
     /// The limits of one scan.
@@ -202,6 +205,7 @@ impl CheckOptions {
             dialect: None,
             enabled: None,
             excludes: Excludes::none(),
+            exclude_vcs: true,
             tree: TreeLimits::standard(),
             scan: plugward_scanner::ScanLimits::DEFAULT,
             jobs: NonZeroUsize::MIN,

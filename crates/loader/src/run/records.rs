@@ -7,6 +7,7 @@ use plugward_types::{PlacePath, PluginKey};
 
 use crate::discovery::discover::PluginPlace;
 use crate::discovery::roots::{Reach, Root};
+use crate::discovery::unmarked::PlaceForm;
 use crate::report::Gate;
 use crate::report::text::plain;
 use crate::run::examined::Examined;
@@ -92,8 +93,17 @@ impl RecordNotes {
         let key = problem.key.clone().unwrap_or_else(|| PluginKey::Placed(real.clone()));
         let dir = real.as_str().trim_start_matches('/').to_owned();
         let reach = Reach { top: dir.clone(), outer: dir.clone(), project: None };
-        let place =
-            PluginPlace { root: number, dir, real, reach, named: None, installed: None, broken: None };
+        let place = PluginPlace {
+            root: number,
+            dir,
+            real,
+            reach,
+            form: PlaceForm::Marked,
+            named: None,
+            listed: None,
+            installed: None,
+            broken: None,
+        };
         let mut one = Examined::new(place, key, Arc::clone(rules));
         one.id = match &problem.key {
             Some(key) => key.to_string(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use plugward_pinstore::StoreErrorRule;
 use plugward_policy::{BundleNames, LayerKind, SettingsFault, SettingsLayer, SettingsNote, TrustPolicy};
 use plugward_sandbox_path::ErrorClass;
-use plugward_tree_lock::{Excludes, TreeLimits};
+use plugward_tree_lock::TreeLimits;
 use plugward_types::PlacePath;
 
 use crate::discovery::discover::PluginPlace;
@@ -22,9 +22,6 @@ use crate::run::policy_options::PolicyOptions;
 const WORKSPACE: &str = ".plugward/config.toml";
 /// The settings file in any directory of a project.
 const LOCAL: &str = ".plugward.toml";
-/// Top-level directories of version control, for `pins.exclude_vcs`.
-const VCS: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
-
 /// The policy for some plugins, and the options that follow from it.
 #[derive(Debug)]
 pub(crate) struct PluginRules {
@@ -266,10 +263,7 @@ impl CheckOptions {
             Trust::Locked => StoreErrorRule::Refuse,
             Trust::Tofu | Trust::Prompt => self.on_store_error,
         });
-        if policy.excludes_vcs() {
-            // The names are constants that can be excluded, and without them more is digested.
-            own.excludes = Excludes::new(self.excludes.iter().chain(VCS)).unwrap_or(own.excludes);
-        }
+        own.exclude_vcs = self.exclude_vcs && policy.excludes_vcs();
         own
     }
 

@@ -1,8 +1,11 @@
 //! Finds the dialects of a plugin directory.
 
-use super::{Dialect, MAIN_FILES, gnoma};
+use super::{Dialect, MAIN_FILES, agent_plugins, gnoma, openclaw, skill};
 use crate::json::{self, JsonNode, ParseLimits};
-use crate::manifest::Files;
+use crate::manifest::{FileView, Files};
+
+/// The files in the root that make a `plugin.json` without a schema one of Copilot.
+const COPILOT_FILES: [&str; 4] = ["hooks.json", "hooks/hooks.json", ".mcp.json", "lsp.json"];
 
 /// The dialect of a root `plugin.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,13 +16,18 @@ pub enum RootCheck {
     Hyperagent,
     /// The file has `capabilities` or `gnoma_version`, or only keys of gnoma.
     Gnoma,
+    /// The file has a schema of Agent Plugins.
+    AgentPlugins,
+    /// The file has a name, and components that Copilot loads are next to it.
+    Copilot,
     /// JSON that belongs to no known dialect: it does not make the directory a plugin.
     Unknown,
     /// The file is not valid JSON. The directory is reported as a broken plugin of the more likely dialect.
     Unreadable,
 }
 
-/// Determines the dialect of a root `plugin.json`, or returns `None` if there is none.
+/// Determines the dialect of a root `plugin.json`, or returns `None` if there is none. If it belongs to several, the
+/// first one in table order is returned.
 ///
 /// Next to `index.ts` or `index.js`, the file belongs to HyperAgent. Otherwise its keys decide.
 ///
@@ -34,19 +42,63 @@ pub enum RootCheck {
 /// assert_eq!(classify(&other), Some(RootCheck::Unknown));
 /// ```
 pub fn classify(files: &dyn Files) -> Option<RootCheck> {
-    let file = files.get("plugin.json")?;
-    let entry = files.get("index.ts").is_some() || files.get("index.js").is_some();
-    // HyperAgent loads the directory because of its entry file, whatever the manifest contains.
-    if entry {
-        return Some(RootCheck::Hyperagent);
-    }
-    Some(match json::parse(file.bytes, &ParseLimits::standard()) {
-        Ok(root) if root.get("hostModules").is_some() => RootCheck::Hyperagent,
-        Ok(root) => of_gnoma(&root),
+    checks(files, PluginNaming::ByContents).into_iter().next()
+}
+
+/// Whether something besides its contents makes a directory a plugin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PluginNaming {
+    /// Only the contents decide.
+    ByContents,
+    /// A record or a marketplace entry names the directory.
+    Named,
+}
+
+/// Returns everything that a root `plugin.json` can be, in table order; nothing if there is none.
+fn checks(files: &dyn Files, naming: PluginNaming) -> Vec<RootCheck> {
+    let Some(file) = files.get("plugin.json") else { return Vec::new() };
+    let has_entry = files.get("index.ts").is_some() || files.get("index.js").is_some();
+    let Ok(root) = json::parse(file.bytes, &ParseLimits::standard()) else {
         // The keys of a broken file are unknown, so its text is searched.
-        Err(_) if mentions_host_modules(file.bytes) => RootCheck::Hyperagent,
-        Err(_) => RootCheck::Unreadable,
-    })
+        let is_hyperagent = has_entry || mentions_host_modules(file.bytes);
+        return vec![if is_hyperagent { RootCheck::Hyperagent } else { RootCheck::Unreadable }];
+    };
+    let is_standard = agent_plugins::is_manifest(&root);
+    // HyperAgent loads the directory because of its entry file, whatever the manifest contains. It refuses a manifest of
+    // the standard that names no modules.
+    let is_hyperagent = root.get("hostModules").is_some() || (has_entry && !is_standard);
+    let mut found = Vec::new();
+    if is_hyperagent {
+        found.push(RootCheck::Hyperagent);
+    } else {
+        let has_name = root.get("name").is_some_and(|name| name.as_str().is_some());
+        let is_copilot = !is_standard
+            && has_name
+            && (naming == PluginNaming::Named
+                || COPILOT_FILES.iter().any(|file| files.get(file).is_some())
+                || has_prompt(files));
+        match of_gnoma(&root) {
+            GnomaCheck::Marked => found.push(RootCheck::Gnoma),
+            // These keys are common, so the components decide.
+            GnomaCheck::Possible if !is_copilot => found.push(RootCheck::Gnoma),
+            GnomaCheck::Possible | GnomaCheck::Foreign if is_copilot => found.push(RootCheck::Copilot),
+            GnomaCheck::Possible | GnomaCheck::Foreign => {}
+        }
+    }
+    if is_standard {
+        found.push(RootCheck::AgentPlugins);
+    }
+    if found.is_empty() {
+        found.push(RootCheck::Unknown);
+    }
+    found
+}
+
+/// Returns `true` if a directory contains an agent or a skill.
+fn has_prompt(files: &dyn Files) -> bool {
+    let has_end = |path: &str, end: &str| path.to_ascii_lowercase().ends_with(end);
+    files.under("agents").any(|path| has_end(path, ".md"))
+        || files.under("skills").any(|path| has_end(path, "/skill.md"))
 }
 
 /// Returns `true` if a broken file mentions `hostModules`, which makes it a broken HyperAgent plugin.
@@ -56,14 +108,26 @@ fn mentions_host_modules(bytes: &[u8]) -> bool {
     head.windows(13).any(|window| window == b"\"hostModules\"")
 }
 
-/// Recognizes gnoma by a key that only it has, or if it knows all keys.
-fn of_gnoma(root: &JsonNode<'_>) -> RootCheck {
-    let Some(members) = root.members() else { return RootCheck::Unknown };
+/// Whether gnoma would read a file.
+enum GnomaCheck {
+    /// It has a key that only gnoma has.
+    Marked,
+    /// It has only keys that gnoma knows.
+    Possible,
+    Foreign,
+}
+
+fn of_gnoma(root: &JsonNode<'_>) -> GnomaCheck {
+    let Some(members) = root.members() else { return GnomaCheck::Foreign };
     let is = |key: &str, word: &str| gnoma::same_key(key, word);
     let marked =
         members.iter().any(|member| is(member.key(), "capabilities") || is(member.key(), "gnoma_version"));
     let only = members.iter().all(|member| gnoma::TOP.iter().any(|word| is(member.key(), word)));
-    if marked || (only && !members.is_empty()) { RootCheck::Gnoma } else { RootCheck::Unknown }
+    match only && !members.is_empty() {
+        _ if marked => GnomaCheck::Marked,
+        true => GnomaCheck::Possible,
+        false => GnomaCheck::Foreign,
+    }
 }
 
 /// Finds the dialects whose main file is in the directory, in table order.
@@ -72,17 +136,55 @@ fn of_gnoma(root: &JsonNode<'_>) -> RootCheck {
 /// not valid JSON counts as gnoma, so that a broken plugin is reported instead of skipped.
 #[must_use]
 pub fn find_dialects(files: &dyn Files) -> Vec<Dialect> {
-    let root = classify(files);
-    let is_there = |(dialect, file): &(Dialect, &str)| match dialect {
-        Dialect::Hyperagent => root == Some(RootCheck::Hyperagent),
-        Dialect::Gnoma => matches!(root, Some(RootCheck::Gnoma | RootCheck::Unreadable)),
-        _ => files.get(file).is_some(),
-    };
-    let mut found: Vec<Dialect> =
-        MAIN_FILES.iter().filter(|entry| is_there(entry)).map(|(dialect, _)| *dialect).collect();
+    find_dialects_of(files, PluginNaming::ByContents)
+}
+
+/// Finds the dialects of a directory that something else may name.
+pub(crate) fn find_dialects_of(files: &dyn Files, naming: PluginNaming) -> Vec<Dialect> {
+    let root = checks(files, naming);
+    let mut found: Vec<Dialect> = MAIN_FILES
+        .iter()
+        .filter(|(dialect, file)| is_there(files, &root, *dialect, file))
+        .map(|(dialect, _)| *dialect)
+        .collect();
+    if openclaw::is_package(files) {
+        found.push(Dialect::Openclaw);
+    }
+    // A dialect can have several main files.
+    found.sort_by_key(|dialect| Dialect::ALL.iter().position(|known| known == dialect));
+    found.dedup();
     // The directory is already known as a plugin of another dialect, so the broken file is reported as shadowed.
-    if found.len() > 1 && root == Some(RootCheck::Unreadable) {
+    if found.len() > 1 && root.contains(&RootCheck::Unreadable) {
         found.retain(|dialect| *dialect != Dialect::Gnoma);
     }
     found
+}
+
+/// Returns `true` if a directory is a skill: it has a SKILL.md in its root.
+#[must_use]
+pub fn is_skill(files: &dyn Files) -> bool {
+    skill::file_of(files).is_some()
+}
+
+/// Returns the main files of a dialect that exist in a directory and belong to it, in the order of precedence.
+pub(crate) fn main_files(
+    files: &dyn Files,
+    dialect: Dialect,
+    naming: PluginNaming,
+) -> Vec<(&'static str, FileView<'_>)> {
+    let root = checks(files, naming);
+    let own = dialect.main_files().filter(|file| is_there(files, &root, dialect, file));
+    own.filter_map(|file| Some((file, files.get(file)?))).collect()
+}
+
+fn is_there(files: &dyn Files, root: &[RootCheck], dialect: Dialect, file: &str) -> bool {
+    let check = match dialect {
+        _ if file != "plugin.json" => return files.get(file).is_some(),
+        Dialect::Hyperagent => RootCheck::Hyperagent,
+        Dialect::AgentPlugins => RootCheck::AgentPlugins,
+        Dialect::Copilot => RootCheck::Copilot,
+        _ if root.contains(&RootCheck::Unreadable) => return true,
+        _ => RootCheck::Gnoma,
+    };
+    root.contains(&check)
 }

@@ -13,6 +13,11 @@ pub(super) const CODEX_EVENTS: &[&str] = plugward_types::words![
     "SubagentStart SubagentStop UserPromptSubmit",
 ];
 
+pub(super) const COPILOT_EVENTS: &[&str] = plugward_types::words![
+    "PostToolUse PreToolUse SessionEnd SessionStart Stop SubagentStop UserPromptSubmit agentStop errorOccurred",
+    "postToolUse preToolUse sessionEnd sessionStart subagentStop userPromptSubmitted",
+];
+
 pub(super) const CURSOR_EVENTS: &[&str] = plugward_types::words![
     "afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution afterShellExecution",
     "afterTabFileEdit beforeMCPExecution beforeReadFile beforeShellExecution beforeSubmitPrompt",

@@ -1,4 +1,4 @@
-//! Reads the extension manifest of Gemini CLI.
+//! Reads the extension manifest of Gemini CLI, and those of Qwen Code and Antigravity, which share its format.
 
 use crate::error::{ManifestCode, ManifestPlace};
 use crate::json::{JsonNode, JsonValue};
@@ -10,6 +10,7 @@ use crate::surface::servers::ServerList;
 use crate::surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 
 const FILE: &str = "gemini-extension.json";
+const QWEN: &str = "qwen-extension.json";
 
 const KEYS: &[&str] = plugward_types::words![
     "$schema author contextFileName description excludeTools homepage keywords license mcpServers migratedTo",
@@ -17,64 +18,74 @@ const KEYS: &[&str] = plugward_types::words![
 ];
 
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
-    let Some(file) = reader.files.get(FILE) else {
-        return reader.error_at(
-            ManifestPlace::of_file(FILE),
-            ManifestCode::MissingFile,
-            format!("expected the file {FILE}"),
-        );
-    };
-    let Some(doc) = reader.open(FILE, file.bytes) else { return };
-    if let Some(members) = doc.root.members() {
-        reader.keys(&doc, members, KEYS);
-        identity(reader, &doc, meta);
-        reader.common(&doc, meta);
-        context(reader, &doc);
-        if let Some(node) = doc.root.get("mcpServers") {
-            reader.servers_key(&doc, node, ServerList::Mcp);
-        }
-        if let Some(node) = doc.root.get("settings") {
-            settings(reader, &doc, node);
-        }
-        if let Some(node) = doc.root.get("excludeTools") {
-            reader.texts(&doc, node, Requirement::Lenient);
-        }
-    } else {
-        reader.wrong(&doc, &doc.root, "an object", Requirement::Strict);
+    let files = reader.main_files();
+    if files.is_empty() {
+        let message = format!("expected the file {FILE}");
+        return reader.error_at(ManifestPlace::of_file(FILE), ManifestCode::MissingFile, message);
     }
-    reader.close(&doc);
+    for (file, view) in files {
+        let Some(doc) = reader.open(file, view.bytes) else { return };
+        if let Some(members) = doc.root.members() {
+            reader.keys(&doc, members, KEYS);
+            identity(reader, &doc, meta);
+            reader.common(&doc, meta);
+            context(reader, &doc);
+            if let Some(node) = doc.root.get("mcpServers") {
+                reader.servers_key(&doc, node, ServerList::Mcp);
+            }
+            if let Some(node) = doc.root.get("settings") {
+                settings(reader, &doc, node);
+            }
+            if let Some(node) = doc.root.get("excludeTools") {
+                reader.texts(&doc, node, Requirement::Lenient);
+            }
+        } else {
+            reader.wrong(&doc, &doc.root, "an object", Requirement::Strict);
+        }
+        reader.close(&doc);
+        if file == QWEN {
+            // Qwen Code also reads commands in Markdown.
+            reader.prompt_files("commands", PromptKind::Commands, Origin::Found, ManifestLayer::Plugin);
+        }
+    }
     reader.standard_hooks(&["hooks/hooks.json"]);
     reader.prompt_files("commands", PromptKind::TomlCommands, Origin::Found, ManifestLayer::Plugin);
     reader.prompt_files("skills", PromptKind::Skills, Origin::Found, ManifestLayer::Plugin);
     reader.prompt_files("agents", PromptKind::Agents, Origin::Found, ManifestLayer::Plugin);
 }
 
-/// Reads name and version, which Gemini CLI requires.
+/// Reads name and version, which Gemini CLI and Qwen Code require. The first file that has one counts.
 fn identity(reader: &mut Reader<'_>, doc: &Document<'_>, meta: &mut Meta) {
     match doc.root.get("name") {
         None => reader.missing(doc, &doc.root, "name"),
         Some(node) => {
-            meta.name = reader.name(doc, node);
+            let name = reader.name(doc, node);
             // An extension is installed under its name, so another directory name is unusual but harmless.
-            let differs = |directory: &&str| meta.name.as_deref().is_some_and(|name| name != *directory);
+            let differs = |directory: &&str| name.as_deref().is_some_and(|name| name != *directory);
             if let Some(directory) = reader.context.directory.filter(differs) {
                 let message = format!("the directory has a different name: `{}`", escape(directory, 128));
                 reader.notice(doc, node.span(), ManifestCode::NameNotDirectory, message);
             }
+            meta.name = meta.name.take().or(name);
         }
     }
     match doc.root.get("version") {
-        None => reader.missing(doc, &doc.root, "version"),
+        None if matches!(doc.file, FILE | QWEN) => reader.missing(doc, &doc.root, "version"),
+        None => {}
         Some(node) if node.is_null() => reader.wrong(doc, node, "a string", Requirement::Strict),
-        Some(node) => meta.version = reader.loose_version(doc, node),
+        Some(node) => {
+            let version = reader.loose_version(doc, node);
+            meta.version = meta.version.take().or(version);
+        }
     }
 }
 
-/// Adds the context files; the default is `GEMINI.md`.
+/// Adds the context files; the default is `GEMINI.md`, or `QWEN.md` for Qwen Code.
 fn context(reader: &mut Reader<'_>, doc: &Document<'_>) {
     let Some(node) = doc.root.get("contextFileName") else {
-        if reader.files.get("GEMINI.md").is_some() {
-            reader.prompt_file("GEMINI.md", "context", Origin::Found, ManifestLayer::Plugin);
+        let default = if doc.file == QWEN { "QWEN.md" } else { "GEMINI.md" };
+        if reader.files.get(default).is_some() {
+            reader.prompt_file(default, "context", Origin::Found, ManifestLayer::Plugin);
         }
         return;
     };

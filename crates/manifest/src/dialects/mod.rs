@@ -1,5 +1,6 @@
 //! The supported manifest formats: one adapter per format, and the files, variables and events of each dialect.
 
+pub(crate) mod agent_plugins;
 pub(crate) mod claude;
 pub(crate) mod codex;
 mod detect;
@@ -8,12 +9,16 @@ pub(crate) mod gemini;
 pub(crate) mod gnoma;
 pub(crate) mod hyperagent;
 mod jp;
+pub(crate) mod openclaw;
+pub(crate) mod power;
+pub(crate) mod skill;
 
 use core::fmt;
 
-use events::{CLAUDE_EVENTS, CODEX_EVENTS, CURSOR_EVENTS, GEMINI_EVENTS, GNOMA_EVENTS};
+use events::{CLAUDE_EVENTS, CODEX_EVENTS, COPILOT_EVENTS, CURSOR_EVENTS, GEMINI_EVENTS, GNOMA_EVENTS};
 
-pub use detect::{RootCheck, classify, find_dialects};
+pub(crate) use detect::{PluginNaming, find_dialects_of, main_files};
+pub use detect::{RootCheck, classify, find_dialects, is_skill};
 pub use jp::read_jp_entry;
 
 /// The manifest format of one host.
@@ -39,6 +44,16 @@ pub enum Dialect {
     Hyperagent,
     /// gnoma.
     Gnoma,
+    /// Agent Plugins, the open standard that several hosts read.
+    AgentPlugins,
+    /// GitHub Copilot, read by the Claude adapter with different defaults.
+    Copilot,
+    /// A power of Kiro.
+    Power,
+    /// OpenClaw.
+    Openclaw,
+    /// A skill without a plugin around it.
+    Skill,
     /// An entry of a JP registry, which does not have a directory.
     Jp,
 }
@@ -53,21 +68,32 @@ pub enum RelativeBase {
     WorkingDirectory,
 }
 
-/// The main file of each dialect, relative to the plugin directory.
+/// The main files of each dialect, relative to the plugin directory.
 ///
-/// A directory with one of these files is a plugin. A `plugin.json` in the root belongs to `hyperagent`, to `gnoma`
-/// or to no dialect, depending on its contents; see [`crate::classify`]. A directory without a main file is not a
-/// plugin unless a marketplace entry or the caller names it. `.claude-plugin` and the other directories of this table
-/// are not plugins themselves, although they contain a `plugin.json`.
+/// A directory with one of these files is a plugin, and a dialect reads all of its main files. A `plugin.json` in the
+/// root belongs to one or more dialects, or to none, depending on its contents; see [`crate::classify`]. A directory
+/// without a main file is a plugin only if a marketplace entry or the caller names it, or if it is a skill.
+/// `.claude-plugin` and the other directories of this table are not plugins themselves, although they contain a
+/// `plugin.json`.
 pub const MAIN_FILES: &[(Dialect, &str)] = &[
     (Dialect::Claude, ".claude-plugin/plugin.json"),
     (Dialect::Codex, ".codex-plugin/plugin.json"),
     (Dialect::Cursor, ".cursor-plugin/plugin.json"),
+    (Dialect::Kimi, "kimi.plugin.json"),
     (Dialect::Kimi, ".kimi-plugin/plugin.json"),
     (Dialect::Grok, ".grok-plugin/plugin.json"),
     (Dialect::Gemini, "gemini-extension.json"),
+    (Dialect::Gemini, "qwen-extension.json"),
+    (Dialect::Gemini, ".antigravity-plugin/plugin.json"),
+    (Dialect::Gemini, ".gemini-plugin/plugin.json"),
     (Dialect::Hyperagent, "plugin.json"),
     (Dialect::Gnoma, "plugin.json"),
+    (Dialect::AgentPlugins, "plugin.json"),
+    (Dialect::Copilot, ".plugin/plugin.json"),
+    (Dialect::Copilot, "plugin.json"),
+    (Dialect::Copilot, ".github/plugin/plugin.json"),
+    (Dialect::Power, "POWER.md"),
+    (Dialect::Openclaw, "openclaw.plugin.json"),
 ];
 
 /// The marketplace files that a directory of plugins can contain, with the dialect of their entries.
@@ -76,12 +102,15 @@ pub const MARKETPLACE_FILES: &[(Dialect, &str)] = &[
     (Dialect::Codex, ".agents/plugins/marketplace.json"),
     (Dialect::Cursor, ".cursor-plugin/marketplace.json"),
     (Dialect::Grok, ".grok-plugin/marketplace.json"),
+    (Dialect::Claude, ".augment-plugin/marketplace.json"),
+    (Dialect::Copilot, ".plugin/marketplace.json"),
+    (Dialect::Copilot, ".github/plugin/marketplace.json"),
     (Dialect::Claude, "marketplace.json"),
 ];
 
 impl Dialect {
     /// Every dialect, in table order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 14] = [
         Self::Claude,
         Self::Codex,
         Self::Cursor,
@@ -90,6 +119,11 @@ impl Dialect {
         Self::Gemini,
         Self::Hyperagent,
         Self::Gnoma,
+        Self::AgentPlugins,
+        Self::Copilot,
+        Self::Power,
+        Self::Openclaw,
+        Self::Skill,
         Self::Jp,
     ];
 
@@ -105,6 +139,11 @@ impl Dialect {
             Self::Gemini => "gemini",
             Self::Hyperagent => "hyperagent",
             Self::Gnoma => "gnoma",
+            Self::AgentPlugins => "agent-plugins",
+            Self::Copilot => "copilot",
+            Self::Power => "power",
+            Self::Openclaw => "openclaw",
+            Self::Skill => "skill",
             Self::Jp => "jp",
         }
     }
@@ -115,10 +154,15 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
     }
 
-    /// Returns the main file, relative to the plugin directory; a registry entry does not have one.
+    /// Returns the first main file, relative to the plugin directory; a skill and a registry entry do not have one.
     #[must_use]
     pub fn main_file(self) -> Option<&'static str> {
-        MAIN_FILES.iter().find(|(dialect, _)| *dialect == self).map(|(_, file)| *file)
+        self.main_files().next()
+    }
+
+    /// Returns the main files, relative to the plugin directory, in the order in which they take precedence.
+    pub fn main_files(self) -> impl Iterator<Item = &'static str> {
+        MAIN_FILES.iter().filter(move |(dialect, _)| *dialect == self).map(|(_, file)| *file)
     }
 
     /// Returns the variables that expand to the plugin directory.
@@ -130,7 +174,9 @@ impl Dialect {
             Self::Codex => &["PLUGIN_ROOT", "CODEX_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
             Self::Cursor => &["CURSOR_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
             Self::Gemini => &["extensionPath"],
-            Self::Hyperagent | Self::Gnoma | Self::Jp => &[],
+            Self::AgentPlugins => &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
+            Self::Copilot => &["PLUGIN_ROOT", "COPILOT_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
+            Self::Hyperagent | Self::Gnoma | Self::Power | Self::Openclaw | Self::Skill | Self::Jp => &[],
         }
     }
 
@@ -138,8 +184,20 @@ impl Dialect {
     #[must_use]
     pub const fn relative_base(self) -> RelativeBase {
         match self {
-            Self::Claude | Self::Gemini | Self::Jp | Self::Hyperagent => RelativeBase::WorkingDirectory,
-            Self::Codex | Self::Cursor | Self::Kimi | Self::Grok | Self::Gnoma => RelativeBase::Root,
+            Self::Claude
+            | Self::Gemini
+            | Self::Jp
+            | Self::Hyperagent
+            | Self::Copilot
+            | Self::Power
+            | Self::Skill => RelativeBase::WorkingDirectory,
+            Self::Codex
+            | Self::Cursor
+            | Self::Kimi
+            | Self::Grok
+            | Self::Gnoma
+            | Self::AgentPlugins
+            | Self::Openclaw => RelativeBase::Root,
         }
     }
 
@@ -147,7 +205,7 @@ impl Dialect {
     #[must_use]
     pub const fn adapter(self) -> Self {
         match self {
-            Self::Cursor | Self::Kimi | Self::Grok => Self::Claude,
+            Self::Cursor | Self::Kimi | Self::Grok | Self::Copilot => Self::Claude,
             own => own,
         }
     }
@@ -156,12 +214,13 @@ impl Dialect {
     #[must_use]
     pub const fn events(self) -> &'static [&'static str] {
         match self {
-            Self::Claude | Self::Kimi | Self::Grok => CLAUDE_EVENTS,
+            Self::Claude | Self::Kimi | Self::Grok | Self::AgentPlugins => CLAUDE_EVENTS,
+            Self::Copilot => COPILOT_EVENTS,
             Self::Codex => CODEX_EVENTS,
             Self::Cursor => CURSOR_EVENTS,
             Self::Gemini => GEMINI_EVENTS,
             Self::Gnoma => GNOMA_EVENTS,
-            Self::Hyperagent | Self::Jp => &[],
+            Self::Hyperagent | Self::Power | Self::Openclaw | Self::Skill | Self::Jp => &[],
         }
     }
 }

@@ -51,6 +51,7 @@ codes! {
     Name, "manifest/name", "use 1 to 128 characters of A-Z a-z 0-9 . _ -, starting with a letter or digit, without `..`";
     NameMismatch, "manifest/name-mismatch", "use the same name in the manifest and the marketplace entry";
     NameNotDirectory, "manifest/name-not-folder", "rename the plugin or its directory so that they match";
+    Namespace, "manifest/namespace", "nothing to do; only the host with this name knows how it uses these files";
     NoManifest, "manifest/none", "add a manifest";
     NotHonored, "manifest/not-honored", "remove the key: the host ignores it";
     NotUtf8, "manifest/not-utf8", "save the file as UTF-8";
@@ -66,6 +67,7 @@ codes! {
     PathTooLong, "manifest/path-too-long", "use at most 4,095 bytes per path and 255 per component";
     PathUrl, "manifest/path-url", "use a path relative to the plugin directory, not a URL";
     PathVariable, "manifest/path-variable", "start the path with the plugin's root variable, or use no variable";
+    SchemaVersion, "manifest/schema-version", "use a version of the schema that plugward knows, or accept the plugin after a review";
     Shadowed, "manifest/shadowed", "remove the plugin.json that matches no dialect";
     StringTooLong, "manifest/string-too-long", "shorten the string to at most 256 KiB";
     Surrogate, "manifest/surrogate", "write both halves of the surrogate pair, high before low";
@@ -90,6 +92,10 @@ codes! {
     MarketSha, "market/sha", "use 40 or 64 lowercase hex digits (sha256: 64)";
     MarketUnknownPolicy, "market/unknown-policy", "use a documented policy value";
     MarketUnknownSource, "market/unknown-source", "use a documented kind of source";
+    McpSkipped, "mcp/skipped", "fix the server: hosts that follow the standard do not start it";
+    SkillFormat, "skill/format", "follow the format of agentskills.io";
+    SkillShell, "skill/shell", "name the commands that the skill may run, such as `Bash(git *)`";
+    AutoApprove, "surface/auto-approve", "remove `autoApprove` if you want to be asked before these tools run";
     HooksDeclaredTwice, "surface/hooks-declared-twice", "remove the `hooks` key: the standard file is read anyway";
     LauncherFloating, "surface/launcher-floating", "use an exact version or digest";
     SurfaceMissingFile, "surface/missing-file", "add the file, or remove the reference";

@@ -135,6 +135,19 @@ impl Reader<'_> {
 
     /// Completes a handler that runs a command.
     fn command_handler(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, mut item: SurfaceItem) {
+        // Copilot names the shell instead, and can have a command for each of two.
+        let named = ["bash", "powershell"].map(|shell| Some((shell, node.get(shell)?)));
+        if node.get("command").is_none() && named.iter().any(Option::is_some) {
+            for (shell, command) in named.into_iter().flatten() {
+                let mut item = item.clone();
+                item.facts.insert("shell", SurfaceFact::Text(shell.to_owned()));
+                item.place = doc.place(command.span());
+                if let Some(text) = self.plain(doc, command, Requirement::Strict) {
+                    self.run_text(item, text, self.starts_in(node));
+                }
+            }
+            return;
+        }
         let Some(command) = node.get("command") else {
             return self.missing(doc, node, "command");
         };

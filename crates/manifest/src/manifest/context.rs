@@ -1,5 +1,6 @@
 //! The facts about a plugin that its files do not contain.
 
+use crate::dialects::PluginNaming;
 use crate::marketplace::MarketplaceEntry;
 
 /// The facts about a plugin that its files do not contain, such as the name of its directory.
@@ -100,6 +101,14 @@ impl<'a> PluginContext<'a> {
     #[must_use]
     pub const fn with_shared(self, roots: &'a [&'a str]) -> Self {
         Self { shared: roots, ..self }
+    }
+
+    /// Returns whether something besides its contents makes the directory a plugin.
+    pub(crate) const fn naming(&self) -> PluginNaming {
+        match (self.entry, self.missing_manifest) {
+            (None, MissingManifest::Refused) => PluginNaming::ByContents,
+            _ => PluginNaming::Named,
+        }
     }
 
     /// Sets the treatment of unknown keys.

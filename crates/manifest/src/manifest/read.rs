@@ -1,10 +1,11 @@
 //! Reads the dialects of a plugin directory and compares them.
 
 use crate::dialects::{
-    Dialect, RootCheck, classify, claude, codex, find_dialects, gemini, gnoma, hyperagent,
+    Dialect, RootCheck, agent_plugins, classify, claude, codex, find_dialects_of, gemini, gnoma, hyperagent,
+    is_skill, openclaw, power, skill,
 };
 use crate::error::{ManifestCode, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel};
-use crate::manifest::{Files, Manifest, Meta, PluginContext};
+use crate::manifest::{Files, Manifest, Meta, MissingManifest, PluginContext};
 use crate::reader::{Reader, Reading};
 use crate::surface::SurfaceItem;
 
@@ -40,6 +41,10 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &PluginContext<'_>) -> Resu
         Dialect::Gemini => gemini::read(&mut reader, &mut meta),
         Dialect::Hyperagent => hyperagent::read(&mut reader, &mut meta),
         Dialect::Gnoma => gnoma::read(&mut reader, &mut meta),
+        Dialect::AgentPlugins => agent_plugins::read(&mut reader, &mut meta),
+        Dialect::Power => power::read(&mut reader, &mut meta),
+        Dialect::Openclaw => openclaw::read(&mut reader, &mut meta),
+        Dialect::Skill => skill::read(&mut reader, &mut meta),
         Dialect::Jp => reader.error_at(
             ManifestPlace::of_file(""),
             ManifestCode::MissingFile,
@@ -53,7 +58,7 @@ pub fn read(dialect: Dialect, files: &dyn Files, at: &PluginContext<'_>) -> Resu
 /// Builds the manifest, or returns the errors.
 pub(crate) fn finish(reader: Reader<'_>, meta: Meta) -> Result<Manifest, ManifestErrors> {
     let dialect = reader.dialect;
-    let main_file = dialect.main_file().filter(|file| reader.read.contains(*file));
+    let main_file = dialect.main_files().find(|file| reader.read.contains(*file));
     // The other adapters ignore the entry, so its digest must not be pinned for them.
     let merges = matches!(dialect.adapter(), Dialect::Claude | Dialect::Codex);
     let entry = reader.context.entry.filter(|_| merges).map(|entry| entry.canonical().to_owned());
@@ -78,11 +83,19 @@ pub struct DialectResult {
 
 /// Reads every dialect of a directory and compares them.
 ///
+/// A directory without a main file is read in the layout of Claude Code if the context allows that, or else as a skill.
 /// Adds `manifest/dialects-disagree` if names or versions differ, and `manifest/shadowed` if a root `plugin.json` is
 /// not read.
 #[must_use]
 pub fn read_all(files: &dyn Files, at: &PluginContext<'_>) -> Vec<DialectResult> {
-    let dialects = find_dialects(files);
+    let mut dialects = find_dialects_of(files, at.naming());
+    if dialects.is_empty() && at.entry.is_none() {
+        if at.missing_manifest == MissingManifest::StandardDirectories && has_layout(files, at) {
+            dialects.push(Dialect::Claude);
+        } else if is_skill(files) {
+            dialects.push(Dialect::Skill);
+        }
+    }
     let mut found: Vec<DialectResult> = dialects
         .into_iter()
         .map(|dialect| DialectResult { dialect, manifest: read(dialect, files, at) })
@@ -94,7 +107,7 @@ pub fn read_all(files: &dyn Files, at: &PluginContext<'_>) -> Vec<DialectResult>
     drop(known);
     let shadowed = !found.is_empty()
         && matches!(classify(files), Some(RootCheck::Unknown | RootCheck::Unreadable))
-        && found.iter().all(|one| one.dialect.main_file() != Some("plugin.json"));
+        && found.iter().all(|one| one.dialect.main_files().all(|file| file != "plugin.json"));
     for manifest in found.iter_mut().filter_map(|one| one.manifest.as_mut().ok()) {
         let main = manifest.main_file.unwrap_or_default();
         if disagree {
@@ -115,6 +128,11 @@ pub fn read_all(files: &dyn Files, at: &PluginContext<'_>) -> Vec<DialectResult>
         }
     }
     found
+}
+
+/// Returns `true` if a directory has components in the layout of Claude Code.
+fn has_layout(files: &dyn Files, at: &PluginContext<'_>) -> bool {
+    Reader::new(files, Dialect::Claude, at).has_standard()
 }
 
 /// Inserts a warning at its place in the order by file.

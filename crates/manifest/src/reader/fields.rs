@@ -141,7 +141,10 @@ impl Reader<'_> {
 
     /// Returns a value that must be a path inside the plugin directory.
     pub(crate) fn path(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) -> Option<CleanPath> {
-        let text = self.text(doc, node, Requirement::Strict)?;
+        let written = self.text(doc, node, Requirement::Strict)?;
+        // Gemini CLI replaces this variable with the path separator.
+        let separated = (self.dialect == Dialect::Gemini).then(|| written.replace("${/}", "/"));
+        let text = separated.as_deref().unwrap_or(written);
         match clean_path(text, self.dialect.root_variables()) {
             Ok(path) => {
                 self.refuse_hidden(doc, node.span(), text);

@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 
 use plugward_types::Span;
 
-use crate::dialects::Dialect;
+use crate::dialects::{Dialect, main_files};
 use crate::error::{
     ManifestCode, ManifestError, ManifestErrors, ManifestPlace, ManifestWarning, WarningLevel,
 };
 use crate::json::{self, JsonErrors, JsonNode, ParseLimits, positions_of};
-use crate::manifest::{Files, PluginContext};
+use crate::manifest::{FileView, Files, PluginContext};
 use crate::marketplace::MarketplaceEntry;
 use crate::reader::text::escape;
 use crate::surface::{Coverage, ManifestLayer, SurfaceItem};
@@ -97,6 +97,11 @@ impl<'c> Reader<'c> {
             entry_errors: 0,
             visited: BTreeSet::new(),
         }
+    }
+
+    /// Returns the main files of the dialect that exist.
+    pub(crate) fn main_files(&self) -> Vec<(&'static str, FileView<'c>)> {
+        main_files(self.files, self.dialect, self.context.naming())
     }
 
     /// Parses a file of the tree as JSON; errors in its bytes are errors of the plugin.

@@ -5,7 +5,7 @@ mod coverage;
 mod front_matter;
 pub(crate) mod prompts;
 pub(crate) mod servers;
-mod yaml_text;
+pub(crate) mod yaml_text;
 
 use core::fmt;
 use std::collections::BTreeMap;

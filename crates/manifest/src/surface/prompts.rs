@@ -161,7 +161,7 @@ impl Reader<'_> {
     /// Returns `true` if a standard directory or file of Claude plugins exists.
     pub(crate) fn has_standard(&self) -> bool {
         let directories = ["skills", "commands", "agents", "output-styles", "hooks"];
-        let files = [".mcp.json", ".lsp.json", "monitors/monitors.json"];
+        let files = [".mcp.json", "mcp.json", ".lsp.json", "monitors/monitors.json"];
         self.dialect == Dialect::Claude
             && (directories.iter().any(|directory| self.files.under(directory).next().is_some())
                 || files.iter().any(|file| self.files.get(file).is_some()))

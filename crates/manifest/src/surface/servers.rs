@@ -328,15 +328,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `mcp: {server: path}` and `mcp_servers: [{name, command, args, env}]`.
+    /// Reads `mcp: {server: path}`, `mcp: [path]` and `mcp_servers: [{name, command, args, env}]`.
     ///
     /// No host documents these keys, but a host that does read them would start the servers, so they are shown.
     fn loose_servers(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
         match node.value() {
             JsonValue::Array(items) => {
                 for item in items {
+                    if item.as_str().is_some() {
+                        self.servers_path(doc, item, ServerList::Mcp);
+                        continue;
+                    }
                     if item.members().is_none() {
-                        self.wrong(doc, item, "an object with command", Requirement::Strict);
+                        self.wrong(doc, item, "a path or an object with command", Requirement::Strict);
                         continue;
                     }
                     let name = item.get("name").map(scalar_text).unwrap_or_default();

@@ -152,7 +152,7 @@ fn codes_are_sorted_by_area_and_have_one_line_of_help() {
     assert_eq!(unique.len(), names.len());
     for (code, help) in CODES {
         let (area, _) = code.split_once('/').unwrap();
-        assert!(matches!(area, "manifest" | "market" | "surface"), "{code}");
+        assert!(matches!(area, "manifest" | "market" | "mcp" | "skill" | "surface"), "{code}");
         assert!(!help.is_empty() && !help.contains('\n') && !help.ends_with('.'), "{code}");
     }
 }

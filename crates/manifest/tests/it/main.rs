@@ -18,5 +18,6 @@ mod json;
 mod memory;
 mod rules;
 mod seeds;
+mod standards;
 mod support;
 mod surface;

@@ -202,7 +202,7 @@ table! {
     StoreError: ["pins", "on_store_error"], K::Words(StoreErrorSetting::WORDS),
         Decided { strictest: "refuse", by: "warn at a terminal, unless the trust mode is `locked`" }, Any, Tighten;
     /// `pins.exclude_vcs`.
-    ExcludeVcs: ["pins", "exclude_vcs"], K::Flag { loose: true }, Flag(false), Any, Tighten;
+    ExcludeVcs: ["pins", "exclude_vcs"], K::Flag { loose: true }, Flag(true), Any, Tighten;
     /// `limits.tree_files`.
     TreeFiles: ["limits", "tree_files"], K::Number { max: i64::MAX as u64 }, Number(20_000), Any, Tighten;
     /// `limits.tree_bytes`.

@@ -85,9 +85,11 @@ impl LockEntry {
         }
     }
 
-    /// Returns `true` if the entry has a key that only version 3 has.
+    /// Returns `true` if the entry has a key that only version 3 has, or is of a directory without a manifest, which
+    /// older versions do not judge.
     pub(crate) fn needs_version_3(&self) -> bool {
-        self.closure.is_some() || !self.unresolved.is_empty() || !self.files.is_empty()
+        let has_no_manifest = !self.dialects.is_empty() && self.manifest.is_empty();
+        has_no_manifest || self.closure.is_some() || !self.unresolved.is_empty() || !self.files.is_empty()
     }
 
     /// Returns the first invalid key, with the expected value, if the entry is not valid at this path.

@@ -156,6 +156,11 @@ impl ClosureResult {
     }
 }
 
+/// Returns `true` for the name of a file of code.
+pub(crate) fn is_code(path: &str) -> bool {
+    FileLanguage::is_code(path)
+}
+
 /// Collects the closure of a row from its surface.
 pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ClosureResult {
     let scope = Scope::new(&one.place, context);

@@ -1,4 +1,4 @@
-//! Reads the manifest of Claude Code, and of Cursor, Kimi and Grok, which share its format.
+//! Reads the manifest of Claude Code, and of Cursor, Kimi, Grok and Copilot, which share its format.
 
 mod components;
 
@@ -40,34 +40,49 @@ type Replaced = Vec<PromptKind>;
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
     let main = reader.dialect.main_file().unwrap_or_default();
     let mut replaced = Replaced::default();
-    let file = reader.files.get(main);
     let strict = reader.context.entry.is_none_or(crate::marketplace::MarketplaceEntry::is_strict);
-    match file {
-        Some(file) => {
-            let Some(doc) = reader.open(main, file.bytes) else { return };
-            manifest(reader, &doc, meta, &mut replaced);
-            if !strict {
-                conflict(reader, &doc);
-            }
-            reader.close(&doc);
+    let files = reader.main_files();
+    if files.is_empty() && !has_other_definition(reader, meta, main) {
+        let message = format!("expected the file {main}");
+        return reader.error_at(ManifestPlace::of_file(main), ManifestCode::MissingFile, message);
+    }
+    for (file, view) in files {
+        let Some(doc) = reader.open(file, view.bytes) else { return };
+        let mut own = Meta::default();
+        manifest(reader, &doc, &mut own, &mut replaced);
+        if !strict {
+            conflict(reader, &doc);
         }
-        None if reader.context.entry.is_some() && strict => no_manifest(reader, main),
-        // With `strict: false`, the entry alone is the definition, so no file is missing.
-        None if reader.context.entry.is_some() => {}
+        reader.close(&doc);
+        meta.name = meta.name.take().or(own.name.take());
+        merge(meta, own);
+    }
+    entry(reader, meta, &mut replaced);
+    // The host reads the standard directories even if the entry alone is the definition.
+    standard(reader, &replaced);
+}
+
+/// Returns `true` if something else than a manifest defines the plugin.
+fn has_other_definition(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) -> bool {
+    match reader.context.entry {
+        Some(entry) => {
+            // With `strict: false`, the entry alone is the definition, so no file is missing.
+            if entry.is_strict() {
+                no_manifest(reader, main);
+            }
+            true
+        }
         None if reader.context.missing_manifest == MissingManifest::StandardDirectories
             && reader.has_standard() =>
         {
             no_manifest(reader, main);
             directory_name(reader, meta, main);
+            // Other hosts load this file of a directory without a manifest.
+            reader.standard_servers("mcp.json", ServerList::Mcp);
+            true
         }
-        None => {
-            let message = format!("expected the file {main}");
-            return reader.error_at(ManifestPlace::of_file(main), ManifestCode::MissingFile, message);
-        }
+        None => false,
     }
-    entry(reader, meta, &mut replaced);
-    // The host reads the standard directories even if the entry alone is the definition.
-    standard(reader, &replaced);
 }
 
 /// Reports that the plugin has no manifest but is read nevertheless.
@@ -220,7 +235,13 @@ fn conflict(reader: &mut Reader<'_>, doc: &Document<'_>) {
 }
 
 /// Reads the standard files and directories that no key replaces.
-fn standard(reader: &mut Reader<'_>, replaced: &[PromptKind]) {
+pub(crate) fn standard(reader: &mut Reader<'_>, replaced: &[PromptKind]) {
+    if reader.dialect == Dialect::Copilot {
+        reader.standard_hooks(&["hooks.json"]);
+        reader.standard_servers(".github/mcp.json", ServerList::Mcp);
+        reader.standard_servers("lsp.json", ServerList::Lsp);
+        reader.standard_servers(".github/lsp.json", ServerList::Lsp);
+    }
     if reader.dialect != Dialect::Cursor {
         reader.standard_hooks(HOOKS);
         reader.standard_servers(".mcp.json", ServerList::Mcp);
