@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plugward_manifest::Dialect;
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Completeness, Content as Bytes, Entry, EntryState, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions,
+    Completeness, Content as Bytes, Entry, EntryState, MatchCache, Profile, RoleHint, ScanOptions,
     ScanReport, Suppression,
 };
 use plugward_tree_lock::Snapshot;
@@ -81,17 +81,13 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
         suppressed: Vec::new(),
         behaviors: Vec::new(),
     };
-    // HyperAgent plugins can import very little. A second manifest for a host that allows more does not
-    // relax that.
-    let strict = one.dialects.contains(&Dialect::Hyperagent);
-    let own = if strict { Profile::StrictPlugin } else { Profile::General };
-    let profile = options.profile.unwrap_or(own);
-    match scan(snapshot, &one.shared, &one.closure_files, &one.views, profile, options) {
+    let profiles = options.profile.map_or_else(|| profiles(&one.dialects), |profile| vec![profile]);
+    match scan(snapshot, &one.shared, &one.closure_files, &one.views, &profiles, options) {
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
                 own.report.add_findings(settings_findings::of(one));
             }
-            decide(&mut result, one, &scanned, context);
+            decide(&mut result, one, &scanned, &profiles, context);
         }
         Err(message) => {
             let help = "fix the cause; a plugin that cannot be scanned does not load";
@@ -101,24 +97,44 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     result
 }
 
+/// Returns the profiles of a plugin's dialects. A finding has the most severe tier that one of them gives.
+///
+/// HyperAgent plugins can import very little, and a second manifest for a host that allows more does not relax that. Its
+/// profile only lists suspicious findings, and a second manifest for HyperAgent does not relax the others.
+fn profiles(dialects: &[Dialect]) -> Vec<Profile> {
+    let is_strict = |dialect: &Dialect| *dialect == Dialect::Hyperagent;
+    let strict = dialects.iter().any(is_strict).then_some(Profile::StrictPlugin);
+    let general = (strict.is_none() || !dialects.iter().all(is_strict)).then_some(Profile::General);
+    general.into_iter().chain(strict).collect()
+}
+
 fn scan(
     snapshot: &Snapshot,
     shared: &SharedRoots,
     closure: &Closure,
     views: &[View],
-    profile: Profile,
+    profiles: &[Profile],
     options: &CheckOptions,
 ) -> Result<Scanned, String> {
-    let mut how = ScanOptions::new(profile);
+    let mut how = ScanOptions::new(Profile::General);
     how.jobs = options.jobs;
     how.limits = options.scan;
     how.packages = &options.packages;
     // Under `locked`, a decision depends on the contents alone, not on stored records.
     let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
     how.cache = records.map(|pack| pack as &dyn MatchCache);
-    let look = |before: String, files: &[Entry<'_>]| {
-        let report = plugward_scanner::scan(options.rules(), &how, files)
-            .map_err(|error| format!("{error} ({})", error.code()))?;
+    let mut look = |before: String, files: &[Entry<'_>]| {
+        let mut merged: Option<ScanReport> = None;
+        for profile in profiles {
+            how.profile = *profile;
+            let next = plugward_scanner::scan(options.rules(), &how, files)
+                .map_err(|error| format!("{error} ({})", error.code()))?;
+            match &mut merged {
+                Some(report) => report.add_findings(next.findings().iter().cloned()),
+                None => merged = Some(next),
+            }
+        }
+        let report = merged.ok_or("no profile for the scan")?;
         let secrets = crate::contents::secrets::look(files, &report)?;
         Ok::<Part, String>(Part { before, report, secrets })
     };
@@ -145,17 +161,21 @@ fn scan(
 }
 
 /// Decides with the suppressions that apply to this plugin.
-fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &Context<'_>) {
+fn decide(
+    result: &mut ScanResult,
+    one: &Examined,
+    scanned: &Scanned,
+    profiles: &[Profile],
+    context: &Context<'_>,
+) {
     let options = context.options;
-    let mut dangers = 0_usize;
-    let mut first: Option<Finding> = None;
-    let mut suspicious: Vec<Finding> = Vec::new();
+    let mut found: Vec<Finding> = Vec::new();
     for Part { before, report: part, secrets } in &scanned.parts {
         let own = suppressions(one, before, part, options, context.used);
         let decision = plugward_scanner::gate(part, &own, options.today);
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
-        result.findings.extend(part.findings().iter().chain(secrets).map(place));
+        found.extend(part.findings().iter().chain(secrets).map(place));
         let evidence = part.evidence().iter().cloned();
         result
             .behaviors
@@ -173,20 +193,22 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
         if let Some(message) = partial(before, part) {
             result.outcome.note("scan/partial", message);
         }
-        match decision.check {
-            ScanCheck::Danger { first: worst, count } => {
-                dangers = dangers.saturating_add(count);
-                first.get_or_insert_with(|| place(&worst));
-            }
-            ScanCheck::Suspicious { .. } => {
-                let own = part.findings().iter().filter(|finding| finding.severity == Severity::Warning);
-                suspicious.extend(own.map(place));
-            }
-            ScanCheck::Clean | ScanCheck::Listed => {}
-        }
     }
     result.behaviors.sort();
-    if let Some(first) = first {
+    // Several patterns of a rule can match at one place, which is one finding for every reader and in every count.
+    found.sort_by(|a, b| (place_of(a), b.severity).cmp(&(place_of(b), a.severity)));
+    found.dedup_by(|a, b| place_of(a) == place_of(b));
+    result.findings = found;
+    let open: Vec<&Finding> =
+        result.findings.iter().filter(|finding| !is_suppressed(result, finding)).collect();
+    let of = |severity: Severity| open.iter().copied().filter(move |finding| finding.severity == severity);
+    // For guest plugins of HyperAgent alone, a suspicious finding is only listed, as in the reference manager, unless it is
+    // about data that is sent.
+    let asks = |finding: &&Finding| profiles != [Profile::StrictPlugin] || finding.rule.family() == "flow";
+    let (danger, suspicious) = (of(Severity::Danger).min(), of(Severity::Warning).filter(asks).min());
+    let (dangers, asked) = (of(Severity::Danger).count(), of(Severity::Warning).filter(asks).count());
+    let (danger, suspicious) = (danger.cloned(), suspicious.cloned());
+    if let Some(first) = danger {
         let noun = if dangers == 1 { "finding" } else { "findings" };
         let message = format!(
             "{dangers} danger {noun}, first {} at {}:{}:{}",
@@ -194,9 +216,21 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
         );
         let help = "review the findings, then remove the plugin or ask its author to fix it";
         result.outcome.add("scan/danger", Weight::Scan, message, help);
-    } else if let Some(first) = suspicious.first() {
-        ask(result, one, first, suspicious.len(), context);
+    } else if let Some(first) = suspicious {
+        ask(result, one, &first, asked, context);
     }
+}
+
+/// Returns what tells two findings apart.
+fn place_of(finding: &Finding) -> (&str, u32, u32, &str) {
+    (&finding.path, finding.line, finding.column, finding.rule.as_str())
+}
+
+fn is_suppressed(result: &ScanResult, finding: &Finding) -> bool {
+    let place = |one: &SuppressedReport| {
+        (one.path.as_str(), one.line, one.column, one.rule.as_str()) == place_of(finding)
+    };
+    result.suppressed.iter().any(place)
 }
 
 /// Asks a person about suspicious findings, unless one agreed to these contents already.

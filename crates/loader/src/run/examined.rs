@@ -16,7 +16,7 @@ use crate::contents::shared::SharedRoots;
 use crate::contents::subject::Subject;
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
-use crate::gates::pin::PinOutcome;
+use crate::gates::pin::{PinOutcome, REPLACED};
 use crate::gates::scan::SUSPICIOUS;
 use crate::gates::settings::ASK;
 use crate::gates::surface::UNRESOLVED;
@@ -137,9 +137,11 @@ impl Examined {
         self.reasons().next().is_none()
     }
 
-    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands, and `run = "ask"`.
+    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands,
+    /// `run = "ask"`, and that it replaces a pinned plugin.
     pub(crate) fn is_askable(&self) -> bool {
-        let can_accept = |reason: &Reason| [SUSPICIOUS, UNRESOLVED, ASK].contains(&reason.code.as_str());
+        let can_accept =
+            |reason: &Reason| [SUSPICIOUS, UNRESOLVED, ASK, REPLACED].contains(&reason.code.as_str());
         !self.is_run_declined && self.reasons().all(can_accept)
     }
 

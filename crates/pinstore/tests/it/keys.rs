@@ -89,6 +89,7 @@ fn an_accept_moves_the_pin_of_a_changed_plugin() {
         observed: moved(2),
         shown: ReviewedDigests::of_tree(tree(shown)),
         expected: expected.map(tree),
+        recorded: BTreeSet::new(),
         by: None,
     };
     assert_eq!(

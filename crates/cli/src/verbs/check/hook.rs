@@ -3,6 +3,7 @@
 use plugward_loader::{Decision, Report};
 
 use super::{Judgement, Target, judge};
+use crate::advice;
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -81,7 +82,7 @@ fn lines(report: &Report) -> Vec<String> {
         .iter()
         .filter(|plugin| plugin.on && plugin.decision != Decision::Load)
         .map(|plugin| {
-            let why = plugin.reasons.first().map_or("", |reason| reason.code.as_str());
+            let why = advice::codes(plugin);
             let name = host::display(&plugin.key);
             let next = match plugin.decision {
                 // A review shows what is asked, and takes the answer.
