@@ -269,7 +269,7 @@ fn the_action_takes_a_policy_and_names_to_leave_out() {
     let (exit, runner) = run(home, &both);
     assert_eq!(exit, 0, "{}", runner.log);
     let (exit, runner) = run(runner.home, &both[1..]);
-    assert_eq!(exit, 6, "{}", runner.log);
+    assert_eq!(exit, 3, "{}", runner.log);
 }
 
 #[test]
