@@ -56,7 +56,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         plugins.iter().copied().filter(|plugin| view.detail == Detail::Full || needs_row(plugin)).collect();
     if !rows.is_empty() {
         out.push('\n');
-        out.push_str(&overview(&rows, view.width));
+        out.push_str(&overview(&rows, &plugins, view.width));
     }
     let blocks = blocks(report, &plugins, view);
     for block in &blocks {
@@ -180,14 +180,14 @@ fn needs_row(plugin: &PluginReport) -> bool {
     plugin.decision != Decision::Load || !news(plugin).is_empty()
 }
 
-fn overview(plugins: &[&PluginReport], width: usize) -> String {
-    let rows: Vec<Vec<String>> = plugins
+fn overview(shown: &[&PluginReport], all: &[&PluginReport], width: usize) -> String {
+    let rows: Vec<Vec<String>> = shown
         .iter()
         .map(|plugin| {
             let word = if plugin.on { word(plugin.decision) } else { OFF };
             let name = line(&plugin.id).into_owned();
             // Two versions of an installed plugin have one name.
-            let is_one_of_several = plugins.iter().filter(|other| other.id == plugin.id).count() > 1;
+            let is_one_of_several = all.iter().filter(|other| other.id == plugin.id).count() > 1;
             let version = plugin.version.as_deref().filter(|_| is_one_of_several);
             let name = version.map_or_else(|| name.clone(), |version| format!("{name} {}", line(version)));
             vec![word.to_owned(), name, why(plugin)]

@@ -360,7 +360,7 @@ fn an_update_with_a_danger_finding_is_shown_and_stays_refused() {
     let text = plain(&text);
     assert_eq!(text.matches(DANGER).count(), 2, "{text}");
     assert!(
-        text.contains("error[sh/pipe-to-shell]") && text.contains("keep it refused: decide nothing"),
+        text.contains("danger: sh/pipe-to-shell") && text.contains("keep it refused: decide nothing"),
         "{text}"
     );
     assert!(result.contains("1 accepted, 0 denied, 1 left undecided."), "{result}");

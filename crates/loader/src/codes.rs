@@ -54,6 +54,7 @@ pub const CODES: &[(&str, &str)] = &[
         "check/all-or-nothing",
         "fix or leave out the plugin that does not load, or allow plugins to load without it",
     ),
+    ("pin/replaced", "review the new plugin, and accept it if it is the same as the one that is gone"),
     (
         "pin/lost",
         "restore plugins.pins.toml from a backup, or start over: the pins file and its backup are gone, and the ledger knows that they had pins",

@@ -39,7 +39,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("pin/older", "nothing: this version was accepted before a newer one"),
     ("pin/raced", "review the plugin again: another process changed its pin"),
     ("pin/recovered", "nothing: the backup was used, and the next change repairs the file"),
-    ("pin/replaced", "review the new plugin, and accept it if it is the same as the one that is gone"),
     ("pin/rolled-back", "install the newer version again, or accept this one if you want it"),
     ("pin/signer-changed", "review what changed, and ask the publisher whether the key changed"),
     ("pin/store", "fix plugins.pins.toml or its backup, or delete all pins and start over"),
