@@ -67,14 +67,17 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
         let dir = host::own_directory(path).map_err(Failure::of_store)?;
         PinStore::open(&dir, host::owner())
     };
-    let file = pins_path(path);
     // Without a file, a deleted store would look like that of a new machine, and everything would be pinned again.
-    if store.is_new()
-        && let Some(lost) = recorded(host, &file).filter(|pins| *pins > 0)
-    {
-        return Ok(PinStore::lost(file.as_str(), lost).with_denials(denials(host)));
+    if store.is_new() {
+        let lost = pins_paths(path).into_iter().find_map(|file| {
+            let pins = recorded(host, &file).filter(|pins| *pins > 0)?;
+            Some(PinStore::lost(file.as_str(), pins))
+        });
+        if let Some(lost) = lost {
+            return Ok(lost.with_denials(denials(host)));
+        }
     }
-    let store = store.at(file.as_str());
+    let store = store.at(pins_path(path).as_str());
     let is_broken = store.failure().is_some();
     let store = store.with_denials(is_broken.then(|| denials(host)).flatten());
     if store.is_new() && is_missing && writes == CheckMode::LookOnly {
@@ -91,12 +94,18 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
 
 /// Returns the path of the pins file without symlinks in its parents, also if the directory does not exist any more.
 fn pins_path(config: &Utf8Path) -> Utf8PathBuf {
+    pins_paths(config).into_iter().next().unwrap_or_else(|| config.join(PINS))
+}
+
+/// Returns the paths that the pins file has or had: without symlinks up to each of its parents. A directory that a symlink
+/// replaced was recorded without it.
+fn pins_paths(config: &Utf8Path) -> Vec<Utf8PathBuf> {
     let full = host::typed_path(config).unwrap_or_else(|| config.to_owned());
-    let real = full.ancestors().find_map(|above| {
+    let real = |above: &Utf8Path| {
         let rest = full.strip_prefix(above).ok()?;
-        Some(host::real_path(above).ok()?.join(rest))
-    });
-    real.unwrap_or(full).join(PINS)
+        Some(host::real_path(above).ok()?.join(rest).join(PINS))
+    };
+    full.ancestors().filter_map(real).collect()
 }
 
 /// Returns the number of pins that the ledger knows of a file. A ledger that cannot be read knows none: a run that

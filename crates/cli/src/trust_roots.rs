@@ -36,9 +36,9 @@ pub(crate) struct FoundTrustRoots {
 ///
 /// # Errors
 /// A file is too large to be read.
-pub(crate) fn find(named: Option<&Utf8Path>) -> Result<FoundTrustRoots, Failure> {
+pub(crate) fn find(named: &[&Utf8Path]) -> Result<FoundTrustRoots, Failure> {
     let home = host::home_directory().and_then(|home| MachineFiles::real_of(home.as_str()));
-    let starts = host::session_projects().into_iter().chain(named.map(Utf8Path::to_owned));
+    let starts = host::session_projects().into_iter().chain(named.iter().map(|path| (*path).to_owned()));
     let starts = starts.filter_map(|dir| MachineFiles::real_of(dir.as_str()));
     let mut directories: BTreeSet<PlacePath> = BTreeSet::new();
     for start in starts.chain(host::working_directory().cloned()) {
@@ -119,7 +119,7 @@ pub(crate) fn refuse(verb: &Verb) -> Result<(), Failure> {
 
 /// Fails if one of the projects that [`find`] searches decides where the stores are.
 pub(crate) fn refuse_in(named: Option<&Utf8Path>) -> Result<(), Failure> {
-    let found = find(named)?;
+    let found = find(named.as_slice())?;
     let Some((file, root)) = found.projects.first().and_then(|file| Some((file, file.roots.first()?))) else {
         return Ok(());
     };

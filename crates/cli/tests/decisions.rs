@@ -417,6 +417,17 @@ fn a_broken_plugin_is_left_out_of_the_lockfile() {
 }
 
 #[test]
+fn a_lockfile_without_a_plugin_is_not_written_if_all_are_left_out() {
+    let home = Home::new();
+    home.write("plugins/broken/.claude-plugin/plugin.json", "{ \"name\": \"broken\",\n");
+    let output = home.run(&["lock", "plugins"]);
+    let check = home.run(&["check", "plugins"]);
+    assert!(code(&output) != 0 && code(&output) == code(&check), "{}", said(&output));
+    assert!(said(&output).contains("plugward explain "), "{}", said(&output));
+    assert!(!home.path("plugins/PLUGINS.lock").exists());
+}
+
+#[test]
 fn the_question_has_help_details_and_no_as_its_default() {
     let home = Home::new();
     home.good();

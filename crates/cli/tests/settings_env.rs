@@ -99,6 +99,12 @@ fn each_kind_of_setting_asks_once_and_shows_its_place() {
             "settings.json:1:13",
         ),
         ("home/site/.env", "NODE_OPTIONS=--require=./x.js\n", "env/hijack", ".env:1:1"),
+        (
+            SHARED,
+            "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"HOME=/tmp/x plugward check\"}]}]}}",
+            "settings/stores",
+            "settings.json:1:",
+        ),
     ];
     for (file, text, rule, place) in cases {
         let project = Project::with(&[(file, text)]);

@@ -93,10 +93,25 @@ fn lost_pins_are_not_made_again_as_if_everything_were_new() {
     // The whole directory can be deleted as well.
     std::fs::remove_dir_all(home.path("config")).unwrap();
     assert_eq!(check(&home).0, 7);
+    // A symlink to an empty directory is the same place for the ledger.
+    std::fs::remove_dir_all(home.path("config")).unwrap();
+    std::fs::create_dir(home.path("empty")).unwrap();
+    std::os::unix::fs::symlink(home.path("empty"), home.path("config")).unwrap();
+    let (exit, text) = check(&home);
+    assert!(exit == 7 && text.contains("pin/lost"), "{text}");
     let output = home.run(&["forget", "--all", "--yes"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     let (exit, text) = check(&home);
     assert!(exit == 0 && text.contains("pinned on first use"), "{text}");
+}
+
+#[test]
+fn pins_that_moved_to_the_target_of_a_symlink_are_not_lost() {
+    let home = pinned();
+    std::fs::rename(home.path("config"), home.path("moved")).unwrap();
+    std::os::unix::fs::symlink(home.path("moved"), home.path("config")).unwrap();
+    let (exit, text) = check(&home);
+    assert_eq!(exit, 0, "{text}");
 }
 
 #[test]

@@ -6,7 +6,8 @@
 #[expect(dead_code, reason = "these tests start the program in a project")]
 mod home;
 
-use std::process::Output;
+use std::io::Write as _;
+use std::process::{Output, Stdio};
 
 use home::{Home, code};
 
@@ -108,6 +109,21 @@ fn a_hook_blocks_with_the_pins_of_a_repository() {
     assert!(elsewhere.0 == 2 && elsewhere.1.contains("settings/trust-root"), "{elsewhere:?}");
     let gemini = run("home", &[moved, ("GEMINI_PROJECT_DIR", "home/site/sub")]);
     assert!(gemini.0 == 2 && gemini.1.contains("settings/trust-root"), "{gemini:?}");
+    // A host without such a variable writes the directory to the standard input.
+    home.write("home/.codex/config.toml", "model = \"m\"\n");
+    for (input, expected) in [("home/site/sub", 2), ("home", 0)] {
+        let mut command = home.command(&["check", "--hook", "--host", "codex"]);
+        command
+            .current_dir(home.path("home"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let text = serde_json::json!({ "cwd": home.path(input) }).to_string();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), expected, "{input}: {}", said(&output));
+    }
     // A project that makes itself the home directory is not the user's own by that.
     for value in ["SITE", "SITE/sub/..", "${workspaceFolder}"] {
         let value = value.replace("SITE", home.path("home/site").to_str().unwrap());

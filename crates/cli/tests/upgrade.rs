@@ -108,7 +108,12 @@ fn checked(entry: &str) -> String {
 /// A machine with pins of version 3.
 fn pinned() -> Home {
     let home = machine();
-    let text = PINS.replace("@DIR@", home.path("").to_str().unwrap().trim_end_matches('/'));
+    write_pins(&home, &PINS.replace("@DIR@", home.path("").to_str().unwrap().trim_end_matches('/')));
+    home
+}
+
+/// Writes a file of version 3 from its entries without check values.
+fn write_pins(home: &Home, text: &str) {
     let (head, entries) = text.split_once("\n\n[pins").unwrap();
     let mut file = format!("{head}\n");
     let mut count = 0;
@@ -122,7 +127,6 @@ fn pinned() -> Home {
         home.write(name, &file);
         std::fs::set_permissions(home.path(name), std::fs::Permissions::from_mode(0o600)).unwrap();
     }
-    home
 }
 
 /// The exit code and the rows of a check of everything.
@@ -167,6 +171,42 @@ fn every_row_of_version_three_loads() {
         }
         assert!(pins(&home) == after, "nothing is written again");
     }
+}
+
+#[test]
+fn an_open_command_of_an_old_pin_counts_as_agreed_and_is_named_once() {
+    let home = Home::new();
+    home.write("w/u/.claude-plugin/plugin.json", r#"{"name":"u","version":"1.0.0"}"#);
+    home.write(
+        "w/u/hooks/hooks.json",
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"bash \"$(pick)\""}]}]}}"#,
+    );
+    let run = |args: &[&str]| {
+        let output = home.command(args).current_dir(home.path("w")).output().unwrap();
+        let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+        (code(&output), String::from_utf8(text).unwrap())
+    };
+    assert_eq!(run(&["check", "u"]).0, 3);
+    // Without a digest, `accept` prints the command with the one to review.
+    let (exit, text) = run(&["accept", "u"]);
+    assert!(exit == 3 && text.contains("plugward diff ./u"), "{text}");
+    let line = text.split("plugward accept ").nth(1).unwrap().replace("\\\n", " ");
+    let words: Vec<&str> = core::iter::once("accept").chain(line.split_whitespace()).collect();
+    let (exit, text) = run(&words);
+    assert_eq!(exit, 0, "{text}");
+    let is_new = |line: &&str| {
+        ["check", "reads", "closure", "unresolved", "loosens"]
+            .iter()
+            .any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(" = ")))
+    };
+    let old: Vec<&str> = pins(&home).leak().lines().filter(|line| !is_new(line)).collect();
+    let old = old.join("\n").replace("version = 4", "version = 3");
+    let (entries, _end) = old.split_once("\n[end]").unwrap();
+    write_pins(&home, &format!("{}\n", entries.trim_end()));
+    let (exit, text) = run(&["check", "u", "-v"]);
+    assert!(exit == 0 && text.contains("counts as agreed"), "{text}");
+    let (exit, text) = run(&["check", "u", "-v"]);
+    assert!(exit == 0 && !text.contains("counts as agreed"), "{text}");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use crate::error::Budget;
 use crate::syntax::{Command, CommandKind, Link, Piece, parse};
-use crate::table::{Interpreter, Known, Wrapper, base_name, find, has, interpreter, role, table};
+use crate::table::{
+    Interpreter, Known, Loader, Wrapper, base_name, find, has, has_match, interpreter, loaders, role, table,
+};
 use crate::{CommandLimits, ProgramRole};
 
 /// The commands in the arguments of a program.
@@ -61,11 +63,11 @@ type Words<'w> = [Option<&'w str>];
 pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
     let name = words.first().copied().flatten().unwrap_or_default();
     let base = base_name(name);
-    let parts = match find(base) {
+    let mut parts = match find(base) {
         _ if matches!(base, "find" | "gfind" | "fd" | "fdfind") => executed(words),
         _ if base == "git" => git(words),
-        Some(Known::Role(ProgramRole::Data)) => option_texts(words, 1, command_options(base)),
-        _ if matches!(base, "npx" | "pnpx" | "npm") && has_call(words) => call(words),
+        Some(Known::Role(ProgramRole::Data)) => Vec::new(),
+        _ if has_call(base, words) => Vec::new(),
         Some(Known::Wrapper(one)) => one.parts(words),
         Some(Known::Interpreter(_) | Known::Role(ProgramRole::Builtin)) => Vec::new(),
         _ => match exec_index(base, words) {
@@ -73,6 +75,10 @@ pub(crate) fn inner(words: &Words<'_>) -> InnerCommand {
             _ => by_form(words, 1),
         },
     };
+    let own: Vec<usize> =
+        loaders(base).flat_map(|one| option_values(words, &one.options())).map(|value| value.word).collect();
+    parts.retain(|part| !matches!(part, InnerPart::Text { word, .. } if own.contains(word)));
+    parts.extend(option_texts(words, base));
     let role = match base {
         "git" => ProgramRole::Data,
         "find" | "gfind" | "fd" | "fdfind" => ProgramRole::Wrapper,
@@ -111,7 +117,7 @@ pub(crate) fn exec_index(base: &str, words: &Words<'_>) -> Option<usize> {
         "npm" | "pnpm" | "yarn" => {
             let verb = operand(words, 1, &options.node);
             let runs = text(words, verb) == "exec" || (base == "npm" && text(words, verb) == "x");
-            (runs && !has_call(words)).then(|| operand(words, verb + 1, &options.node))
+            (runs && !has_call(base, words)).then(|| operand(words, verb + 1, &options.node))
         }
         "docker" | "podman" | "nerdctl" => {
             let mut verb = operand(words, 1, &options.container_globals);
@@ -128,22 +134,9 @@ pub(crate) fn exec_index(base: &str, words: &Words<'_>) -> Option<usize> {
     }
 }
 
-/// Finds the text of `npx -c TEXT` and `npm exec --call=TEXT`.
-fn call(words: &Words<'_>) -> Vec<InnerPart> {
-    let place = |(at, word): (usize, Option<&str>)| match word {
-        Some("-c" | "--call") => Some(InnerPart::Text { word: at + 1, offset: 0 }),
-        Some(word) if word.starts_with("--call=") => {
-            Some(InnerPart::Text { word: at, offset: "--call=".len() })
-        }
-        _ => None,
-    };
-    let parts = words.iter().copied().enumerate().filter_map(place);
-    parts.filter(|part| !matches!(part, InnerPart::Text { word, .. } if *word >= words.len())).collect()
-}
-
-/// Returns `true` for `npm exec -c TEXT`.
-fn has_call(words: &Words<'_>) -> bool {
-    words.iter().flatten().any(|word| matches!(*word, "-c" | "--call") || word.starts_with("--call="))
+/// Returns `true` for `npx -c TEXT` and `npm exec --call=TEXT`.
+fn has_call(base: &str, words: &Words<'_>) -> bool {
+    matches!(base, "npx" | "pnpx" | "npm") && !option_texts(words, base).is_empty()
 }
 
 /// Finds the commands after `-exec` of `find` and `--exec` of `fd`.
@@ -168,146 +161,113 @@ fn executed(words: &Words<'_>) -> Vec<InnerPart> {
     parts
 }
 
-/// Returns the options of a program that take a command, although its other arguments are data.
-fn command_options(base: &str) -> &'static [&'static str] {
-    match base {
-        "rsync" => &["-e", "--rsh"],
-        "rg" | "ripgrep" => &["--pre"],
-        "sort" => &["--compress-program"],
-        "split" => &["--filter"],
-        _ => &[],
-    }
+/// The value of an option: a word from a byte.
+pub(crate) struct OptionValue<'n> {
+    pub(crate) name: &'n str,
+    pub(crate) word: usize,
+    pub(crate) offset: usize,
 }
 
-/// Returns the options of a subcommand of git that take a command.
-fn git_options(words: &Words<'_>, at: usize) -> &'static [&'static str] {
-    let valued =
-        ["-u", "--upload-pack", "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j"];
-    let repository = text(words, operand(words, at + 1, &valued.map(str::to_owned)));
-    // The program of a clone over the network runs on the other machine.
-    let is_remote =
-        repository.contains(':') && !repository.starts_with(['/', '.']) && !repository.starts_with("file:");
-    match text(words, at) {
-        "clone" if is_remote => &[],
-        "difftool" => &["-x", "--extcmd"],
-        "filter-branch" => &[
-            "--setup",
-            "--env-filter",
-            "--tree-filter",
-            "--index-filter",
-            "--parent-filter",
-            "--msg-filter",
-            "--commit-filter",
-            "--tag-name-filter",
-        ],
-        "clone" => &["-u", "--upload-pack"],
-        "fetch" | "pull" | "ls-remote" | "fetch-pack" => &["--upload-pack", "--exec"],
-        "push" | "send-pack" => &["--receive-pack", "--exec"],
-        _ => &[],
-    }
-}
-
-/// Finds the texts that options take: in the next word, after `=`, or after the letter of a short option.
-fn option_texts(words: &Words<'_>, from: usize, options: &[&str]) -> Vec<InnerPart> {
-    let mut parts = Vec::new();
-    let mut at = from;
+/// Finds the values of options: in the next word, after `=`, or after the letter of a short option.
+pub(crate) fn option_values<'n>(words: &Words<'_>, names: &[&'n str]) -> Vec<OptionValue<'n>> {
+    let mut values = Vec::new();
+    let mut at = 0;
     while at < words.len() {
         let word = text(words, at);
         if word == "--" {
             break;
         }
-        for option in options {
-            let is_short = option.len() == 2;
-            let cluster = is_short && word.len() > 2 && !word.starts_with("--") && word.starts_with('-');
-            let letter = option.get(1..).unwrap_or_default();
-            if word == *option || cluster && word.ends_with(letter) && !word.starts_with(option) {
-                at += 1;
-                if at < words.len() {
-                    parts.push(InnerPart::Text { word: at, offset: 0 });
-                }
-                break;
-            }
-            let rest = word.strip_prefix(option).unwrap_or_default();
-            if let Some(value) =
-                rest.strip_prefix('=').or_else(|| Some(rest).filter(|rest| is_short && !rest.is_empty()))
-            {
-                parts.push(InnerPart::Text { word: at, offset: word.len() - value.len() });
-            }
+        let find = |is: &dyn Fn(&str) -> bool| names.iter().copied().find(|name| is(name));
+        let cluster = word.starts_with('-') && !word.starts_with("--") && word.len() > 2;
+        let rest = |name: &str| word.strip_prefix(name).filter(|rest| !rest.is_empty());
+        let ends = |name: &str| {
+            name.len() == 2 && cluster && name.get(1..).is_some_and(|letter| word.ends_with(letter))
+        };
+        let inline = |name: &str| rest(name).is_some_and(|rest| rest.starts_with('='));
+        if let Some(name) = find(&|name| word == name) {
+            at += 1;
+            values.push(OptionValue { name, word: at, offset: 0 });
+        } else if let Some(name) = find(&inline) {
+            values.push(OptionValue { name, word: at, offset: name.len() + 1 });
+        } else if let Some(name) = find(&|name| !name.starts_with("--") && rest(name).is_some()) {
+            values.push(OptionValue { name, word: at, offset: name.len() });
+        } else if let Some(name) = find(&ends) {
+            at += 1;
+            values.push(OptionValue { name, word: at, offset: 0 });
         }
         at += 1;
+    }
+    values.retain(|value| value.word < words.len());
+    values
+}
+
+/// Finds the texts for a shell in the options of a program or of a verb.
+pub(crate) fn option_texts(words: &Words<'_>, name: &str) -> Vec<InnerPart> {
+    let mut parts = Vec::new();
+    for one in loaders(name) {
+        for OptionValue { name, word, offset } in option_values(words, &one.options()) {
+            let value = text(words, word).get(offset..).unwrap_or_default();
+            let command = match name {
+                _ if has(&one.commands, name) => Some(value),
+                _ if has(&one.scripts, name) => shell_command(value),
+                _ if has(&one.settings, name) => one.set_command(value),
+                _ => None,
+            };
+            let offset = command.map(|command| text(words, word).len() - command.len());
+            parts.extend(offset.map(|offset| InnerPart::Text { word, offset }));
+        }
     }
     parts
 }
 
-/// Finds the commands in options and subcommands of git. Everything else is data, such as commit messages.
-fn git(words: &Words<'_>) -> Vec<InnerPart> {
-    let mut parts = Vec::new();
-    let mut at = 1;
-    while at < words.len() {
-        let word = text(words, at);
-        match word {
-            "-c" | "--config-env" => {
-                at += 1;
-                let setting = text(words, at);
-                if let Some((key, value)) = setting.split_once('=') {
-                    let key = key.to_ascii_lowercase();
-                    let runs = has(&table().git_keys, &key)
-                        || [
-                            ".textconv",
-                            ".command",
-                            ".clean",
-                            ".smudge",
-                            ".process",
-                            ".driver",
-                            ".cmd",
-                            ".path",
-                        ]
-                        .iter()
-                        .any(|end| key.ends_with(end));
-                    let offset = setting.len() - value.len();
-                    if value.starts_with('!') {
-                        parts.push(InnerPart::Text { word: at, offset: offset + 1 });
-                    } else if runs || key.starts_with("pager.") {
-                        parts.push(InnerPart::Text { word: at, offset });
-                    }
-                }
-            }
-            "-C" | "--git-dir" | "--work-tree" | "--namespace" => at += 1,
-            _ if word.starts_with('-') => {}
-            "rebase" => {
-                for next in at + 1..words.len() {
-                    if matches!(text(words, next), "-x" | "--exec") && next + 1 < words.len() {
-                        parts.push(InnerPart::Text { word: next + 1, offset: 0 });
-                    } else if text(words, next).starts_with("--exec=") {
-                        parts.push(InnerPart::Text { word: next, offset: 7 });
-                    }
-                }
-                return parts;
-            }
-            "bisect" | "submodule" | "for-each-repo" => {
-                let verb = words.iter().position(|word| matches!(word, Some("run" | "foreach")));
-                let mut from = verb.map_or(words.len(), |verb| verb + 1);
-                while text(words, from).starts_with('-') {
-                    from += 1;
-                }
-                if from < words.len() {
-                    parts.push(words_or_text(words, from, words.len()));
-                }
-                return parts;
-            }
-            _ => {
-                parts.extend(option_texts(words, at + 1, git_options(words, at)));
-                let transport = |(at, word): (usize, Option<&str>)| {
-                    word.is_some_and(|word| word.starts_with("ext::"))
-                        .then_some(InnerPart::Text { word: at, offset: 5 })
-                };
-                parts.extend(words.iter().copied().enumerate().filter_map(transport));
-                return parts;
-            }
-        }
-        at += 1;
+impl Loader {
+    /// Returns the command in `KEY=COMMAND` or `KEY COMMAND`. The command of an alias of git follows `!`.
+    fn set_command<'t>(&self, setting: &'t str) -> Option<&'t str> {
+        let (key, value) = setting.split_once(['=', ' '])?;
+        let key = key.to_ascii_lowercase();
+        let is_other_alias = key.starts_with("alias.") && !value.starts_with('!');
+        (has_match(&self.command_keys, &key) && !is_other_alias && value != "none")
+            .then(|| value.trim_start_matches('!'))
     }
+}
+
+/// Returns the text for a shell in a command of an editor, debugger or database.
+fn shell_command(command: &str) -> Option<&str> {
+    let command = command.trim_start_matches([' ', ':', '.', '\\']);
+    let rest = |verb| command.strip_prefix(verb);
+    rest("!").or_else(|| rest("shell ")).or_else(|| rest("system ")).or_else(|| rest("platform shell "))
+}
+
+/// Finds the commands in options and verbs of git. Everything else is data, such as commit messages.
+fn git(words: &Words<'_>) -> Vec<InnerPart> {
+    let verb = operand(words, 1, &table().options.git);
+    let rest = words.get(verb..).unwrap_or_default();
+    let from = verb + 1;
+    let called = match text(words, verb) {
+        "bisect" | "submodule" | "for-each-repo" => {
+            let run = rest.iter().position(|word| matches!(word, Some("run" | "foreach")));
+            let from = run.map_or(words.len(), |run| operand(words, from + run, &[]));
+            return (from < words.len())
+                .then(|| words_or_text(words, from, words.len()))
+                .into_iter()
+                .collect();
+        }
+        // The program of a clone over the network runs on the other machine.
+        "clone" if is_remote(rest) => String::new(),
+        name => format!("git {name}"),
+    };
+    let mut parts = option_texts(words, &called);
+    let transports = (from..words.len()).filter(|at| text(words, *at).starts_with("ext::"));
+    parts.extend(transports.map(|word| InnerPart::Text { word, offset: "ext::".len() }));
     parts
+}
+
+/// Returns `true` if the repository of `clone` is on another machine.
+fn is_remote(words: &Words<'_>) -> bool {
+    let valued =
+        ["-u", "--upload-pack", "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j"];
+    let repository = text(words, operand(words, 1, &valued.map(str::to_owned)));
+    repository.contains(':') && !repository.starts_with(['/', '.']) && !repository.starts_with("file:")
 }
 
 /// Returns one word with blanks as a text, and anything else as words.
@@ -329,6 +289,7 @@ impl Wrapper {
         let mut at = 1;
         let mut operands = self.operands;
         let mut verb = self.verbs.is_empty();
+        let texts = option_values(words, &self.text.iter().map(String::as_str).collect::<Vec<_>>());
         let mut parts = Vec::new();
         while at < words.len() {
             let word = text(words, at);
@@ -339,27 +300,15 @@ impl Wrapper {
             if has(&self.asks, word) {
                 return Vec::new();
             }
-            let inline = word.split_once('=').map_or(word, |(name, _)| name);
-            let cluster = word.starts_with('-') && !word.starts_with("--") && word.len() > 2;
-            let ends = |option: &String| {
-                option.len() == 2 && option.get(1..).is_some_and(|letter| word.ends_with(letter))
-            };
-            let has_value = |option: &&String| !option.starts_with("--") && word.starts_with(option.as_str());
-            let attached = self.text.iter().find(has_value);
-            if has(&self.text, word) || (cluster && attached.is_none() && self.text.iter().any(ends)) {
-                at += 1;
-                if at < words.len() {
-                    // `nix develop -c sh x` has words, `su -c "sh x"` a text.
-                    let part = words_or_text(words, at, words.len());
-                    if matches!(part, InnerPart::Words { .. }) {
-                        return vec![part];
-                    }
-                    parts.push(part);
+            if let Some(value) = texts.iter().find(|one| one.word - usize::from(one.offset == 0) == at) {
+                at = value.word;
+                let text = InnerPart::Text { word: at, offset: value.offset };
+                // `nix develop -c sh x` has words, `su -c "sh x"` a text.
+                let part = if value.offset > 0 { text } else { words_or_text(words, at, words.len()) };
+                if matches!(part, InnerPart::Words { .. }) {
+                    return vec![part];
                 }
-            } else if let Some(option) = attached {
-                parts.push(InnerPart::Text { word: at, offset: option.len() });
-            } else if has(&self.text, inline) && inline.len() < word.len() {
-                parts.push(InnerPart::Text { word: at, offset: inline.len() + 1 });
+                parts.push(part);
             } else if word.len() > 1 && word.starts_with(['-', '+']) {
                 let valued = has(&self.values, word) || has(&self.chdir, word);
                 at += if has(&self.pairs, word) { 2 } else { usize::from(valued) };
@@ -459,7 +408,6 @@ fn by_form(words: &Words<'_>, from: usize) -> Vec<InnerPart> {
     while at < words.len() {
         let word = text(words, at);
         let next = text(words, at + 1);
-        let bang = next.len() - next.trim_start_matches([':', '!']).len();
         let inline = word
             .split_once('=')
             .filter(|(name, _)| name.starts_with("--") && has(&table().code_options, name));
@@ -476,15 +424,12 @@ fn by_form(words: &Words<'_>, from: usize) -> Vec<InnerPart> {
         if let Some((name, value)) = inline {
             let offset = name.len() + 1 + make_rule(value);
             parts.push(InnerPart::Text { word: at, offset });
-        } else if has(&table().code_options, word) && (has_blank(next) || bang > 0) {
-            let offset = if bang > 0 { bang } else { make_rule(next) };
-            parts.push(InnerPart::Text { word: at + 1, offset });
+        } else if has(&table().code_options, word) && has_blank(next) {
+            parts.push(InnerPart::Text { word: at + 1, offset: make_rule(next) });
             at += 1;
         } else if has(&table().code_options, word) && next.contains('/') {
             parts.push(InnerPart::Words { from: at + 1, to: words.len() });
             return parts;
-        } else if word.starts_with("+!") || word.starts_with("+:!") {
-            parts.push(InnerPart::Text { word: at, offset: word.find('!').map_or(0, |bang| bang + 1) });
         } else if let offset = value_offset(word)
             && word.get(offset..).is_some_and(is_pipeline)
         {

@@ -92,6 +92,8 @@ pub enum StartTarget {
     File(PathText),
     /// All files with a path that matches the pattern.
     Pattern(PathText),
+    /// A file of variables, of which those that load code count.
+    Environment(PathText),
     /// A bare program name, and the directories that the text adds to `PATH`.
     OnPath {
         /// The name.
@@ -116,6 +118,8 @@ pub enum StartTarget {
         tool: RecipeTool,
         /// The name of the recipe; empty for the default one.
         name: CommandWord,
+        /// The file with the recipes, if the command names one.
+        file: Option<PathText>,
     },
 }
 

@@ -15,7 +15,6 @@ pub(crate) struct Table {
     pub(crate) downloaders: Vec<String>,
     project_tools: Vec<String>,
     pub(crate) npm_verbs: Vec<String>,
-    pub(crate) git_keys: Vec<String>,
     pub(crate) python_runners: Vec<String>,
     pub(crate) package_runners: Vec<String>,
     pub(crate) plugin_roots: Vec<String>,
@@ -25,6 +24,8 @@ pub(crate) struct Table {
     pub(crate) interpreters: Vec<Interpreter>,
     #[serde(rename = "wrapper")]
     wrappers: Vec<Wrapper>,
+    #[serde(rename = "loader")]
+    loaders: Vec<Loader>,
     #[serde(rename = "variable")]
     pub(crate) variables: Vec<Variable>,
 }
@@ -33,8 +34,8 @@ pub(crate) struct Table {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Options {
+    pub(crate) git: Vec<String>,
     pub(crate) node: Vec<String>,
-    pub(crate) bun: Vec<String>,
     pub(crate) uv: Vec<String>,
     pub(crate) container: Vec<String>,
     pub(crate) container_globals: Vec<String>,
@@ -124,6 +125,35 @@ pub(crate) struct Wrapper {
     pub(crate) elsewhere: bool,
 }
 
+/// Options of programs that load something.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Loader {
+    names: Vec<String>,
+    #[serde(default)]
+    pub(crate) files: Vec<String>,
+    #[serde(default)]
+    pub(crate) environments: Vec<String>,
+    #[serde(default)]
+    pub(crate) directories: Vec<String>,
+    #[serde(default)]
+    pub(crate) roots: Vec<String>,
+    #[serde(default)]
+    pub(crate) recipes: Vec<String>,
+    #[serde(default)]
+    pub(crate) commands: Vec<String>,
+    #[serde(default)]
+    pub(crate) scripts: Vec<String>,
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
+    #[serde(default)]
+    pub(crate) command_keys: Vec<String>,
+    #[serde(default)]
+    pub(crate) file_keys: Vec<String>,
+    #[serde(default)]
+    pub(crate) directory_keys: Vec<String>,
+}
+
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variable {
@@ -141,6 +171,9 @@ pub(crate) struct Variable {
 pub(crate) enum ValueForm {
     Path,
     PathWithSlash,
+    Directory,
+    /// Directories between colons.
+    Search,
     Command,
     Program,
     Options,
@@ -219,6 +252,27 @@ pub(crate) fn wrapper(base: &str) -> Option<&'static Wrapper> {
     }
 }
 
+impl Loader {
+    /// Returns all options.
+    pub(crate) fn options(&self) -> Vec<&str> {
+        let lists = [
+            &self.files,
+            &self.environments,
+            &self.directories,
+            &self.recipes,
+            &self.commands,
+            &self.scripts,
+            &self.settings,
+        ];
+        lists.into_iter().flatten().map(String::as_str).collect()
+    }
+}
+
+/// Returns the options that load something, of a program by its base name or of a verb by both names.
+pub(crate) fn loaders(name: &str) -> impl Iterator<Item = &'static Loader> {
+    table().loaders.iter().filter(move |one| has(&one.names, name))
+}
+
 /// Returns the kind of a program by its base name.
 pub(crate) fn role(base: &str) -> ProgramRole {
     match find(base) {
@@ -246,6 +300,15 @@ pub(crate) fn base_name(name: &str) -> &str {
 /// Returns `true` if a list of options contains a word.
 pub(crate) fn has(options: &[String], word: &str) -> bool {
     options.iter().any(|option| option == word)
+}
+
+/// Returns `true` if a list of patterns, in which `*` is any text, contains one of a name.
+pub(crate) fn has_match(patterns: &[String], name: &str) -> bool {
+    let matches = |pattern: &String| match pattern.split_once('*') {
+        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
+        None => pattern == name,
+    };
+    patterns.iter().any(matches)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Environment variables that load code or redirect a host, as set in settings files, `.env` files and commands.
 
 use crate::read::{Read, Reader, cut};
-use crate::table::{ValueForm, Variable, interpreter, table};
+use crate::table::{ValueForm, Variable, has_match, interpreter, table};
 use crate::word::{WordPart, literal};
 use crate::{CodeLanguage, CommandContext, CommandError, CommandWord, OpenWord, ProgramRole, StartTarget};
 
@@ -67,17 +67,13 @@ pub fn read_variable(
 }
 
 fn find(name: &str) -> Option<&'static Variable> {
-    let is_named = |known: &String| {
-        known.strip_suffix('*').map_or(known == name, |beginning| name.starts_with(beginning))
-    };
-    table().variables.iter().find(|one| one.names.iter().any(is_named))
+    table().variables.iter().find(|one| has_match(&one.names, name))
 }
 
-/// Returns `true` if a variable can load code into a program of a command.
-pub(crate) fn is_loader(name: &str) -> bool {
-    let effect = find(name).map(|one| one.effect);
-    name.starts_with("GIT_CONFIG")
-        || matches!(effect, Some(VariableEffect::Hijack | VariableEffect::AddsFiles))
+/// Returns `true` if a variable can load code into a program.
+#[must_use]
+pub fn loads_code(name: &str) -> bool {
+    matches!(find(name).map(|one| one.effect), Some(VariableEffect::Hijack | VariableEffect::AddsFiles))
 }
 
 impl Reader<'_> {
@@ -93,17 +89,8 @@ impl Reader<'_> {
         name: &str,
         value: &CommandWord,
     ) -> Read<VariableEffect> {
-        let (effect, form, loads) = match find(name) {
-            Some(one) => (one.effect, one.value, one.loads.as_slice()),
-            None if name.starts_with("GIT_CONFIG_VALUE") => {
-                (VariableEffect::Hijack, ValueForm::Command, [].as_slice())
-            }
-            None if matches!(name, "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM") => {
-                (VariableEffect::Hijack, ValueForm::Path, [].as_slice())
-            }
-            None if name.starts_with("GIT_CONFIG") => return Ok(VariableEffect::Hijack),
-            None => return Ok(VariableEffect::Nothing),
-        };
+        let Some(one) = find(name) else { return Ok(VariableEffect::Nothing) };
+        let (effect, form, loads) = (one.effect, one.value, one.loads.as_slice());
         let text = value.literal();
         Ok(match form {
             _ if text.as_deref() == Some("") => VariableEffect::Nothing,
@@ -111,7 +98,17 @@ impl Reader<'_> {
             ValueForm::PathWithSlash if text.as_deref().is_some_and(|text| !text.contains('/')) => {
                 VariableEffect::Nothing
             }
-            ValueForm::Path | ValueForm::PathWithSlash => self.path_value(at, name, effect, value),
+            ValueForm::Path | ValueForm::PathWithSlash => {
+                if effect == VariableEffect::Hijack {
+                    self.file(at, value);
+                }
+                effect
+            }
+            ValueForm::Directory => {
+                self.file(at, &directory_pattern(value));
+                effect
+            }
+            ValueForm::Search => self.search_value(at, effect, value),
             ValueForm::Program if text.as_deref().is_some_and(is_bare) => VariableEffect::Nothing,
             ValueForm::Shell if text.as_deref().is_some_and(is_system_shell) => VariableEffect::Nothing,
             ValueForm::Words if name == "LUA_INIT" && !value.shown().starts_with('@') => {
@@ -134,32 +131,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Records the files and directories in the value of a variable.
-    fn path_value(
-        &mut self,
-        at: usize,
-        name: &str,
-        effect: VariableEffect,
-        value: &CommandWord,
-    ) -> VariableEffect {
-        let lists = matches!(effect, VariableEffect::AddsFiles | VariableEffect::SearchPath)
-            || matches!(name, "PERL5LIB" | "RUBYLIB");
-        if !lists {
-            let directory = matches!(
-                name,
-                "ZDOTDIR"
-                    | "PYTHONHOME"
-                    | "GIT_EXEC_PATH"
-                    | "GIT_TEMPLATE_DIR"
-                    | "GIT_DIR"
-                    | "PHP_INI_SCAN_DIR"
-            );
-            let word = if directory { directory_pattern(value) } else { value.clone() };
-            if effect == VariableEffect::Hijack {
-                self.file(at, &word);
-            }
-            return effect;
-        }
+    /// Records the files in the directories of a search path.
+    fn search_value(&mut self, at: usize, effect: VariableEffect, value: &CommandWord) -> VariableEffect {
         let saved = (core::mem::take(&mut self.place.search), self.place.search_open.take());
         self.search_path(value);
         let entries = core::mem::replace(&mut self.place.search, saved.0);
@@ -262,35 +235,18 @@ impl Reader<'_> {
 
     /// Records the files that the options of a JavaScript runtime load.
     fn option_value(&mut self, at: usize, value: &CommandWord) -> VariableEffect {
-        const LOADS: [&str; 8] = [
-            "-r",
-            "--require",
-            "--import",
-            "--loader",
-            "--experimental-loader",
-            "--preload",
-            "--env-file",
-            "--env-file-if-exists",
-        ];
         let (texts, mut effect) = self.option_texts(value);
         for text in texts {
-            let mut words = text.split_whitespace();
-            while let Some(word) = words.next() {
-                let (name, inline) =
-                    word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-                if name.starts_with("--inspect") {
-                    effect = VariableEffect::Hijack;
-                }
-                if LOADS.contains(&name) {
-                    effect = VariableEffect::Hijack;
-                    let Some(target) = inline.or_else(|| words.next()) else { continue };
-                    let target = target.trim_matches(['"', '\'']);
-                    let word = CommandWord::known(target);
-                    let is_file = target.starts_with(['.', '/'])
-                        || target.starts_with("file:")
-                        || name.starts_with("--env");
-                    if is_file { self.file(at, &word) } else { self.target(at, StartTarget::Module(word)) }
-                }
+            let words: Vec<CommandWord> = text
+                .split_whitespace()
+                .map(|word| CommandWord::known(word.trim_matches(['"', '\''])))
+                .collect();
+            let before = self.starts(at);
+            for name in ["node", "bun"] {
+                self.preloads(at, name, &words);
+            }
+            if self.starts(at) > before || words.iter().any(|word| word.shown().starts_with("--inspect")) {
+                effect = VariableEffect::Hijack;
             }
         }
         effect

@@ -1,16 +1,21 @@
 //! Reads the names that a `.env` file sets, in the syntax of the package `dotenv`.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-/// A variable of a file.
-pub(crate) struct FileVariable {
-    pub(crate) name: String,
+/// A variable that a `.env` file sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileVariable {
+    /// The name.
+    pub name: String,
     /// The offset of the name.
-    pub(crate) at: usize,
-    pub(crate) value: String,
+    pub at: usize,
+    /// The value without its quotes. It can be a secret.
+    pub value: String,
 }
 
-/// Returns all assignments of a file. Bytes that are not UTF-8 belong to no name.
-pub(crate) fn assignments(bytes: &[u8]) -> Vec<FileVariable> {
+/// Returns the variables that a `.env` file sets. Bytes that are not UTF-8 belong to no name.
+#[must_use]
+pub fn file_variables(bytes: &[u8]) -> Vec<FileVariable> {
     let mut found = Vec::new();
     // A byte order mark is not part of the first name.
     let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };

@@ -65,4 +65,8 @@ pub const SETTINGS_RULES: &[(&str, &str)] = &[
         "settings/rules",
         "The commands run outside the sandbox, and nobody is asked. Leave such rules to each user.",
     ),
+    (
+        "settings/stores",
+        "A check with pins of the project's choice answers what the project wants. Start plugward without the variable.",
+    ),
 ];

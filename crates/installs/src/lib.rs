@@ -19,6 +19,7 @@ mod source_file;
 mod table;
 mod trust_roots;
 
+pub use dotenv::{FileVariable, file_variables};
 pub use finding::{FindingScope, SETTINGS_RULES, SettingsFinding};
 pub use install::{
     HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind, InstallLayer, InstallPart,
@@ -26,5 +27,6 @@ pub use install::{
 };
 pub use known_host::{HOSTS, KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
+pub use plugward_types as types;
 pub use table::{HostHome, HostRow, host_rows};
 pub use trust_roots::{TRUST_ROOT_FILES, TrustRoot, trust_roots};

@@ -65,7 +65,8 @@ pub fn trust_roots(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
     roots
 }
 
-fn is_trust_root(name: &str) -> bool {
+/// Returns `true` for a variable that moves what plugward trusts.
+pub(crate) fn is_trust_root(name: &str) -> bool {
     NAMES.contains(&name)
         || HOME_VARIABLES.contains(&name)
         || PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
@@ -76,7 +77,7 @@ fn in_dotenv(bytes: &[u8]) -> Vec<TrustRoot> {
     let lines = LineIndex::new(bytes, LineEnds::Text);
     let root =
         |one: FileVariable| TrustRoot { line: lines.line(one.at), name: one.name, value: Some(one.value) };
-    dotenv::assignments(bytes).into_iter().map(root).collect()
+    dotenv::file_variables(bytes).into_iter().map(root).collect()
 }
 
 /// Returns all variables of a settings file.

@@ -68,5 +68,5 @@ pub use state::decide::{
 };
 pub use state::denials::RecordedDenials;
 pub use state::pins::{PinStore, StoreFailure};
-pub use state::scan_records::{ScanCacheUse, ScanPack, ScanRecords};
+pub use state::scan_records::{ScanPack, ScanRecords};
 pub use state::stores::{Host, Stores};

@@ -18,11 +18,11 @@ pub(crate) struct IdArgs {
 pub(crate) struct AcceptArgs {
     /// Plugin: its directory, its recorded id, or its name
     pub(crate) id: String,
-    /// Tree digest that you reviewed
+    /// Tree digest that you reviewed [default: print it and exit with 3]
     #[arg(long, value_name = "DIGEST")]
-    pub(crate) tree: String,
+    pub(crate) tree: Option<String>,
     /// Further digest that you reviewed: of what is outside the directory, or of the marketplace entry (repeatable)
-    #[arg(long, value_name = "DIGEST")]
+    #[arg(long, value_name = "DIGEST", requires = "tree")]
     pub(crate) with: Vec<String>,
     /// Directory to search, besides the pins and the project of the working directory (repeatable)
     #[arg(long = "in", value_name = "DIR")]

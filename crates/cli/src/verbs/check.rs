@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<u8, Fa
     if args.hook {
         return Ok(hook::run(args, host, out));
     }
-    let roots = trust_roots::find(args.hosts.project.as_deref())?;
+    let roots = trust_roots::find(args.hosts.project.as_deref().as_slice())?;
     if let Some(report) = roots.report()? {
         let exit = report.exit;
         // `--exit-zero` does not apply, because nothing was checked.

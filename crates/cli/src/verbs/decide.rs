@@ -19,13 +19,13 @@ use crate::verbs::select;
 use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
-    let reviewed = reviewed(&args.tree, &args.with)?;
+    let reviewed = args.tree.as_deref().map(|tree| reviewed(tree, &args.with)).transpose()?;
     let SelectedPlugin { shown, plugin, subject, recorded } = shared::find_tree(
         &args.id,
         &args.dirs,
         Some(Trust::Tofu),
         PluginBytes::Keep,
-        Some(&args.tree),
+        args.tree.as_deref(),
         &args.finding,
         host,
         out,
@@ -42,6 +42,17 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
             .code("pin/changed")
             .help(format!("restore it, or delete its pin: plugward forget {selector}")));
     }
+    let Some(reviewed) = reviewed else {
+        let commands = shared::commands(&plugin, &shared::as_typed(&args.finding), None);
+        let wanted = ReviewedDigests::wanted(subject.facts(), None);
+        let name = plugward_loader::escape::line(&shown);
+        out.result(&format!(
+            "{name}\n  {}\n\nAfter you have read it (plugward diff {selector}):\n",
+            wanted.tree
+        ))?;
+        out.result(&command("  ", &shared::accept_command(&commands, &wanted), out.width))?;
+        return Ok(3);
+    };
     // A refusal by another gate stays. Accepting the bytes answers only the questions about them.
     let answered = |code: &str| {
         matches!(code, "policy/namesake" | "policy/denied" | "scan/suspicious" | "surface/unresolved")

@@ -91,7 +91,7 @@ fn capitalized(text: &str) -> String {
 }
 
 fn render(plugin: &PluginReport, view: &View<'_>) -> String {
-    let mut out = headline(plugin);
+    let mut out = headline(plugin, view.width);
     out.push('\n');
     if directory(plugin) != "." {
         let text = format!("{} ({})", line(&directory(plugin)), size(plugin));
@@ -131,20 +131,19 @@ fn is_scan(reason: &Reason) -> bool {
 }
 
 /// Returns the decision and its codes.
-fn headline(plugin: &PluginReport) -> String {
+fn headline(plugin: &PluginReport, width: usize) -> String {
     let version = plugin.version.as_deref().map(|version| format!(" {}", line(version))).unwrap_or_default();
     let name = format!("{}{version}", line(&plugin.id));
     let mut codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
     codes.dedup();
-    match plugin.decision {
-        Decision::Load => format!("{} {}\n", paint(STRONG, &name), paint(LOAD, "loads")),
-        Decision::Ask => {
-            format!("{} {}: {}\n", paint(STRONG, &name), paint(ASK, "needs a decision"), codes.join(", "))
-        }
-        Decision::Refuse => {
-            format!("{} {}: {}\n", paint(STRONG, &name), paint(REFUSE, "is refused"), codes.join(", "))
-        }
-    }
+    let (word, style, codes) = match plugin.decision {
+        Decision::Load => ("loads", LOAD, String::new()),
+        Decision::Ask => ("needs a decision", ASK, format!(": {}", codes.join(", "))),
+        Decision::Refuse => ("is refused", REFUSE, format!(": {}", codes.join(", "))),
+    };
+    wrapped("", "  ", &format!("{name} {word}{codes}"), width)
+        .replacen(&name, &paint(STRONG, &name), 1)
+        .replacen(word, &paint(style, word), 1)
 }
 
 fn painted(word: &str) -> String {
@@ -235,14 +234,11 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
         let shown = inner_path(plugin, &finding.path);
         let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
         let hidden = if how.is_empty() { String::new() } else { format!(" (hidden: {})", how.join(", ")) };
-        out.push_str(&format!(
-            "{}:{}:{}  {}  {}{hidden}\n",
-            line(&shown),
-            finding.line,
-            finding.column,
-            paint(style, tier(finding.severity)),
-            finding.rule
-        ));
+        let place = format!("{}:{}:{}", line(&shown), finding.line, finding.column);
+        let (tier, rule) = (tier(finding.severity), format!("{}{hidden}", finding.rule));
+        let length = place.chars().count().saturating_add(tier.len()).saturating_add(rule.len());
+        let between = if length.saturating_add(4) > width { "\n    " } else { "  " };
+        out.push_str(&format!("{place}{between}{}  {rule}\n", paint(style, tier)));
         out.push_str(&wrapped("    ", "    ", &line(&finding.message), width));
         if !finding.snippet.is_empty() {
             out.push_str(&format!("    {}\n", paint(FAINT, &format!("| {}", cut(&finding.snippet, width)))));

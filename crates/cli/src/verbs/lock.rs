@@ -51,6 +51,12 @@ pub(crate) fn run(args: &LockArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
         return accept(args.dir.as_str(), old, host, out);
     }
     let fresh = fresh(args, &root, &looked, out)?;
+    let left_out = looked.report.plugins.iter().any(|plugin| plugin.lock.state != LockState::Missing);
+    if fresh.entries().count() == 0 && left_out {
+        // An empty lockfile would say that there is no plugin.
+        out.say("Nothing was written.");
+        return Ok(looked.report.exit);
+    }
     let unlisted = unlisted(&looked, &root, old.as_deref());
     if !args.unresolved && !unlisted.is_empty() && !agree(&unlisted, host, out)? {
         out.say("Nothing was written.");

@@ -362,7 +362,7 @@ fn review(
             let with = digests.outside.iter().map(ToString::to_string);
             let with = with.chain(digests.entry.iter().map(ToString::to_string)).collect();
             let (tree, finding) = (digests.tree.to_string(), args.finding.clone());
-            decide::accept(&AcceptArgs { id, tree, with, dirs: Vec::new(), finding }, host, out)?;
+            decide::accept(&AcceptArgs { id, tree: Some(tree), with, dirs: Vec::new(), finding }, host, out)?;
             tally.accepted += 1;
         }
         Answer::Deny => {

@@ -1,11 +1,13 @@
 //! Interpreters: the files, texts and modules that they run.
 
+use super::options::values_of;
 use super::programs::Call;
 use super::{Read, Reader, Values};
 use crate::table::{Interpreter, Operand, has, table};
 use crate::word::{Parts, WordPart};
 use crate::{
-    CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, StartTarget,
+    CodeLanguage, CommandWord, OpenWord, OpenWordKind, PackageReference, PackageRegistry, RecipeTool,
+    StartTarget,
 };
 
 impl Reader<'_> {
@@ -69,7 +71,7 @@ impl Reader<'_> {
             {
                 return self.standard_input(at, one, words, call);
             }
-            let lists = [&one.modules, &one.files, &one.loads, &one.search];
+            let lists = [&one.search, &one.modules, &one.files, &one.loads];
             let short = |option: &&String| {
                 one.attached && option.len() == 2 && text.len() > 2 && text.starts_with(option.as_str())
             };
@@ -103,13 +105,21 @@ impl Reader<'_> {
                 }
                 continue;
             }
-            if name == "--run" && inline || name == "--test" {
-                has_code = true;
-            }
+            has_code |= matches!(name, "--run" | "--test");
             let takes = has(&one.values, &option) || (shell && text.len() > 2 && text.ends_with(['o', 'O']));
             if takes && !inline {
                 rest = rest.get(1..).unwrap_or_default();
             }
+        }
+        let options = arguments.get(..arguments.len().saturating_sub(rest.len())).unwrap_or_default();
+        self.loads(at, base, options);
+        if base == "node" {
+            for name in values_of(options, &["--run"]) {
+                self.recipe(at, RecipeTool::Npm, Some(&name));
+            }
+        }
+        if matches!(base, "sed" | "gsed") {
+            self.edits(at, options, rest)?;
         }
         let verb = rest.first().and_then(CommandWord::literal).is_some_and(|word| has(&one.verbs, &word));
         match rest.get(usize::from(verb)) {
@@ -224,8 +234,34 @@ impl Reader<'_> {
         Ok(after)
     }
 
+    /// Reads the scripts of sed, in which `e COMMAND` runs a command, and `e` and `s///e` run the lines of the input.
+    fn edits(&mut self, at: usize, options: &[CommandWord], operands: &[CommandWord]) -> Read<()> {
+        let mut scripts = values_of(options, &["-e", "--expression"]);
+        let mut inputs = operands;
+        if scripts.is_empty() && values_of(options, &["-f", "--file"]).is_empty() {
+            scripts.extend(operands.first().cloned());
+            inputs = operands.get(1..).unwrap_or_default();
+        }
+        let texts: Vec<String> = scripts.iter().flat_map(CommandWord::literals).collect();
+        for edit in texts.iter().flat_map(|text| text.split(['\n', ';', '{', '}'])) {
+            let is_address = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '$' | ',' | '!' | '~' | '+');
+            let edit = edit.trim_start_matches(is_address);
+            let pattern = edit.strip_prefix('/').and_then(|rest| rest.split_once('/'));
+            let edit = pattern.map_or(edit, |(_, edit)| edit.trim_start_matches(is_address));
+            if let Some(command) = edit.strip_prefix("e ") {
+                let values = vec![vec![WordPart::Text(command.to_owned())]];
+                self.code(at, CodeLanguage::Shell, &CommandWord::known(command), &values, None)?;
+            } else if edit.trim_end() == "e" || replaces_and_runs(edit) {
+                for input in inputs {
+                    self.file(at, input);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Records a file or module that runs before the program.
-    fn loaded(&mut self, at: usize, one: &Interpreter, word: &CommandWord) {
+    pub(super) fn loaded(&mut self, at: usize, one: &Interpreter, word: &CommandWord) {
         let Some(text) = word.literal() else { return self.file(at, word) };
         if text.starts_with("data:") {
             self.target(at, StartTarget::Code { language: one.language, text: word.clone() });
@@ -293,6 +329,14 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Returns `true` for `s/PATTERN/TEXT/e` of sed.
+fn replaces_and_runs(edit: &str) -> bool {
+    let Some(rest) = edit.strip_prefix('s') else { return false };
+    let Some(separator) = rest.chars().next().filter(|c| !c.is_alphanumeric()) else { return false };
+    let flags = rest.split(separator).nth(3).unwrap_or_default();
+    flags.contains('e') && flags.chars().all(|flag| flag.is_ascii_digit() || "gpiImMe".contains(flag))
 }
 
 /// Returns a word without the first bytes.

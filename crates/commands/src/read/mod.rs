@@ -3,6 +3,7 @@
 mod builtins;
 mod expand;
 mod interpreters;
+mod options;
 mod output;
 mod packages;
 mod programs;
@@ -549,7 +550,7 @@ impl<'c> Reader<'c> {
         let word = flat(one, value);
         if one.name == "PATH" {
             self.search_path(&word);
-        } else if crate::variables::is_loader(&one.name) {
+        } else if crate::variables::loads_code(&one.name) {
             let at = self.emit(&CommandWord::known("export"), &[], ProgramRole::Builtin)?;
             self.loader_variable(at, &one.name, &word)?;
         }
@@ -582,12 +583,14 @@ impl<'c> Reader<'c> {
         let target = match target {
             StartTarget::File(path) => StartTarget::File(outside(&path)),
             StartTarget::Pattern(path) => StartTarget::Pattern(outside(&path)),
+            StartTarget::Environment(path) => StartTarget::Environment(outside(&path)),
             StartTarget::OnPath { name, directories } => {
                 StartTarget::OnPath { name, directories: directories.iter().map(outside).collect() }
             }
             other => other,
         };
-        let is_file = matches!(target, StartTarget::File(_) | StartTarget::Pattern(_));
+        let is_file =
+            matches!(target, StartTarget::File(_) | StartTarget::Pattern(_) | StartTarget::Environment(_));
         if let Some(program) = self.line.programs.get_mut(at).filter(|_| self.elsewhere == 0 || !is_file) {
             program.starts.push(target);
         }
@@ -608,10 +611,15 @@ impl<'c> Reader<'c> {
 
     /// Records the files that a word names, for each of its values.
     pub(crate) fn file(&mut self, at: usize, word: &CommandWord) {
+        self.file_as(at, word, StartTarget::File);
+    }
+
+    /// Records the paths that a word names as targets of a kind.
+    pub(crate) fn file_as(&mut self, at: usize, word: &CommandWord, target: fn(PathText) -> StartTarget) {
         for parts in word.values() {
             if let Some(path) = literal(parts) {
                 if !path.is_empty() {
-                    self.paths(at, &path, StartTarget::File);
+                    self.paths(at, &path, target);
                 }
             } else if let Some(pattern) = crate::word::pattern(parts) {
                 self.paths(at, &pattern, StartTarget::Pattern);

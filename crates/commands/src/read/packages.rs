@@ -1,13 +1,17 @@
 //! Package managers and project tools: the packages that they download, and the recipes that they run.
 
+use super::options::values_of;
 use super::{Read, Reader, Values};
 use crate::inner::operand;
-use crate::table::{base_name, has, interpreter, table};
+use crate::table::{base_name, has, interpreter, loaders, table};
 use crate::word::WordPart;
 use crate::{
     CodeLanguage, CommandWord, PackageReference, PackageRegistry, PathText, ProgramRole, RecipeTool,
     StartTarget,
 };
+
+/// The options of uv with further packages.
+const WITH: [&str; 3] = ["--with", "--with-editable", "-w"];
 
 type Words<'w> = [Option<&'w str>];
 
@@ -28,9 +32,9 @@ impl Reader<'_> {
         let options = &table().options;
         self.work_directory(at, base, words);
         match base {
-            "npx" | "bunx" | "pnpx" => return self.node_package(at, words, texts, 1),
+            "npx" | "bunx" | "pnpx" => return self.run_package(at, words, texts, 1, PackageRegistry::Npm),
             "npm" | "pnpm" | "yarn" => return self.node_manager(at, base, words, texts),
-            "uvx" => return self.python_package(at, words, texts, 1),
+            "uvx" => return self.run_package(at, words, texts, 1, PackageRegistry::PyPi),
             "pipx" | "uv" => return self.python_manager(at, base, words, texts),
             "docker" | "podman" | "nerdctl" => {
                 let mut verb = operand(texts, 1, &options.container_globals);
@@ -48,7 +52,9 @@ impl Reader<'_> {
                     Some(word) if word.shown().contains('@') => {
                         self.reference(at, PackageRegistry::Go, Some(word));
                     }
-                    Some(word) if word.shown().starts_with(['.', '/', '$']) => self.file(at, word),
+                    // The build finds the packages of `./...` by itself.
+                    Some(word) if word.shown().ends_with("...") => {}
+                    Some(word) if is_script(word) || word.shown() == "." => self.file(at, word),
                     _ => {}
                 }
             }
@@ -60,20 +66,8 @@ impl Reader<'_> {
 
     /// Sets the directory whose code a tool runs.
     fn work_directory(&mut self, at: usize, base: &str, words: &[CommandWord]) {
-        let names: &[&str] = match base {
-            "make" | "gmake" => &["-C", "--directory"],
-            "npm" | "npx" | "pnpm" | "pnpx" | "yarn" | "bun" | "bunx" | "deno" => {
-                &["--prefix", "-C", "--dir", "--cwd"]
-            }
-            "just" => &["-d", "--working-directory"],
-            "task" | "go-task" => &["-d", "--dir"],
-            "uv" | "uvx" => &["--directory", "--project"],
-            "poetry" | "pdm" => &["-C", "--directory", "-P", "--project", "-p"],
-            "gradle" | "gradlew" => &["-p", "--project-dir"],
-            "cargo" | "go" | "ninja" => &["-C", "--manifest-path"],
-            _ => return,
-        };
-        for value in option_values(words, names) {
+        let names: Vec<&String> = loaders(base).flat_map(|one| &one.roots).collect();
+        for value in values_of(words, &names) {
             match value.literal() {
                 Some(path) => {
                     // A manifest is in the directory that counts.
@@ -101,12 +95,26 @@ impl Reader<'_> {
         }
     }
 
-    fn recipe(&mut self, at: usize, tool: RecipeTool, word: Option<&CommandWord>) {
+    pub(super) fn recipe(&mut self, at: usize, tool: RecipeTool, word: Option<&CommandWord>) {
         let name = word.cloned().unwrap_or_else(|| CommandWord::known(""));
         name.values()
             .filter(|parts| crate::word::literal(parts).is_none())
             .for_each(|parts| self.open(&name, parts));
-        self.target(at, StartTarget::Recipe { tool, name });
+        let named = self.line.programs.get(at).and_then(|program| {
+            let base = program.name.literal()?;
+            let mut rows = loaders(base_name(&base));
+            let value =
+                rows.find_map(|one| values_of(&program.arguments, &one.recipes).into_iter().next())?;
+            Some((value, program.directory.clone()))
+        });
+        let file = named.and_then(|(value, directory)| {
+            let path = value.literal();
+            if path.is_none() {
+                value.values().for_each(|parts| self.open(&value, parts));
+            }
+            path.filter(|path| path != "-").map(|path| directory.join(&path))
+        });
+        self.target(at, StartTarget::Recipe { tool, name, file });
         if let Some(program) = self.line.programs.get_mut(at) {
             program.role = ProgramRole::ProjectTool;
         }
@@ -129,8 +137,10 @@ impl Reader<'_> {
         let next = verb.saturating_add(1);
         match text(texts, verb) {
             "" if verb >= words.len() => {}
-            "exec" | "x" if base == "npm" => return self.node_package(at, words, texts, next),
-            "dlx" => return self.node_package(at, words, texts, next),
+            "exec" | "x" if base == "npm" => {
+                return self.run_package(at, words, texts, next, PackageRegistry::Npm);
+            }
+            "dlx" => return self.run_package(at, words, texts, next, PackageRegistry::Npm),
             "run" | "run-script" | "rum" | "urn" => {
                 let name = operand(texts, next, &table().options.node);
                 if name < words.len() {
@@ -147,25 +157,33 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    /// Reads npx and the like: the packages, and what the package runs if it is an interpreter.
-    fn node_package(
+    /// Reads npx, uvx and the like: the packages, and what the package runs if it is an interpreter. All packages count, also
+    /// those of `--with`.
+    fn run_package(
         &mut self,
         at: usize,
         words: &[CommandWord],
         texts: &Words<'_>,
         from: usize,
+        registry: PackageRegistry,
     ) -> Read<bool> {
-        let program = operand(texts, from, &table().options.node);
+        let options = &table().options;
+        let (values, names): (_, &[&str]) = match registry {
+            PackageRegistry::Npm => (&options.node, &["-p", "--package"]),
+            _ => (&options.uv, &["--from", "--spec"]),
+        };
+        let program = operand(texts, from, values);
         let options = words.get(..program).unwrap_or_default();
-        let named = self.named_packages(at, options, &["-p", "--package"], PackageRegistry::Npm);
+        if registry == PackageRegistry::PyPi {
+            self.named_packages(at, options, &WITH, registry);
+        }
+        let named = self.named_packages(at, options, names, registry);
         let Some(word) = words.get(program) else { return Ok(false) };
-        let is_path = word
-            .values()
-            .any(|parts| matches!(parts.first(), Some(WordPart::Text(text)) if text.starts_with(['.', '/'])));
-        if is_path {
+        let is_path = |parts: &[WordPart]| matches!(parts.first(), Some(WordPart::Text(text)) if text.starts_with(['.', '/']));
+        if word.values().any(is_path) {
             self.file(at, word);
         } else if !named {
-            self.reference(at, PackageRegistry::Npm, Some(word));
+            self.reference(at, registry, Some(word));
         }
         self.packaged(word, words.get(program.saturating_add(1)..).unwrap_or_default())
     }
@@ -205,17 +223,25 @@ impl Reader<'_> {
         let verb = operand(texts, 1, values);
         let next = verb.saturating_add(1);
         match (base, text(texts, verb)) {
-            ("pipx", "run") => self.python_package(at, words, texts, next),
+            ("pipx", "run")
+                if text(texts, operand(texts, next, values))
+                    .rsplit_once('.')
+                    .is_some_and(|(_, end)| end == "py") =>
+            {
+                words.get(operand(texts, next, values)).into_iter().for_each(|word| self.file(at, word));
+                Ok(false)
+            }
+            ("pipx", "run") => self.run_package(at, words, texts, next, PackageRegistry::PyPi),
             ("uv", "tool") => {
                 let run = operand(texts, next, values);
                 if text(texts, run) == "run" {
-                    self.python_package(at, words, texts, run.saturating_add(1))
+                    self.run_package(at, words, texts, run.saturating_add(1), PackageRegistry::PyPi)
                 } else {
                     Ok(false)
                 }
             }
             ("uv", "run") => {
-                self.named_packages(at, words, &["--with", "--with-editable", "-w"], PackageRegistry::PyPi);
+                self.named_packages(at, words, &WITH, PackageRegistry::PyPi);
                 let program = operand(texts, next, values);
                 let options = texts.get(next..program).unwrap_or_default();
                 let module = options.contains(&Some("-m")) || options.contains(&Some("--module"));
@@ -238,33 +264,12 @@ impl Reader<'_> {
         registry: PackageRegistry,
     ) -> bool {
         let mut any = false;
-        for value in option_values(words.get(1..).unwrap_or_default(), names) {
+        for value in values_of(words.get(1..).unwrap_or_default(), names) {
             any = true;
             let local = value.literal().is_some_and(|text| text.starts_with(['.', '/']));
             if local { self.file(at, &value) } else { self.reference(at, registry, Some(&value)) }
         }
         any
-    }
-
-    /// Reads uvx, `uv tool run` and `pipx run`. All packages count, also those of `--with`.
-    fn python_package(
-        &mut self,
-        at: usize,
-        words: &[CommandWord],
-        texts: &Words<'_>,
-        from: usize,
-    ) -> Read<bool> {
-        let program = operand(texts, from, &table().options.uv);
-        let options = words.get(..program).unwrap_or_default();
-        self.named_packages(at, options, &["--with", "--with-editable", "-w"], PackageRegistry::PyPi);
-        let named = self.named_packages(at, options, &["--from", "--spec"], PackageRegistry::PyPi);
-        let Some(word) = words.get(program) else { return Ok(false) };
-        if word.literal().is_some_and(|text| text.starts_with(['.', '/'])) {
-            self.file(at, word);
-        } else if !named {
-            self.reference(at, PackageRegistry::PyPi, Some(word));
-        }
-        self.packaged(word, words.get(program.saturating_add(1)..).unwrap_or_default())
     }
 
     /// Reads make, just and task.
@@ -274,25 +279,12 @@ impl Reader<'_> {
             "task" | "go-task" => RecipeTool::Task,
             _ => RecipeTool::Make,
         };
-        let files = ["-f", "--file", "--makefile", "--justfile", "-t", "--taskfile", "--Makefile"];
         let mut any = false;
         let mut index = 1_usize;
         while let Some(word) = words.get(index) {
             let option = text(texts, index);
-            let name = option.split_once('=').map_or(option, |(name, _)| name);
-            if files.contains(&name) {
-                let inline = name.len() < option.len();
-                let value = if inline {
-                    Some(super::interpreters::cut(word, name.len().saturating_add(1)))
-                } else {
-                    words.get(index.saturating_add(1)).cloned()
-                };
-                if let Some(value) = value {
-                    self.file(at, &value);
-                }
-            }
             if matches!(
-                name,
+                option,
                 "--command" | "-c" | "--list" | "-l" | "--version" | "--help" | "-v" | "--summary" | "--show"
             ) && tool != RecipeTool::Make
             {
@@ -318,11 +310,10 @@ impl Reader<'_> {
     pub(super) fn runtime(&mut self, at: usize, base: &str, words: &[CommandWord]) -> Read<bool> {
         let literals: Vec<Option<String>> = words.iter().map(CommandWord::literal).collect();
         let texts: Vec<Option<&str>> = literals.iter().map(Option::as_deref).collect();
-        let values = if base == "bun" {
-            &table().options.bun[..]
-        } else {
-            interpreter("deno").map_or(&[][..], |deno| &deno.values)
-        };
+        let values: Vec<String> = interpreter(base)
+            .map(|one| one.values.iter().chain(&one.loads).cloned().collect())
+            .unwrap_or_default();
+        let values = &values;
         if texts.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print"))) && base == "bun"
         {
             return Ok(false);
@@ -333,9 +324,10 @@ impl Reader<'_> {
         let target = operand(&texts, next, values);
         let Some(word) = words.get(verb) else { return Ok(false) };
         match (base, text(&texts, verb)) {
-            ("bun", "x") => drop(self.node_package(at, words, &texts, next)?),
+            ("bun", "x") => drop(self.run_package(at, words, &texts, next, PackageRegistry::Npm)?),
             ("bun", "run") | ("deno", "run" | "serve" | "test" | "bench" | "install" | "compile") => {
-                self.preloads(at, words, &texts);
+                let options = words.get(..target).unwrap_or_default();
+                self.preloads(at, base, options);
                 match words.get(target) {
                     Some(word) if base == "deno" || is_script(word) => self.deno_target(at, word),
                     Some(word) => self.recipe(at, RecipeTool::Bun, Some(word)),
@@ -361,16 +353,6 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn preloads(&mut self, at: usize, words: &[CommandWord], texts: &Words<'_>) {
-        for index in 1..words.len() {
-            if let ("--preload" | "-r" | "--require" | "--import", Some(word)) =
-                (text(texts, index), words.get(index.saturating_add(1)))
-            {
-                self.file(at, word);
-            }
-        }
-    }
-
     fn deno_target(&mut self, at: usize, word: &CommandWord) {
         let remote = word.literal().is_some_and(|text| {
             ["npm:", "jsr:", "http://", "https://"].iter().any(|scheme| text.starts_with(scheme))
@@ -391,20 +373,4 @@ fn is_script(word: &CommandWord) -> bool {
             && (text.contains('/')
                 || text.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty()))
     })
-}
-
-/// Returns the values of options, in the next word or after `=`.
-fn option_values(words: &[CommandWord], names: &[&str]) -> Vec<CommandWord> {
-    let mut found = Vec::new();
-    for (index, word) in words.iter().enumerate() {
-        let shown = word.shown();
-        match shown.split_once('=') {
-            Some((name, _)) if names.contains(&name) => {
-                found.push(super::interpreters::cut(word, name.len().saturating_add(1)));
-            }
-            _ if names.contains(&shown) => found.extend(words.get(index.saturating_add(1)).cloned()),
-            _ => {}
-        }
-    }
-    found
 }

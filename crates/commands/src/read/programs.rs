@@ -1,7 +1,7 @@
 //! Starts a program: its own file, the commands in its arguments, and its environment.
 
 use super::{Read, Reader, Values};
-use crate::inner::{InnerPart, inner, is_environment};
+use crate::inner::{InnerPart, inner, is_environment, option_texts};
 use crate::table::{self, Known, base_name, find, has};
 use crate::word::{Parts, WordPart, literal, pattern};
 use crate::{CodeLanguage, CommandWord, OpenWord, OpenWordKind, ProgramRole, StartTarget};
@@ -57,14 +57,16 @@ impl Reader<'_> {
             program.environment.clone_from(&call.environment);
         }
         for (variable, value) in &call.environment {
-            if crate::variables::is_loader(variable.shown()) {
+            if crate::variables::loads_code(variable.shown()) {
                 self.loader_variable(at, variable.shown(), value)?;
             }
         }
         self.depth = self.depth.saturating_add(1);
-        match find(&base) {
-            Some(Known::Interpreter(one)) => self.interpret(at, one, &base, words, call)?,
-            _ => self.arguments(at, &base, words, call)?,
+        if let Some(Known::Interpreter(one)) = find(&base) {
+            self.interpret(at, one, &base, words, call)?;
+        } else {
+            self.loads(at, &base, words);
+            self.arguments(at, &base, words, call)?;
         }
         self.depth = self.depth.saturating_sub(1);
         Ok(self.output(words, call.input.as_ref()))
@@ -116,28 +118,21 @@ impl Reader<'_> {
 
     /// Reads the commands in the arguments of a program that is not an interpreter.
     fn arguments(&mut self, at: usize, base: &str, words: &[CommandWord], call: &Call) -> Read<()> {
-        let literals: Vec<Option<String>> = words.iter().map(CommandWord::literal).collect();
+        // The value of an option can be unknown, and the option is not.
+        let has_name = |word: &CommandWord| {
+            let first = word.values().next().and_then(<[WordPart]>::first);
+            matches!(first, Some(WordPart::Text(text)) if text.contains('='))
+        };
+        let literal =
+            |word| CommandWord::literal(word).or_else(|| has_name(word).then(|| word.shown().to_owned()));
+        let literals: Vec<Option<String>> = words.iter().map(literal).collect();
         let mut texts: Vec<Option<&str>> = literals.iter().map(Option::as_deref).collect();
         if let Some(name) = texts.first_mut() {
             *name = Some(base);
         }
         let found = inner(&texts);
-        match base {
-            "run-parts" => self.run_parts(at, words),
-            "git" => {
-                for word in words.iter().filter(|word| word.shown().starts_with("--exec-path=")) {
-                    let directory = super::interpreters::cut(word, "--exec-path=".len());
-                    self.file(at, &crate::variables::directory_pattern(&directory));
-                }
-            }
-            "ssh" | "scp" | "sftp" | "autossh" => {
-                for index in 1..words.len() {
-                    if let Some(offset) = local_command(&literals, index) {
-                        self.argument_text(at, words, index, offset)?;
-                    }
-                }
-            }
-            _ => {}
+        if base == "run-parts" {
+            self.run_parts(at, words);
         }
         if has(&table::table().python_runners, base) {
             self.python_script(at, base, words.get(1..).unwrap_or_default());
@@ -147,8 +142,11 @@ impl Reader<'_> {
         }
         let elsewhere = table::wrapper(base).is_some_and(|one| one.elsewhere)
             || matches!(base, "docker" | "podman" | "nerdctl");
-        self.elsewhere = self.elsewhere.saturating_add(usize::from(elsewhere));
+        let own = option_texts(&texts, base);
         for part in found.parts {
+            // The texts in the options of ssh run on this machine.
+            let elsewhere = usize::from(elsewhere && !own.contains(&part));
+            self.elsewhere = self.elsewhere.saturating_add(elsewhere);
             let mark = self.line.open_words.len();
             let word = match part {
                 InnerPart::Words { from, to } => {
@@ -166,8 +164,8 @@ impl Reader<'_> {
                 let word = words.get(word).cloned().unwrap_or_else(|| CommandWord::known(""));
                 self.line.open_words.push(OpenWord { word, kind: OpenWordKind::UnknownProgram });
             }
+            self.elsewhere = self.elsewhere.saturating_sub(elsewhere);
         }
-        self.elsewhere = self.elsewhere.saturating_sub(usize::from(elsewhere));
         Ok(())
     }
 
@@ -219,9 +217,6 @@ impl Reader<'_> {
                 self.change_directory(&target);
             }
         }
-        let elsewhere =
-            wrapper.is_some_and(|one| one.elsewhere) || matches!(base, "docker" | "podman" | "nerdctl");
-        self.elsewhere = self.elsewhere.saturating_add(usize::from(elsewhere));
         let input = call.input.clone().filter(|_| !appends);
         self.wrapped = true;
         self.start(&inner, &Call { environment, input })?;
@@ -359,17 +354,6 @@ fn with_placeholder(word: &CommandWord) -> CommandWord {
         all
     };
     CommandWord::new(word.shown(), word.values().map(split).collect())
-}
-
-/// Returns the offset of a command that ssh runs on this machine, as in `-o ProxyCommand=COMMAND`.
-fn local_command(words: &[Option<String>], index: usize) -> Option<usize> {
-    let word = words.get(index)?.as_deref()?;
-    let before = words.get(index.checked_sub(1)?)?.as_deref().unwrap_or_default();
-    let setting = if before == "-o" { word } else { word.strip_prefix("-o")? };
-    let (key, value) = setting.split_once(['=', ' '])?;
-    let keys = ["proxycommand", "localcommand", "knownhostscommand"];
-    (keys.contains(&key.to_ascii_lowercase().as_str()) && value != "none")
-        .then(|| word.len().saturating_sub(value.len()))
 }
 
 fn chdir(base: &str, option: &str) -> bool {

@@ -3,5 +3,6 @@
 mod commands;
 mod inner;
 mod limits;
+mod options;
 mod properties;
 mod support;

@@ -32,7 +32,11 @@ pub(crate) fn target(target: &StartTarget) -> String {
         StartTarget::Code { language, .. } => format!("code:{language:?}"),
         StartTarget::Module(name) => format!("module:{}", name.shown()),
         StartTarget::Package(package) => format!("package:{}", package.reference.shown()),
-        StartTarget::Recipe { tool, name } => format!("recipe:{tool:?}:{}", name.shown()),
+        StartTarget::Environment(path) => format!("env:{path}"),
+        StartTarget::Recipe { tool, name, file } => {
+            let file = file.as_ref().map(|file| format!("@{file}")).unwrap_or_default();
+            format!("recipe:{tool:?}:{}{file}", name.shown())
+        }
         other => format!("{other:?}"),
     }
 }

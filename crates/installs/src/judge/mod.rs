@@ -69,7 +69,7 @@ impl Judge {
 
     /// Judges the variables of a file, and adds those that count. The others, such as keys, are not part of the contents.
     pub(crate) fn environment_file(&self, parts: &mut Parts, text: &str) {
-        for FileVariable { name, at, value } in dotenv::assignments(text.as_bytes()) {
+        for FileVariable { name, at, value } in dotenv::file_variables(text.as_bytes()) {
             let setting = NamedSetting { name: &name, span: Span::new(at, at.saturating_add(name.len())) };
             if self.variable(parts, setting, &value, VariableReach::Host) {
                 parts.add_variable(&name, &value);

@@ -1,12 +1,16 @@
 //! Variables that load code, and addresses that redirect the host.
 
-use plugward_commands::{CommandContext, CommandLimits, PathText, VariableEffect, read_variable};
+use plugward_commands::{
+    CommandContext, CommandLimits, CommandLine, PathText, VariableEffect, base_name, read_command,
+    read_variable,
+};
 use plugward_manifest::json::{JsonMember, JsonNode, JsonValue};
 use plugward_types::Address;
 
 use super::{FileOwner, Judge, NamedSetting};
 use crate::collector::shown;
 use crate::parts::{Parts, Value};
+use crate::trust_roots::is_trust_root;
 
 /// Loads code into every program, also into plugward.
 pub(crate) const HIJACK: &str = "env/hijack";
@@ -20,6 +24,9 @@ pub(crate) const PROXY: &str = "env/proxy";
 pub(crate) const REGISTRY: &str = "env/registry";
 /// Trusts certificates of the project.
 pub(crate) const CERTIFICATE: &str = "env/certificate";
+
+/// Starts plugward with pins of the project.
+pub(crate) const STORES: &str = "settings/stores";
 
 /// Directories of a project that its own tools fill. What can write them runs in the builds of the project anyway.
 const TOOL_DIRECTORIES: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
@@ -68,12 +75,42 @@ impl Judge {
             match (member.key(), member.node().members()) {
                 ("env", Some(members)) => self.variables(parts, members, VariableReach::Server),
                 (_, Some(members)) => self.hooks(parts, members),
+                _ if member.key() == "command" => self.stores(parts, member),
                 _ => {
                     let items = member.node().items().unwrap_or_default().iter();
                     items.filter_map(JsonNode::members).for_each(|members| self.hooks(parts, members));
                 }
             }
         }
+    }
+
+    /// Judges a command that starts plugward with a variable that decides what plugward trusts.
+    fn stores(&self, parts: &mut Parts, command: &JsonMember<'_>) {
+        let text = command.node().as_str().unwrap_or_default();
+        if !text.contains("plugward") {
+            return;
+        }
+        let line = self.with_context(|context| read_command(text, context));
+        let starts = |line: &CommandLine| {
+            line.programs.iter().any(|one| one.name.literals().any(|name| base_name(&name) == "plugward"))
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let before =
+            text.match_indices('=').filter_map(|(at, _)| text.get(..at)?.rsplit(|c| !is_name(c)).next());
+        let name = before.into_iter().find(|name| is_trust_root(name));
+        if let (Ok(true), Some(name)) = (line.as_ref().map(starts), name) {
+            let setting = NamedSetting { name: "command", span: command.key_span() };
+            let message = format!("Starts plugward with {name}, so the project decides which pins count");
+            self.add(parts, STORES, setting, message);
+        }
+    }
+
+    fn with_context<T>(&self, read: impl FnOnce(&CommandContext<'_>) -> T) -> T {
+        read(&CommandContext {
+            variables: &|name| PROJECT.contains(&name).then(|| self.base.clone()),
+            directory: PathText::new(&self.base),
+            limits: CommandLimits::STANDARD,
+        })
     }
 
     /// Judges one variable, and returns `true` if it adds files or it has a finding.
@@ -95,13 +132,9 @@ impl Judge {
         if reach == VariableReach::Host && self.host.endpoints.iter().any(|name| name == setting.name) {
             return self.endpoint(parts, setting, value);
         }
-        let context = CommandContext {
-            variables: &|name| PROJECT.contains(&name).then(|| self.base.clone()),
-            directory: PathText::new(&self.base),
-            limits: CommandLimits::STANDARD,
-        };
         // A value that cannot be read to its end can do anything.
-        let effect = read_variable(setting.name, value, &context)
+        let effect = self
+            .with_context(|context| read_variable(setting.name, value, context))
             .map_or(VariableEffect::Hijack, |reading| reading.effect);
         let name = shown(setting.name);
         match effect {

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use plugward_manifest::Dialect;
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Completeness, Content as Bytes, Entry, EntryState, MatchCache, Profile, RoleHint, ScanOptions,
-    ScanReport, Suppression,
+    Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanOptions, ScanReport,
+    Suppression,
 };
 use plugward_tree_lock::Snapshot;
-use plugward_types::{BehaviorEvidence, Finding, Severity};
+use plugward_types::{BehaviorEvidence, Finding, RuleId, Severity};
 
 use super::settings_findings::{self, SETTINGS_FILE};
 use super::{Context, passed, pin};
@@ -19,7 +19,7 @@ use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
 use crate::run::examined::Examined;
-use crate::run::options::{CheckOptions, ScanAsk, Trust};
+use crate::run::options::{CheckOptions, ScanAsk};
 use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
 
 /// The code for suspicious findings that a person must accept.
@@ -62,6 +62,16 @@ struct Part {
     before: String,
     report: ScanReport,
     secrets: Vec<Finding>,
+    /// The rules that the settings of a host were judged by, with the place in the file itself.
+    judged: BTreeSet<RuleId>,
+}
+
+impl Part {
+    /// Returns the findings. What a rule finds in the parts of a settings file is not shown twice.
+    fn findings(&self) -> impl Iterator<Item = &Finding> {
+        let is_first = |one: &&Finding| one.path == SETTINGS_FILE || !self.judged.contains(&one.rule);
+        self.report.findings().iter().filter(is_first)
+    }
 }
 
 /// The result of the gate, with the findings.
@@ -85,7 +95,9 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     match scan(snapshot, &one.shared, &one.closure_files, &one.views, &profiles, options) {
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
-                own.report.add_findings(settings_findings::of(one));
+                let found = settings_findings::of(one);
+                own.judged = found.iter().map(|one| one.rule.clone()).collect();
+                own.report.add_findings(found);
             }
             decide(&mut result, one, &scanned, &profiles, context);
         }
@@ -120,9 +132,7 @@ fn scan(
     how.jobs = options.jobs;
     how.limits = options.scan;
     how.packages = &options.packages;
-    // Under `locked`, a decision depends on the contents alone, not on stored records.
-    let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
-    how.cache = records.map(|pack| pack as &dyn MatchCache);
+    how.cache = options.scan_cache();
     let mut look = |before: String, files: &[Entry<'_>]| {
         let mut merged: Option<ScanReport> = None;
         for profile in profiles {
@@ -135,8 +145,8 @@ fn scan(
             }
         }
         let report = merged.ok_or("no profile for the scan")?;
-        let secrets = crate::contents::secrets::look(files, &report)?;
-        Ok::<Part, String>(Part { before, report, secrets })
+        let secrets = crate::contents::secrets::look(files, &report, how.cache)?;
+        Ok::<Part, String>(Part { before, report, secrets, judged: BTreeSet::new() })
     };
     let hints = crate::contents::hints::Hints::of(views);
     let mut parts = vec![look(String::new(), &entries(snapshot, &|path| hints.role(path)))?];
@@ -170,12 +180,13 @@ fn decide(
 ) {
     let options = context.options;
     let mut found: Vec<Finding> = Vec::new();
-    for Part { before, report: part, secrets } in &scanned.parts {
+    for scanned in &scanned.parts {
+        let Part { before, report: part, secrets, .. } = scanned;
         let own = suppressions(one, before, part, options, context.used);
         let decision = plugward_scanner::gate(part, &own, options.today);
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
-        found.extend(part.findings().iter().chain(secrets).map(place));
+        found.extend(scanned.findings().chain(secrets).map(place));
         let evidence = part.evidence().iter().cloned();
         result
             .behaviors

@@ -58,7 +58,8 @@ fn every_interpreter_has_its_rows() {
         script-interpreter-uncovered | /usr/bin/python3 $R/x.py
         script-interpreter-uncovered | pypy3 $R/x.py
         script-interpreter-uncovered | node --import tsx --no-warnings $R/x.mjs
-        script-interpreter-uncovered | deno run --allow-net -c deno.json $R/x.ts
+        script-interpreter-uncovered | deno run --allow-net -c $R/deno.json $R/x.ts
+        path-binary | deno run --allow-net -c deno.json $R/x.ts
         script-interpreter-uncovered | bun $R/x.ts
         script-interpreter-uncovered | bun run $R/x.ts
         script-interpreter-uncovered | tsx $R/x.ts

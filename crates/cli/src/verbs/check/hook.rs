@@ -1,5 +1,8 @@
 //! `plugward check --hook`: answers a hook of a host.
 
+use std::io::{IsTerminal as _, Read as _};
+
+use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::{Decision, Report};
 
 use super::{Judgement, Target, judge};
@@ -21,6 +24,27 @@ const LIMIT: std::time::Duration = std::time::Duration::from_secs(15);
 const LINES: usize = 10;
 /// The exit code with which a hook blocks.
 const BLOCK: u8 = 2;
+
+/// The most bytes of what a host writes to its hooks.
+const INPUT: u64 = 1 << 20;
+/// How long plugward waits for it. A host writes it at once, and a hook that is started by hand has none.
+const INPUT_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Returns the directory of the session that a host writes to the standard input of its hooks, as `cwd`.
+fn given_directory() -> Option<Utf8PathBuf> {
+    if std::io::stdin().is_terminal() {
+        return None;
+    }
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(INPUT).read_to_end(&mut bytes);
+        read.is_ok().then(|| send.send(bytes))
+    });
+    let bytes = receive.recv_timeout(INPUT_WAIT).ok()?;
+    let input: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    input.get("cwd").and_then(serde_json::Value::as_str).map(Utf8PathBuf::from)
+}
 
 /// Checks what a host would load. The exit code is 0 if all of it loads, and 2 otherwise, also for failures.
 ///
@@ -58,7 +82,9 @@ fn block(lines: &[String], out: &mut Out) {
 
 /// Returns one line for each plugin that does not load.
 fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, Failure> {
-    let moved = trust_roots::find(args.hosts.project.as_deref())?;
+    let given = given_directory();
+    let projects: Vec<&Utf8Path> = args.hosts.project.iter().chain(&given).map(AsRef::as_ref).collect();
+    let moved = trust_roots::find(&projects)?;
     if !moved.projects.is_empty() {
         return Ok(moved.lines());
     }
@@ -66,7 +92,8 @@ fn answer(args: &CheckArgs, host: &Host, out: &mut Out) -> Result<Vec<String>, F
     let mut scope = shared::scope(&args.hosts)?;
     scope.places = PlacesUse::Compare(host.state_dir()?.to_owned());
     // The working directory of a session can change, and its project does not.
-    if let (ProjectScope::Here, Some(project)) = (&scope.project, host::session_projects().into_iter().next())
+    if let (ProjectScope::Here, Some(project)) =
+        (&scope.project, host::session_projects().into_iter().next().or(given))
     {
         scope.project = ProjectScope::Named(project);
     }

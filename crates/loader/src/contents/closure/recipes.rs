@@ -1,15 +1,17 @@
 //! Recipes of a project's tools: `scripts` of package.json, rules of a Makefile, and the like.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use plugward_commands::{RecipeTool, read_command};
+use plugward_commands::{RecipeTool, loads_code, read_command};
+use plugward_installs::{FileVariable, file_variables};
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
 
-use super::place::{Landing, directory};
+use super::place::{Landing, directory, inside};
 use super::scope::PathVerdict;
-use super::{Collector, Origin};
+use super::{Collector, Origin, joined};
 
 /// The most bytes of a file with recipes.
 pub(super) const MOST_FILE: u64 = 4 << 20;
@@ -25,47 +27,116 @@ struct Recipe {
     needs: Vec<String>,
 }
 
+/// A file with recipes.
+struct RecipeFile {
+    path: String,
+    verdict: PathVerdict,
+    bytes: Arc<[u8]>,
+}
+
 impl Collector<'_> {
+    /// Reads a file that decides what runs, from the row's own tree if that contains it.
+    pub(super) fn contents(&mut self, path: &str) -> Option<Arc<[u8]>> {
+        let own = self.scope.own.as_ref().and_then(|own| self.snapshot.file(inside(path, own)?));
+        let read = own.map_or_else(|| self.places.read(path, MOST_FILE), |entry| Ok(entry.bytes().into()));
+        read.map_err(|error| self.unreadable(path, &error)).ok()
+    }
+
     /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
-    pub(super) fn recipe(&mut self, tool: RecipeTool, name: &str, start: &str) {
-        let Some((file, verdict)) = self.recipe_file(tool, start) else { return };
-        if !matches!(verdict, PathVerdict::Closure | PathVerdict::Own)
-            || !self.recipes.insert((file.clone(), name.to_owned()))
-        {
+    pub(super) fn recipe(&mut self, tool: RecipeTool, name: &str, start: &str, named: Option<&str>) {
+        let Some(first) = self.recipe_file(tool, start, named) else { return };
+        if !self.recipes.insert((first.clone(), name.to_owned())) {
             return;
         }
-        let bytes = match self.places.read(&file, MOST_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.unreadable(&file, &error),
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        let found = match tool {
-            RecipeTool::Make => blocks(&expanded(&text, "$(", ")"), name, make_head),
-            RecipeTool::Just => blocks(&expanded(&text, "{{", "}}"), name, just_head),
-            RecipeTool::Task => blocks(&text, name, task_head),
-            RecipeTool::Deno => scripts(&bytes, "tasks", name),
-            _ => scripts(&bytes, "scripts", name),
-        };
-        let here = directory(&file).to_owned();
-        for recipe in found {
-            // The row's own tree covers its own file.
-            if verdict == PathVerdict::Closure {
-                let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
-                self.insert(&listed, EntryKind::File, recipe.text.into_bytes());
-                self.set_lens(&listed, Lens::Sh);
+        let here = directory(&first).to_owned();
+        for (number, RecipeFile { path: file, verdict, bytes }) in
+            self.recipe_files(tool, first).into_iter().enumerate()
+        {
+            // Only the first file has the default recipe.
+            if number > 0 && name.is_empty() {
+                break;
             }
-            let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {
-                read_command(&recipe.commands, context)
-            });
-            self.command(line, &here, Origin::Body, &file);
-            for name in recipe.needs {
-                self.recipe(tool, &name, start);
+            let text = String::from_utf8_lossy(&bytes);
+            let found = match tool {
+                RecipeTool::Make => blocks(&expanded(&text, "$(", ")"), name, make_head),
+                RecipeTool::Just => blocks(&expanded(&text, "{{", "}}"), name, just_head),
+                RecipeTool::Task => blocks(&text, name, task_head),
+                RecipeTool::Deno => scripts(&bytes, "tasks", name),
+                _ => scripts(&bytes, "scripts", name),
+            };
+            for recipe in found {
+                // The row's own tree covers its own file.
+                if verdict == PathVerdict::Closure {
+                    let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
+                    self.insert(&listed, EntryKind::File, recipe.text.into_bytes().into());
+                    self.set_lens(&listed, Lens::Sh);
+                }
+                let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {
+                    read_command(&recipe.commands, context)
+                });
+                self.command(line, &here, Origin::Body, &file);
+                for name in recipe.needs {
+                    self.recipe(tool, &name, start, named);
+                }
             }
         }
     }
 
-    /// Returns the file with the recipes of a tool, and what it is for the row: the nearest one in the directory or above it.
-    fn recipe_file(&self, tool: RecipeTool, start: &str) -> Option<(String, PathVerdict)> {
+    /// Reads a file with recipes, and those that it includes.
+    fn recipe_files(&mut self, tool: RecipeTool, first: String) -> Vec<RecipeFile> {
+        let mut found: Vec<RecipeFile> = Vec::new();
+        let mut queue = vec![first];
+        while let Some(named) = queue.pop() {
+            let landed = self.places.land(&named);
+            let verdict = self.scope.verdict(&named, &landed, &self.places);
+            let path = landed.path;
+            if !matches!(landed.landing, Landing::File { .. })
+                || !matches!(verdict, PathVerdict::Closure | PathVerdict::Own)
+                || found.iter().any(|one| one.path == path)
+            {
+                continue;
+            }
+            let Some(bytes) = self.contents(&path) else { continue };
+            // Make includes from its working directory, and just from the directory of the file.
+            let first = found.first().filter(|_| tool == RecipeTool::Make);
+            let here = directory(first.map_or(&path, |one| &one.path)).to_owned();
+            for pattern in included(tool, &String::from_utf8_lossy(&bytes)) {
+                queue.extend(self.matches(&joined(&here, &pattern)));
+            }
+            found.push(RecipeFile { path, verdict, bytes });
+        }
+        found
+    }
+
+    /// Takes the variables of a file that load code. The others, such as keys, are not part of the list.
+    pub(super) fn environment(&mut self, named: &str, start: &str, origin: Origin<'_>) {
+        let landed = self.places.land(named);
+        let verdict = self.scope.verdict(named, &landed, &self.places);
+        if !matches!(landed.landing, Landing::File { .. })
+            || !matches!(verdict, PathVerdict::Closure | PathVerdict::Own)
+        {
+            return;
+        }
+        let Some(bytes) = self.contents(&landed.path) else { return };
+        let mut listed = String::new();
+        for variable in file_variables(&bytes) {
+            let FileVariable { name, value, .. } = variable;
+            if loads_code(&name) {
+                listed.push_str(&format!("{name}={value}\n"));
+                self.variable(&name, &value, start, origin);
+            }
+        }
+        if verdict == PathVerdict::Closure && !listed.is_empty() {
+            self.insert(&format!("{}#variables", landed.path), EntryKind::File, listed.into_bytes().into());
+        }
+    }
+
+    /// Returns the file with the recipes of a tool: the one that the command names, or the nearest in the directory or
+    /// above it.
+    fn recipe_file(&self, tool: RecipeTool, start: &str, named: Option<&str>) -> Option<String> {
+        if named.is_some() {
+            return named.map(str::to_owned);
+        }
         let names: &[&str] = match tool {
             RecipeTool::Make => &["GNUmakefile", "makefile", "Makefile"],
             RecipeTool::Just => &["justfile", "Justfile", ".justfile"],
@@ -77,10 +148,8 @@ impl Collector<'_> {
         loop {
             for name in names {
                 let path = format!("{at}/{name}");
-                let landed = self.places.land(&path);
-                if matches!(landed.landing, Landing::File { .. }) {
-                    let verdict = self.scope.verdict(&path, &landed, &self.places);
-                    return Some((landed.path, verdict));
+                if matches!(self.places.land(&path).landing, Landing::File { .. }) {
+                    return Some(path);
                 }
             }
             // Make only looks in its own directory.
@@ -90,6 +159,25 @@ impl Collector<'_> {
             at = directory(&at).to_owned();
         }
     }
+}
+
+/// Returns the files that a Makefile or justfile includes, which can be patterns.
+fn included(tool: RecipeTool, text: &str) -> Vec<String> {
+    let verbs: &[&str] = match tool {
+        RecipeTool::Make => &["include ", "-include ", "sinclude "],
+        RecipeTool::Just => &["import ", "import? "],
+        _ => return Vec::new(),
+    };
+    let rest = |line: &str| verbs.iter().find_map(|verb| line.strip_prefix(verb)).map(str::to_owned);
+    let names = |line: String| {
+        line.split('#')
+            .next()
+            .unwrap_or_default()
+            .split_ascii_whitespace()
+            .map(|name| name.trim_matches(['"', '\'']).to_owned())
+            .collect::<Vec<_>>()
+    };
+    expanded(text, "$(", ")").lines().filter_map(rest).flat_map(names).collect()
 }
 
 /// Returns a script of package.json with those that run before and after it.

@@ -111,8 +111,12 @@ fn is_own_file(line: &CommandLine) -> bool {
     let runs = |program: &&StartedProgram| program.role() != ProgramRole::Wrapper;
     let mut programs = line.programs.iter().filter(runs);
     let (Some(program), None) = (programs.next(), programs.next()) else { return false };
-    line.open_words.is_empty()
-        && matches!(program.starts.as_slice(), [StartTarget::File(path)] if is_own(path))
+    let mut starts = program
+        .starts
+        .iter()
+        .filter(|start| !matches!(start, StartTarget::Environment(path) if is_own(path)));
+    let is_file = matches!(starts.next(), Some(StartTarget::File(path)) if is_own(path));
+    line.open_words.is_empty() && is_file && starts.next().is_none()
 }
 
 fn is_own(path: &PathText) -> bool {
