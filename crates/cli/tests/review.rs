@@ -367,7 +367,7 @@ fn an_update_with_a_danger_finding_is_shown_and_stays_refused() {
     // A denied plugin is decided.
     let (exit, result, text) = at_a_terminal(&home, &["review", "plugins"], "deny\n");
     assert_eq!(exit, 0, "{result}{text}");
-    assert_eq!(verdicts(&home)["bad"].1, ["policy/denied"]);
+    assert!(verdicts(&home)["bad"].1.contains(&"policy/denied".to_owned()));
     assert_eq!(code(&home.run(&["review", "plugins"])), 0);
 }
 
