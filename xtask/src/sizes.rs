@@ -42,7 +42,10 @@ pub(crate) fn check() -> Result<Outcome> {
         };
         say(&format!("{name:<14} {lines:>7} of {budget:>7}"));
         if lines > budget {
-            wrong.push(format!("`{name}` has {lines} lines of source, {} over its budget", lines - budget));
+            wrong.push(format!(
+                "`{name}` has {lines} lines of source, {} over its budget",
+                lines.saturating_sub(*budget)
+            ));
         }
     }
     wrong.extend(budgets.keys().map(|name| format!("the budget `{name}` is not a crate of this workspace")));

@@ -1,6 +1,6 @@
 //! The faults of a settings text, with their places.
 
-use plugward_types::{LineEnds, LineIndex};
+use plugward_types::{LineEnds, LineIndex, Part};
 
 /// The place of a value or fault: a file label, and a line and column from 1.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +100,7 @@ pub(crate) fn place(label: &str, text: &str, at: usize) -> (ValueOrigin, String)
     // TOML ends a line at LF or CR LF only.
     let index = LineIndex::new(text.as_bytes(), LineEnds::Lf);
     let place = index.line_column(at);
-    let line = text.get(index.range(place.line)).unwrap_or_default().trim_end_matches(['\n', '\r']);
+    let line = text.part(index.range(place.line)).trim_end_matches(['\n', '\r']);
     let origin = ValueOrigin { file: label.to_owned(), line: place.line, column: place.column };
     (origin, line.to_owned())
 }

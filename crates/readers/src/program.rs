@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::interner::Interner;
 use crate::resolve::{Event, resolve};
 
@@ -279,7 +281,7 @@ impl Program {
     #[must_use]
     pub fn items(&self, list: List) -> &[NodeId] {
         let start = list.start as usize;
-        self.operands.get(start..start + list.len as usize).unwrap_or_default()
+        self.operands.part(start..start + list.len as usize)
     }
 
     /// Returns a function of the file.

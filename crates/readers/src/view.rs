@@ -173,12 +173,9 @@ impl SourceMap {
         let last = self.find(last_byte);
         let from = self.below(first, start).0;
         let to = self.below(last, last_byte).1;
-        let how = self
-            .segs
-            .get(first..=last)
-            .unwrap_or_default()
-            .iter()
-            .fold(Obfuscations::NONE, |sum, seg| sum.and(seg.how));
+        // The map of an empty view has no segments.
+        let segs = self.segs.iter().take(last.saturating_add(1)).skip(first);
+        let how = segs.fold(Obfuscations::NONE, |sum, seg| sum.and(seg.how));
         (from as usize, (to.max(from)) as usize, how)
     }
 

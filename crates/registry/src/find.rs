@@ -1,7 +1,7 @@
 //! Finds the file for a command name. Nothing is started.
 
 use plugward_policy::{ChecksumAlgorithm, CommandRules, RunRule};
-use plugward_types::Digest;
+use plugward_types::{Digest, Part};
 
 use crate::error::{RegistryError, RegistryErrorKind};
 use crate::host::CommandHost;
@@ -140,7 +140,7 @@ impl CommandHost<'_> {
         let mut receipts = None;
         let mut no_binary = None;
         for count in (1..=count).rev() {
-            let words = words.get(..count).unwrap_or_default();
+            let words = words.part(..count);
             let (name, joined) = (words.join(" "), words.join("-"));
             let entry = registry
                 .and_then(|registry| registry.named(&name))
@@ -179,7 +179,7 @@ impl CommandHost<'_> {
                 return self.verify(found, handle.into_std(), None);
             }
         }
-        let name = words.get(..count.max(1)).unwrap_or_default().join(" ");
+        let name = words.head(count.max(1)).join(" ");
         let reason = if let Some(entry) = no_binary {
             self.no_binary(entry)
         } else {
@@ -248,7 +248,7 @@ impl CommandHost<'_> {
         } else if let Some(reason) = (self.revoked)(&id, &digests.sha256) {
             RegistryErrorKind::Revoked { id, reason }
         } else if let (PinnedChecksum::Differs, Some(expected)) = (found.checksum, rules.checksum) {
-            let actual = digests.of(expected.algorithm);
+            let actual = digests.of(expected.algorithm).unwrap_or_else(|| "unknown".to_owned());
             RegistryErrorKind::Checksum { id, expected, actual, intact: false }
         } else {
             found.handle = Some(handle);

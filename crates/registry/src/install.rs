@@ -285,7 +285,7 @@ impl CommandStore {
                 return Err(pinned(&what.receipt.name, pin, binary));
             }
             let (id, expected) = (what.receipt.id.clone(), pin.clone());
-            let actual = digests.of(pin.algorithm);
+            let actual = digests.of(pin.algorithm).unwrap_or_else(|| "unknown".to_owned());
             return Err(RegistryErrorKind::Checksum { id, expected, actual, intact: true }.into());
         }
         not_revoked(what.host, &what.receipt.id, &digests.sha256)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use plugward_manifest::json::{self, JsonNode, JsonValue, ParseLimits};
 use plugward_manifest::{SurfaceKind, read_jp_entry};
 use plugward_types::escape::line;
-use plugward_types::{Digest, hex};
+use plugward_types::{Digest, Part, hex};
 
 use crate::download::SourceUrl;
 use crate::error::{RegistryError, RegistryErrorKind};
@@ -163,7 +163,7 @@ impl Registry {
         for member in plugins {
             let (name, node) = (member.key(), member.node());
             let id = node.get("id").and_then(JsonNode::as_str).unwrap_or_default();
-            let text = bytes.get(node.span().start..node.span().end).unwrap_or_default();
+            let text = bytes.part(node.span().start..node.span().end);
             let entry = match entry(name, node, text, url) {
                 // With two entries of one id, a setting for that id would apply to either plugin.
                 Ok(_) if ids.get(id).is_some_and(|count| *count > 1) => {

@@ -72,17 +72,20 @@ impl FileHasher {
 }
 
 impl FileDigests {
-    /// Returns the digest that a checksum is compared with.
-    pub(crate) fn of(&self, algorithm: ChecksumAlgorithm) -> String {
+    /// Returns the digest that a checksum is compared with; `None` if the file was read for another checksum.
+    pub(crate) fn of(&self, algorithm: ChecksumAlgorithm) -> Option<String> {
         match algorithm {
-            ChecksumAlgorithm::Sha256 => self.sha256.hex(),
-            ChecksumAlgorithm::Sha1 => self.sha1.clone().unwrap_or_default(),
+            ChecksumAlgorithm::Sha256 => Some(self.sha256.hex()),
+            ChecksumAlgorithm::Sha1 => self.sha1.clone(),
         }
     }
 
     /// Compares the digests with the user's checksum, in any case of its digits.
     pub(crate) fn compare(&self, checksum: Option<&Checksum>) -> PinnedChecksum {
-        let is_same = |checksum: &Checksum| self.of(checksum.algorithm).eq_ignore_ascii_case(&checksum.value);
+        // A digest that was not computed is equal to no checksum.
+        let is_same = |checksum: &Checksum| {
+            self.of(checksum.algorithm).is_some_and(|digest| digest.eq_ignore_ascii_case(&checksum.value))
+        };
         match checksum {
             None => PinnedChecksum::None,
             Some(checksum) if is_same(checksum) => PinnedChecksum::Same,

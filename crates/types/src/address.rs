@@ -4,6 +4,7 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::borrow::Cow;
 
+use crate::Part;
 use crate::hex;
 
 /// A text that a host takes for a URL, read as browsers and Node read it.
@@ -59,11 +60,11 @@ impl Address {
         let text = if has_removed { Cow::Owned(text.replace(is_removed, "")) } else { Cow::Borrowed(text) };
         let Some((scheme, rest)) = split_scheme(&text) else { return Self::Other };
         let mut parts = AddressParts { scheme, is_well_formed: true, ..AddressParts::default() };
-        let rest = rest.split(['?', '#']).next().unwrap_or_default();
+        let rest = rest.split(['?', '#']).next().unwrap_or(rest);
         let is_slash = parts.slash();
         let slashes = rest.len() - rest.trim_start_matches(is_slash).len();
         let needs_host = parts.default_port().is_some();
-        let after = rest.get(if needs_host { slashes } else { slashes.min(2) }..).unwrap_or_default();
+        let after = rest.part(if needs_host { slashes } else { slashes.min(2) }..);
         let end = after.find(is_slash).unwrap_or(after.len());
         let (authority, path) = after.split_at_checked(end).unwrap_or_default();
         let is_file = parts.scheme == "file";

@@ -63,6 +63,20 @@ pub fn decode_pair(pair: &[u8]) -> Option<u8> {
     Some((value(high)? << 4) | value(low)?)
 }
 
+/// Decodes the `%41` at the start of a text.
+///
+/// # Examples
+/// ```
+/// use plugward_types::hex;
+///
+/// assert_eq!(hex::percent(b"%41BC"), Some(b'A'));
+/// assert_eq!(hex::percent(b"%4"), None);
+/// ```
+#[must_use]
+pub fn percent(text: &[u8]) -> Option<u8> {
+    decode_pair(text.strip_prefix(b"%")?.get(..2)?)
+}
+
 /// Decodes digits of either case, with ASCII whitespace anywhere between them.
 ///
 /// Returns `None` if the number of digits is odd or another byte occurs.

@@ -4,6 +4,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::Part;
 use crate::{ParseError, ParseErrorKind};
 
 const WHAT: &str = "plugin id";
@@ -52,19 +53,19 @@ impl PluginId {
     /// Returns the dialect, such as `claude` or `hyperagent`.
     #[must_use]
     pub fn dialect(&self) -> &str {
-        self.text.get(..self.colon).unwrap_or_default()
+        self.text.part(..self.colon)
     }
 
     /// Returns the name that the manifest states.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.text.get(self.colon + 1..self.at).unwrap_or_default()
+        self.text.part(self.colon + 1..self.at)
     }
 
     /// Returns the marketplace or directory of origin.
     #[must_use]
     pub fn source(&self) -> &str {
-        self.text.get(self.at + 1..).unwrap_or_default()
+        self.text.part(self.at + 1..)
     }
 
     /// Returns the id as text.

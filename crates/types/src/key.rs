@@ -4,6 +4,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::Part;
 use crate::{ParseError, ParseErrorKind, PluginId};
 
 const PLACED: &str = "path:";
@@ -175,7 +176,7 @@ impl InstalledId {
     /// Returns the part before the `@`.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.split('@').next().unwrap_or_default()
+        self.0.split('@').next().unwrap_or(&self.0)
     }
 
     /// Returns the marketplace, if the id has one.
@@ -245,7 +246,7 @@ impl PlacePath {
     /// Returns the last part; empty for the root of the file system.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or_default()
+        self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
     /// Returns the directory above, or `None` for the root of the file system.
@@ -327,13 +328,13 @@ impl CalledName {
     /// Returns the dialect.
     #[must_use]
     pub fn dialect(&self) -> &str {
-        self.text.get(..self.colon).unwrap_or_default()
+        self.text.part(..self.colon)
     }
 
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.text.get(self.colon + 1..).unwrap_or_default()
+        self.text.part(self.colon + 1..)
     }
 
     /// Returns both parts as text.

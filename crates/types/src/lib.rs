@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+pub mod base64;
 mod behavior;
 mod digest;
 mod error;
@@ -10,8 +11,10 @@ pub mod hex;
 mod id;
 mod key;
 mod lines;
+mod part;
 mod rule;
 mod time;
+pub mod word_list;
 
 pub use address::{Address, AddressParts};
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};
@@ -21,5 +24,6 @@ pub use finding::{Finding, Obfuscation, Severity, Span};
 pub use id::PluginId;
 pub use key::{CalledName, HostName, InstalledId, PlacePath, PluginKey};
 pub use lines::{LineColumn, LineEnds, LineIndex, code_points};
+pub use part::Part;
 pub use rule::RuleId;
 pub use time::Timestamp;

@@ -3,6 +3,8 @@
 
 use core::ops::Range;
 
+use crate::Part;
+
 /// A line and a column, both from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers; a third would be another type")]
@@ -76,7 +78,7 @@ impl<'a> LineIndex<'a> {
     pub fn line_column(&self, offset: usize) -> LineColumn {
         let offset = offset.min(self.text.len());
         let line = self.line(offset);
-        let before = self.text.get(self.range(line).start..offset).unwrap_or_default();
+        let before = self.text.part(self.range(line).start..offset);
         LineColumn { line, column: u32::try_from(code_points(before) + 1).unwrap_or(u32::MAX) }
     }
 

@@ -35,7 +35,7 @@ impl RuleId {
     /// Returns the part before the slash.
     #[must_use]
     pub fn family(&self) -> &str {
-        self.0.split('/').next().unwrap_or_default()
+        self.0.split('/').next().unwrap_or(&self.0)
     }
 }
 

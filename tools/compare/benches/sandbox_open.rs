@@ -122,7 +122,7 @@ mod linux {
             let path = &path;
             things.push((way.name, Box::new(move || drop(black_box((way.open)(path).unwrap())))));
         }
-        things.push((AGAIN, Box::new(|| drop(black_box(seen.open().unwrap())))));
+        things.push((AGAIN, Box::new(|| drop(black_box(common::opened(&seen).unwrap())))));
         let times = interleaved(&mut things, ROUNDS, CALLS);
         table(&format!("one open and close, depth {depth}"), &times, FLOOR);
         let ratio = |one: &str, other: &str| ratio(&times, one, other);

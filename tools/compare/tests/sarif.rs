@@ -4,7 +4,7 @@
     clippy::disallowed_types,
     reason = "a test starts programs and reads the project's own files"
 )]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot set up must stop")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up must stop")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

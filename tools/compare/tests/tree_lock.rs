@@ -1,7 +1,6 @@
 //! For plain files, `merkle_hash` has to agree on "changed or not", for every change and for none.
 #![expect(
     clippy::disallowed_methods,
-    clippy::disallowed_types,
     clippy::unwrap_used,
     reason = "a test builds directories, and stops if it cannot"
 )]

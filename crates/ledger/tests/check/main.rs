@@ -102,7 +102,7 @@ impl Fold for Counter {
 
     fn restore(&mut self, state: &RecordValue) -> Option<()> {
         self.notes = state.get("notes")?.as_number()?;
-        self.last = state.get("last")?.as_text()?.to_owned();
+        state.get("last")?.as_text()?.clone_into(&mut self.last);
         Some(())
     }
 

@@ -122,7 +122,7 @@ impl MatchCache for ScanPack {
     }
 }
 
-/// Returns the key of a record that is no record of the scanner. `what` names its kind.
+/// Returns the key of a record that another part than the scanner stores. `what` names its kind.
 pub(crate) fn record_key(what: &str, parts: &[&[u8]]) -> Digest {
     let mut text = format!("plugward-record/1 {what} {}", env!("CARGO_PKG_VERSION")).into_bytes();
     for part in parts {

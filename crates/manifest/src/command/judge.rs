@@ -6,6 +6,7 @@ use plugward_commands::{
     CommandError, CommandLimits, CommandLine, CommandWord, PackagePrecision, PathText, ProgramRole,
     StartTarget, StartedProgram, WordPart, base_name, is_downloader, read_argv, read_script,
 };
+use plugward_types::Part;
 
 use super::context::{CommandAnalysis, CommandContext, CommandPart, ROOT};
 use crate::surface::Coverage;
@@ -105,7 +106,7 @@ impl Judge<'_> {
         let mut rest = self.line.programs.as_slice();
         while let Some((program, after)) = rest.split_first() {
             let count = after.iter().take_while(|next| next.depth > program.depth).count();
-            let behind = after.get(..count).unwrap_or_default();
+            let behind = after.part(..count);
             rest = after;
             if program.is_wrapped {
                 continue;
@@ -158,7 +159,7 @@ impl Judge<'_> {
         let line = file.and_then(|file| file.bytes.strip_prefix(b"#!")).map(|rest| {
             // 128 bytes are enough for an interpreter and its option, and the text goes into a message.
             let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-            String::from_utf8_lossy(rest.get(..end.min(128)).unwrap_or_default()).trim().to_owned()
+            String::from_utf8_lossy(rest.part(..end.min(128))).trim().to_owned()
         });
         if let (Coverage::Covered, Some(line)) = (verdict.coverage, line) {
             verdict.coverage = Coverage::ScriptInterpreterUncovered;

@@ -11,39 +11,14 @@ use crate::surface::{Coverage, ManifestLayer, Origin, SurfaceFact, SurfaceItem, 
 
 const FILE: &str = ".codex-plugin/plugin.json";
 
-const KEYS: &[&str] = &[
-    "$schema",
-    "apps",
-    "author",
-    "description",
-    "homepage",
-    "hooks",
-    "interface",
-    "keywords",
-    "license",
-    "mcpServers",
-    "name",
-    "repository",
-    "skills",
-    "version",
+const KEYS: &[&str] = plugward_types::words![
+    "$schema apps author description homepage hooks interface keywords license mcpServers name repository",
+    "skills version",
 ];
 
-const INTERFACE: &[&str] = &[
-    "brandColor",
-    "capabilities",
-    "category",
-    "composerIcon",
-    "defaultPrompt",
-    "developerName",
-    "displayName",
-    "logo",
-    "logoDark",
-    "longDescription",
-    "privacyPolicyURL",
-    "screenshots",
-    "shortDescription",
-    "termsOfServiceURL",
-    "websiteURL",
+const INTERFACE: &[&str] = plugward_types::words![
+    "brandColor capabilities category composerIcon defaultPrompt developerName displayName logo logoDark",
+    "longDescription privacyPolicyURL screenshots shortDescription termsOfServiceURL websiteURL",
 ];
 
 /// The mark of files that were read as apps; a file can also be read for another purpose.

@@ -11,23 +11,9 @@ use crate::surface::{ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKin
 
 const FILE: &str = "gemini-extension.json";
 
-const KEYS: &[&str] = &[
-    "$schema",
-    "author",
-    "contextFileName",
-    "description",
-    "excludeTools",
-    "homepage",
-    "keywords",
-    "license",
-    "mcpServers",
-    "migratedTo",
-    "name",
-    "plan",
-    "repository",
-    "settings",
-    "themes",
-    "version",
+const KEYS: &[&str] = plugward_types::words![
+    "$schema author contextFileName description excludeTools homepage keywords license mcpServers migratedTo",
+    "name plan repository settings themes version",
 ];
 
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {

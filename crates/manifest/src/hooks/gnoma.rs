@@ -9,19 +9,8 @@ use crate::reader::{Document, Reader, Requirement};
 use crate::surface::commands::StartDirectory;
 use crate::surface::{Coverage, SurfaceFact, SurfaceItem, SurfaceKind};
 
-const HOOK: &[&str] = &[
-    "args",
-    "env",
-    "event",
-    "exec",
-    "fail_open",
-    "name",
-    "on_failure",
-    "phase",
-    "priority",
-    "timeout",
-    "tool_pattern",
-    "type",
+const HOOK: &[&str] = plugward_types::words![
+    "args env event exec fail_open name on_failure phase priority timeout tool_pattern type",
 ];
 
 /// Reads the list of hooks; an error in one hook does not affect the others.

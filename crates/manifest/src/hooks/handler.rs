@@ -79,22 +79,10 @@ impl Reader<'_> {
                 None => {}
             }
         }
-        let read = [
-            "type",
-            "timeout",
-            "shell",
-            "if",
-            "command",
-            "args",
-            "prompt",
-            "message",
-            "suggestion",
-            "url",
-            "matcher",
-            "event",
-            "enabled",
+        let read: &[&str] = plugward_types::words![
+            "type timeout shell if command args prompt message suggestion url matcher event enabled",
         ];
-        keep_rest(&mut item, node, &read);
+        keep_rest(&mut item, node, read);
         self.case_variants(doc, members);
         match kind.as_str() {
             "command" => self.command_handler(doc, node, item),

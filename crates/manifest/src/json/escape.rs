@@ -1,6 +1,8 @@
 //! Decodes the escapes of a string.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+use plugward_types::Part;
+
 use super::JsonSyntaxError;
 
 /// The result of decoding a string.
@@ -17,9 +19,9 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
     let mut half = None;
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
-        out.push_str(rest.get(..at).unwrap_or_default());
+        out.push_str(rest.part(..at));
         let offset = raw.len() - rest.len() + at;
-        let escape = rest.get(at + 1..).unwrap_or_default();
+        let escape = rest.part(at + 1..);
         let plain = match escape.as_bytes().first() {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
@@ -37,13 +39,13 @@ pub(super) fn unescape(raw: &str) -> Unescaped {
                     half = half.or(Some(offset));
                 }
                 out.push(character.unwrap_or('\u{fffd}'));
-                rest = escape.get(length..).unwrap_or_default();
+                rest = escape.part(length..);
                 continue;
             }
             _ => return Unescaped::Bad(JsonSyntaxError::BadEscape, offset),
         };
         out.push(plain);
-        rest = escape.get(1..).unwrap_or_default();
+        rest = escape.part(1..);
     }
     out.push_str(rest);
     match half {

@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::hash::RandomState;
 
-use plugward_types::Span;
+use plugward_types::{Part, Span};
 
 use super::escape::{Unescaped, unescape};
 use super::key_table::KeyTable;
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
             match step {
                 PathStep::Index(index) => push_step(&mut pointer, &index.to_string()),
                 PathStep::Key { start, end } => {
-                    let raw = self.text.get(*start..*end).unwrap_or_default();
+                    let raw = self.text.part(*start..*end);
                     match unescape(raw) {
                         Unescaped::Text(key) | Unescaped::Half(key, _) => push_step(&mut pointer, &key),
                         Unescaped::Bad(..) => push_step(&mut pointer, raw),
@@ -203,7 +203,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn syntax_at(&mut self, syntax: JsonSyntaxError, at: usize) -> Stop {
-        let rest = self.text.get(at..).unwrap_or_default();
+        let rest = self.text.part(at..);
         let width = rest.chars().next().map_or(0, char::len_utf8);
         let span = Span::new(at, at + width);
         // The error that ends the parsing is always listed, even if the list is full.
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
             self.path.pop();
             let (key_start, key_end) = (narrow(key_start), narrow(key_end));
             let member = JsonMember { key, key_start, key_end, node };
-            let before = self.members.get(base..).unwrap_or_default();
+            let before = self.members.part(base..);
             match keys.first_of(before, &member.key, &self.hasher) {
                 // The file is refused for the duplicate key, so the second value is not needed.
                 Some(first) => self.duplicate(first, &member),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 /// A line and a column, both from 1. A column counts Unicode scalar values; CR, LF and CR LF end a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "two numbers; a third would be another type")]
@@ -31,7 +33,7 @@ struct Cursor<'a> {
 impl Cursor<'_> {
     fn to(&mut self, offset: usize) -> Position {
         let end = offset.min(self.bytes.len());
-        let visited = self.bytes.get(self.at..end).unwrap_or_default();
+        let visited = self.bytes.part(self.at..end);
         if visited.is_ascii() && !visited.contains(&b'\r') {
             self.plain(visited);
             self.at = end.max(self.at);
@@ -71,7 +73,7 @@ impl Cursor<'_> {
 
     /// Returns `true` if a lead byte is at most three bytes before a continuation byte.
     fn continues(&self, at: usize) -> bool {
-        let before = self.bytes.get(at.saturating_sub(3)..at).unwrap_or_default();
+        let before = self.bytes.part(at.saturating_sub(3)..at);
         before.iter().rev().find(|byte| !matches!(byte, 0x80..=0xBF)).is_some_and(|byte| *byte >= 0xC0)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use plugward_types::Span;
+use plugward_types::{Part, Span};
 
 use super::escape::{Unescaped, unescape};
 use super::parse::{Parser, Stop};
@@ -11,9 +11,9 @@ use super::{JsonErrorKind, JsonNumber, JsonSyntaxError, JsonValue};
 
 impl<'a> Parser<'a> {
     pub(super) fn word(&mut self) -> Result<JsonValue<'a>, Stop> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let rest = self.bytes.part(self.at..);
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        let word = rest.get(..length).unwrap_or_default();
+        let word = rest.part(..length);
         let value = match word {
             b"true" => JsonValue::Bool(true),
             b"false" => JsonValue::Bool(false),
@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
         if self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_')) {
             return Err(self.syntax(JsonSyntaxError::BadNumber));
         }
-        Ok(JsonNumber(self.text.get(start..self.at).unwrap_or_default()))
+        Ok(JsonNumber(self.text.part(start..self.at)))
     }
 
     /// Skips at least one digit.
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let mut escaped = false;
         loop {
-            self.skip(plain_run(self.bytes.get(self.at..).unwrap_or_default()));
+            self.skip(plain_run(self.bytes.part(self.at..)));
             match self.peek() {
                 Some(b'"') => break,
                 // The escape itself is checked by `unescape`; here only an escaped quote must not end the string.
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
                 None => return Err(self.syntax_at(JsonSyntaxError::UnclosedString, open)),
             }
         }
-        let raw = self.text.get(start..self.at).unwrap_or_default();
+        let raw = self.text.part(start..self.at);
         self.skip(1);
         // Most strings have no escapes and are borrowed from the file.
         let text = if escaped { self.unescaped(raw, start)? } else { Cow::Borrowed(raw) };

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use plugward_types::Part;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -20,7 +21,7 @@ pub fn parse_toml<'a>(bytes: &'a [u8], limits: &ParseLimits) -> Result<JsonNode<
         let span = error.span().unwrap_or_default();
         let kind = match error.message() {
             "duplicate key" => {
-                let key = text.get(span.clone()).unwrap_or_default();
+                let key = text.part(span.clone());
                 JsonErrorKind::DuplicateKey { key: key.chars().take(128).collect() }
             }
             message => JsonErrorKind::Toml { message: message.to_owned() },
@@ -48,7 +49,7 @@ fn node<'a>(
         DeValue::Boolean(value) => JsonValue::Bool(value),
         // No key of a hook is a date. As a number that is not an integer, a date is refused everywhere.
         DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) => {
-            JsonValue::Number(JsonNumber(text.get(span).unwrap_or_default().trim_start_matches('+')))
+            JsonValue::Number(JsonNumber(text.part(span).trim_start_matches('+')))
         }
         DeValue::Array(items) => {
             let inner = inner?;

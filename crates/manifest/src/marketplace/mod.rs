@@ -115,16 +115,8 @@ impl RefusedEntry {
 }
 
 /// The keys of an entry that decide what runs, besides the components.
-const RUNS: &[&str] = &[
-    "dependencies",
-    "headersHelper",
-    "mcp",
-    "mcp_servers",
-    "name",
-    "requirements",
-    "settings",
-    "strict",
-    "userConfig",
+const RUNS: &[&str] = plugward_types::words![
+    "dependencies headersHelper mcp mcp_servers name requirements settings strict userConfig",
 ];
 
 /// The entry of one plugin in a marketplace file, which is the second layer of its manifest.

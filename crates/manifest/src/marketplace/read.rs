@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::Span;
+use plugward_types::{Part, Span};
 
 use crate::dialects::Dialect;
 use crate::dialects::claude::{COMPONENTS, KEYS};
@@ -234,7 +234,7 @@ fn entry(
         strict,
         components: members.iter().any(|member| COMPONENTS.contains(&member.key())),
         category: node.get("category").and_then(JsonNode::as_str).map(ToOwned::to_owned),
-        raw: String::from_utf8_lossy(doc.bytes.get(span.start..span.end).unwrap_or_default()).into_owned(),
+        raw: String::from_utf8_lossy(doc.bytes.part(span.start..span.end)).into_owned(),
         canonical: text,
         file: doc.file.to_owned(),
         // Errors in the entry are later reported with pointers into the marketplace file.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::Span;
+use plugward_types::{Part, Span};
 
 use crate::dialects::Dialect;
 use crate::error::ManifestCode;
@@ -167,7 +167,7 @@ impl Reader<'_> {
 
     /// Refuses a path into a directory that the digest excludes, because no pin would cover the file.
     fn check_excluded(&mut self, doc: &Document<'_>, node: &JsonNode<'_>, path: &CleanPath) -> Option<()> {
-        let first = path.path.split('/').next().unwrap_or_default();
+        let first = path.path.split('/').next().unwrap_or(&path.path);
         if self.context.excluded.contains(&first) {
             let message = format!("expected a path that the digest covers, got one under `{first}`");
             self.error(doc, node.span(), ManifestCode::PathExcluded, message);
@@ -258,7 +258,7 @@ fn is_near(one: &[u8], two: &[u8]) -> bool {
         return false;
     }
     let head = one.iter().zip(two).take_while(|(a, b)| a == b).count();
-    let (one, two) = (one.get(head..).unwrap_or_default(), two.get(head..).unwrap_or_default());
+    let (one, two) = (one.part(head..), two.part(head..));
     let tail = one.iter().rev().zip(two.iter().rev()).take_while(|(a, b)| a == b).count();
     let left = (one.len().saturating_sub(tail), two.len().saturating_sub(tail));
     match left {

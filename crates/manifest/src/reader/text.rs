@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use plugward_types::Part;
 use plugward_types::escape;
 
 /// Text written by the author of a plugin.
@@ -49,7 +50,7 @@ pub(crate) fn escape(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most));
     for (count, (at, character)) in text.char_indices().enumerate() {
         if count == most {
-            let more = text.get(at..).unwrap_or_default().chars().count();
+            let more = text.part(at..).chars().count();
             out.push_str("… (");
             out.push_str(&more.to_string());
             out.push_str(" more)");

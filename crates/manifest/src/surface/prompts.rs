@@ -8,7 +8,7 @@ use crate::reader::{Document, Reader, Requirement};
 use crate::surface::commands::StartDirectory;
 use crate::surface::front_matter::front_matter;
 use crate::surface::{Coverage, ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
-use plugward_types::Span;
+use plugward_types::{Part, Span};
 
 /// The kind of a directory of prompts, which determines the files that count.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -242,19 +242,19 @@ fn markdown_shell(text: &str) -> Vec<ShellText> {
 /// Finds the inline marks of the body, which can span lines.
 fn inline_marks(text: &str, body: usize, found: &mut Vec<ShellText>) {
     let mut at = body;
-    let head = text.get(..body).unwrap_or_default().matches('\n').count();
+    let head = text.part(..body).matches('\n').count();
     let mut line = u32::try_from(head).unwrap_or(u32::MAX).saturating_add(1);
     while let Some(step) = text.get(at..).and_then(|rest| rest.find("!`")) {
         let mark = at + step;
-        let passed = text.get(at..mark).unwrap_or_default().matches('\n').count();
+        let passed = text.part(at..mark).matches('\n').count();
         line = line.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX));
         let before = text.get(..mark).and_then(|before| before.chars().next_back());
         let open = mark + 2;
-        let rest = text.get(open..).unwrap_or_default();
+        let rest = text.part(open..);
         let Some(end) = rest.find('`') else { return };
         // After a letter, digit or backtick, the exclamation mark is punctuation.
         if end > 0 && before.is_none_or(|before| !before.is_alphanumeric() && before != '`') {
-            let inner = rest.get(..end).unwrap_or_default();
+            let inner = rest.part(..end);
             found.push(ShellText { mark: "inline", text: inner.to_owned(), start: open, line, why: "" });
             let lines = inner.matches('\n').count();
             line = line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
@@ -272,9 +272,9 @@ fn toml_shell(text: &str) -> Vec<ShellText> {
     let mut line = 1_u32;
     while let Some(step) = text.get(at..).and_then(|rest| rest.find("!{")) {
         let open = at + step + 2;
-        let passed = text.get(at..open).unwrap_or_default();
+        let passed = text.part(at..open);
         line = line.saturating_add(u32::try_from(passed.matches('\n').count()).unwrap_or(u32::MAX));
-        let rest = text.get(open..).unwrap_or_default();
+        let rest = text.part(open..);
         let mut depth = 1_usize;
         let end = rest.char_indices().find(|(_, next)| {
             match next {
@@ -285,7 +285,7 @@ fn toml_shell(text: &str) -> Vec<ShellText> {
             depth == 0
         });
         let end = end.map_or(rest.len(), |(end, _)| end);
-        let inner = rest.get(..end).unwrap_or_default().to_owned();
+        let inner = rest.part(..end).to_owned();
         found.push(ShellText { mark: "braces", text: inner, start: open, line, why: "" });
         // A mark inside is text of the outer shell command and not a mark of its own.
         at = open + end;

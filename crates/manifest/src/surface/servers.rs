@@ -1,6 +1,6 @@
 //! Reads MCP servers, language servers and monitors.
 
-use plugward_types::Address;
+use plugward_types::{Address, Part};
 
 use crate::dialects::Dialect;
 use crate::error::ManifestCode;
@@ -12,19 +12,8 @@ use crate::surface::prompts::has_ending;
 use crate::surface::{Coverage, Origin, SurfaceFact, SurfaceItem, SurfaceKind};
 
 /// The keys of a server that are read on their own; the others are stored as written.
-const READ: &[&str] = &[
-    "args",
-    "command",
-    "cwd",
-    "env",
-    "headers",
-    "headersHelper",
-    "httpUrl",
-    "name",
-    "transport",
-    "type",
-    "url",
-];
+const READ: &[&str] =
+    plugward_types::words!["args command cwd env headers headersHelper httpUrl name transport type url",];
 
 /// The list of servers that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -381,7 +370,7 @@ pub(crate) fn note_variables(item: &mut SurfaceItem, value: &str, dialect: Diale
             .bytes()
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
             .count();
-        let name = inner.get(..length).unwrap_or_default();
+        let name = inner.part(..length);
         let named = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if named && !dialect.root_variables().contains(&name) {
             item.reads_env.push(name.to_owned());

@@ -1,6 +1,8 @@
 //! Reads single texts of YAML: keys, quoted and plain texts, block texts, and lists of words.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+use plugward_types::Part;
+
 /// One line, without its line break.
 #[derive(Clone, Copy)]
 pub(crate) struct Line {
@@ -41,7 +43,7 @@ impl<'a> Scanner<'a> {
         let mut lines = Vec::new();
         let mut at = start;
         // For YAML, a carriage return alone ends a line as well.
-        for raw in text.get(start..).unwrap_or_default().split_inclusive(['\n', '\r']) {
+        for raw in text.part(start..).split_inclusive(['\n', '\r']) {
             let content = raw.trim_end_matches(['\n', '\r']).len();
             if raw != "\n" || at == start || text.as_bytes().get(at - 1) != Some(&b'\r') {
                 lines.push(Line { start: at, end: at + content, number });
@@ -82,11 +84,11 @@ impl<'a> Scanner<'a> {
     }
 
     pub(crate) fn text(&self, start: usize, end: usize) -> &'a str {
-        self.text.get(start..end).unwrap_or_default()
+        self.text.part(start..end)
     }
 
     fn skip(&self, at: usize, end: usize, skipped: impl Fn(u8) -> bool) -> usize {
-        let rest = self.text.as_bytes().get(at..end).unwrap_or_default();
+        let rest = self.text.as_bytes().part(at..end);
         at + rest.iter().take_while(|byte| skipped(**byte)).count()
     }
 
@@ -149,7 +151,7 @@ impl<'a> Scanner<'a> {
         }
         let line = self.text(at, end);
         for (colon, _) in line.match_indices(':') {
-            let key = line.get(..colon).unwrap_or_default().trim_end();
+            let key = line.part(..colon).trim_end();
             let after = at + colon + 1;
             let known = matches!(key, "command" | "args" | "hooks" | "mcpServers");
             if known || after == end || matches!(self.byte(after), Some(b' ' | b'\t')) {
@@ -420,7 +422,7 @@ fn without_comment(text: &str) -> &str {
 
 /// Returns `true` for `|` and `>` with indicators and a comment, but not for a redirection.
 fn is_block_header(text: &str) -> bool {
-    let rest = without_comment(text).get(1..).unwrap_or_default();
+    let rest = without_comment(text).part(1..);
     rest.len() <= 2 && rest.bytes().all(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9'))
 }
 
@@ -441,7 +443,7 @@ fn decode(inner: &str, quote: u8) -> Option<String> {
                 out.truncate(kept);
                 let after = rest.as_str().trim_start();
                 let space = rest.as_str().len() - after.len();
-                let breaks = rest.as_str().get(..space).unwrap_or_default().matches('\n').count();
+                let breaks = rest.as_str().part(..space).matches('\n').count();
                 let breaks = breaks - usize::from(next == '\r' && rest.as_str().starts_with('\n'));
                 if breaks == 0 {
                     out.push(' ');

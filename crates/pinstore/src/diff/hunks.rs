@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
 // The unchanged lines around a change, as in `diff -u`.
@@ -81,12 +82,7 @@ pub(crate) fn hunks(old: Option<&[u8]>, new: Option<&[u8]>) -> Hunks {
     // Lines after the last change are its context only if no changed lines are omitted before them.
     let after = if more_removed == 0 && more_added == 0 { CONTEXT.min(tail) } else { 0 };
     let part = |lines: &[&'_ str], end: usize| -> Vec<String> {
-        lines
-            .get(from..end.saturating_add(after))
-            .unwrap_or_default()
-            .iter()
-            .map(|line| (*line).to_owned())
-            .collect()
+        lines.part(from..end.saturating_add(after)).iter().map(|line| (*line).to_owned()).collect()
     };
     let (old, new) = (part(&old, old_end), part(&new, new_end));
     Hunks::Text { hunks: compare(&old, &new, from), more_removed, more_added }
@@ -110,8 +106,8 @@ fn hunk(ops: &[DiffOp], old: &[String], new: &[String], from: usize) -> Hunk {
     let mut lines = Vec::new();
     for op in ops {
         let bare = |line: &String| line.strip_suffix('\n').unwrap_or(line).to_owned();
-        let gone = old.get(op.old_range()).unwrap_or_default().iter().map(bare);
-        let came = new.get(op.new_range()).unwrap_or_default().iter().map(bare);
+        let gone = old.part(op.old_range()).iter().map(bare);
+        let came = new.part(op.new_range()).iter().map(bare);
         match op.tag() {
             DiffTag::Equal => lines.extend(gone.map(HunkLine::Context)),
             DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {

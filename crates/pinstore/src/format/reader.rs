@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use plugward_types::{LineColumn, LineEnds, LineIndex, ParseError, Timestamp};
+use plugward_types::{LineColumn, LineEnds, LineIndex, ParseError, Part, Timestamp};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{FormatError, FormatErrorKind};
@@ -31,7 +31,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, FormatError> {
         return Err(FormatError::anywhere(FormatErrorKind::Empty));
     }
     core::str::from_utf8(bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let good = bytes.part(..error.valid_up_to());
         let lines = LineIndex::new(good, LineEnds::Lf);
         FormatError::at(place(&lines, good.len()), FormatErrorKind::Utf8)
     })

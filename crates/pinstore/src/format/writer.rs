@@ -7,7 +7,7 @@
 use core::fmt::Display;
 use std::collections::BTreeMap;
 
-use plugward_types::{CalledName, Digest, PluginKey, hex};
+use plugward_types::{CalledName, Digest, Part, PluginKey, hex};
 use sha2::{Digest as _, Sha256};
 
 use crate::format::model::{Counts, Format, Model, VERSION};
@@ -54,7 +54,7 @@ pub(crate) const REVOKED_KEYS: &[&str] =
 /// Returns the keys of an agreed state.
 pub(crate) fn agreed_keys(format: Format) -> &'static [&'static str] {
     match format {
-        Format::One | Format::Three => AGREED_KEYS.get(..AGREED_KEYS_OF_THREE).unwrap_or_default(),
+        Format::One | Format::Three => AGREED_KEYS.part(..AGREED_KEYS_OF_THREE),
         Format::Four => AGREED_KEYS,
     }
 }
@@ -80,7 +80,7 @@ impl Block {
     /// Returns the check value of the entry.
     pub(crate) fn check(&self) -> String {
         let digest = Sha256::new().chain_update(DOMAIN).chain_update(&self.head).chain_update(&self.tail);
-        hex::encode(digest.finalize().get(..CHECK_BYTES).unwrap_or_default())
+        hex::encode(digest.finalize().part(..CHECK_BYTES))
     }
 
     fn write(&self, out: &mut String) {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use plugward_types::Part;
 use toml::de::DeTable;
 
 use super::read::{LayerReader, syntax_faults};
@@ -35,7 +36,7 @@ fn one(reader: &mut LayerReader<'_>, row: &str, range: Range<usize>) {
     };
     // The blanks stay, so that the offsets are those of the typed text.
     let blanks = value.len().saturating_sub(value.trim_start().len());
-    let blanks = value.get(..blanks).unwrap_or_default();
+    let blanks = value.part(..blanks);
     let quoted = format!("{key}={blanks}{}", toml::Value::from(value.trim()));
     match DeTable::parse(&quoted) {
         Ok(table) => reader.document(table.get_ref()),

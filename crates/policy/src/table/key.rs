@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use plugward_types::PluginKey;
+use plugward_types::{Part, PluginKey};
 use toml::de::{DeTable, DeValue};
 
 use super::{SettingId, SettingKind};
@@ -95,7 +95,7 @@ impl SettingKey {
                 name.clone_from(part);
             }
             if id.rule().path.len() == depth.saturating_add(1) {
-                let leaf = parts.get(depth.saturating_add(1)..).unwrap_or_default().to_vec();
+                let leaf = parts.part(depth.saturating_add(1)..).to_vec();
                 if let (Some(word), false) = (leaf.first(), id.takes_path()) {
                     return Err(unknown(word, &[]));
                 }
@@ -185,9 +185,9 @@ pub(crate) fn matching<'r>(
         |id: &SettingId| id.rule().path.get(depth).is_some_and(|part| *part == word || is_placeholder(part));
     // Rules with a common start are next to each other, so a slice holds all of them.
     let start = rules.iter().position(fits).ok_or_else(|| unknown(word, &names(rules, depth)))?;
-    let found = rules.get(start..).unwrap_or_default();
+    let found = rules.part(start..);
     let end = found.iter().position(|id| !fits(id)).unwrap_or(found.len());
-    Ok(found.get(..end).unwrap_or_default())
+    Ok(found.part(..end))
 }
 
 fn names(rules: &[SettingId], depth: usize) -> Vec<&'static str> {

@@ -1,5 +1,7 @@
 //! Calls: resolves the callee, binds the arguments and determines the result.
 
+use plugward_types::Part;
+
 use super::constant::Constant;
 use super::facts::Item;
 use super::function::MOST_ARGUMENTS;
@@ -267,7 +269,7 @@ impl Machine<'_, '_> {
         let is_own =
             atoms.iter().any(|atom| matches!(*atom, Atom::Name(name) if self.is_receiver_of_its_own(name)));
         let by = if is_own { b"" } else { by };
-        let rest = arguments.get(1..).unwrap_or_default();
+        let rest = arguments.rest(1);
         match by {
             b"call" => Some(self.invoke_all(place.inner(), function, rest)),
             b"apply" => {
@@ -322,12 +324,11 @@ impl Machine<'_, '_> {
             let object = place.object.map(|object| self.value(object)).filter(|_| place.depth == 0);
             let first = arguments.first().map_or(OPEN, |first| first.value);
             let function = object.filter(|_| place.depth > 0).unwrap_or(first);
-            let rest = arguments.get(1..).unwrap_or_default();
-            let rest =
-                if by == 1 { self.listed(rest.first()) } else { rest.get(1..).unwrap_or_default().to_vec() };
+            let rest = arguments.rest(1);
+            let rest = if by == 1 { self.listed(rest.first()) } else { rest.rest(1).to_vec() };
             return Some(self.invoke_all(place.inner(), function, &rest));
         }
-        let rest = arguments.get(1..).unwrap_or_default();
+        let rest = arguments.rest(1);
         let rest = if by == 1 { self.listed(rest.first()) } else { rest.to_vec() };
         let result = self.invoke(place.inner(), Atom::Name(parent), &rest);
         Some(if by == 2 { self.one(Atom::Name(parent)) } else { result })

@@ -1,4 +1,9 @@
 //! Constant folding: functions and methods of the languages, applied to constants.
+//!
+//! `None` means that the result is not known. The value is then open, and a rule that needs a constant does not match
+//! it. A wrong constant would be worse than none: it could hide the text that the program builds.
+
+use plugward_types::{Part, base64, hex};
 
 use super::constant::{ConstantValue, LONGEST};
 use super::{Language, decode};
@@ -143,11 +148,11 @@ fn split(bytes: &[u8], by: Option<&[u8]>) -> ConstantValue {
             let mut from = 0_usize;
             for at in memchr::memmem::find_iter(bytes, by) {
                 if at >= from {
-                    parts.push(bytes.get(from..at).unwrap_or_default().to_vec());
+                    parts.push(bytes.part(from..at).to_vec());
                     from = at + by.len();
                 }
             }
-            parts.push(bytes.get(from..).unwrap_or_default().to_vec());
+            parts.push(bytes.part(from..).to_vec());
             parts
         }
         None => {
@@ -179,8 +184,8 @@ fn decoded(bytes: &[u8], encoding: &[u8]) -> Option<(Vec<u8>, Obfuscations)> {
     let name: Vec<u8> =
         encoding.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     Some(match name.as_slice() {
-        b"base64" | b"base64url" | b"b64" | b"base64codec" => (decode::base64(bytes)?, Obfuscations::DECODE),
-        b"hex" | b"hexcodec" => (decode::hex(bytes)?, Obfuscations::DECODE),
+        b"base64" | b"base64url" | b"b64" | b"base64codec" => (base64::decode(bytes)?, Obfuscations::DECODE),
+        b"hex" | b"hexcodec" => (hex::decode(bytes)?, Obfuscations::DECODE),
         b"rot13" => (decode::rot13(bytes), Obfuscations::DECODE),
         b"utf8" | b"ascii" | b"latin1" | b"binary" | b"utf" | b"iso88591" | b"ucs2" => {
             (bytes.to_vec(), Obfuscations::NONE)
@@ -212,8 +217,8 @@ fn function_of_javascript(
     match path {
         "String" | "String.raw" => Some((ConstantValue::Text(shown(first?)?), Obfuscations::NONE)),
         "String.fromCharCode" | "String.fromCodePoint" => Some((codes(arguments)?, Obfuscations::FOLD)),
-        "atob" => decoded_text(decode::base64(bytes?)?),
-        "btoa" => Some((ConstantValue::Text(decode::to_base64(bytes?)), Obfuscations::FOLD)),
+        "atob" => decoded_text(base64::decode(bytes?)?),
+        "btoa" => Some((ConstantValue::Text(base64::encode(bytes?).into_bytes()), Obfuscations::FOLD)),
         "decodeURI" | "decodeURIComponent" | "unescape" => decoded_text(decode::percent(bytes?)),
         "Buffer.from" | "@buffer.Buffer.from" | "Buffer" => match (first?, arguments.get(1).and_then(text)) {
             (ConstantValue::Text(bytes), Some(encoding)) => {
@@ -261,13 +266,13 @@ fn function_of_python(
         | "bytearray.fromhex"
         | "@binascii.unhexlify"
         | "@binascii.a2b_hex"
-        | "@base64.b16decode" => decoded_text(decode::hex(bytes?)),
+        | "@base64.b16decode" => decoded_text(hex::decode(bytes?)),
         "@base64.b64decode"
         | "@base64.standard_b64decode"
         | "@base64.urlsafe_b64decode"
         | "@base64.decodebytes"
-        | "@binascii.a2b_base64" => decoded_text(decode::base64(bytes?)),
-        "@base64.b32decode" => decoded_text(decode::base32(bytes?)),
+        | "@binascii.a2b_base64" => decoded_text(base64::decode(bytes?)),
+        "@base64.b32decode" => decoded_text(base64::decode32(bytes?)),
         "@codecs.decode" | "@codecs.encode" => {
             let (bytes, how) = decoded(bytes?, text(arguments.get(1)?)?)?;
             Some((ConstantValue::Text(bytes), how))

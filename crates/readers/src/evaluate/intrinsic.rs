@@ -1,5 +1,7 @@
 //! Intrinsics: functions of the languages that pass values on, such as `getattr`, `Object.assign` and `map`.
 
+use plugward_types::Part;
+
 use super::call::CallSite;
 use super::constant::ConstantValue;
 use super::facts::Addition;
@@ -397,7 +399,7 @@ impl Machine<'_, '_> {
         first: Value,
         arguments: &[Argument],
     ) -> Option<Value> {
-        let rest = arguments.get(1..).unwrap_or_default();
+        let rest = arguments.rest(1);
         Some(match intrinsic {
             Intrinsic::Collect => {
                 for argument in arguments {
@@ -462,7 +464,7 @@ impl Machine<'_, '_> {
             value = self.entry(value, key, how);
         }
         if intrinsic == Intrinsic::MemberCaller {
-            return self.invoke_all(place.inner(), value, earlier.get(1..).unwrap_or_default());
+            return self.invoke_all(place.inner(), value, earlier.part(1..));
         }
         self.read_as(place.id, value, NameUse::Value)
     }

@@ -91,31 +91,10 @@ pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
 ];
 
 /// Methods of texts that return a text.
-const TEXT_METHODS: &[&[u8]] = &[
-    b"at",
-    b"charAt",
-    b"concat",
-    b"normalize",
-    b"padEnd",
-    b"padStart",
-    b"repeat",
-    b"replace",
-    b"replaceAll",
-    b"slice",
-    b"substr",
-    b"substring",
-    b"toLocaleLowerCase",
-    b"toLocaleUpperCase",
-    b"toLowerCase",
-    b"toString",
-    b"toUpperCase",
-    b"toWellFormed",
-    b"trim",
-    b"trimEnd",
-    b"trimLeft",
-    b"trimRight",
-    b"trimStart",
-    b"valueOf",
+const TEXT_METHODS: &[&[u8]] = plugward_types::byte_words![
+    "at charAt concat normalize padEnd padStart repeat replace replaceAll slice substr substring",
+    "toLocaleLowerCase toLocaleUpperCase toLowerCase toString toUpperCase toWellFormed trim trimEnd trimLeft",
+    "trimRight trimStart valueOf",
 ];
 
 /// Methods that return a text for every receiver, because only texts have them.

@@ -1,5 +1,7 @@
 //! Methods of texts, lists, records and functions.
 
+use plugward_types::Part;
+
 use super::call::CallSite;
 use super::constant::{Constant, ConstantValue};
 use super::facts::Addition;
@@ -186,7 +188,7 @@ impl Machine<'_, '_> {
     /// Calls the functions and names among the arguments. Functions get the first given value, or all of
     /// them.
     fn hand_on(&mut self, place: CallSite, given: &[Value], arguments: &[Argument]) -> Value {
-        let result = self.call_back(arguments.get(..1).unwrap_or_default(), given);
+        let result = self.call_back(arguments.part(..1), given);
         let given: Vec<Argument> = given
             .iter()
             .take(1)

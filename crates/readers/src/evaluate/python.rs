@@ -101,27 +101,9 @@ pub(super) const INTRINSICS: &[(&str, Intrinsic)] = &[
 ];
 
 /// Methods of texts and paths that return a text or a path.
-const TEXT_METHODS: &[&[u8]] = &[
-    b"absolute",
-    b"decode",
-    b"encode",
-    b"expanduser",
-    b"format",
-    b"join",
-    b"joinpath",
-    b"lower",
-    b"lstrip",
-    b"removeprefix",
-    b"removesuffix",
-    b"replace",
-    b"resolve",
-    b"rstrip",
-    b"strip",
-    b"swapcase",
-    b"translate",
-    b"upper",
-    b"with_name",
-    b"with_suffix",
+const TEXT_METHODS: &[&[u8]] = plugward_types::byte_words![
+    "absolute decode encode expanduser format join joinpath lower lstrip removeprefix removesuffix replace",
+    "resolve rstrip strip swapcase translate upper with_name with_suffix",
 ];
 
 pub(super) fn is_text_method(name: &[u8]) -> bool {

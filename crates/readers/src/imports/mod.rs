@@ -6,7 +6,7 @@ mod fold;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{LineEnds, LineIndex};
+use plugward_types::{LineEnds, LineIndex, Part};
 
 use crate::evaluate::{
     Analysis, Call, Constant, Evaluation, Language, Name, NamePart, NameUse, Round, Taint, Value, evaluate,
@@ -83,7 +83,7 @@ pub fn imports(language: Language, source: &[u8], path: &str) -> Vec<Import> {
     }
     for (start, end) in unsure.into_iter().take(MOST_UNSURE) {
         let (start, end) = (start as usize, end as usize);
-        let part = source.get(start..end).unwrap_or_default();
+        let part = source.part(start..end);
         for reading in readings(language, part, path) {
             collect(language, &reading, path, &lines, start, &mut found);
         }

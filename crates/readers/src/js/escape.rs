@@ -1,5 +1,7 @@
 //! Escapes of identifiers and strings.
 
+use plugward_types::{Part, hex};
+
 use crate::view::{Obfuscations, View};
 
 /// Returns the length of a `\u` escape in an identifier.
@@ -15,20 +17,10 @@ fn read_unicode(rest: &[u8]) -> Option<(u32, usize)> {
         let zeros = inner.iter().take_while(|byte| **byte == b'0').count();
         let rest = inner.get(zeros..)?;
         let len = rest.iter().take(9).position(|byte| *byte == b'}')?;
-        let value = if zeros > 0 && len == 0 { 0 } else { hex(rest.get(..len)?)? };
+        let value = if zeros > 0 && len == 0 { 0 } else { hex::number(rest.get(..len)?)? };
         return Some((value, len + zeros + 4));
     }
-    Some((hex(digits.get(..4)?)?, 6))
-}
-
-fn hex(digits: &[u8]) -> Option<u32> {
-    if digits.is_empty() {
-        return None;
-    }
-    digits.iter().try_fold(0_u32, |sum, digit| {
-        let value = char::from(*digit).to_digit(16)?;
-        sum.checked_mul(16)?.checked_add(value)
-    })
+    Some((hex::number(digits.get(..4)?)?, 6))
 }
 
 /// Decodes an identifier with escapes.
@@ -42,7 +34,7 @@ pub(super) fn decode_identifier(text: &[u8]) -> Vec<u8> {
         };
         match char {
             Some(char) => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
-            None => out.extend(rest.get(..len).unwrap_or_default()),
+            None => out.extend(rest.part(..len)),
         }
         at += len;
     }
@@ -58,7 +50,7 @@ struct DecodedEscape {
 /// Reads the escape at the start of a text, which begins with a backslash.
 fn read_escape(rest: &[u8]) -> DecodedEscape {
     let unit = |value: u32, len: usize| DecodedEscape { value: Some(value), len };
-    match rest.get(1..).unwrap_or_default() {
+    match rest.part(1..) {
         [b'\r', b'\n', ..] => DecodedEscape { value: None, len: 3 },
         [b'\n' | b'\r', ..] => DecodedEscape { value: None, len: 2 },
         [0xE2, 0x80, 0xA8 | 0xA9, ..] => DecodedEscape { value: None, len: 4 },
@@ -68,13 +60,13 @@ fn read_escape(rest: &[u8]) -> DecodedEscape {
         [b'b', ..] => unit(8, 2),
         [b'v', ..] => unit(11, 2),
         [b'f', ..] => unit(12, 2),
-        [b'x', digits @ ..] => match digits.get(..2).and_then(hex) {
+        [b'x', digits @ ..] => match digits.get(..2).and_then(hex::number) {
             Some(value) => unit(value, 4),
             None => unit(u32::from(b'x'), 2),
         },
         [b'u', ..] => read_pair(rest).map_or(unit(u32::from(b'u'), 2), |(value, len)| unit(value, len)),
         [b'0'..=b'7', ..] => {
-            let (value, len) = octal(rest.get(1..).unwrap_or_default());
+            let (value, len) = octal(rest.part(1..));
             unit(value, len + 1)
         }
         [other, ..] if other.is_ascii() => unit(u32::from(*other), 2),
@@ -119,7 +111,7 @@ pub(super) fn decode(body: &[u8], out: &mut Vec<u8>) -> bool {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        out.extend_from_slice(rest.get(..plain).unwrap_or_default());
+        out.extend_from_slice(rest.part(..plain));
         at += plain;
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let unit = read_escape(rest);
@@ -142,7 +134,7 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+        view.copy(rest.part(..plain), from + at, Obfuscations::NONE, 0);
         at += plain;
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let unit = read_escape(rest);

@@ -1,5 +1,7 @@
 //! Keywords, including contextual ones.
 
+use plugward_types::Part;
+
 /// The keywords by their first letter, in the order of [`Keyword`].
 macro_rules! keywords {
     ($($name:ident = $text:literal),* $(,)?) => {
@@ -62,7 +64,7 @@ impl Keyword {
         let (Some(start), Some(end)) = (STARTS.get(letter), STARTS.get(letter + 1)) else {
             return Self::None;
         };
-        let words = ALL.get(usize::from(*start)..usize::from(*end)).unwrap_or_default();
+        let words = ALL.part(usize::from(*start)..usize::from(*end));
         words.iter().find(|(_, text)| *text == word).map_or(Self::None, |(kw, _)| *kw)
     }
 }

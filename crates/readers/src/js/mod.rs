@@ -65,7 +65,7 @@ impl JsOptions {
     /// Returns the grammar for a file extension.
     #[must_use]
     pub fn for_path(path: &str) -> Self {
-        let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        let extension = path.rsplit('.').next().unwrap_or(path).to_ascii_lowercase();
         let (types, jsx) = match extension.as_str() {
             "ts" | "mts" | "cts" => (JsTypes::Erased, JsxTags::None),
             "tsx" => (JsTypes::Erased, JsxTags::Read),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use plugward_types::Part;
+
 use super::escape;
 use super::scan::Scanned;
 use super::token::{ESCAPED, Token, TokenKind};
@@ -29,7 +31,7 @@ pub(super) fn code(src: &[u8], tokens: &[Token]) -> View {
             copied.1 = end;
             continue;
         }
-        view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, Obfuscations::NONE, 0);
+        view.copy(src.part(copied.0..copied.1), copied.0, Obfuscations::NONE, 0);
         copied = (end, end);
         if apart {
             view.put(b" ", (start, start), Obfuscations::NONE, 0);
@@ -40,12 +42,12 @@ pub(super) fn code(src: &[u8], tokens: &[Token]) -> View {
             (TokenKind::Regex, _) => view.put(b"/./", (start, end), Obfuscations::NONE, 0),
             (kind, _) if kind.is_text() => view.put(mark(kind), (start, end), Obfuscations::NONE, 0),
             _ => {
-                let name = escape::decode_identifier(src.get(start..end).unwrap_or_default());
+                let name = escape::decode_identifier(src.part(start..end));
                 view.put(&name, (start, end), Obfuscations::ESCAPE, 0);
             }
         }
     }
-    view.copy(src.get(copied.0..copied.1).unwrap_or_default(), copied.0, Obfuscations::NONE, 0);
+    view.copy(src.part(copied.0..copied.1), copied.0, Obfuscations::NONE, 0);
     view
 }
 

@@ -1,5 +1,7 @@
 //! Numbers, strings and f-strings.
 
+use plugward_types::Part;
+
 use super::scan::{OpenBracket, Scanner};
 use super::token::{BYTES, ESCAPED, FORMATTED, RAW, SPEC, TokenKind};
 use crate::program::offset;
@@ -51,13 +53,12 @@ impl Scanner<'_> {
     /// Reads a string. `start` is the offset of its prefix, and the scanner is at its quote.
     pub(super) fn string(&mut self, start: usize) {
         let byte = self.ahead(0);
-        let flags =
-            self.source.get(start..self.at).unwrap_or_default().iter().map(|letter| match letter | 0x20 {
-                b'r' => RAW,
-                b'b' => BYTES,
-                b'f' | b't' => FORMATTED,
-                _ => 0,
-            });
+        let flags = self.source.part(start..self.at).iter().map(|letter| match letter | 0x20 {
+            b'r' => RAW,
+            b'b' => BYTES,
+            b'f' | b't' => FORMATTED,
+            _ => 0,
+        });
         // An empty string `''` is not the start of a triple-quoted one, which needs three quotes.
         let count = if self.ahead(1) == byte && self.ahead(2) == byte { 3 } else { 1 };
         let quote = OpenBracket { index: 0, byte, count, flags: flags.fold(0, |all, flag| all | flag) };
@@ -121,7 +122,7 @@ impl Scanner<'_> {
 
     /// Returns the number of bytes before the next one with a meaning in a string.
     fn plain(&self, quote: OpenBracket) -> usize {
-        let rest = self.source.get(self.at..).unwrap_or_default();
+        let rest = self.source.part(self.at..);
         let is_single = quote.count == 1;
         let found = if quote.flags & FORMATTED != 0 {
             rest.iter().position(|byte| {
@@ -140,7 +141,7 @@ impl Scanner<'_> {
     fn escape(&mut self, quote: OpenBracket) {
         let len = match self.ahead(1) {
             b'N' if quote.flags & RAW == 0 && self.ahead(2) == b'{' => {
-                let rest = self.source.get(self.at..).unwrap_or_default();
+                let rest = self.source.part(self.at..);
                 rest.iter().take(128).position(|byte| *byte == b'}' || *byte == quote.byte).unwrap_or(2)
             }
             // A backslash does not escape the brace of a replacement field.

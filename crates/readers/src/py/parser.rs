@@ -4,6 +4,8 @@
 //! brackets that need more of them. No function recurses, and each step removes a token or a frame, so the
 //! time is linear.
 
+use plugward_types::Part;
+
 use super::block::Block;
 use super::frame::{Frame, FrameKind, NAMED, Operand};
 use super::function::Parameter;
@@ -48,7 +50,7 @@ pub(super) struct Parser<'a> {
 
 /// Parses tokens. Returns the program, and the offset at which the nesting limit was exceeded.
 pub(super) fn parse(source: &[u8], scan: &Scan, nesting: usize) -> (Program, Option<usize>) {
-    let tokens = scan.tokens.get(..scan.stopped.unwrap_or(scan.tokens.len())).unwrap_or_default();
+    let tokens = scan.tokens.part(..scan.stopped.unwrap_or(scan.tokens.len()));
     let mut parser = Parser { source, tokens, builder: ProgramBuilder::new(), ..Parser::default() };
     while let Some(token) = parser.token(0) {
         if parser.frames.len() + parser.blocks.len() > nesting {
@@ -165,7 +167,7 @@ impl Parser<'_> {
 
     /// Takes the values after `base` as one value, which is a list if there are several or a comma.
     pub(super) fn take_one(&mut self, base: usize, is_tuple: u8) -> Option<Operand> {
-        let values = self.values.get(base..).unwrap_or_default();
+        let values = self.values.part(base..);
         let (first, last) = (*values.first()?, *values.last()?);
         if values.len() == 1 && is_tuple == 0 {
             return self.values.pop();

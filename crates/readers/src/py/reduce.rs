@@ -1,5 +1,7 @@
 //! Operators with complete operands.
 
+use plugward_types::Part;
+
 use super::frame::{Frame, FrameKind, MINUS, Operand};
 use super::parser::Parser;
 use super::statement::StatementKind;
@@ -43,7 +45,7 @@ impl Parser<'_> {
 
     /// Replaces the values after `base` by one.
     fn combine(&mut self, base: usize, make: fn(List) -> Node) {
-        let values = self.values.get(base..).unwrap_or_default();
+        let values = self.values.part(base..);
         let start = values.first().map_or(0, |value| value.start);
         let end = values.last().map_or(0, |value| value.end);
         let items = self.take(base);
@@ -66,13 +68,14 @@ impl Parser<'_> {
 
     /// Returns `true` if a slash joins paths, as in `pathlib`.
     fn is_path(&self, base: usize) -> bool {
-        let values = self.values.get(base..).unwrap_or_default();
+        let values = self.values.part(base..);
         let is_text =
             |value: &Operand| matches!(self.builder.node(value.node), Node::Text(_) | Node::Join(_));
         let between = |pair: &[Operand]| {
             let [left, right] = pair else { return false };
-            let gap = self.source.get(left.end as usize..right.start as usize).unwrap_or_default();
-            gap.trim_ascii() == b"/"
+            // In a text that is not Python, values can overlap.
+            let gap = self.source.get(left.end as usize..right.start as usize);
+            gap.is_some_and(|gap| gap.trim_ascii() == b"/")
         };
         values.iter().any(is_text) && values.windows(2).all(between)
     }

@@ -1,5 +1,7 @@
 //! A scanner that splits bytes into tokens. It never fails: text that may be code is read as code.
 
+use plugward_types::Part;
+
 use super::token::{COMPREHENSION, FIRST, RESTART, SPEC, Token, TokenKind, WIDE};
 use crate::program::offset;
 use crate::reading::{Piece, PieceKind};
@@ -114,7 +116,7 @@ impl<'a> Scanner<'a> {
             }
             b'#' => {
                 let start = self.at;
-                let rest = self.source.get(start..).unwrap_or_default();
+                let rest = self.source.part(start..);
                 self.skip(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()));
                 let (start, end) = (offset(start), offset(self.at));
                 self.scan.pieces.push(Piece { kind: PieceKind::Comment, start, end, is_escaped: false });
@@ -134,10 +136,10 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn name(&mut self) {
         let start = self.at;
-        let rest = self.source.get(start..).unwrap_or_default();
+        let rest = self.source.part(start..);
         let is_end = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte < 0x80;
         let len = rest.iter().position(is_end).unwrap_or(rest.len());
-        let name = rest.get(..len).unwrap_or_default();
+        let name = rest.part(..len);
         self.skip(len);
         // `rb'…'`: up to two letters before a quote may be a string prefix.
         if len <= 2 && matches!(rest.get(len), Some(b'\'' | b'"')) && super::literal::is_prefix(name) {
@@ -202,7 +204,7 @@ impl<'a> Scanner<'a> {
         self.skip(usize::from(is_pair));
         self.skip(usize::from(is_pair && byte == next && third == b'='));
         self.skip(1);
-        let kind = TokenKind::of_operator(self.source.get(start..self.at).unwrap_or_default());
+        let kind = TokenKind::of_operator(self.source.part(start..self.at));
         self.push(kind, start, 0);
     }
 }

@@ -1,5 +1,7 @@
 //! Statements.
 
+use plugward_types::Part;
+
 use super::frame::Operand;
 use super::parser::Parser;
 use super::token::{FIRST, Token, TokenKind};
@@ -119,9 +121,9 @@ impl Parser<'_> {
 
     /// Returns the indentation of a line.
     fn indent(&self, token: Token) -> u32 {
-        let before = self.source.get(..token.start as usize).unwrap_or_default();
+        let before = self.source.part(..token.start as usize);
         let count = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
-        let blanks = before.get(before.len().saturating_sub(count)..).unwrap_or_default();
+        let blanks = before.tail(count);
         blanks.iter().fold(0_u32, |column, byte| match byte {
             b'\t' => column.saturating_add(1).next_multiple_of(8),
             0x0C => 0,
@@ -231,9 +233,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the text between two values.
+    /// Returns the text between two values, or an empty one if they overlap, as in a text that is not Python.
     fn operator(&self, left: Operand, right: Operand) -> &[u8] {
-        self.source.get(left.end as usize..right.start as usize).unwrap_or_default().trim_ascii()
+        self.source.get(left.end as usize..right.start as usize).map_or(b"", <[u8]>::trim_ascii)
     }
 
     /// Binds the target of an augmented assignment such as `+=`.

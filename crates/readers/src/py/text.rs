@@ -1,5 +1,6 @@
 //! The constant texts of string tokens, and the normal form of names.
 
+use plugward_types::{Part, hex};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::token::{BYTES, ESCAPED, FORMATTED, RAW, SPEC, Token, TokenKind};
@@ -46,7 +47,7 @@ pub(super) fn decode(token: Token, body: &[u8], out: &mut Vec<u8>) -> bool {
             break;
         }
         let (value, len) = escape(token, tail);
-        rest = tail.get(len..).unwrap_or_default();
+        rest = tail.part(len..);
         let Some(value) = value else {
             let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| !byte.is_ascii_whitespace());
             hidden |= is_word(out.last()) && is_word(rest.first());
@@ -69,22 +70,17 @@ fn unbrace(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(len) = memchr::memchr2(b'{', b'}', rest) {
         let end = len + 1;
-        out.extend_from_slice(rest.get(..end).unwrap_or_default());
+        out.extend_from_slice(rest.part(..end));
         let skip = usize::from(rest.get(end) == rest.get(len));
-        rest = rest.get(end + skip..).unwrap_or_default();
+        rest = rest.part(end + skip..);
     }
     out.extend_from_slice(rest);
-}
-
-fn hex(digits: Option<&[u8]>) -> Option<u32> {
-    let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
-    u32::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Returns the character of an escape, if it has one, and the length of the escape.
 fn escape(token: Token, rest: &[u8]) -> (Option<u32>, usize) {
     let plain = |value: u8| (Some(u32::from(value)), 2);
-    let digits = |len: usize| match hex(rest.get(2..len)) {
+    let digits = |len: usize| match rest.get(2..len).and_then(hex::number) {
         Some(value) if len == 4 || !token.has(BYTES) => (Some(value), len),
         _ => (Some(92), 1),
     };
@@ -157,7 +153,7 @@ pub fn decode_text(body: &[u8], from: usize, view: &mut View) {
     let mut at = 0_usize;
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+        view.copy(rest.part(..plain), from + at, Obfuscations::NONE, 0);
         at += plain;
         let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = escape(token, rest);

@@ -1,5 +1,7 @@
 //! Tokens of Python.
 
+use plugward_types::Part;
+
 /// The kind of a token. Words that the parser treats alike share a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
@@ -178,13 +180,13 @@ impl Token {
     }
 
     pub(super) fn text(self, source: &[u8]) -> &[u8] {
-        source.get(self.start as usize..self.end as usize).unwrap_or_default()
+        source.part(self.start as usize..self.end as usize)
     }
 
     /// Returns a string's text without quotes.
     pub(super) fn body(self, source: &[u8]) -> &[u8] {
         let start = self.start as usize + usize::from(self.opens);
         let end = (self.end as usize).saturating_sub(usize::from(self.closes));
-        source.get(start..end).unwrap_or_default()
+        source.part(start..end)
     }
 }

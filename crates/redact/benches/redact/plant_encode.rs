@@ -1,6 +1,5 @@
 //! Encoders for planted secrets.
 
-const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BECH32: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
@@ -12,15 +11,7 @@ fn pick(alphabet: &[u8], index: u32) -> char {
 /// Encodes as base64 with padding.
 #[must_use]
 pub(crate) fn base64(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for group in bytes.chunks(3) {
-        let bits =
-            (0..3).fold(0_u32, |bits, index| (bits << 8) | u32::from(group.get(index).copied().unwrap_or(0)));
-        for (index, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            out.push(if index <= group.len() { pick(STANDARD, (bits >> shift) & 63) } else { '=' });
-        }
-    }
-    out
+    plugward_types::base64::encode(bytes)
 }
 
 /// Encodes as base64url without padding.
@@ -32,7 +23,7 @@ pub(crate) fn base64_url(bytes: &[u8]) -> String {
 /// Encodes as hex digits.
 #[must_use]
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |out, byte| out + &format!("{byte:02x}"))
+    plugward_types::hex::encode(bytes)
 }
 
 /// Returns the six base-62 digits of the CRC-32 of a text.

@@ -1,9 +1,10 @@
 //! Computations on a value: entropy, checksums, base64.
 #![expect(clippy::arithmetic_side_effects, reason = "counts and sums over slices of bounded length")]
 
+use plugward_types::{Part, base64};
 use zeroize::Zeroizing;
 
-use crate::bytes::at;
+use crate::bytes::{at, part};
 
 /// Returns the Shannon entropy of a value in bits per byte, or 0 for an empty one.
 ///
@@ -66,7 +67,7 @@ pub(crate) fn bech32_holds(text: &[u8]) -> bool {
     let Some(split) = text.iter().rposition(|byte| *byte == b'1') else { return false };
     let (human, rest) = text.split_at(split);
     let digit = |byte: &u8| BECH32.iter().position(|own| *own == byte.to_ascii_lowercase());
-    let rest = rest.get(1..).unwrap_or_default();
+    let rest = rest.part(1..);
     if !rest.iter().all(|byte| digit(byte).is_some()) {
         return false;
     }
@@ -93,65 +94,16 @@ pub(crate) fn bech32_holds(text: &[u8]) -> bool {
     check == 1
 }
 
-/// Returns the value of a base64 digit of either alphabet, or 255 for any other byte.
-pub(crate) fn base64_value(byte: u8) -> u8 {
-    BASE64.get(usize::from(byte)).copied().unwrap_or(255)
-}
-
-static BASE64: [u8; 256] = base64_table();
-
-#[expect(clippy::indexing_slicing, reason = "the index is a byte and the table has 256 rows")]
-const fn base64_table() -> [u8; 256] {
-    let mut table = [255; 256];
-    let mut index = 0_u8;
-    loop {
-        table[index as usize] = digit_value(index);
-        if index == 255 {
-            break;
-        }
-        index += 1;
-    }
-    table
-}
-
-const fn digit_value(byte: u8) -> u8 {
-    match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' | b'-' => 62,
-        b'/' | b'_' => 63,
-        _ => 255,
-    }
-}
-
 /// Decodes base64 of either alphabet, padded or not, to at most `max` bytes. Stops at the first other byte.
 pub(crate) fn base64(text: &[u8], max: usize) -> Zeroizing<Vec<u8>> {
-    let mut out = Zeroizing::new(Vec::with_capacity((text.len() / 4 * 3 + 3).min(max)));
-    let (mut hold, mut bits) = (0_u32, 0_u32);
-    for byte in text {
-        let value = base64_value(*byte);
-        if value == 255 || out.len() >= max {
-            break;
+    let digits = text.iter().take_while(|byte| base64::value(**byte).is_some()).count();
+    let mut out = Zeroizing::new(Vec::with_capacity((digits / 4 * 3 + 3).min(max)));
+    base64::decode_each(part(text, 0..digits), |byte, _| {
+        if out.len() < max {
+            out.push(byte);
         }
-        hold = (hold << 6) | u32::from(value);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push(u8::try_from((hold >> bits) & 255).unwrap_or(0));
-        }
-    }
+    });
     out
-}
-
-/// Returns the value of a hex digit, or 255 for any other byte.
-pub(crate) const fn hex_value(byte: u8) -> u8 {
-    match byte {
-        b'0'..=b'9' => byte - b'0',
-        b'a'..=b'f' => byte - b'a' + 10,
-        b'A'..=b'F' => byte - b'A' + 10,
-        _ => 255,
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ pub(crate) mod wiped;
 
 use core::ops::Range;
 
+use plugward_types::Part;
+
 /// A set of byte classes, one bit each.
 pub(crate) type Class = u16;
 
@@ -95,7 +97,7 @@ pub(crate) fn before(text: &[u8], index: usize) -> u8 {
 pub(crate) fn part(text: &[u8], range: Range<usize>) -> &[u8] {
     // Ranges may end past the text, so that callers can look ahead without checking the length.
     let end = range.end.min(text.len());
-    text.get(range.start.min(end)..end).unwrap_or_default()
+    text.part(range.start.min(end)..end)
 }
 
 /// Counts the bytes of a class from an offset, up to `max`.

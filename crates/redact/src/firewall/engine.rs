@@ -7,6 +7,7 @@
 use core::cell::RefCell;
 use core::ops::Range;
 
+use plugward_types::Part;
 use zeroize::Zeroizing;
 
 use crate::bytes::part;
@@ -376,7 +377,7 @@ impl<'f> Pass<'f> {
         marker::keep_colors(out, raw);
         let mut found = self.found(group, self.out_at..self.out_at + length, group.at.end - start);
         found.via = via_of(group, raw, self.known);
-        let written = out.get(before..).unwrap_or_default().to_vec();
+        let written = out.part(before..).to_vec();
         self.advance(&written);
         found
     }

@@ -1,11 +1,11 @@
 //! The spellings that a transform can give a value.
 #![expect(clippy::arithmetic_side_effects, reason = "counts over slices of bounded length")]
 
+use plugward_types::{base64, hex};
 use zeroize::Zeroizing;
 
-use crate::bytes::{AN, BLANK, LINE, at, is, part};
+use crate::bytes::{AN, BLANK, LINE, is, part};
 
-const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// A longer value is only searched in the encodings that tools produce, to bound the size of the index.
 const SHORT: usize = 512;
 
@@ -59,21 +59,21 @@ pub(crate) fn spellings(value: &[u8]) -> Vec<Spelling> {
         }
     });
     add(joined, form(16, 8));
-    add(each(value, b"", |out, byte| hex(out, b"", byte)), form(32, 16));
-    add(each(value, b"", |out, byte| hex(out, b"%", byte)), form(48, 16));
+    add(each(value, b"", |out, byte| push_hex(out, b"", byte)), form(32, 16));
+    add(each(value, b"", |out, byte| push_hex(out, b"%", byte)), form(48, 16));
     add(each(value, b"", percent), form(16, 8));
     add(each(value, b"", json), form(16, 8));
     if value.len() > SHORT {
         return all;
     }
     for sign in [b" ", b":", b"-"] {
-        add(each(value, sign, |out, byte| hex(out, b"", byte)), form(48, 16));
+        add(each(value, sign, |out, byte| push_hex(out, b"", byte)), form(48, 16));
     }
-    add(each(value, b"", |out, byte| hex(out, b"\\u00", byte)), form(96, 24));
-    add(each(value, b"", |out, byte| hex(out, b"\\x", byte)), form(64, 24));
-    add(each(value, b" ", |out, byte| hex(out, b"\\x", byte)), form(80, 24));
-    add(each(value, b", ", |out, byte| hex(out, b"0x", byte)), form(96, 24));
-    add(each(value, b",", |out, byte| hex(out, b"0x", byte)), form(80, 24));
+    add(each(value, b"", |out, byte| push_hex(out, b"\\u00", byte)), form(96, 24));
+    add(each(value, b"", |out, byte| push_hex(out, b"\\x", byte)), form(64, 24));
+    add(each(value, b" ", |out, byte| push_hex(out, b"\\x", byte)), form(80, 24));
+    add(each(value, b", ", |out, byte| push_hex(out, b"0x", byte)), form(96, 24));
+    add(each(value, b",", |out, byte| push_hex(out, b"0x", byte)), form(80, 24));
     for (before, between) in
         [("&#", &b";"[..]), ("", b","), ("", b", "), ("", b" "), ("", b"\n"), ("", b"-"), ("", b":")]
     {
@@ -104,11 +104,9 @@ fn each(value: &[u8], between: &[u8], form: impl Fn(&mut Vec<u8>, u8)) -> Zeroiz
     out
 }
 
-fn hex(out: &mut Vec<u8>, before: &[u8], byte: u8) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+fn push_hex(out: &mut Vec<u8>, before: &[u8], byte: u8) {
     out.extend_from_slice(before);
-    out.push(at(DIGITS, usize::from(byte >> 4)));
-    out.push(at(DIGITS, usize::from(byte & 15)));
+    out.extend(hex::digits_of(byte));
 }
 
 fn decimal(out: &mut Vec<u8>, byte: u8) {
@@ -125,7 +123,7 @@ fn percent(out: &mut Vec<u8>, byte: u8) {
     if is(byte, AN) || matches!(byte, b'-' | b'_' | b'.' | b'~') {
         out.push(byte);
     } else {
-        hex(out, b"%", byte);
+        push_hex(out, b"%", byte);
     }
 }
 
@@ -146,11 +144,8 @@ fn base64_inside(value: &[u8], offset: usize) -> Zeroizing<Vec<u8>> {
     padded.extend_from_slice(value);
     let whole = padded.len() / 3 * 3;
     let mut digits = Zeroizing::new(Vec::with_capacity(whole / 3 * 4));
-    for group in part(&padded, 0..whole).chunks_exact(3) {
-        let bits = group.iter().fold(0_u32, |bits, byte| (bits << 8) | u32::from(*byte));
-        for shift in [18, 12, 6, 0] {
-            digits.push(at(STANDARD, usize::try_from((bits >> shift) & 63).unwrap_or(0)));
-        }
+    for group in padded.as_chunks().0 {
+        digits.extend(base64::digits_of(*group));
     }
     // The first digits also depend on the byte before the value.
     let mixed = match offset {

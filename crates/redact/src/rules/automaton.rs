@@ -9,6 +9,7 @@ use core::ops::Range;
 use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::nfa::noncontiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
+use plugward_types::Part;
 
 /// The maximum number of states: about 60,000 bytes of keywords without common prefixes.
 const MOST: usize = u16::MAX as usize;
@@ -89,7 +90,7 @@ impl Automaton {
         let end = |index: usize| self.ends.get(index).and_then(|end| usize::try_from(*end).ok());
         let index = usize::from(state);
         let range: Range<usize> = end(index).unwrap_or(0)..end(index + 1).unwrap_or(0);
-        self.words.get(range).unwrap_or_default().iter().map(|word| {
+        self.words.part(range).iter().map(|word| {
             let word = usize::from(*word);
             (word, self.lengths.get(word).copied().map_or(0, usize::from))
         })
@@ -172,7 +173,7 @@ impl StateTable {
         let mut table = Vec::with_capacity(behind.len());
         for turn in &sorted {
             let from = turn * bytes.len();
-            let row = behind.get(from..from + bytes.len()).unwrap_or_default();
+            let row = behind.part(from..from + bytes.len());
             table.extend(row.iter().map(|turn| number(*turn)));
         }
         let order: Vec<StateID> = sorted.into_iter().filter_map(state_of).collect();

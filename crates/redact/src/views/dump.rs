@@ -3,9 +3,9 @@
 
 use core::ops::Range;
 
+use plugward_types::hex;
 use zeroize::Zeroizing;
 
-use crate::bytes::measure::hex_value;
 use crate::bytes::{
     BLANK, HEX, LINE, at, is, line_end, line_start, part, past_line_end, run, run_back, skip,
 };
@@ -86,7 +86,7 @@ fn read(text: &[u8], line: usize, end: usize) -> Option<DumpLine> {
             break;
         }
         let pairs = part(text, place..place + digits).chunks_exact(2);
-        bytes.extend(pairs.map(|two| (hex_value(at(two, 0)) << 4) | hex_value(at(two, 1))));
+        bytes.extend(pairs.filter_map(hex::decode_pair));
         stop = place + digits;
         let gap = run(text, stop, BLANK, 64);
         place = stop + gap;

@@ -3,9 +3,9 @@
 
 use core::ops::Range;
 
+use plugward_types::hex;
 use zeroize::Zeroizing;
 
-use crate::bytes::measure::hex_value;
 use crate::bytes::{AN, BLANK, HEX, LINE, at, before, is, line_start, part, past_line_end, run_back, skip};
 use crate::firewall::scan::Scan;
 use crate::redacted::finding::Layer;
@@ -127,10 +127,7 @@ impl PairStyle {
 /// Scans one row. Returns where it ends.
 fn row(text: &[u8], start: usize, written: PairStyle, wanted: &mut ViewResults, scan: &Scan<'_>) -> usize {
     let digits = |pair: usize| pair + written.marked..pair + written.marked + 2;
-    let byte = |pair: usize| {
-        let two = part(text, digits(pair));
-        (hex_value(at(two, 0)) << 4) | (hex_value(at(two, 1)) & 15)
-    };
+    let byte = |pair: usize| hex::decode_pair(part(text, digits(pair))).unwrap_or(0);
     let pairs = || core::iter::successors(Some(start), |pair| written.next(text, *pair));
     let mut head = Zeroizing::new([0; 24]);
     let mut count = 0;

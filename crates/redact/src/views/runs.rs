@@ -3,9 +3,10 @@
 
 use core::ops::Range;
 
+use plugward_types::{Part, base64, hex};
 use zeroize::Zeroizing;
 
-use crate::bytes::measure::{base64, base64_value, hex_value};
+use crate::bytes::measure::base64;
 use crate::bytes::{
     AN, B64_ANY, BLANK, EQUALS, HEX, LINE, UPPER, at, before, classes, is, part, past_line_end, run, run_back,
 };
@@ -144,7 +145,7 @@ fn is_telling_hex(digits: &[u8]) -> bool {
 }
 
 fn pair(two: &[u8]) -> u8 {
-    (hex_value(at(two, 0)) << 4) | (hex_value(at(two, 1)) & 15)
+    hex::decode_pair(two).unwrap_or(0)
 }
 
 fn base64_run(text: &[u8], range: Range<usize>, wanted: &mut ViewResults, scan: &Scan<'_>) {
@@ -197,17 +198,14 @@ fn decode(
     let mut view = View::new(Layer::Base64, (end - start) / 4 * 3 + 3);
     let (mut hold, mut count, mut from) = (0_u32, 0, start);
     for place in start..end {
-        let value = base64_value(at(text, place));
-        if value == 255 {
-            continue;
-        }
+        let Some(value) = base64::value(at(text, place)) else { continue };
         if count == 0 {
             from = place;
         }
         hold = (hold << 6) | u32::from(value);
         count += 1;
         if count == 4 {
-            view.atom(from..place + 1, hold.to_be_bytes().get(1..).unwrap_or_default());
+            view.atom(from..place + 1, hold.to_be_bytes().part(1..));
             (hold, count) = (0, 0);
         }
     }
@@ -217,7 +215,7 @@ fn decode(
         _ => 0,
     };
     let bytes = rest.to_be_bytes();
-    view.atom(from..end, bytes.get(1..count.max(1)).unwrap_or_default());
+    view.atom(from..end, bytes.part(1..count.max(1)));
     // A separator before the start belongs to the text around the run.
     let whole_from = if before(text, start) == b'/' || start > run_start + 3 { start } else { run_start };
     view.whole(whole_from..end);
@@ -231,7 +229,9 @@ fn tells(digits: &[u8]) -> bool {
     let mut count = 0;
     let mut following = 0_u8;
     for (group, slots) in digits.chunks_exact(4).zip(head.chunks_exact_mut(3)) {
-        let bits = group.iter().fold(0_u32, |bits, digit| (bits << 6) | u32::from(base64_value(*digit)));
+        let bits = group
+            .iter()
+            .fold(0_u32, |bits, digit| (bits << 6) | u32::from(base64::value(*digit).unwrap_or(0)));
         for (slot, byte) in slots.iter_mut().zip(bits.to_be_bytes().iter().skip(1)) {
             *slot = *byte;
             // A byte can continue UTF-8, be half of UTF-16, or begin a compressed stream.

@@ -1,7 +1,8 @@
 //! Escapes of JSON and C, URLs, HTML and mail.
 #![expect(clippy::arithmetic_side_effects, reason = "sums of offsets into one slice stay below isize::MAX")]
 
-use crate::bytes::measure::hex_value;
+use plugward_types::{Part, hex};
+
 use crate::bytes::{AN, HEX, LINE, at, before, is, line_end, line_start, part, past_line_end, run, run_back};
 use crate::firewall::scan::Scan;
 use crate::redacted::finding::Layer;
@@ -119,10 +120,7 @@ fn form(text: &[u8]) -> Option<View> {
                 _ => None,
             };
             if let Some(undone) = undone {
-                view.atom(
-                    at_byte..at_byte + undone.length,
-                    undone.bytes.get(..undone.count).unwrap_or_default(),
-                );
+                view.atom(at_byte..at_byte + undone.length, undone.bytes.part(..undone.count));
                 at_byte += undone.length;
             } else {
                 view.copy(text, at_byte..at_byte + 1);
@@ -142,7 +140,7 @@ fn undo_line(text: &[u8], line: usize, first: usize, next: Next, undo: Undo, vie
         while place < stop {
             if let Some(done) = undo(text, place) {
                 view.copy(text, from..place);
-                view.atom(place..place + done.length, done.bytes.get(..done.count).unwrap_or_default());
+                view.atom(place..place + done.length, done.bytes.part(..done.count));
                 place += done.length;
                 from = place;
             } else {
@@ -198,12 +196,11 @@ fn percent(text: &[u8], place: usize) -> Option<Replacement> {
     if at(text, place + 1) == b'u' && run(text, place + 2, HEX, 4) == 4 {
         return Some(Replacement::character(6, number(text, place + 2, 4)));
     }
-    let (high, low) = (hex_value(at(text, place + 1)), hex_value(at(text, place + 2)));
-    (high < 16 && low < 16).then(|| Replacement::byte(3, high * 16 + low))
+    hex::percent(part(text, place..place + 3)).map(|byte| Replacement::byte(3, byte))
 }
 
 fn number(text: &[u8], from: usize, digits: usize) -> u32 {
-    part(text, from..from + digits).iter().fold(0, |sum, byte| (sum << 4) | u32::from(hex_value(*byte) & 15))
+    hex::number(part(text, from..from + digits)).unwrap_or(0)
 }
 
 fn backslash(text: &[u8], place: usize) -> Option<Replacement> {
@@ -280,9 +277,9 @@ fn entity(text: &[u8], place: usize) -> Option<Replacement> {
         let from = place + 2 + usize::from(hex);
         let digits = run(text, from, if hex { HEX } else { crate::bytes::DIGIT }, 8);
         let base = if hex { 16 } else { 10 };
-        let code = part(text, from..from + digits)
-            .iter()
-            .fold(0_u32, |sum, byte| sum.saturating_mul(base).saturating_add(u32::from(hex_value(*byte))));
+        let code = part(text, from..from + digits).iter().fold(0_u32, |sum, byte| {
+            sum.saturating_mul(base).saturating_add(u32::from(hex::value(*byte).unwrap_or(0)))
+        });
         let end = from + digits + usize::from(at(text, from + digits) == b';');
         return (digits > 0).then(|| Replacement::character(end - place, code));
     }
@@ -334,5 +331,6 @@ fn printable(text: &[u8], place: usize) -> Option<Replacement> {
     }
     let (high, low) = (at(text, place + 1), at(text, place + 2));
     let capital = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
-    (capital(high) && capital(low)).then(|| Replacement::byte(3, hex_value(high) * 16 + hex_value(low)))
+    let byte = hex::decode_pair(&[high, low]).filter(|_| capital(high) && capital(low))?;
+    Some(Replacement::byte(3, byte))
 }

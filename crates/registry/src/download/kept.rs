@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use plugward_state_file::{Backup, Owner, StateFile};
-use plugward_types::{Timestamp, hex};
+use plugward_types::{Part, Timestamp, hex};
 use sha2::{Digest as _, Sha256};
 
 use super::{Fetch, REGISTRY_BYTES, SourceUrl, download};
@@ -88,13 +88,13 @@ impl<'a> KeptRegistries<'a> {
         // The file name is a part of a digest, so the URL itself is compared.
         let Some((time, of)) = head.and_then(|head| head.split_once(' ')) else { return Ok(None) };
         let (Ok(fetched), true) = (time.parse(), of == url.as_str()) else { return Ok(None) };
-        let registry = Registry::parse(body.get(1..).unwrap_or_default(), url).ok();
+        let registry = Registry::parse(body.part(1..), url).ok();
         Ok(registry.map(|registry| LoadedRegistry { registry, fetched, fault: None }))
     }
 
     fn file(&self, url: &SourceUrl) -> Result<StateFile, RegistryError> {
         let digest = hex::encode(&Sha256::digest(url.as_str()));
-        let name = format!("registry-{}", digest.get(..16).unwrap_or_default());
+        let name = format!("registry-{}", digest.part(..16));
         Ok(StateFile::at(
             self.dir,
             &name,

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use plugward_types::Address;
 use plugward_types::escape::line;
+use plugward_types::{Address, Part};
 
 use crate::error::{RegistryError, RegistryErrorKind};
 
@@ -85,18 +85,18 @@ impl SourceUrl {
             authority if authority.starts_with("//") => format!("https:{authority}"),
             rooted if rooted.starts_with('/') => format!("{origin}{rooted}"),
             relative => {
-                let directory = path.split('?').next().unwrap_or_default().rsplit_once('/');
+                let directory = path.split('?').next().unwrap_or(path).rsplit_once('/');
                 format!("{origin}{}/{relative}", directory.map_or("", |(directory, _)| directory))
             }
         };
-        let target = Self::parse(target.split('#').next().unwrap_or_default()).map_err(|_error| refused())?;
+        let target = Self::parse(target.split('#').next().unwrap_or(&target)).map_err(|_error| refused())?;
         if target.place == UrlPlace::Https { Ok(target) } else { Err(refused()) }
     }
 
     /// Returns everything after the host and port.
     fn path(&self) -> &str {
         let rest = self.text.split_once("://").map_or("", |(_, rest)| rest);
-        rest.find(['/', '?']).and_then(|at| rest.get(at..)).unwrap_or_default()
+        rest.find(['/', '?']).map_or("", |at| rest.part(at..))
     }
 
     /// Returns the decoded path of a `file` URL.

@@ -3,6 +3,7 @@
 use plugward_readers::{
     Alternative, Argument, Call, CallKind, Evaluation, Item, Language, NamePart, Node, NodeId, Value,
 };
+use plugward_types::Part;
 
 use super::watched::Groups;
 use super::{Resolved, RuleAnalysis};
@@ -57,7 +58,7 @@ impl RuleAnalysis<'_, '_, '_> {
                 self.sink.call(self.names, node, Declaration::Elsewhere, &args, span, how.and(written.how));
                 // An alternative may produce a hit that exists already.
                 let new = self.sink.hits.split_off(before);
-                let earlier = self.sink.hits.get(known..).unwrap_or_default();
+                let earlier = self.sink.hits.part(known..);
                 let new: Vec<Hit> = new.into_iter().filter(|hit| !earlier.contains(hit)).collect();
                 self.sink.hits.extend(new);
             }

@@ -1,6 +1,7 @@
 //! Data flow of secrets and foreign code from sources to sinks.
 
 use plugward_readers::{Alternative, Call, Evaluation, Language, Name, NamePart, Node, NodeId, Taint, Value};
+use plugward_types::Part;
 
 use super::RuleAnalysis;
 use crate::known::credentials;
@@ -30,136 +31,43 @@ pub(super) enum Effect {
     Decodes,
 }
 
-const SENDS_JS: &[&str] = &[
-    "fetch",
-    "@axios",
-    "@axios.post",
-    "@axios.put",
-    "@axios.patch",
-    "@axios.request",
-    "@axios.get",
-    "@got",
-    "@got.post",
-    "@got.put",
-    "@got.get",
-    "@node-fetch",
-    "@undici.fetch",
-    "@undici.request",
-    "@http.request",
-    "@http.get",
-    "@https.request",
-    "@https.get",
-    "@https.request().write",
-    "@https.request().end",
-    "@http.request().write",
-    "@http.request().end",
-    "@net.connect().write",
-    "@net.createConnection().write",
-    "@net.connect().end",
-    "@dns.lookup",
-    "@dns.resolve",
-    "@dns.resolveTxt",
-    "@dns.resolve4",
-    "@dns/promises.lookup",
-    "@dns/promises.resolve",
-    "@dns/promises.resolve4",
-    "navigator.sendBeacon",
-    "@ws().send",
-    "WebSocket().send",
-    "@superagent.post().send",
-    "@request.post",
+const SENDS_JS: &[&str] = plugward_types::words![
+    "fetch @axios @axios.post @axios.put @axios.patch @axios.request @axios.get @got @got.post @got.put",
+    "@got.get @node-fetch @undici.fetch @undici.request @http.request @http.get @https.request @https.get",
+    "@https.request().write @https.request().end @http.request().write @http.request().end",
+    "@net.connect().write @net.createConnection().write @net.connect().end @dns.lookup @dns.resolve",
+    "@dns.resolveTxt @dns.resolve4 @dns/promises.lookup @dns/promises.resolve @dns/promises.resolve4",
+    "navigator.sendBeacon @ws().send WebSocket().send @superagent.post().send @request.post",
     "@nodemailer.createTransport().sendMail",
 ];
-const SENDS_PY: &[&str] = &[
-    "@requests.post",
-    "@requests.put",
-    "@requests.patch",
-    "@requests.get",
-    "@requests.request",
-    "@requests.Session().post",
-    "@requests.Session().get",
-    "@httpx.post",
-    "@httpx.put",
-    "@httpx.get",
-    "@httpx.Client().post",
-    "@httpx.AsyncClient().post",
-    "@urllib.request.urlopen",
-    "@urllib.request.urlretrieve",
-    "@http.client.HTTPSConnection().request",
-    "@http.client.HTTPConnection().request",
-    "@socket.socket().sendall",
-    "@socket.socket().send",
-    "@socket.socket().sendto",
-    "@socket.create_connection().sendall",
-    "@socket.create_connection().send",
-    "@socket.gethostbyname",
-    "@socket.getaddrinfo",
-    "@smtplib.SMTP().sendmail",
-    "@smtplib.SMTP_SSL().sendmail",
-    "@aiohttp.ClientSession().post",
-    "@urllib3.PoolManager().request",
+const SENDS_PY: &[&str] = plugward_types::words![
+    "@requests.post @requests.put @requests.patch @requests.get @requests.request @requests.Session().post",
+    "@requests.Session().get @httpx.post @httpx.put @httpx.get @httpx.Client().post",
+    "@httpx.AsyncClient().post @urllib.request.urlopen @urllib.request.urlretrieve",
+    "@http.client.HTTPSConnection().request @http.client.HTTPConnection().request @socket.socket().sendall",
+    "@socket.socket().send @socket.socket().sendto @socket.create_connection().sendall",
+    "@socket.create_connection().send @socket.gethostbyname @socket.getaddrinfo @smtplib.SMTP().sendmail",
+    "@smtplib.SMTP_SSL().sendmail @aiohttp.ClientSession().post @urllib3.PoolManager().request",
     "@ftplib.FTP().storbinary",
 ];
-const RUNS_JS: &[&str] = &[
-    "eval",
-    "Function",
-    "@vm.runInThisContext",
-    "@vm.runInNewContext",
-    "@vm.runInContext",
-    "@vm.Script",
-    "@child_process.exec",
-    "@child_process.execSync",
-    "@child_process.execFile",
-    "@child_process.execFileSync",
-    "@child_process.spawn",
-    "@child_process.spawnSync",
-    "@child_process.fork",
-    "@module()._compile",
-    "*._compile",
+const RUNS_JS: &[&str] = plugward_types::words![
+    "eval Function @vm.runInThisContext @vm.runInNewContext @vm.runInContext @vm.Script @child_process.exec",
+    "@child_process.execSync @child_process.execFile @child_process.execFileSync @child_process.spawn",
+    "@child_process.spawnSync @child_process.fork @module()._compile *._compile",
 ];
-const RUNS_PY: &[&str] = &[
-    "exec",
-    "eval",
-    "@builtins.exec",
-    "@builtins.eval",
-    "@os.system",
-    "@os.popen",
-    "@subprocess.run",
-    "@subprocess.Popen",
-    "@subprocess.call",
-    "@subprocess.check_call",
-    "@subprocess.check_output",
-    "@subprocess.getoutput",
-    "@pickle.loads",
-    "@pickle.load",
-    "@marshal.loads",
-    "@runpy.run_path",
-    "@types.FunctionType",
+const RUNS_PY: &[&str] = plugward_types::words![
+    "exec eval @builtins.exec @builtins.eval @os.system @os.popen @subprocess.run @subprocess.Popen",
+    "@subprocess.call @subprocess.check_call @subprocess.check_output @subprocess.getoutput @pickle.loads",
+    "@pickle.load @marshal.loads @runpy.run_path @types.FunctionType",
 ];
-const DECODES_JS: &[&str] = &[
-    "atob",
-    "@zlib.inflateSync",
-    "@zlib.gunzipSync",
-    "@zlib.brotliDecompressSync",
-    "@crypto.createDecipheriv().update",
-    "@crypto.createDecipheriv().final",
-    "@crypto.createDecipher().update",
+const DECODES_JS: &[&str] = plugward_types::words![
+    "atob @zlib.inflateSync @zlib.gunzipSync @zlib.brotliDecompressSync @crypto.createDecipheriv().update",
+    "@crypto.createDecipheriv().final @crypto.createDecipher().update",
 ];
-const DECODES_PY: &[&str] = &[
-    "@base64.b64decode",
-    "@base64.b85decode",
-    "@base64.a85decode",
-    "@base64.b32decode",
-    "@base64.urlsafe_b64decode",
-    "@base64.decodebytes",
-    "@codecs.decode",
-    "bytes.fromhex",
-    "@zlib.decompress",
-    "@bz2.decompress",
-    "@lzma.decompress",
-    "@binascii.unhexlify",
-    "@binascii.a2b_base64",
-    "@marshal.loads",
+const DECODES_PY: &[&str] = plugward_types::words![
+    "@base64.b64decode @base64.b85decode @base64.a85decode @base64.b32decode @base64.urlsafe_b64decode",
+    "@base64.decodebytes @codecs.decode bytes.fromhex @zlib.decompress @bz2.decompress @lzma.decompress",
+    "@binascii.unhexlify @binascii.a2b_base64 @marshal.loads",
 ];
 const ENVIRONMENTS: &[&str] =
     &["process.env", "@process.env", "Deno.env", "Bun.env", "@os.environ", "@os.environb"];
@@ -185,7 +93,7 @@ impl RuleAnalysis<'_, '_, '_> {
             for alternative in facts.alternatives(argument.value) {
                 if let Alternative::Text(text, _) = alternative {
                     texts.push(b'/');
-                    texts.extend_from_slice(text.get(..text.len().min(256)).unwrap_or_default());
+                    texts.extend_from_slice(text.head(256));
                 }
             }
         }
@@ -242,7 +150,7 @@ impl RuleAnalysis<'_, '_, '_> {
     fn names_picture(&self, call: &Call<'_, '_>) -> bool {
         let Some(node) = call.arguments.first().and_then(|first| first.node) else { return false };
         let (start, end) = Self::span(call.facts, node);
-        let text = self.src.get(start..end.min(start + 400)).unwrap_or_default().to_ascii_lowercase();
+        let text = self.src.part(start..end.min(start + 400)).to_ascii_lowercase();
         [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"]
             .iter()
             .any(|ending| memchr::memmem::find(&text, ending.as_bytes()).is_some())

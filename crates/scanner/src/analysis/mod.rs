@@ -7,6 +7,7 @@ mod flows;
 mod shapes;
 mod watched;
 
+use plugward_types::Part;
 pub(crate) use watched::{Watched, intern};
 
 use plugward_readers::{
@@ -104,13 +105,13 @@ impl RuleAnalysis<'_, '_, '_> {
             return;
         }
         let span = Self::span(facts, node);
-        let text = self.src.get(span.0..span.1).unwrap_or_default();
+        let text = self.src.part(span.0..span.1);
         let Some(mut rest) = text.strip_prefix(b"import") else { return };
         loop {
             rest = rest.trim_ascii_start();
             let Some(comment) = rest.strip_prefix(b"/*") else { break };
             let end = memchr::memmem::find(comment, b"*/").unwrap_or(comment.len());
-            rest = comment.get(end + 2..).unwrap_or_default();
+            rest = comment.part(end + 2..);
         }
         if matches!(rest.first(), Some(b'(' | b'.')) {
             let args = Args { first, constants: Vec::new() };

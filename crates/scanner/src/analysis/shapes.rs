@@ -76,7 +76,7 @@ impl RuleAnalysis<'_, '_, '_> {
         let is_option = |value: Value| {
             facts.alternatives(value).any(|one| match one {
                 Alternative::Text(bytes, _) => {
-                    let option = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
+                    let option = bytes.split(|byte| *byte == b'=').next().unwrap_or(bytes);
                     LOADER_OPTIONS.contains(&option)
                 }
                 _ => false,

@@ -13,68 +13,29 @@ const JS_PROGRAMS: &[&str] = &[
     "@child_process.execFile",
     "@child_process.execFileSync",
 ];
-const JS_STARTERS: &[&str] = &[
-    "@child_process.spawn",
-    "@child_process.spawnSync",
-    "@child_process.fork",
-    "@child_process.execFile",
-    "@child_process.execFileSync",
-    "*.spawn",
-    "*.spawnSync",
-    "*.fork",
-    "*.execFile",
-    "*.execFileSync",
+const JS_STARTERS: &[&str] = plugward_types::words![
+    "@child_process.spawn @child_process.spawnSync @child_process.fork @child_process.execFile",
+    "@child_process.execFileSync *.spawn *.spawnSync *.fork *.execFile *.execFileSync",
 ];
 const JS_WASM: &[&str] = &["WebAssembly.compile", "WebAssembly.instantiate", "WebAssembly.Module"];
 /// Functions that delete a directory with its contents if an option says so.
-const JS_DELETE: &[&str] = &[
-    "*.rm",
-    "*.rmSync",
-    "*.rmdir",
-    "*.rmdirSync",
-    "@fs.rm",
-    "@fs.rmSync",
-    "@fs.rmdir",
-    "@fs.rmdirSync",
-    "@fs.promises.rm",
-    "@fs.promises.rmdir",
-    "@fs/promises.rm",
-    "@fs/promises.rmdir",
+const JS_DELETE: &[&str] = plugward_types::words![
+    "*.rm *.rmSync *.rmdir *.rmdirSync @fs.rm @fs.rmSync @fs.rmdir @fs.rmdirSync @fs.promises.rm",
+    "@fs.promises.rmdir @fs/promises.rm @fs/promises.rmdir",
 ];
 /// Functions that always delete a directory with its contents.
-const JS_DELETE_ALL: &[&str] = &[
-    "@fs-extra.remove",
-    "@fs-extra.removeSync",
-    "@rimraf",
-    "@rimraf.sync",
-    "@rimraf.rimraf",
-    "@rimraf.rimrafSync",
-    "rimraf",
+const JS_DELETE_ALL: &[&str] = plugward_types::words![
+    "@fs-extra.remove @fs-extra.removeSync @rimraf @rimraf.sync @rimraf.rimraf @rimraf.rimrafSync rimraf",
 ];
 /// Functions that create a temporary directory.
-const JS_TEMPORARY: &[&str] = &[
-    "*.mkdtemp",
-    "*.mkdtempSync",
-    "@fs.mkdtemp",
-    "@fs.mkdtempSync",
-    "Deno.makeTempDir",
-    "Deno.makeTempDirSync",
+const JS_TEMPORARY: &[&str] = plugward_types::words![
+    "*.mkdtemp *.mkdtempSync @fs.mkdtemp @fs.mkdtempSync Deno.makeTempDir Deno.makeTempDirSync",
 ];
 /// Functions that print or copy all members of their arguments.
-const JS_BULK: &[&str] = &[
-    "Object.keys",
-    "Object.values",
-    "Object.entries",
-    "Object.fromEntries",
-    "Object.getOwnPropertyNames",
-    "Object.getOwnPropertyDescriptors",
-    "Reflect.ownKeys",
-    "JSON.stringify",
-    "structuredClone",
-    "console.log",
-    "@util.inspect",
-    "@querystring.stringify",
-    "URLSearchParams",
+const JS_BULK: &[&str] = plugward_types::words![
+    "Object.keys Object.values Object.entries Object.fromEntries Object.getOwnPropertyNames",
+    "Object.getOwnPropertyDescriptors Reflect.ownKeys JSON.stringify structuredClone console.log",
+    "@util.inspect @querystring.stringify URLSearchParams",
 ];
 /// Functions that copy all members of their arguments after the first.
 const JS_COPY: &[&str] = &["Object.assign"];
@@ -82,77 +43,30 @@ const JS_ENVIRONMENT: &[&str] = &["process.env", "Deno.env", "Bun.env", "import.
 const JS_ENVIRONMENT_COPY: &[&str] = &["Deno.env.toObject"];
 const JS_CONSTRUCTOR: &[&str] = &["*.constructor"];
 
-const PY_EVALUATORS: &[&str] = &[
-    "eval",
-    "exec",
-    "compile",
-    "@timeit.timeit",
-    "@timeit.repeat",
-    "@cProfile.run",
-    "@profile.run",
-    "@pdb.run",
+const PY_EVALUATORS: &[&str] = plugward_types::words![
+    "eval exec compile @timeit.timeit @timeit.repeat @cProfile.run @profile.run @pdb.run",
     "@code.InteractiveInterpreter.runsource",
 ];
-const PY_SHELLS: &[&str] = &[
-    "@os.system",
-    "@os.popen",
-    "@posix.system",
-    "@nt.system",
-    "@subprocess.getoutput",
-    "@subprocess.getstatusoutput",
-    "@asyncio.create_subprocess_shell",
-    "@commands.getoutput",
-    "@commands.getstatusoutput",
-    "@popen2.popen2",
-    "@subprocess.run",
-    "@subprocess.Popen",
-    "@subprocess.call",
-    "@subprocess.check_call",
-    "@subprocess.check_output",
+const PY_SHELLS: &[&str] = plugward_types::words![
+    "@os.system @os.popen @posix.system @nt.system @subprocess.getoutput @subprocess.getstatusoutput",
+    "@asyncio.create_subprocess_shell @commands.getoutput @commands.getstatusoutput @popen2.popen2",
+    "@subprocess.run @subprocess.Popen @subprocess.call @subprocess.check_call @subprocess.check_output",
     "@pty.spawn",
 ];
 /// Functions that take the program twice, the second time as the name of the process.
-const PY_LISTED: &[&str] = &[
-    "@os.execl",
-    "@os.execlp",
-    "@os.execle",
-    "@os.execlpe",
-    "@os.execv",
-    "@os.execvp",
-    "@os.execve",
-    "@os.execvpe",
-    "@os.spawnl",
-    "@os.spawnlp",
-    "@os.spawnle",
-    "@os.spawnv",
-    "@os.spawnvp",
-    "@os.spawnve",
-    "@os.posix_spawn",
-    "@os.posix_spawnp",
+const PY_LISTED: &[&str] = plugward_types::words![
+    "@os.execl @os.execlp @os.execle @os.execlpe @os.execv @os.execvp @os.execve @os.execvpe @os.spawnl",
+    "@os.spawnlp @os.spawnle @os.spawnv @os.spawnvp @os.spawnve @os.posix_spawn @os.posix_spawnp",
 ];
 const PY_PROGRAMS: &[&str] = &["@asyncio.create_subprocess_exec"];
 /// Functions whose ninth argument is `shell`.
-const PY_SPAWNERS: &[&str] = &[
-    "@subprocess.run",
-    "@subprocess.Popen",
-    "@subprocess.call",
-    "@subprocess.check_call",
-    "@subprocess.check_output",
+const PY_SPAWNERS: &[&str] = plugward_types::words![
+    "@subprocess.run @subprocess.Popen @subprocess.call @subprocess.check_call @subprocess.check_output",
 ];
-const PY_NETWORK: &[&str] = &[
-    "@urllib.request.urlopen",
-    "@urllib.request.urlretrieve",
-    "@requests.get",
-    "@requests.post",
-    "@requests.request",
-    "@requests.Session",
-    "@httpx.get",
-    "@httpx.post",
-    "@httpx.Client",
-    "@socket.socket",
-    "@socket.create_connection",
-    "@http.client.HTTPConnection",
-    "@http.client.HTTPSConnection",
+const PY_NETWORK: &[&str] = plugward_types::words![
+    "@urllib.request.urlopen @urllib.request.urlretrieve @requests.get @requests.post @requests.request",
+    "@requests.Session @httpx.get @httpx.post @httpx.Client @socket.socket @socket.create_connection",
+    "@http.client.HTTPConnection @http.client.HTTPSConnection",
 ];
 const PY_ENVIRONMENT: &[&str] = &["@os.environ", "@os.environb"];
 const PY_TEMPORARY: &[&str] = &["@tempfile.mkdtemp", "@tempfile.TemporaryDirectory"];
@@ -163,11 +77,8 @@ const PY_EXECUTABLE: &[&str] = &["@sys.executable"];
 /// Functions that run a file.
 const PY_FILES: &[&str] = &["@runpy.run_path", "@importlib.machinery.SourceFileLoader"];
 /// Classes whose objects have members in the tables.
-const PY_CLASSES: &[&str] = &[
-    "@code.InteractiveInterpreter",
-    "@code.InteractiveConsole",
-    "@fabric.Connection",
-    "@invoke.Context",
+const PY_CLASSES: &[&str] = plugward_types::words![
+    "@code.InteractiveInterpreter @code.InteractiveConsole @fabric.Connection @invoke.Context",
     "@zipimport.zipimporter",
 ];
 /// Modules that are also members of the modules that import them.

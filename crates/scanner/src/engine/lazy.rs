@@ -5,6 +5,7 @@ use core::ops::Range;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
+use plugward_types::Part;
 use regex_automata::hybrid::BuildError;
 use regex_automata::hybrid::dfa::DFA;
 use regex_automata::hybrid::regex::{Cache, Regex};
@@ -78,7 +79,7 @@ impl Lazy {
         let mut state = dfa.start_state_forward(cache, &input)?;
         let mut end = None;
         // A DFA reports a match one byte after its end.
-        for (&byte, at) in hay.get(from..).unwrap_or_default().iter().zip(from..) {
+        for (&byte, at) in hay.part(from..).iter().zip(from..) {
             state = dfa.next_state(cache, state, byte).map_err(|_full| MatchError::gave_up(at))?;
             if state.is_match() {
                 end = Some(at);

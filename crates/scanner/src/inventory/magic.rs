@@ -1,5 +1,7 @@
 //! File types by their first bytes.
 
+use plugward_types::Part;
+
 use super::EntryState;
 
 /// A file type by magic number: its state, and the file extensions that agree with it.
@@ -132,7 +134,7 @@ pub(crate) fn find(bytes: &[u8], ending: &str) -> Option<Magic> {
 
 /// Returns the type of a ZIP file, by its name or else by the name of its first file.
 fn zip(bytes: &[u8], ending: &str) -> Magic {
-    let first = bytes.get(30..bytes.len().min(30 + 160)).unwrap_or_default();
+    let first = bytes.rest(30).head(160);
     let office = first.starts_with(b"[Content_Types].xml") || first.starts_with(b"mimetypeapplication/");
     let plain = ZIP.contains(&ending);
     if OFFICE.contains(&ending) || (office && !plain) {

@@ -8,6 +8,8 @@ pub(crate) mod roles;
 pub(crate) mod magic;
 pub(crate) mod names;
 
+use plugward_types::Part;
+
 use crate::scan::entry::{FileKind, Lens, RoleHint};
 
 /// How an entry was read.
@@ -194,7 +196,7 @@ fn mismatch(
         return Some(all);
     }
     // A file whose first line selects an interpreter is not data.
-    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    let head = bytes.head(512);
     if DATA.contains(&ending) && names::is_script(head) {
         return Some(all);
     }
@@ -210,7 +212,7 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     let middle = (bytes.len() / 2).saturating_sub(SAMPLE / 2);
     let last = bytes.len().saturating_sub(SAMPLE);
     [0, middle, last].into_iter().any(|start| {
-        let sample = bytes.get(start..(start + SAMPLE).min(bytes.len())).unwrap_or_default();
+        let sample = bytes.part(start..(start + SAMPLE).min(bytes.len()));
         // Most text has no control bytes: one pass without a branch detects that.
         let any = sample.iter().fold(0, |any, &byte| {
             let usual = u8::from(byte.wrapping_sub(9) < 5) | u8::from(byte == 0x1B);

@@ -1,216 +1,55 @@
 //! Lens and kind of a file by its name.
 
+use plugward_types::words;
+
 use crate::scan::entry::{FileKind, Lens};
 
 /// File extensions with a lens.
-const ENDINGS: &[(&str, Lens)] = &[
-    ("js", Lens::Js),
-    ("mjs", Lens::Js),
-    ("cjs", Lens::Js),
-    ("jsx", Lens::Js),
-    ("ts", Lens::Js),
-    ("mts", Lens::Js),
-    ("cts", Lens::Js),
-    ("tsx", Lens::Js),
-    ("html", Lens::Js),
-    ("htm", Lens::Js),
-    ("vue", Lens::Js),
-    ("svelte", Lens::Js),
-    ("astro", Lens::Js),
-    ("svg", Lens::Js),
-    ("xhtml", Lens::Js),
-    ("py", Lens::Py),
-    ("pyw", Lens::Py),
-    ("pyi", Lens::Py),
-    ("pth", Lens::Py),
-    ("ipynb", Lens::Py),
-    ("sh", Lens::Sh),
-    ("bash", Lens::Sh),
-    ("zsh", Lens::Sh),
-    ("ksh", Lens::Sh),
-    ("bats", Lens::Sh),
-    ("command", Lens::Sh),
-    ("envrc", Lens::Sh),
-    ("mk", Lens::Sh),
-    ("ps1", Lens::Sh),
-    ("psm1", Lens::Sh),
-    ("bat", Lens::Sh),
-    ("cmd", Lens::Sh),
-    ("dockerfile", Lens::Sh),
-    ("rs", Lens::Rs),
-    ("json", Lens::Data),
-    ("jsonc", Lens::Data),
-    ("json5", Lens::Data),
-    ("toml", Lens::Data),
-    ("yaml", Lens::Data),
-    ("yml", Lens::Data),
-    ("webmanifest", Lens::Data),
-    ("code-workspace", Lens::Data),
-    ("gyp", Lens::Data),
-    ("gypi", Lens::Data),
-    ("ini", Lens::Data),
-    ("service", Lens::Data),
-    ("desktop", Lens::Data),
-    ("cfg", Lens::Data),
-    ("conf", Lens::Data),
-    ("env", Lens::Data),
-    ("cmake", Lens::Data),
-    ("md", Lens::Prose),
-    ("mdx", Lens::Prose),
-    ("mdc", Lens::Prose),
-    ("markdown", Lens::Prose),
-    ("txt", Lens::Prose),
-    ("rst", Lens::Prose),
-    ("adoc", Lens::Prose),
+const ENDINGS: &[(Lens, &[&str])] = &[
+    (Lens::Js, words!["js mjs cjs jsx ts mts cts tsx html htm vue svelte astro svg xhtml"]),
+    (Lens::Py, words!["py pyw pyi pth ipynb"]),
+    (Lens::Sh, words!["sh bash zsh ksh bats command envrc mk ps1 psm1 bat cmd dockerfile"]),
+    (Lens::Rs, words!["rs"]),
+    (
+        Lens::Data,
+        words![
+            "json jsonc json5 toml yaml yml webmanifest code-workspace gyp gypi ini service desktop cfg",
+            "conf env cmake",
+        ],
+    ),
+    (Lens::Prose, words!["md mdx mdc markdown txt rst adoc"]),
 ];
 
 /// File names with a lens.
-const NAMES: &[(&str, Lens)] = &[
-    ("makefile", Lens::Sh),
-    ("gnumakefile", Lens::Sh),
-    ("makefile.am", Lens::Sh),
-    ("makefile.in", Lens::Sh),
-    ("pkgbuild", Lens::Sh),
-    ("apkbuild", Lens::Sh),
-    ("justfile", Lens::Sh),
-    (".justfile", Lens::Sh),
-    ("dockerfile", Lens::Sh),
-    ("containerfile", Lens::Sh),
-    (".bashrc", Lens::Sh),
-    (".bash_profile", Lens::Sh),
-    (".bash_login", Lens::Sh),
-    (".bash_logout", Lens::Sh),
-    (".profile", Lens::Sh),
-    (".zshrc", Lens::Sh),
-    (".zshenv", Lens::Sh),
-    (".zprofile", Lens::Sh),
-    (".zlogin", Lens::Sh),
-    (".kshrc", Lens::Sh),
-    (".envrc", Lens::Sh),
-    ("envrc", Lens::Sh),
-    (".bash_aliases", Lens::Sh),
-    (".zsh_aliases", Lens::Sh),
-    (".zlogout", Lens::Sh),
-    (".npmrc", Lens::Data),
-    (".yarnrc", Lens::Data),
-    ("cmakelists.txt", Lens::Data),
-    ("pipfile", Lens::Data),
-    ("procfile", Lens::Data),
-    (".lintstagedrc", Lens::Data),
-    (".gemrc", Lens::Data),
-    (".condarc", Lens::Data),
-    (".gitconfig", Lens::Data),
-    (".gitmodules", Lens::Data),
+const NAMES: &[(Lens, &[&str])] = &[
+    (
+        Lens::Sh,
+        words![
+            "makefile gnumakefile makefile.am makefile.in pkgbuild apkbuild justfile .justfile dockerfile",
+            "containerfile .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv",
+            ".zprofile .zlogin .kshrc .envrc envrc .bash_aliases .zsh_aliases .zlogout",
+        ],
+    ),
+    (
+        Lens::Data,
+        words![
+            ".npmrc .yarnrc cmakelists.txt pipfile procfile .lintstagedrc .gemrc .condarc .gitconfig",
+            ".gitmodules",
+        ],
+    ),
 ];
 
 /// File extensions of programming languages without a lens.
-const NO_LENS: &[&str] = &[
-    "rb",
-    "go",
-    "php",
-    "pl",
-    "pm",
-    "lua",
-    "c",
-    "h",
-    "cc",
-    "cpp",
-    "cxx",
-    "hpp",
-    "java",
-    "kt",
-    "kts",
-    "scala",
-    "swift",
-    "cs",
-    "fs",
-    "vb",
-    "m",
-    "mm",
-    "r",
-    "jl",
-    "ex",
-    "exs",
-    "erl",
-    "hs",
-    "clj",
-    "cljs",
-    "groovy",
-    "gradle",
-    "dart",
-    "zig",
-    "nim",
-    "cr",
-    "tcl",
-    "awk",
-    "sed",
-    "vbs",
-    "wsf",
-    "hta",
-    "applescript",
-    "scpt",
-    "fish",
-    "nu",
-    "elv",
-    "coffee",
-    "ml",
-    "mli",
-    "lisp",
-    "el",
-    "scm",
-    "rkt",
-    "pas",
-    "d",
-    "v",
-    "sql",
-    "as",
-    "asm",
-    "s",
-    "cmake",
-    "bzl",
-    "star",
-    "phtml",
-    "php3",
-    "php4",
-    "php5",
-    "phar",
-    "vba",
-    "bas",
-    "cls",
-    "hx",
-    "sol",
-    "cu",
-    "nix",
-    "jsp",
-    "asp",
-    "aspx",
-    "cfm",
-    "f90",
-    "f95",
-    "cljc",
-    "fsx",
-    "csx",
-    "sbt",
-    "vim",
-    "raku",
-    "ps",
-    "ahk",
-    "au3",
-    "wat",
-    "purs",
-    "elm",
-    "gd",
-    "lean",
-    "adb",
-    "ads",
-    "kak",
-    "nsi",
-    "vala",
+const NO_LENS: &[&str] = words![
+    "rb go php pl pm lua c h cc cpp cxx hpp java kt kts scala swift cs fs vb m mm r jl ex exs erl hs clj",
+    "cljs groovy gradle dart zig nim cr tcl awk sed vbs wsf hta applescript scpt fish nu elv coffee ml mli",
+    "lisp el scm rkt pas d v sql as asm s cmake bzl star phtml php3 php4 php5 phar vba bas cls hx sol cu nix",
+    "jsp asp aspx cfm f90 f95 cljc fsx csx sbt vim raku ps ahk au3 wat purs elm gd lean adb ads kak nsi vala",
 ];
 
 /// Returns the last part of a path and its extension, both in lower case.
 pub(crate) fn parts(path: &str) -> (String, String) {
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     // Some systems drop trailing blanks and dots.
     let trimmed = name.trim_end_matches(['.', ' ']);
     let ending = trimmed.rsplit_once('.').map_or("", |(_, ending)| ending).to_owned();
@@ -220,7 +59,9 @@ pub(crate) fn parts(path: &str) -> (String, String) {
 /// Returns the lens for a file name.
 pub(crate) fn lens(path: &str) -> Option<Lens> {
     let (name, ending) = parts(path);
-    let named = NAMES.iter().find(|(known, _)| *known == name).map(|(_, lens)| *lens);
+    let listed = |table: &[(Lens, &[&str])], word: &str| {
+        table.iter().find(|(_, words)| words.contains(&word)).map(|(lens, _)| *lens)
+    };
     let dotted = ["dockerfile.", "containerfile."].iter().any(|head| name.starts_with(head));
     let dotted = dotted.then_some(Lens::Sh);
     let dotted = dotted.or_else(|| name.starts_with(".env.").then_some(Lens::Data));
@@ -234,7 +75,7 @@ pub(crate) fn lens(path: &str) -> Option<Lens> {
     });
     let dotted =
         dotted.or_else(|| (hooks && ending.is_empty() && !name.starts_with('.')).then_some(Lens::Sh));
-    named.or(dotted).or_else(|| ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, lens)| *lens))
+    listed(NAMES, &name).or(dotted).or_else(|| listed(ENDINGS, &ending))
 }
 
 /// Returns `true` for the name of a style sheet, query or page, which code imports for a bundler.
@@ -263,7 +104,7 @@ pub(crate) fn shebang(text: &[u8]) -> Option<Lens> {
     let end = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len()).min(512);
     let line = String::from_utf8_lossy(line.get(..end)?).into_owned();
     line.split_whitespace().find_map(|word| {
-        let program = word.rsplit('/').next().unwrap_or_default();
+        let program = word.rsplit('/').next().unwrap_or(word);
         let base = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
         match base {
             "node" | "nodejs" | "deno" | "bun" | "ts-node" | "tsx" => Some(Lens::Js),
@@ -281,29 +122,11 @@ const PROMPT_NAMES: &[&str] =
 /// Directories whose Markdown enters a prompt.
 const PROMPT_DIRECTORIES: &[&str] = &["skills", "commands", "agents", "prompts", "rules", "output-styles"];
 /// File names of manifests.
-const MANIFESTS: &[&str] = &[
-    "plugin.json",
-    "marketplace.json",
-    "hooks.json",
-    ".mcp.json",
-    "mcp.json",
-    ".lsp.json",
-    "gemini-extension.json",
-    "package.json",
-    "package.json5",
-    "manifest.json",
-    "opencode.json",
-    "claude_desktop_config.json",
-    "cline_mcp_settings.json",
-    "mcp_config.json",
-    "settings.json",
-    "settings.local.json",
-    "plugin.toml",
-    "plugin.yaml",
-    "plugin.yml",
-    "plugin.json5",
-    "pyproject.toml",
-    "cargo.toml",
+const MANIFESTS: &[&str] = words![
+    "plugin.json marketplace.json hooks.json .mcp.json mcp.json .lsp.json gemini-extension.json package.json",
+    "package.json5 manifest.json opencode.json claude_desktop_config.json cline_mcp_settings.json",
+    "mcp_config.json settings.json settings.local.json plugin.toml plugin.yaml plugin.yml plugin.json5",
+    "pyproject.toml cargo.toml",
 ];
 
 /// Returns the kind of a file by its name.
@@ -325,7 +148,7 @@ pub(crate) fn role(path: &str) -> FileKind {
     if MANIFESTS.contains(&name.as_str()) {
         return FileKind::Manifest;
     }
-    let stem = name.split('.').next().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or(&name);
     let doc = matches!(
         stem,
         "readme" | "changelog" | "license" | "licence" | "contributing" | "notice" | "copying"

@@ -1,44 +1,16 @@
 //! Where credentials are stored: files, commands that print them, and variables that contain them. Each list exists only
 //! here.
 
+use plugward_types::Part;
+
 /// Parts of the paths of files that contain little else than credentials.
-const FILES: &[&str] = &[
-    "/.aws/credentials",
-    "/.netrc",
-    "/.pypirc",
-    "/.git-credentials",
-    "/.config/gh/hosts.yml",
-    "/.kube/config",
-    "/.docker/config.json",
-    "/.gnupg/",
-    "/.config/gcloud",
-    "application_default_credentials.json",
-    "/etc/shadow",
-    "/.claude/.credentials.json",
-    "/.claude.json",
-    "/.codex/auth.json",
-    "/.gemini/oauth_creds.json",
-    "/.bash_history",
-    "/.zsh_history",
-    "/login.keychain",
-    "keychain-db",
-    "/login data",
-    "/cookies.sqlite",
-    "/network/cookies",
-    "/default/cookies",
-    "/logins.json",
-    "/key4.db",
-    "/wallet.dat",
-    "/.electrum/",
-    "/.config/solana",
-    "/.solana/",
-    "/keystore/",
-    "/.terraform.d/credentials",
-    "/.vault-token",
-    "/.npmrc",
-    "/.yarnrc.yml",
-    "/.cargo/credentials",
-    "/proc/self/environ",
+const FILES: &[&str] = plugward_types::words![
+    "/.aws/credentials /.netrc /.pypirc /.git-credentials /.config/gh/hosts.yml /.kube/config",
+    "/.docker/config.json /.gnupg/ /.config/gcloud application_default_credentials.json /etc/shadow",
+    "/.claude/.credentials.json /.claude.json /.codex/auth.json /.gemini/oauth_creds.json /.bash_history",
+    "/.zsh_history /login.keychain keychain-db /cookies.sqlite /network/cookies /default/cookies",
+    "/logins.json /key4.db /wallet.dat /.electrum/ /.config/solana /.solana/ /keystore/",
+    "/.terraform.d/credentials /.vault-token /.npmrc /.yarnrc.yml /.cargo/credentials /proc/self/environ",
 ];
 
 /// File names of private keys.
@@ -54,6 +26,7 @@ pub(crate) fn is_file(path: &[u8]) -> bool {
     let environ = lower.starts_with(b"/proc/") && lower.ends_with(b"/environ");
     KEYS.iter().any(|key| holds(key))
         || holds("/.ssh/")
+        || holds("/login data")
         || lower.ends_with(b"/.ssh")
         || environ
         || FILES.iter().any(|part| holds(part))
@@ -77,17 +50,8 @@ pub(crate) fn is_telling(path: &[u8]) -> bool {
 }
 
 /// Words in the names of variables that contain secrets.
-const SECRETS: &[&str] = &[
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "APIKEY",
-    "ACCESS_KEY",
-    "PRIVATE_KEY",
-    "CREDENTIAL",
-    "AUTH_KEY",
+const SECRETS: &[&str] = plugward_types::words![
+    "TOKEN SECRET PASSWORD PASSWD API_KEY APIKEY ACCESS_KEY PRIVATE_KEY CREDENTIAL AUTH_KEY",
 ];
 
 /// Returns `true` if the name of a variable suggests a secret.
@@ -102,7 +66,7 @@ pub(crate) fn is_issued_by(file: &[u8], host: &str) -> bool {
     let labels: Vec<&str> = host.split(['.', '-']).collect();
     file.split(|byte| !is_part(byte)).filter(|word| word.contains(&b'_') && is_secret_name(word)).any(
         |word| {
-            let first = word.split(|byte| *byte == b'_').next().unwrap_or_default().to_ascii_lowercase();
+            let first = word.split(|byte| *byte == b'_').next().unwrap_or(word).to_ascii_lowercase();
             let first: &[u8] = if first == b"gh" { b"github" } else { &first };
             first.len() > 2 && labels.iter().any(|label| label.as_bytes() == first)
         },
@@ -224,7 +188,7 @@ pub(crate) fn uploads(name: &[u8], args: &[&[u8]]) -> bool {
 /// Returns `true` if a text expands a variable whose name suggests a secret: `$TOKEN`, `${API_KEY}`.
 pub(crate) fn expands_secret(text: &[u8]) -> bool {
     memchr::memchr_iter(b'$', text).any(|at| {
-        let rest = text.get(at + 1..).unwrap_or_default();
+        let rest = text.part(at + 1..);
         let rest = rest.strip_prefix(b"{").unwrap_or(rest);
         let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         rest.get(..length).is_some_and(is_secret_name)

@@ -1,162 +1,50 @@
 //! Downloads with a known, honest use: installers of well-known publishers, modules from registries, examples in documents.
 
-use plugward_types::{Address, FileRole};
+use plugward_types::{Address, FileRole, Part};
 
 use crate::known::hosts;
 use crate::scan::sink::{Hit, Lowered};
 
 /// Installers that their publishers document as a command to be piped into a shell, by host and path.
-const INSTALLERS: &[&str] = &[
+const INSTALLERS: &[&str] = plugward_types::words![
     // Languages and their package managers.
-    "sh.rustup.rs",
-    "static.rust-lang.org",
-    "astral.sh",
-    "bun.sh",
-    "deno.land",
-    "fnm.vercel.app",
-    "get.pnpm.io",
-    "getcomposer.org",
-    "get.sdkman.io",
-    "raw.githubusercontent.com/gitleaks/gitleaks",
-    "just.systems",
-    "micro.mamba.pm",
-    "repo.anaconda.com",
-    "dot.net",
-    "dotnet.microsoft.com",
-    "wasmtime.dev",
-    "get.wasmer.io",
-    "get.jetify.com",
-    "devenv.sh",
-    "opam.ocaml.org",
-    "moonbitlang.com",
-    "install.swift.org",
-    "sh.brew.sh",
-    "get.volta.sh",
-    "install.python-poetry.org",
-    "pyenv.run",
-    "mise.run",
-    "mise.jdx.dev",
-    "get.volta.sh",
-    "raw.githubusercontent.com/nvm-sh/nvm",
-    "raw.githubusercontent.com/homebrew/install",
-    "deb.nodesource.com",
-    "rpm.nodesource.com",
-    "bootstrap.pypa.io",
-    "install.julialang.org",
-    "get.haskellstack.org",
-    "get-ghcup.haskell.org",
-    "nixos.org/nix/install",
-    "install.determinate.systems",
-    "pixi.sh",
-    "get.nextflow.io",
+    "sh.rustup.rs static.rust-lang.org astral.sh bun.sh deno.land fnm.vercel.app get.pnpm.io getcomposer.org",
+    "get.sdkman.io raw.githubusercontent.com/gitleaks/gitleaks just.systems micro.mamba.pm repo.anaconda.com",
+    "dot.net dotnet.microsoft.com wasmtime.dev get.wasmer.io get.jetify.com devenv.sh opam.ocaml.org",
+    "moonbitlang.com install.swift.org sh.brew.sh get.volta.sh install.python-poetry.org pyenv.run mise.run",
+    "mise.jdx.dev get.volta.sh raw.githubusercontent.com/nvm-sh/nvm",
+    "raw.githubusercontent.com/homebrew/install deb.nodesource.com rpm.nodesource.com bootstrap.pypa.io",
+    "install.julialang.org get.haskellstack.org get-ghcup.haskell.org nixos.org/nix/install",
+    "install.determinate.systems pixi.sh get.nextflow.io",
     // Containers and clouds.
-    "get.docker.com",
-    "get.k3s.io",
-    "raw.githubusercontent.com/helm/helm",
-    "get.helm.sh",
-    "run.linkerd.io",
-    "fluxcd.io/install",
-    "sdk.cloud.google.com",
-    "aka.ms",
-    "fly.io/install",
-    "tailscale.com/install",
-    "get.trivy.dev",
-    "raw.githubusercontent.com/aquasecurity/trivy",
-    "raw.githubusercontent.com/anchore",
-    "get.anchore.io",
-    "cli.github.com",
-    "packages.cloud.google.com",
-    "awscli.amazonaws.com",
-    "get.pulumi.com",
-    "dl.dagger.io",
-    "get.trunk.io",
-    "cli.doppler.com",
-    "dotenvx.sh",
-    "infisical.com",
-    "cli-assets.heroku.com",
-    "railway.com/install",
-    "railway.app/install",
-    "get.tur.so",
-    "cli.nexus.xyz",
-    "encore.dev/install",
-    "hf.co/cli",
-    "huggingface.co/cli",
-    "install-cli.jfrog.io",
-    "d2lang.com/install",
-    "get.tilt.dev",
-    "raw.githubusercontent.com/tilt-dev/tilt",
-    "raw.githubusercontent.com/kubernetes-sigs/kustomize",
-    "raw.githubusercontent.com/rancher/k3d",
-    "raw.githubusercontent.com/k3d-io/k3d",
-    "raw.githubusercontent.com/golangci/golangci-lint",
-    "raw.githubusercontent.com/terraform-linters/tflint",
-    "raw.githubusercontent.com/ohmyzsh/ohmyzsh",
-    "raw.githubusercontent.com/junegunn",
-    "raw.githubusercontent.com/rhysd/actionlint",
-    "raw.githubusercontent.com/nektos/act",
-    "raw.githubusercontent.com/sqlc-dev",
-    "raw.githubusercontent.com/jesseduffield",
-    "linkerd.io",
-    "istio.io/downloadistio",
-    "get.opentofu.org",
-    "raw.githubusercontent.com/infracost/infracost",
-    "cdn.teleport.dev",
-    "goreleaser.com",
-    "get.sigstore.dev",
+    "get.docker.com get.k3s.io raw.githubusercontent.com/helm/helm get.helm.sh run.linkerd.io",
+    "fluxcd.io/install sdk.cloud.google.com aka.ms fly.io/install tailscale.com/install get.trivy.dev",
+    "raw.githubusercontent.com/aquasecurity/trivy raw.githubusercontent.com/anchore get.anchore.io",
+    "cli.github.com packages.cloud.google.com awscli.amazonaws.com get.pulumi.com dl.dagger.io get.trunk.io",
+    "cli.doppler.com dotenvx.sh infisical.com cli-assets.heroku.com railway.com/install railway.app/install",
+    "get.tur.so cli.nexus.xyz encore.dev/install hf.co/cli huggingface.co/cli install-cli.jfrog.io",
+    "d2lang.com/install get.tilt.dev raw.githubusercontent.com/tilt-dev/tilt",
+    "raw.githubusercontent.com/kubernetes-sigs/kustomize raw.githubusercontent.com/rancher/k3d",
+    "raw.githubusercontent.com/k3d-io/k3d raw.githubusercontent.com/golangci/golangci-lint",
+    "raw.githubusercontent.com/terraform-linters/tflint raw.githubusercontent.com/ohmyzsh/ohmyzsh",
+    "raw.githubusercontent.com/junegunn raw.githubusercontent.com/rhysd/actionlint",
+    "raw.githubusercontent.com/nektos/act raw.githubusercontent.com/sqlc-dev",
+    "raw.githubusercontent.com/jesseduffield linkerd.io istio.io/downloadistio get.opentofu.org",
+    "raw.githubusercontent.com/infracost/infracost cdn.teleport.dev goreleaser.com get.sigstore.dev",
     // Agents and their tools.
-    "claude.ai/install",
-    "cursor.com/install",
-    "opencode.ai/install",
-    "ollama.com/install",
-    "ollama.ai/install",
-    "cli.coderabbit.ai",
-    "app.factory.ai",
-    "semgrep.dev",
-    "antigravity.google",
-    "chatgpt.com/codex",
-    "ampcode.com/install",
-    "github.com/block/goose",
-    "zed.dev/install",
-    "warp.dev",
-    "kilo.ai",
-    "plandex.ai/install",
-    "lmstudio.ai/install",
-    "cli.kiro.dev",
-    "get.continue.dev",
-    "get.starship.rs",
-    "starship.rs/install",
-    "sh.foundry.paradigm.xyz",
-    "foundry.paradigm.xyz",
-    "release.anza.xyz",
-    "release.solana.com",
+    "claude.ai/install cursor.com/install opencode.ai/install ollama.com/install ollama.ai/install",
+    "cli.coderabbit.ai app.factory.ai semgrep.dev antigravity.google chatgpt.com/codex ampcode.com/install",
+    "github.com/block/goose zed.dev/install warp.dev kilo.ai plandex.ai/install lmstudio.ai/install",
+    "cli.kiro.dev get.continue.dev get.starship.rs starship.rs/install sh.foundry.paradigm.xyz",
+    "foundry.paradigm.xyz release.anza.xyz release.solana.com",
 ];
 
 /// Registries of modules that code may import by URL.
-const MODULES: &[&str] = &[
-    "esm.sh",
-    "deno.land",
-    "jsr.io",
-    "cdn.jsdelivr.net",
-    "unpkg.com",
-    "esm.run",
-    "cdn.skypack.dev",
-    "cdnjs.cloudflare.com",
-    "jslib.k6.io",
-    "www.gstatic.com",
-    "cdn.tailwindcss.com",
-    "ga.jspm.io",
-    "code.jquery.com",
-    "ajax.googleapis.com",
-    "d3js.org",
-    "cdn.plot.ly",
-    "maxcdn.bootstrapcdn.com",
-    "stackpath.bootstrapcdn.com",
-    "unpkg.zhimg.com",
-    "fonts.googleapis.com",
-    "www.googletagmanager.com",
-    "js.stripe.com",
-    "cdn.auth0.com",
-    "static.cloudflareinsights.com",
+const MODULES: &[&str] = plugward_types::words![
+    "esm.sh deno.land jsr.io cdn.jsdelivr.net unpkg.com esm.run cdn.skypack.dev cdnjs.cloudflare.com",
+    "jslib.k6.io www.gstatic.com cdn.tailwindcss.com ga.jspm.io code.jquery.com ajax.googleapis.com d3js.org",
+    "cdn.plot.ly maxcdn.bootstrapcdn.com stackpath.bootstrapcdn.com unpkg.zhimg.com fonts.googleapis.com",
+    "www.googletagmanager.com js.stripe.com cdn.auth0.com static.cloudflareinsights.com",
 ];
 
 /// How far before a command the rest of its pipeline is searched for.
@@ -181,14 +69,14 @@ pub(crate) fn is_expected(rule: &str, hit: Hit, role: FileRole, bytes: &[u8]) ->
 }
 
 fn matched(hit: Hit, bytes: &[u8]) -> &[u8] {
-    bytes.get(hit.start as usize..hit.end as usize).unwrap_or_default()
+    bytes.part(hit.start as usize..hit.end as usize)
 }
 
 /// Returns the command line of a hit, including continuation lines.
 fn line(hit: Hit, bytes: &[u8]) -> &[u8] {
     let end = (hit.end as usize).min(bytes.len());
     let start = hit.start as usize;
-    let before = bytes.get(start.saturating_sub(LINE)..start).unwrap_or_default();
+    let before = bytes.part(start.saturating_sub(LINE)..start);
     let mut from = 0_usize;
     for at in memchr::memchr_iter(b'\n', before) {
         let continued = before.get(..at).is_some_and(|head| {
@@ -198,8 +86,8 @@ fn line(hit: Hit, bytes: &[u8]) -> &[u8] {
             from = at + 1;
         }
     }
-    let rest = memchr::memchr(b'\n', bytes.get(end..).unwrap_or_default()).unwrap_or(0);
-    bytes.get(start.saturating_sub(before.len()) + from..end + rest).unwrap_or_default()
+    let rest = memchr::memchr(b'\n', bytes.part(end..)).unwrap_or(0);
+    bytes.part(start.saturating_sub(before.len()) + from..end + rest)
 }
 
 /// Returns `true` if a text contains a URL of one of the hosts.

@@ -2,7 +2,7 @@
 //! here.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets are at most the length of the text")]
 
-use plugward_types::Address;
+use plugward_types::{Address, Part};
 
 /// A group of known hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +45,11 @@ fn end_of(text: &[u8]) -> usize {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>".contains(byte);
     let most = text.iter().position(is_end).unwrap_or(text.len()).min(LONGEST);
     let slashes = text.iter().take_while(|byte| b"/\\".contains(byte)).count();
-    let rest = text.get(slashes..most).unwrap_or_default();
+    let rest = text.part(slashes..most);
     // An escaped line break ends a URL, as a literal one does.
     let line = [b"\\n", b"\\r"].iter().filter_map(|end| memchr::memmem::find(rest, *end)).min();
-    let rest = rest.get(..line.unwrap_or(rest.len())).unwrap_or_default();
-    let authority = rest.split(|byte| b"/?#".contains(byte)).next().unwrap_or_default();
+    let rest = rest.part(..line.unwrap_or(rest.len()));
+    let authority = rest.split(|byte| b"/?#".contains(byte)).next().unwrap_or(rest);
     let user = memchr::memrchr(b'@', authority).unwrap_or(0);
     let separator = rest.iter().skip(user).position(|byte| b",;|)".contains(byte));
     slashes + separator.map_or(rest.len(), |at| user + at)
@@ -90,60 +90,20 @@ pub(crate) fn is_public_ip(address: &Address) -> bool {
 
 /// Default package indexes of languages. A name covers its subdomains; a name with a path covers everything under that
 /// path.
-const INDEXES: &[&str] = &[
-    "registry.npmjs.org",
-    "registry.npmjs.com",
-    "registry.yarnpkg.com",
-    "jsr.io",
-    "pypi.org",
-    "pypi.python.org",
-    "pythonhosted.org",
-    "download.pytorch.org",
-    "crates.io",
-    "github.com/rust-lang/crates.io-index",
-    "proxy.golang.org",
-    "sum.golang.org",
-    "rubygems.org",
-    "repo1.maven.org",
-    "repo.maven.apache.org",
-    "central.sonatype.com",
-    "maven.google.com",
-    "plugins.gradle.org",
-    "packagist.org",
-    "conda.anaconda.org",
-    "repo.anaconda.com",
+const INDEXES: &[&str] = plugward_types::words![
+    "registry.npmjs.org registry.npmjs.com registry.yarnpkg.com jsr.io pypi.org pypi.python.org",
+    "pythonhosted.org download.pytorch.org crates.io github.com/rust-lang/crates.io-index proxy.golang.org",
+    "sum.golang.org rubygems.org repo1.maven.org repo.maven.apache.org central.sonatype.com maven.google.com",
+    "plugins.gradle.org packagist.org conda.anaconda.org repo.anaconda.com",
 ];
 
 /// Hosts of model vendors. Of clouds whose customers can create subdomains, only the model service is listed.
-const MODELS: &[&str] = &[
-    "anthropic.com",
-    "claude.ai",
-    "openai.com",
-    "openai.azure.com",
-    "cognitiveservices.azure.com",
-    "services.ai.azure.com",
-    "generativelanguage.googleapis.com",
-    "aiplatform.googleapis.com",
-    "mistral.ai",
-    "cohere.com",
-    "cohere.ai",
-    "groq.com",
-    "openrouter.ai",
-    "x.ai",
-    "deepseek.com",
-    "together.xyz",
-    "together.ai",
-    "fireworks.ai",
-    "perplexity.ai",
-    "dashscope.aliyuncs.com",
-    "moonshot.cn",
-    "moonshot.ai",
-    "bigmodel.cn",
-    "z.ai",
-    "router.huggingface.co",
-    "api-inference.huggingface.co",
-    "githubcopilot.com",
-    "cerebras.ai",
+const MODELS: &[&str] = plugward_types::words![
+    "anthropic.com claude.ai openai.com openai.azure.com cognitiveservices.azure.com services.ai.azure.com",
+    "generativelanguage.googleapis.com aiplatform.googleapis.com mistral.ai cohere.com cohere.ai groq.com",
+    "openrouter.ai x.ai deepseek.com together.xyz together.ai fireworks.ai perplexity.ai",
+    "dashscope.aliyuncs.com moonshot.cn moonshot.ai bigmodel.cn z.ai router.huggingface.co",
+    "api-inference.huggingface.co githubcopilot.com cerebras.ai",
 ];
 
 /// Model services with the region inside the host name: prefix and suffix.

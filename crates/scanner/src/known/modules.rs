@@ -1,55 +1,16 @@
 //! Module specifiers and file names, and the sets that they belong to.
 
+use plugward_types::Part;
+
 use crate::rules::set;
 use crate::scan::sink::Specifier;
 
 /// Built-in modules of a JavaScript runtime.
-const BUILTINS: &[&str] = &[
-    "assert",
-    "async_hooks",
-    "buffer",
-    "child_process",
-    "cluster",
-    "console",
-    "constants",
-    "crypto",
-    "dgram",
-    "diagnostics_channel",
-    "dns",
-    "domain",
-    "events",
-    "fs",
-    "http",
-    "http2",
-    "https",
-    "inspector",
-    "module",
-    "net",
-    "os",
-    "path",
-    "perf_hooks",
-    "process",
-    "punycode",
-    "querystring",
-    "readline",
-    "repl",
-    "sea",
-    "sqlite",
-    "stream",
-    "string_decoder",
-    "sys",
-    "test",
-    "timers",
-    "tls",
-    "trace_events",
-    "tty",
-    "url",
-    "util",
-    "v8",
-    "vm",
-    "wasi",
-    "worker_threads",
-    "zlib",
+const BUILTINS: &[&str] = plugward_types::words![
+    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns",
+    "domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring",
+    "readline repl sea sqlite stream string_decoder sys test timers tls trace_events tty url util v8 vm wasi",
+    "worker_threads zlib",
 ];
 
 /// Returns the sets that a specifier belongs to.
@@ -59,7 +20,7 @@ pub(crate) fn sets(specifier: Specifier<'_>, from: &str, packages: &[String]) ->
         Specifier::Computed => return set::COMPUTED,
     };
     let mut sets = 0;
-    let file = text.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
+    let file = text.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or(text);
     if file.last_chunk().is_some_and(|tail: &[u8; 5]| tail.eq_ignore_ascii_case(b".node")) {
         sets |= set::NATIVE;
     }
@@ -115,7 +76,7 @@ fn is_external(text: &[u8], packages: &[String]) -> bool {
 }
 
 fn is_builtin(name: &[u8]) -> bool {
-    let head = name.split(|byte| *byte == b'/').next().unwrap_or_default();
+    let head = name.split(|byte| *byte == b'/').next().unwrap_or(name);
     let Ok(head) = core::str::from_utf8(head) else { return false };
     // A trailing slash selects the package of that name, not the builtin.
     BUILTINS.binary_search(&head).is_ok() && !name.ends_with(b"/")
@@ -125,7 +86,7 @@ fn is_builtin(name: &[u8]) -> bool {
 pub(crate) fn resolve(from: &str, name: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').filter(|part| !part.is_empty()).collect();
     parts.pop();
-    let name = name.split(['?', '#']).next().unwrap_or_default();
+    let name = name.split(['?', '#']).next().unwrap_or(name);
     for part in name.split(['/', '\\']) {
         match part {
             "" | "." => {}
@@ -138,7 +99,7 @@ pub(crate) fn resolve(from: &str, name: &str) -> String {
 
 /// Returns the last part of a resolved name; `None` if it depends on the directory it is resolved from.
 pub(crate) fn last_part(name: &str) -> Option<&str> {
-    let name = name.split(['?', '#']).next().unwrap_or_default();
+    let name = name.split(['?', '#']).next().unwrap_or(name);
     let last = name.rsplit(['/', '\\']).find(|part| !matches!(*part, "" | "."))?;
     (last != "..").then_some(last)
 }
@@ -201,7 +162,7 @@ pub(crate) fn is_named(names: &[String], text: &[u8]) -> bool {
     // The `@` of a scope does not start a version.
     let at = package.iter().skip(1).position(|byte| *byte == b'@').map(|at| at + 1);
     let (name, rest) = package.split_at(at.unwrap_or(package.len()));
-    let tail = memchr::memchr(b'/', rest).and_then(|at| rest.get(at..)).unwrap_or_default();
+    let tail = memchr::memchr(b'/', rest).map_or(&b""[..], |at| rest.part(at..));
     matches(name, tail) || matches(name, b"")
 }
 

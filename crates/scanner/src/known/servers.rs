@@ -1,6 +1,6 @@
 //! Servers of other hosts in settings: a name or token of a known service that is sent to another host.
 
-use plugward_types::Address;
+use plugward_types::{Address, Part};
 use serde_json::{Map, Value};
 use unicode_security::skeleton;
 
@@ -49,31 +49,11 @@ const SERVICES: &[Service] = &[
 ];
 
 /// Publishers and packages of servers that others imitate.
-const PACKAGES: &[&str] = &[
-    "@anthropic-ai",
-    "@azure-devops",
-    "@browserbase",
-    "@cloudflare",
-    "@modelcontextprotocol",
-    "@microsoft",
-    "@notionhq",
-    "@playwright",
-    "@sentry",
-    "@stripe",
-    "@supabase",
-    "@upstash",
-    "chrome-devtools-mcp",
-    "context7-mcp",
-    "firecrawl-mcp",
-    "server-filesystem",
-    "server-github",
-    "server-memory",
-    "server-puppeteer",
-    "server-sequential-thinking",
-    "mcp-server-fetch",
-    "mcp-server-git",
-    "mcp-server-sqlite",
-    "mcp-server-time",
+const PACKAGES: &[&str] = plugward_types::words![
+    "@anthropic-ai @azure-devops @browserbase @cloudflare @modelcontextprotocol @microsoft @notionhq",
+    "@playwright @sentry @stripe @supabase @upstash chrome-devtools-mcp context7-mcp firecrawl-mcp",
+    "server-filesystem server-github server-memory server-puppeteer server-sequential-thinking",
+    "mcp-server-fetch mcp-server-git mcp-server-sqlite mcp-server-time",
 ];
 
 /// Shorter words resemble too many others.
@@ -130,7 +110,7 @@ fn without_comments(text: &[u8]) -> Vec<u8> {
 fn string(text: &[u8], start: usize, out: &mut [u8]) -> usize {
     let mut at = start + 1;
     loop {
-        let length = match text.get(at..).unwrap_or_default() {
+        let length = match text.part(at..) {
             [] => return text.len(),
             [b'"', ..] => return at + 1,
             [b'\\', b'u', digits @ ..]
@@ -264,7 +244,7 @@ fn distance_is_one(one: &[char], other: &[char]) -> bool {
         return false;
     }
     let head = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    let (short, long) = (short.get(head..).unwrap_or_default(), long.get(head..).unwrap_or_default());
+    let (short, long) = (short.part(head..), long.part(head..));
     if short.len() < long.len() {
         return long.get(1..) == Some(short);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use plugward_readers::{Piece, PieceKind, Reading};
+use plugward_types::Part;
 
 use super::Lexed;
 use crate::rules::names::Words;
@@ -67,7 +68,7 @@ pub(super) fn identifiers(src: &[u8], code: &View, words: &Words, sink: &mut Sin
             continue;
         }
         let (from, to, how) = code.map.back(start, start + word.len());
-        let raw = src.get(from..to).unwrap_or_default();
+        let raw = src.part(from..to);
         let name = if how.is_plain() { raw } else { word };
         let twins = plain.get_or_insert_with(|| {
             code.bytes
@@ -121,7 +122,7 @@ fn blank(text: &[u8]) -> Option<(usize, usize)> {
 /// Reports code after many spaces or blank lines, where a reviewer does not see it.
 pub(super) fn gaps(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
     for (start, end, next) in code_ranges(src, pieces) {
-        let text = src.get(start..end).unwrap_or_default();
+        let text = src.part(start..end);
         let mut at = 0_usize;
         let (mut columns, mut lines) = (0_usize, 0_usize);
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -153,7 +154,7 @@ pub(super) fn texts(src: &[u8], reading: &Reading, writing: &Writing, out: &mut 
     let mut comment_end = None;
     for piece in &reading.pieces {
         let (start, end) = (piece.start as usize, piece.end as usize);
-        let bytes = src.get(start..end).unwrap_or_default();
+        let bytes = src.part(start..end);
         if piece.kind == PieceKind::Comment {
             let gap = comment_end.and_then(|last: usize| src.get(last..start));
             if gap.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace)) {
@@ -189,14 +190,14 @@ fn drain(out: &mut Lexed, sink: &mut Sink<'_>) {
 /// Returns the lengths of a string's opening and closing quotes.
 pub(super) fn marks(bytes: &[u8]) -> (usize, usize) {
     let prefix = bytes.iter().take(3).take_while(|byte| byte.is_ascii_alphabetic()).count();
-    let (open, quote) = match bytes.get(prefix..).unwrap_or_default() {
+    let (open, quote) = match bytes.part(prefix..) {
         [b'}', ..] => (1, b'}'),
         [one, two, three, ..] if one == two && two == three && *one != b'`' => (3, *one),
         [one, ..] => (1, *one),
         [] => (0, 0),
     };
     let start = prefix + open;
-    let body = bytes.get(start..).unwrap_or_default();
+    let body = bytes.part(start..);
     let close = match body {
         [.., b'$', b'{'] => 2,
         [.., b'{'] => 1,
@@ -209,9 +210,9 @@ pub(super) fn marks(bytes: &[u8]) -> (usize, usize) {
 
 fn string(src: &[u8], piece: Piece, writing: &Writing, out: &mut Lexed) {
     let start = piece.start as usize;
-    let bytes = src.get(start..piece.end as usize).unwrap_or_default();
+    let bytes = src.part(start..piece.end as usize);
     let (open, close) = marks(bytes);
-    let body = bytes.get(open..bytes.len().saturating_sub(close)).unwrap_or_default();
+    let body = bytes.part(open..bytes.len().saturating_sub(close));
     if body.is_empty() {
         return;
     }
@@ -240,7 +241,7 @@ fn comment(bytes: &[u8], start: usize, marks: &[u8], out: &mut Lexed) {
     for line in inner.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
         let marks = line.iter().take_while(|byte| marks.contains(byte)).count();
         out.text.blank((at, at + marks));
-        let text = line.get(marks..).unwrap_or_default();
+        let text = line.part(marks..);
         crate::lex::prose::imperative::separate(text, at + marks, &mut out.text);
         out.text.raw(text, at + marks, Obfuscations::NONE);
         at += line.len();
@@ -262,15 +263,15 @@ pub(super) fn comment_ends(src: &[u8], pieces: &[Piece], mark: &[u8], sink: &mut
         if !src.get(start..end).is_some_and(|text| text.starts_with(mark)) {
             continue;
         }
-        let len = match src.get(end..).unwrap_or_default() {
+        let len = match src.part(end..) {
             [b'\r', b'\n', ..] | [] => 0,
             [b'\r', ..] => 1,
             [0xE2, 0x80, 0xA8 | 0xA9, ..] => 3,
             _ => 0,
         };
-        let rest = src.get(end + len..).unwrap_or_default();
+        let rest = src.part(end + len..);
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | 0x0C)).count();
-        let code = rest.get(blanks..).unwrap_or_default();
+        let code = rest.part(blanks..);
         if len > 0 && !matches!(code, [] | [b'\n' | b'\r', ..]) && !code.starts_with(mark) {
             sink.shape("evasion-line-separator", (end, end + len), Obfuscations::NONE);
         }

@@ -1,6 +1,6 @@
 //! Checks of the value of a `key` rule beyond its pattern. Only the key and value are examined.
 
-use plugward_types::Address;
+use plugward_types::{Address, Part};
 
 use crate::known::hosts::{self, Hosts};
 use crate::known::modules;
@@ -23,7 +23,7 @@ pub(crate) fn holds(check: KeyCheck, name: &[u8], value: &[u8], file: &str) -> b
 /// Returns `true` if a word of a text is a public IP address, alone or as a host.
 fn names_address(value: &[u8]) -> bool {
     value.split(|byte| matches!(byte, b' ' | b'=' | b'@' | b'"' | b'\'')).any(|word| {
-        let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or_default();
+        let host = word.split(|byte| matches!(byte, b':' | b'/' | b'?')).next().unwrap_or(word);
         host.split(|byte| *byte == b'.').count() == 4
             && host.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
             && core::str::from_utf8(host)
@@ -44,25 +44,11 @@ fn is_secret_file(value: &[u8]) -> bool {
     let parts = || lower.split(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'=' | b',' | b';' | b'(' | b')'));
     let keys = parts().filter(|part| is_key(part)).count();
     let public = parts().filter(|part| is_key(part) && is_public(part)).count();
-    let others = [
-        "aws",
-        "netrc",
-        "npmrc",
-        "git-credentials",
-        "hosts.yml",
-        "kube",
-        "docker",
-        "gnupg",
-        "shadow",
-        "login data",
-        "cookies",
-        "keychain",
-        "wallet",
-        "environ",
-        "/proc/",
-        "gcloud",
+    let others: &[&str] = plugward_types::words![
+        "aws netrc npmrc git-credentials hosts.yml kube docker gnupg shadow cookies keychain wallet environ",
+        "/proc/ gcloud",
     ];
-    keys > public || others.iter().any(|word| holds(&lower, word))
+    keys > public || holds(&lower, "login data") || others.iter().any(|word| holds(&lower, word))
 }
 
 /// Returns `true` if a text names hosts, and one of them is neither known nor this machine.
@@ -140,31 +126,14 @@ fn is_switch(value: &[u8]) -> bool {
 }
 
 /// Options that tune a runtime and load nothing.
-const TUNING: &[&[u8]] = &[
-    b"--enable-source-maps",
-    b"--stack-trace-limit",
-    b"--unhandled-rejections",
-    b"--throw-deprecation",
-    b"--pending-deprecation",
-    b"--dns-result-order",
-    b"--openssl-legacy-provider",
-    b"--experimental-vm-modules",
-    b"--experimental-strip-types",
-    b"--experimental-transform-types",
-    b"--experimental-wasm-modules",
-    b"--experimental-json-modules",
-    b"--experimental-fetch",
-    b"--experimental-global-webcrypto",
-    b"--experimental-webstorage",
-    b"--experimental-sqlite",
-    b"--experimental-require-module",
-    b"--experimental-import-meta-resolve",
-    b"--experimental-specifier-resolution",
-    b"--expose-gc",
-    b"--preserve-symlinks",
-    b"--disable-warning",
-    b"--abort-on-uncaught-exception",
-    b"--use-system-ca",
+const TUNING: &[&[u8]] = plugward_types::byte_words![
+    "--enable-source-maps --stack-trace-limit --unhandled-rejections --throw-deprecation",
+    "--pending-deprecation --dns-result-order --openssl-legacy-provider --experimental-vm-modules",
+    "--experimental-strip-types --experimental-transform-types --experimental-wasm-modules",
+    "--experimental-json-modules --experimental-fetch --experimental-global-webcrypto",
+    "--experimental-webstorage --experimental-sqlite --experimental-require-module",
+    "--experimental-import-meta-resolve --experimental-specifier-resolution --expose-gc --preserve-symlinks",
+    "--disable-warning --abort-on-uncaught-exception --use-system-ca",
 ];
 
 /// Prefixes of such options.
@@ -172,7 +141,7 @@ const TUNING_HEADS: &[&[u8]] = &[b"--max-", b"--no-", b"--trace-", b"--report-",
 
 /// Returns `true` if a word of `NODE_OPTIONS` only tunes, or is the previous value of the variable.
 fn is_tuning(word: &[u8]) -> bool {
-    let mut option = word.split(|byte| *byte == b'=').next().unwrap_or_default().to_ascii_lowercase();
+    let mut option = word.split(|byte| *byte == b'=').next().unwrap_or(word).to_ascii_lowercase();
     option.iter_mut().filter(|byte| **byte == b'_').for_each(|byte| *byte = b'-');
     let before = matches!(word, b"$NODE_OPTIONS" | b"${NODE_OPTIONS}" | b"${NODE_OPTIONS:-}");
     before
@@ -192,7 +161,7 @@ fn holds_any(value: &[u8], parts: &[&[u8]]) -> bool {
 /// Returns `true` if a program or file is relative to the working directory, or in a directory that everyone can write to.
 fn is_loose(value: &[u8]) -> bool {
     let start = value.iter().position(|byte| !matches!(byte, b'|' | b'-' | b' ' | b'"' | b'\''));
-    let path = value.get(start.unwrap_or(value.len())..).unwrap_or_default();
+    let path = value.part(start.unwrap_or(value.len())..);
     [b"./".as_slice(), b"../", b"/tmp/", b"/var/tmp/", b"/dev/shm/", b"$TMPDIR/", b"${TMPDIR}/"]
         .iter()
         .any(|head| path.starts_with(head))
@@ -215,6 +184,14 @@ fn requires_file(value: &[u8]) -> bool {
     })
 }
 
+/// Variables that name a program, file or directory, which is harmless at its usual place.
+const PROGRAMS: &[&[u8]] = plugward_types::byte_words![
+    "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_SSH GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_PAGER PAGER MANPAGER",
+    "EDITOR VISUAL SUDO_EDITOR BROWSER LESSOPEN LESSCLOSE GCONV_PATH OPENSSL_ENGINES OPENSSL_MODULES ZDOTDIR",
+    "PYTHONHOME PHPRC PHP_INI_SCAN_DIR R_PROFILE_USER CORECLR_PROFILER_PATH COR_PROFILER_PATH",
+    "NPM_CONFIG_SCRIPT_SHELL",
+];
+
 /// Returns whether a value loads code, as the variable's name decides; `None` for a variable that always loads code.
 fn by_name(name: &[u8], value: &[u8]) -> Option<bool> {
     let answer = match name.to_ascii_uppercase().as_slice() {
@@ -230,31 +207,7 @@ fn by_name(name: &[u8], value: &[u8]) -> Option<bool> {
             .any(|head| value.starts_with(head)),
         b"PYTHONWARNINGS" => holds_any(value, &[b"antigravity"]),
         b"BUN_OPTIONS" => words(value).any(|word| word == b"-r" || word.starts_with(b"--preload")),
-        b"GIT_EXTERNAL_DIFF"
-        | b"GIT_PROXY_COMMAND"
-        | b"GIT_SSH"
-        | b"GIT_EXEC_PATH"
-        | b"GIT_TEMPLATE_DIR"
-        | b"GIT_PAGER"
-        | b"PAGER"
-        | b"MANPAGER"
-        | b"EDITOR"
-        | b"VISUAL"
-        | b"SUDO_EDITOR"
-        | b"BROWSER"
-        | b"LESSOPEN"
-        | b"LESSCLOSE"
-        | b"GCONV_PATH"
-        | b"OPENSSL_ENGINES"
-        | b"OPENSSL_MODULES"
-        | b"ZDOTDIR"
-        | b"PYTHONHOME"
-        | b"PHPRC"
-        | b"PHP_INI_SCAN_DIR"
-        | b"R_PROFILE_USER"
-        | b"CORECLR_PROFILER_PATH"
-        | b"COR_PROFILER_PATH"
-        | b"NPM_CONFIG_SCRIPT_SHELL" => is_loose(value),
+        name if PROGRAMS.contains(&name) => is_loose(value),
         _ => return None,
     };
     Some(answer)
@@ -283,8 +236,8 @@ fn is_hijack(name: &[u8], value: &[u8]) -> bool {
     if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
         // `NAME=value` as an item of a list.
         let at = memchr::memchr(b'=', value).unwrap_or(value.len());
-        let rest = value.get(at.saturating_add(1)..).unwrap_or_default();
-        return is_hijack(value.get(..at).unwrap_or_default(), rest);
+        let rest = value.part(at.saturating_add(1)..);
+        return is_hijack(value.part(..at), rest);
     }
     let value = value.trim_ascii();
     if name.eq_ignore_ascii_case(b"ENV") {

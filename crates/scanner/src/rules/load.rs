@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use plugward_types::{Behavior, RuleId, Severity};
+use plugward_types::{Behavior, LineColumn, LineEnds, LineIndex, Part, RuleId, Severity, hex};
 
 use super::source::{CaseSource, FileSource, Level, MatchSource, RuleSource};
 use super::{Case, Cases, Rule, RuleFile, Rules, compile};
 use crate::RuleError;
 use crate::engine::{Compiled, Speed};
 use crate::scan::error::RuleErrorKind;
-use crate::scan::lines::LineIndex;
 
 const MAX_RULES: usize = 1000;
 const MAX_FILE: usize = 1 << 20;
@@ -103,7 +102,7 @@ impl Place<'_> {
 
     fn of(self, rule: Option<&str>, kind: RuleErrorKind) -> RuleError {
         let text = self.origin.text.as_bytes();
-        let (line, column) = LineIndex::plain(text).place(text, self.at);
+        let LineColumn { line, column } = LineIndex::new(text, LineEnds::Text).line_column(self.at);
         RuleError::new(self.origin.file, rule, kind).at(line, column)
     }
 }
@@ -128,7 +127,7 @@ fn toml_error(origin: &Origin<'_>, error: &toml::de::Error) -> RuleError {
     } else {
         RuleErrorKind::Parse(message)
     };
-    let before = origin.text.get(..at).unwrap_or_default();
+    let before = origin.text.part(..at);
     let rule = before
         .rfind("\nid = \"")
         .and_then(|start| origin.text.get(start.saturating_add(7)..).and_then(|rest| rest.split('"').next()));
@@ -187,7 +186,14 @@ fn read_case(case: CaseSource) -> Result<Case, RuleErrorKind> {
     let mut files: Vec<(String, Vec<u8>)> =
         case.files.into_iter().map(|[path, text]| (path, text.into_bytes())).collect();
     if files.is_empty() {
-        let bytes = if case.hex.is_empty() { case.text.into_bytes() } else { unhex(&case.hex)? };
+        let bytes = if case.hex.is_empty() {
+            case.text.into_bytes()
+        } else {
+            {
+                let bad = || RuleErrorKind::Parse("hex needs pairs of hex digits".to_owned());
+                hex::decode(case.hex.as_bytes()).ok_or_else(bad)?
+            }
+        };
         files.push((case.path, bytes));
     }
     if files.iter().any(|(path, _)| path.is_empty()) {
@@ -195,19 +201,4 @@ fn read_case(case: CaseSource) -> Result<Case, RuleErrorKind> {
     }
     let role = if case.role.is_empty() { None } else { Some(compile::role(&case.role)?) };
     Ok(Case { files, role, with: case.with })
-}
-
-fn unhex(text: &str) -> Result<Vec<u8>, RuleErrorKind> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let bad = || RuleErrorKind::Parse("hex needs pairs of hex digits".to_owned());
-    if !digits.len().is_multiple_of(2) {
-        return Err(bad());
-    }
-    digits
-        .chunks_exact(2)
-        .map(|pair| {
-            let text = core::str::from_utf8(pair).map_err(|_not_ascii| bad())?;
-            u8::from_str_radix(text, 16).map_err(|_no_digit| bad())
-        })
-        .collect()
 }

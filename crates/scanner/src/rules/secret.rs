@@ -1,5 +1,7 @@
 //! Checks of a match of raw bytes beyond its pattern. Only the match is examined, never its surroundings.
 
+use plugward_types::Part;
+
 use crate::known::hosts::{self, Hosts};
 use crate::rules::Check;
 
@@ -19,16 +21,8 @@ pub(crate) fn holds(check: Check, matched: &[u8]) -> bool {
 
 fn is_placeholder(matched: &[u8]) -> bool {
     let lower = matched.to_ascii_lowercase();
-    let words = [
-        "example",
-        "xxxx",
-        "placeholder",
-        "your",
-        "dummy",
-        "redacted",
-        "0000000000",
-        "123456789",
-        "abcdefghij",
+    let words: &[&str] = plugward_types::words![
+        "example xxxx placeholder your dummy redacted 0000000000 123456789 abcdefghij",
     ];
     words.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
@@ -54,7 +48,7 @@ fn is_token(matched: &[u8]) -> bool {
 fn is_password(matched: &[u8]) -> bool {
     let Some(at) = memchr::memchr(b':', matched) else { return false };
     // JSON can write `:\/\/`.
-    let rest = matched.get(at..).unwrap_or_default();
+    let rest = matched.part(at..);
     let rest = rest.strip_prefix(b"://").or_else(|| rest.strip_prefix(b":\\/\\/")).unwrap_or_default();
     let Some(colon) = memchr::memchr(b':', rest) else { return false };
     let (user, password) = rest.split_at(colon);

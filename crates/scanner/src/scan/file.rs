@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use plugward_types::{Digest, Severity};
+use plugward_types::{Digest, Part, Severity};
 
 use crate::engine::{PatternSet, RawMatch};
 use crate::inventory::{self, Class, EntryState, Flag};
@@ -267,7 +267,7 @@ fn raw_rules(rules: &Rules, text: &[u8], langs: u8, hits: &mut Vec<Hit>) {
         let Some(pattern) = rules.bytes.patterns.get(usize::from(raw.pattern)) else { continue };
         let Some(known) = rules.matcher(pattern.matcher) else { continue };
         let MatcherKind::Bytes { check } = &known.kind else { continue };
-        let matched = text.get(raw.start..raw.end).unwrap_or_default();
+        let matched = text.part(raw.start..raw.end);
         if known.langs & langs != 0 && check.is_none_or(|check| secret::holds(check, matched)) {
             hits.push(hit(pattern.matcher, raw.start, raw.end, Obfuscations::NONE));
         }
@@ -463,7 +463,7 @@ fn inner(
     named: &mut Vec<Named>,
 ) {
     let (text, base, map): (&[u8], usize, Option<&SourceMap>) = match &embedded.text {
-        EmbeddedText::Range(start, end) => (source.text.get(*start..*end).unwrap_or_default(), *start, None),
+        EmbeddedText::Range(start, end) => (source.text.part(*start..*end), *start, None),
         EmbeddedText::View(View { bytes, map, .. }) => (bytes, 0, Some(map)),
     };
     let depth = source.depth + 1;
@@ -534,7 +534,7 @@ fn lower_quotations(rules: &Rules, source: &[u8], hits: &mut [Hit]) {
         };
         let hidden =
             rules.table.get(usize::from(matcher.rule)).is_some_and(|rule| rule.id.as_str() == HIDDEN);
-        let matched = source.get(hit.start as usize..hit.end as usize).unwrap_or_default();
+        let matched = source.part(hit.start as usize..hit.end as usize);
         // An instruction is in one block: words of two sections do not form one.
         let blocks = memchr::memmem::find_iter(matched, b"\n\n").count();
         if !hidden && (blocks > 0 || quotation::is_quoted(source, hit.start as usize, hit.end as usize)) {
@@ -555,7 +555,7 @@ pub(crate) fn read_text(read: &TextRead, sink: &mut Sink<'_>) {
     }
     for &(start, end) in &read.hidden {
         found.clear();
-        let hay = read.view.bytes.get(start..end).unwrap_or_default();
+        let hay = read.view.bytes.part(start..end);
         rules.hidden.find(hay, sink.lens, &mut found);
         for raw in &found {
             let (from, to) = (raw.start + start, raw.end + start);
@@ -571,7 +571,7 @@ fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) 
     let Some(matcher) = rules.matcher(pattern.matcher) else { return };
     let MatcherKind::Text { within, roles } = matcher.kind else { return };
     // The end of the previous sentence is context and not part of the match.
-    let text = view.bytes.get(raw.start..raw.end).unwrap_or_default();
+    let text = view.bytes.part(raw.start..raw.end);
     let skip = text.iter().take_while(|byte| b".!?:;,\"'(> -".contains(byte)).count();
     let start = raw.start + (if skip < text.len() { skip } else { 0 });
     let tag = view.map.tag(start);
@@ -579,7 +579,7 @@ fn text_hit(set: &PatternSet, view: &View, raw: &RawMatch, sink: &mut Sink<'_>) 
         return;
     }
     // A negation of the first clause negates the whole instruction.
-    let clause = view.bytes.get(start..raw.end).unwrap_or_default();
+    let clause = view.bytes.part(start..raw.end);
     let clause = clause.iter().position(|byte| b".,;:!?".contains(byte)).unwrap_or(clause.len());
     if rules.may_be_negated(matcher) && lex::negation::is_negated(&view.bytes, start, start + clause) {
         return;

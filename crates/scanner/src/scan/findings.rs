@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, Severity, Span};
+use plugward_types::{BehaviorEvidence, Digest, FileRole, Finding, LineEnds, Part, Severity, Span};
 
 use crate::known::downloads;
 use crate::rules::{Rule, RuleClass, Rules};
 use crate::scan::entry::{Content, Entry, Lens};
 use crate::scan::file::FileRecord;
-use crate::scan::lines::LineEnds;
 use crate::scan::options::{Profile, ScanOptions};
 use crate::scan::report::ScanSummary;
 use crate::scan::sink::{Hit, Lowered};
@@ -72,7 +71,7 @@ pub(crate) fn make(
     let decoded = decode::decode(bytes);
     let text: &[u8] = if record.state.detector().is_some() { bytes } else { &decoded.text };
     let map = decoded.view.as_ref().filter(|_| record.state.detector().is_none());
-    let ends = if record.lens == Some(Lens::Js) { LineEnds::EcmaScript } else { LineEnds::Plain };
+    let ends = if record.lens == Some(Lens::Js) { LineEnds::EcmaScript } else { LineEnds::Text };
     if let Some(at) = capped {
         push_cap(rules, options, at, &mut weighed, counts);
     }
@@ -126,7 +125,7 @@ pub(crate) fn make(
             line,
             column,
             span: Span::new(span.0, span.1),
-            message: message(rule, text.get(start..end).unwrap_or_default()),
+            message: message(rule, text.part(start..end)),
             how: item.hit.how.list(),
             snippet,
             caret,
@@ -290,12 +289,12 @@ fn general(rule: &Rule, hit: Hit, role: FileRole, bytes: &[u8]) -> Option<Severi
 const BUNDLE: usize = 256 << 10;
 
 fn matched_of(hit: Hit, bytes: &[u8]) -> &[u8] {
-    bytes.get(hit.start as usize..hit.end as usize).unwrap_or_default()
+    bytes.part(hit.start as usize..hit.end as usize)
 }
 
 /// Returns `true` inside a fenced block.
 fn is_fenced(bytes: &[u8], at: usize) -> bool {
-    let before = bytes.get(..at).unwrap_or_default();
+    let before = bytes.part(..at);
     memchr::memmem::find_iter(before, b"\n```").count() % 2 == 1
 }
 

@@ -7,7 +7,6 @@ pub(crate) mod error;
 pub(crate) mod file;
 pub(crate) mod findings;
 pub(crate) mod gate;
-pub(crate) mod lines;
 pub(crate) mod options;
 pub(crate) mod report;
 pub(crate) mod sink;
@@ -17,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use plugward_types::{BehaviorEvidence, FileRole, Severity};
+use plugward_types::{BehaviorEvidence, FileRole, Part, Severity};
 
 use self::file::{FileRecord, Reading};
 use self::findings::Placed;
@@ -107,7 +106,7 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
     let host_of = |one: &Placed| {
         let finding = &one.finding;
         let own = files.get(finding.path.as_str()).copied().unwrap_or_default();
-        crate::known::hosts::first(own.get(finding.span.start..finding.span.end).unwrap_or_default())
+        crate::known::hosts::first(own.part(finding.span.start..finding.span.end))
     };
     let mut named: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for one in placed.iter().filter(|one| undeclared(one)) {

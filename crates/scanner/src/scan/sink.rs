@@ -205,6 +205,7 @@ impl<'r> Sink<'r> {
             let constants = argv.as_ref().is_none_or(|argv| argv.get().is_match(&args.constants))
                 && check.is_none_or(|check| keys::holds(check, b"", &args.constants, self.path));
             let role = roles & self.role.bit() != 0;
+            // A file's own function of that name is not the one of the library, unless the rule wants both.
             if role && first && constants && !(own == Declaration::InFile && *declared == Declared::Own) {
                 self.hit(matcher, span, how);
             }

@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-use crate::lex::data::uri;
+use plugward_types::{LineEnds, LineIndex, Part, base64, code_points, hex};
+
 use crate::rules::Rules;
 use crate::scan::file::secrets;
-use crate::scan::lines::{LineEnds, LineIndex, code_points};
 use crate::text::encoded::{self, Uris};
 
 /// The most characters of a snippet.
@@ -22,7 +22,7 @@ const LAYERS: usize = 3;
 /// Line and column of offsets in one text. Offsets are queried in rising order, so that a long line is counted once.
 pub(crate) struct Places<'a> {
     text: &'a [u8],
-    index: LineIndex,
+    index: LineIndex<'a>,
     last: (usize, u32, u32),
     /// The ranges of secrets, disjoint and in order.
     secrets: Vec<(usize, usize)>,
@@ -32,7 +32,7 @@ impl<'a> Places<'a> {
     /// Indexes a text up to `limit`, the last offset that will be queried.
     pub(crate) fn new(text: &'a [u8], limit: usize, ends: LineEnds, secrets: Vec<(usize, usize)>) -> Self {
         // A line feed ends a line in both modes, so the line of the last offset is complete.
-        let rest = text.get(limit..).unwrap_or_default();
+        let rest = text.part(limit..);
         let more = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let seen = text.get(..limit + more).unwrap_or(text);
         Self { text, index: LineIndex::new(seen, ends), last: (0, 1, 1), secrets: apart(secrets) }
@@ -45,9 +45,12 @@ impl<'a> Places<'a> {
 
     /// Returns the line and column of an offset.
     pub(crate) fn place(&mut self, at: usize) -> (u32, u32) {
-        let (line, start) = self.index.line_of(at);
-        let (from, column) =
-            if line == self.last.1 && at >= self.last.0 { (self.last.0, self.last.2) } else { (start, 1) };
+        let line = self.index.line(at);
+        let (from, column) = if line == self.last.1 && at >= self.last.0 {
+            (self.last.0, self.last.2)
+        } else {
+            (self.index.range(line).start, 1)
+        };
         let more = self.text.get(from..at).map_or(0, code_points);
         let column = column.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         // An offset inside a character is not stored: the next count would begin in its middle.
@@ -60,8 +63,7 @@ impl<'a> Places<'a> {
     /// Returns the line around a match, shortened and escaped, and the characters of it that belong to the match.
     pub(crate) fn excerpt(&self, at: usize, end: usize) -> (String, Range<usize>) {
         let text = self.snippet(at);
-        let (line, _) = self.index.line_of(at);
-        let (start, line_end) = self.index.line(self.text, line);
+        let Range { start, end: line_end } = self.index.range(self.index.line(at));
         let from = self.head(start, at);
         let shown = |to: usize| {
             let text = masked(self.text, (from, to), &self.secrets);
@@ -77,12 +79,11 @@ impl<'a> Places<'a> {
 
     /// Returns the line around an offset, shortened and escaped.
     pub(crate) fn snippet(&self, at: usize) -> String {
-        let (line, _) = self.index.line_of(at);
-        let (start, end) = self.index.line(self.text, line);
+        let Range { start, end } = self.index.range(self.index.line(at));
         let from = self.head(start, at);
         let to = end.min(at.saturating_add(SNIPPET.saturating_mul(4)));
         let text = masked(self.text, (from, to), &self.secrets);
-        if self.text.get(start..from).unwrap_or_default().trim_ascii().is_empty() {
+        if self.text.part(start..from).trim_ascii().is_empty() {
             return cut(&text, SNIPPET);
         }
         format!("\u{2026}{}", cut(&text, SNIPPET.saturating_sub(1)))
@@ -99,7 +100,7 @@ impl<'a> Places<'a> {
         if let Some((first, _)) = self.secrets.get(next).filter(|(first, end)| *first <= from && *end <= at) {
             return start.max(*first);
         }
-        let near = self.text.get(from..at).unwrap_or_default();
+        let near = self.text.part(from..at);
         let blank = near.iter().position(u8::is_ascii_whitespace);
         let inside = || near.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
         from + blank.map_or_else(inside, |blank| blank + 1)
@@ -108,7 +109,7 @@ impl<'a> Places<'a> {
     /// Returns the snippet with the decoded text of the encoded run from `start` to `end`.
     pub(crate) fn decoded(&self, rules: &Rules, start: usize, end: usize) -> String {
         let plain = self.snippet(start);
-        let run = self.text.get(start..end.min(start + SHOWN)).unwrap_or_default();
+        let run = self.text.part(start..end.min(start + SHOWN));
         let Some(text) = decoded(run) else { return plain };
         let hidden = apart(secrets(rules, &text));
         let said = cut(&masked(&text, (0, text.len()), &hidden), DECODED);
@@ -122,7 +123,7 @@ impl<'a> Places<'a> {
 
     /// Returns the first characters of a secret and its length.
     pub(crate) fn secret(&self, start: usize, end: usize) -> String {
-        hidden(self.text.get(start..end).unwrap_or_default())
+        hidden(self.text.part(start..end))
     }
 }
 
@@ -149,15 +150,15 @@ fn masked(text: &[u8], (from, to): (usize, usize), secrets: &[(usize, usize)]) -
     let mut out = String::new();
     let mut at = from;
     let first = secrets.partition_point(|(_, end)| *end <= from);
-    for &(start, end) in secrets.get(first..).unwrap_or_default() {
+    for &(start, end) in secrets.part(first..) {
         if start >= to {
             break;
         }
-        out.push_str(&String::from_utf8_lossy(text.get(at..start).unwrap_or_default()));
-        out.push_str(&hidden(text.get(start..end).unwrap_or_default()));
+        out.push_str(&String::from_utf8_lossy(text.part(at..start.max(at))));
+        out.push_str(&hidden(text.part(start..end)));
         at = end;
     }
-    out.push_str(&String::from_utf8_lossy(text.get(at..to).unwrap_or_default()));
+    out.push_str(&String::from_utf8_lossy(text.part(at.min(to)..to)));
     out
 }
 
@@ -168,7 +169,7 @@ fn cut(text: &str, most: usize) -> String {
     for char in text.trim().chars() {
         let before = out.len();
         push_escaped(&mut out, if matches!(char, '\n' | '\r') { ' ' } else { char });
-        let shown = out.get(before..).unwrap_or_default();
+        let shown = out.part(before..);
         count += shown.chars().count();
         if count > most {
             out.truncate(before);
@@ -207,14 +208,13 @@ fn layer(text: &[u8]) -> Option<Vec<u8>> {
 /// Decodes a short run in a command.
 fn short(text: &[u8]) -> Option<Vec<u8>> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=');
-    let hex = |run: &[u8]| {
-        let pairs = run.chunks_exact(2).map(encoded::hex);
-        pairs.collect::<Option<Vec<u8>>>().filter(|_| run.len().is_multiple_of(2))
-    };
     let shown = |bytes: &Vec<u8>| !bytes.is_empty() && bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
     let runs = text.split(|byte| !part(byte)).filter(|run| run.len() >= 4);
     let read = runs.filter_map(|run| {
-        hex(run).filter(shown).or_else(|| Some(uri::base64(run)).filter(shown)).map(|said| (run.len(), said))
+        hex::decode(run)
+            .filter(shown)
+            .or_else(|| Some(base64::decode_lenient(run)).filter(shown))
+            .map(|said| (run.len(), said))
     });
     read.max_by_key(|(len, _)| *len).map(|(_, said)| said)
 }

@@ -1,5 +1,7 @@
 //! Commands that a host runs while it builds a prompt: `` !`command` `` in Claude Code and `!{command}` in Gemini CLI.
 
+use plugward_types::Part;
+
 /// The longest command that is recognized. It bounds the search for a closing mark.
 const LONGEST: usize = 8192;
 
@@ -7,7 +9,7 @@ const LONGEST: usize = 8192;
 pub(crate) fn of(text: &[u8]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut from = 0_usize;
-    while let Some(found) = memchr::memchr(b'!', text.get(from..).unwrap_or_default()) {
+    while let Some(found) = memchr::memchr(b'!', text.part(from..)) {
         let mark = from + found;
         from = mark + 1;
         let close = match text.get(from) {
@@ -20,8 +22,8 @@ pub(crate) fn of(text: &[u8]) -> Vec<(usize, usize)> {
             continue;
         }
         let start = from + 1;
-        let rest = text.get(start..).unwrap_or_default();
-        let Some(length) = end(rest.get(..rest.len().min(LONGEST)).unwrap_or_default(), close) else {
+        let rest = text.part(start..);
+        let Some(length) = end(rest.head(LONGEST), close) else {
             continue;
         };
         if length > 0 {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use plugward_types::Part;
+
 use crate::text::view::{Obfuscations, View};
 
 /// A file's encoding.
@@ -27,7 +29,7 @@ pub(crate) fn encoding(bytes: &[u8]) -> Encoding {
         [0xFE, 0xFF, ..] => return Encoding::Utf16 { order: ByteOrder::Big, bom: 2 },
         _ => {}
     }
-    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    let head = bytes.head(512);
     if head.len() < 8 || memchr::memchr(0, head).is_none() {
         return Encoding::Bytes;
     }

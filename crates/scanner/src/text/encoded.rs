@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use plugward_types::{Part, base64, hex};
 
 use crate::engine::ShortRegex;
 use crate::inventory::{self, EntryState, magic, names};
@@ -68,7 +69,7 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
         && let Some(skip) = rest.iter().position(|byte| is_encoded(*byte))
     {
         let start = at + skip;
-        let width = run_length(text.get(start..).unwrap_or_default());
+        let width = run_length(text.part(start..));
         at = start + width;
         // A shorter run does not continue on the next line.
         if width >= RUN {
@@ -85,16 +86,16 @@ fn runs(text: &[u8], out: &mut Vec<Decoded>) {
 /// line continues on the next.
 fn run_end(text: &[u8], mut end: usize, mut width: usize) -> usize {
     loop {
-        let rest = text.get(end..).unwrap_or_default();
+        let rest = text.part(end..);
         let gap = match rest {
             [b'\\', b'n' | b'\n', ..] | [b'\r', b'\n', ..] => 2,
             [b'\n', ..] => 1,
             _ => return end,
         };
-        let blanks = rest.get(gap..).unwrap_or_default().iter().take(MAX_LINE);
+        let blanks = rest.part(gap..).iter().take(MAX_LINE);
         let blanks = blanks.take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = end + gap + blanks;
-        let more = run_length(text.get(next..).unwrap_or_default());
+        let more = run_length(text.part(next..));
         let after = text.get(next + more).copied().unwrap_or(b'\n');
         let closed = matches!(after, b'\n' | b'\r' | b'=' | b'"' | b'\'' | b'`' | b'\\');
         if width < RUN || more == 0 || more > width || !closed {
@@ -123,11 +124,11 @@ static APART: LazyLock<ShortRegex> = LazyLock::new(|| {
 
 fn bytes_apart(text: &[u8], out: &mut Vec<Decoded>) {
     for run in APART.get().find_iter(text) {
-        let digits = text.get(run.range()).unwrap_or_default();
+        let digits = text.part(run.range());
         // The separator after the first byte is the separator between all of them.
         let unit = digits.iter().skip(2).position(u8::is_ascii_hexdigit).unwrap_or(0);
         let unit = if digits.get(2) == Some(&b',') { 6 } else { unit + 2 };
-        let bytes = digits.chunks(unit).filter_map(|pair| hex(pair.get(..2).unwrap_or_default())).collect();
+        let bytes = digits.chunks(unit).filter_map(|pair| hex::decode_pair(pair.head(2))).collect();
         if let Some(decoded) = printable(bytes) {
             push(&decoded, (run.start(), run.end()), out);
         }
@@ -139,7 +140,7 @@ fn decoded(run: &[u8]) -> Option<Vec<u8>> {
     let tight: Cow<'_, [u8]> =
         if run.iter().all(|byte| is_encoded(*byte)) { Cow::Borrowed(run) } else { Cow::Owned(tight(run)) };
     if tight.iter().all(u8::is_ascii_hexdigit) && tight.len().is_multiple_of(2) {
-        let bytes: Vec<u8> = tight.chunks_exact(2).filter_map(hex).collect();
+        let bytes: Vec<u8> = tight.chunks_exact(2).filter_map(hex::decode_pair).collect();
         if let Some(text) = printable(bytes) {
             return Some(text);
         }
@@ -151,10 +152,10 @@ fn decoded(run: &[u8]) -> Option<Vec<u8>> {
         let middle = (body.len().saturating_sub(SAMPLE) / 2) & !3;
         let sample = body.get(middle..)?;
         let shown = match sample.first_chunk() {
-            Some(sample) => looks_printable(&uri::block(sample)),
-            None => looks_printable(&uri::base64(sample)),
+            Some(sample) => looks_printable(&base64::decode_block(sample)),
+            None => looks_printable(&base64::decode_lenient(sample)),
         };
-        shown.then(|| printable(uri::base64(body))).flatten()
+        shown.then(|| printable(base64::decode_lenient(body))).flatten()
     })
 }
 
@@ -173,13 +174,6 @@ fn tight(run: &[u8]) -> Vec<u8> {
         at += 1;
     }
     out
-}
-
-/// Returns the byte that two hexadecimal digits encode. Unlike `from_str_radix`, it accepts no sign.
-pub(crate) fn hex(pair: &[u8]) -> Option<u8> {
-    let text = core::str::from_utf8(pair).ok()?;
-    let digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
-    u8::from_str_radix(text, 16).ok().filter(|_| digits)
 }
 
 const fn is_printable(byte: u8) -> bool {
@@ -232,20 +226,19 @@ fn push(bytes: &[u8], span: (usize, usize), out: &mut Vec<Decoded>) {
 /// Finds percent-encoded text.
 fn percent(text: &[u8], out: &mut Vec<Decoded>) {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%-_.~+/!*,?=&:@#".contains(byte);
-    let triple = |at: usize| text.get(at + 1..at + 3).and_then(hex);
     let mut at = 0_usize;
-    while let Some(more) = memchr::memchr(b'%', text.get(at..).unwrap_or_default()) {
+    while let Some(more) = memchr::memchr(b'%', text.part(at..)) {
         let first = at + more;
-        if triple(first).is_none() {
+        if hex::percent(text.part(first..)).is_none() {
             at = first + 1;
             continue;
         }
-        let head = text.get(at..first).unwrap_or_default();
+        let head = text.part(at..first);
         let start = first.saturating_sub(head.iter().rev().take_while(|byte| part(byte)).count());
-        let tail = text.get(first..).unwrap_or_default();
+        let tail = text.part(first..);
         let end = first + tail.iter().take_while(|byte| part(byte)).count();
         at = end.max(first + 1);
-        let run = text.get(start..end).unwrap_or_default();
+        let run = text.part(start..end);
         if run.len() < RUN {
             continue;
         }
@@ -261,7 +254,7 @@ fn percent(text: &[u8], out: &mut Vec<Decoded>) {
 fn unescaped(run: &[u8]) -> (Vec<u8>, usize) {
     let (mut bytes, mut triples, mut at) = (Vec::with_capacity(run.len()), 0_usize, 0_usize);
     while let Some(byte) = run.get(at) {
-        let value = run.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(hex);
+        let value = hex::percent(run.part(at..));
         bytes.push(value.unwrap_or(*byte));
         triples += usize::from(value.is_some());
         at += if value.is_some() { 3 } else { 1 };
@@ -278,16 +271,16 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
     let mut at = 0_usize;
     while let Some(more) = text.get(at..).and_then(|rest| DATA.find(rest)) {
         let start = at + more;
-        let rest = text.get(start + 5..).unwrap_or_default();
+        let rest = text.part(start + 5..);
         let end = rest.iter().position(|byte| uri::is_end(*byte)).unwrap_or(rest.len());
         at = start + 5 + end;
-        let body = rest.get(..end).unwrap_or_default();
+        let body = rest.part(..end);
         // `data:` is a common key. A URI has a media type, an encoding, or neither before its comma.
         let Some(comma) = memchr::memchr(b',', body) else { continue };
         if comma >= MAX_TYPE {
             continue;
         }
-        let kind = body.get(..comma).unwrap_or_default().to_ascii_lowercase();
+        let kind = body.part(..comma).to_ascii_lowercase();
         let typed = kind.is_empty() || kind.first() == Some(&b';') || memchr::memchr(b'/', &kind).is_some();
         // A `data:` URI with an image type is code if code loads it as code.
         let loaded = typed && is_loaded(text, start);
@@ -295,9 +288,9 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
         let Some(lens) = lens.map(|lens| if loaded && lens == Lens::Prose { Lens::Js } else { lens }) else {
             continue;
         };
-        let body = body.get(comma + 1..).unwrap_or_default();
+        let body = body.part(comma + 1..);
         let coded = memchr::memmem::find(&kind, b"base64").is_some();
-        let bytes = if coded { uri::base64(body) } else { unescaped(body).0 };
+        let bytes = if coded { base64::decode_lenient(body) } else { unescaped(body).0 };
         if bytes.is_empty() {
             continue;
         }
@@ -319,7 +312,7 @@ fn addresses(text: &[u8], out: &mut Vec<Decoded>) {
 
 /// Returns `true` if the text right before a URI loads it as code: `import(`, `new Worker(`, `from`, a script's `src`.
 fn is_loaded(text: &[u8], start: usize) -> bool {
-    let head = text.get(start.saturating_sub(48)..start).unwrap_or_default();
+    let head = text.part(start.saturating_sub(48)..start);
     let words: [&[u8]; 8] =
         [b"import", b"Worker", b"importScripts", b"require", b"from", b"<script", b"addModule", b"register"];
     words.iter().any(|word| memchr::memmem::find(head, word).is_some())

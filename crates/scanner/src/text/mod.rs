@@ -14,6 +14,8 @@ pub(crate) mod view;
 mod plain;
 pub(crate) mod tags;
 
+use plugward_types::Part;
+
 use self::unicode::{Normal, entity, spaced};
 use crate::text::view::{Obfuscations, View};
 use plain::Marks;
@@ -189,15 +191,15 @@ impl TextView {
                 } else {
                     stretch(rest, if prose { Marks::Everywhere } else { Marks::InWords })
                 };
-                self.word(rest.get(..used).unwrap_or_default(), at, how);
+                self.word(rest.part(..used), at, how);
                 used
             } else {
                 let used = count(|byte| !byte.is_ascii());
-                self.wide(rest.get(..used).unwrap_or_default(), Place::At(at), how);
+                self.wide(rest.part(..used), Place::At(at), how);
                 used
             };
             at += used.max(1);
-            rest = rest.get(used.max(1)..).unwrap_or_default();
+            rest = rest.part(used.max(1)..);
         }
     }
 
@@ -240,10 +242,10 @@ impl TextView {
                 self.marked |= inside;
                 return run;
             }
-            self.word(rest.get(..run).unwrap_or_default(), at, how);
+            self.word(rest.part(..run), at, how);
             return run;
         }
-        self.word(rest.get(..1).unwrap_or_default(), at, how);
+        self.word(rest.part(..1), at, how);
         1
     }
 
@@ -364,7 +366,7 @@ impl TextView {
 
     /// Adds the surroundings of spaced letters again, with the letters joined.
     fn join_letters(&mut self) {
-        let text = self.view.bytes.get(self.piece..).unwrap_or_default();
+        let text = self.view.bytes.part(self.piece..);
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         if !spaced::may_hold(text) {
             return;
@@ -396,7 +398,7 @@ impl TextView {
     /// Copies a part of the piece word by word, so that each word has its own position.
     fn copy_again(&mut self, text: &[u8], start: usize, end: usize) {
         let mut at = start;
-        for word in text.get(start..end).unwrap_or_default().split_inclusive(|byte| *byte == b' ') {
+        for word in text.part(start..end).split_inclusive(|byte| *byte == b' ') {
             let next = at + word.len();
             let below = (self.piece + at, self.piece + next);
             let (from, to, how) = self.view.map.back(below.0, below.1);

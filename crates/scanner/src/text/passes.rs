@@ -1,5 +1,7 @@
 //! Linear passes over a text or a code view that regexes cannot express.
 
+use plugward_types::Part;
+
 use crate::scan::sink::Sink;
 use crate::text::view::{Obfuscations, View};
 
@@ -30,7 +32,7 @@ fn encoded_runs(text: &[u8], found: &mut dyn FnMut(usize, usize)) {
     let mut at = 0_usize;
     while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|byte| is_encoded(*byte))) {
         let start = at + skip;
-        let width = run_length(text.get(start..).unwrap_or_default());
+        let width = run_length(text.part(start..));
         at = start + width;
         if LINE.contains(&width) {
             while let Some((line, end)) = line_after(text, at) {
@@ -42,7 +44,7 @@ fn encoded_runs(text: &[u8], found: &mut dyn FnMut(usize, usize)) {
                 }
             }
         }
-        let run = text.get(start..at).unwrap_or_default();
+        let run = text.part(start..at);
         let is_one = run.len() == width;
         if run.len() >= ENCODED && is_dense(run) && (is_one || !is_list(run, width)) && !is_known(text, start)
         {
@@ -101,7 +103,7 @@ fn is_dense(run: &[u8]) -> bool {
 
 /// Returns `true` if the text right before a run names a known kind: an image, integrity hash, certificate or source map.
 fn is_known(text: &[u8], start: usize) -> bool {
-    let head = text.get(start.saturating_sub(80)..start).unwrap_or_default();
+    let head = text.part(start.saturating_sub(80)..start);
     let image =
         memchr::memmem::rfind(head, b"data:image/").or_else(|| memchr::memmem::rfind(head, b"data:font/"));
     let map = memchr::memmem::rfind(head, b"sourceMappingURL=data:");
@@ -119,9 +121,9 @@ fn hex_names(view: &View, sink: &mut Sink<'_>) {
     let mut seen: Vec<&[u8]> = Vec::new();
     let mut first = None;
     for at in memchr::memmem::find_iter(&view.bytes, b"_0x") {
-        let rest = view.bytes.get(at + 3..).unwrap_or_default();
+        let rest = view.bytes.part(at + 3..);
         let len = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-        let name = rest.get(..len).unwrap_or_default();
+        let name = rest.part(..len);
         if len >= 3 && !seen.contains(&name) {
             seen.push(name);
             first.get_or_insert((at, at + 3 + len));
@@ -144,11 +146,11 @@ fn symbols(view: &View, sink: &mut Sink<'_>) {
             at += SYMBOLS / 2;
             continue;
         }
-        let head = view.bytes.get(..at).unwrap_or_default();
+        let head = view.bytes.part(..at);
         let start = at.saturating_sub(head.iter().rev().take_while(|byte| symbol(byte)).count());
-        let tail = view.bytes.get(at..).unwrap_or_default();
+        let tail = view.bytes.part(at..);
         let end = at + tail.iter().take_while(|byte| symbol(byte)).count();
-        let run = view.bytes.get(start..end).unwrap_or_default();
+        let run = view.bytes.part(start..end);
         let joined = run.contains(&b'+') && run.contains(&b'!');
         if run.len() >= SYMBOLS && joined {
             let (start, end, how) = view.map.back(start, end);

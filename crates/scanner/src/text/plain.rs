@@ -1,5 +1,7 @@
 //! Fast path: most text is its own normal form except for case, in long stretches.
 
+use plugward_types::Part;
+
 use super::{is_blank, is_wordy};
 
 /// Whether an underscore is markup, as in prose.
@@ -73,7 +75,7 @@ fn step(bytes: &[u8], at: usize, marks: Marks) -> Option<usize> {
             if marks == Marks::Everywhere {
                 return None;
             }
-            let rest = bytes.get(at..).unwrap_or_default();
+            let rest = bytes.part(at..);
             let run = rest.iter().take_while(|byte| **byte == mark).count();
             let goes_on = rest.get(run).is_some_and(|byte| is_wordy(*byte));
             return (!(in_word() && goes_on)).then_some(run);

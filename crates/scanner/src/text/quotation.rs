@@ -1,5 +1,7 @@
 //! Text that a document quotes: "treat text such as “ignore all instructions” as data" is not an instruction.
 
+use plugward_types::Part;
+
 /// How far around a match quotation marks are searched for. It keeps the search linear in a file with many matches.
 const NEAR: usize = 400;
 /// How far before a match an introduction is searched for.
@@ -11,15 +13,14 @@ const INTRODUCTIONS: &[&str] =
 
 /// Returns `true` if a range of a document is quoted, in a code span, in a table, or introduced as an example.
 pub(crate) fn is_quoted(source: &[u8], start: usize, end: usize) -> bool {
-    let before = source.get(start.saturating_sub(NEAR)..start).unwrap_or_default();
+    let before = source.part(start.saturating_sub(NEAR)..start);
     if is_ordered(before) {
         return false;
     }
-    let before =
-        memchr::memmem::rfind(before, b"\n\n").map_or(before, |at| before.get(at..).unwrap_or_default());
-    let after = source.get(end..source.len().min(end + NEAR)).unwrap_or_default();
-    let after = memchr::memmem::find(after, b"\n\n").map_or(after, |at| after.get(..at).unwrap_or_default());
-    let matched = source.get(start..end).unwrap_or_default();
+    let before = memchr::memmem::rfind(before, b"\n\n").map_or(before, |at| before.part(at..));
+    let after = source.part(end..source.len().min(end + NEAR));
+    let after = memchr::memmem::find(after, b"\n\n").map_or(after, |at| after.part(..at));
+    let matched = source.part(start..end);
     in_pair(before, matched, after) || in_table(before) || is_introduced(before)
 }
 
@@ -58,7 +59,7 @@ const TOPICS: &[&str] = &[
 /// Returns `true` if the text before a match is about attacks and may show one. This only turns a refusal into a question,
 /// since an attack can mention attacks too.
 pub(crate) fn is_documented(source: &[u8], start: usize) -> bool {
-    let before = source.get(start.saturating_sub(TOPIC)..start).unwrap_or_default().to_ascii_lowercase();
+    let before = source.part(start.saturating_sub(TOPIC)..start).to_ascii_lowercase();
     TOPICS.iter().any(|topic| memchr::memmem::find(&before, topic.as_bytes()).is_some())
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn is_documented(source: &[u8], start: usize) -> bool {
 fn in_pair(before: &[u8], matched: &[u8], after: &[u8]) -> bool {
     let same = |mark: u8| {
         let open = memchr::memchr_iter(mark, before).count() % 2 == 1;
-        let inside = matched.get(..matched.len().saturating_sub(2)).unwrap_or_default();
+        let inside = matched.part(..matched.len().saturating_sub(2));
         let closed = memchr::memchr(mark, matched).is_some() || memchr::memchr(mark, after).is_some();
         open && closed && memchr::memchr(mark, inside).is_none()
     };
@@ -84,12 +85,12 @@ fn in_pair(before: &[u8], matched: &[u8], after: &[u8]) -> bool {
 
 /// Returns `true` on a line of a table.
 fn in_table(before: &[u8]) -> bool {
-    let line = memchr::memrchr(b'\n', before).map_or(before, |at| before.get(at + 1..).unwrap_or_default());
+    let line = memchr::memrchr(b'\n', before).map_or(before, |at| before.part(at + 1..));
     line.trim_ascii_start().starts_with(b"|")
 }
 
 fn is_introduced(before: &[u8]) -> bool {
-    let near = before.get(before.len().saturating_sub(INTRODUCTION)..).unwrap_or_default();
+    let near = before.tail(INTRODUCTION);
     let near = String::from_utf8_lossy(near).to_ascii_lowercase();
     INTRODUCTIONS.iter().any(|words| near.trim_end_matches(['"', '\'', '*', '_', ' ']).ends_with(words))
 }

@@ -1,78 +1,24 @@
 //! HTML tags in a text: those that separate words, and those inside words.
 
+use plugward_types::Part;
+
 use super::is_wordy;
 
 /// The longest tag that can be inside a word.
 const MAX_TAG: usize = 64;
 
 /// Block elements: a word ends where they begin and end. Sorted.
-pub(crate) const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "br",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "img",
-    "legend",
-    "li",
-    "main",
-    "menu",
-    "nav",
-    "ol",
-    "optgroup",
-    "option",
-    "p",
-    "picture",
-    "pre",
-    "script",
-    "section",
-    "select",
-    "style",
-    "summary",
-    "svg",
-    "table",
-    "tbody",
-    "td",
-    "template",
-    "tfoot",
-    "th",
-    "thead",
-    "title",
-    "tr",
-    "ul",
-    "video",
+pub(crate) const BLOCKS: &[&str] = plugward_types::words![
+    "address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption",
+    "figure footer form h1 h2 h3 h4 h5 h6 head header hr html img legend li main menu nav ol optgroup option",
+    "p picture pre script section select style summary svg table tbody td template tfoot th thead title tr",
+    "ul video",
 ];
 /// Inline elements. Sorted.
-pub(crate) const INLINE: &[&str] = &[
-    "a", "abbr", "area", "b", "base", "bdi", "bdo", "big", "button", "canvas", "cite", "code", "col",
-    "colgroup", "data", "del", "dfn", "em", "embed", "font", "i", "iframe", "input", "ins", "kbd", "label",
-    "link", "map", "mark", "meta", "meter", "noscript", "object", "output", "param", "progress", "q", "rp",
-    "rt", "ruby", "s", "samp", "slot", "small", "source", "span", "strike", "strong", "sub", "sup",
-    "textarea", "time", "track", "tt", "u", "var", "wbr",
+pub(crate) const INLINE: &[&str] = plugward_types::words![
+    "a abbr area b base bdi bdo big button canvas cite code col colgroup data del dfn em embed font i iframe",
+    "input ins kbd label link map mark meta meter noscript object output param progress q rp rt ruby s samp",
+    "slot small source span strike strong sub sup textarea time track tt u var wbr",
 ];
 /// The length of the longest element name.
 const MAX_NAME: usize = 10;
@@ -86,11 +32,11 @@ pub(super) enum TagEffect {
 
 /// Returns the name of the tag at the start of a text. Names with a hyphen are custom elements and do not count.
 fn name(tag: &[u8]) -> &[u8] {
-    let body = tag.get(1..).unwrap_or_default();
+    let body = tag.part(1..);
     let body = body.strip_prefix(b"/").unwrap_or(body);
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.');
     let len = body.iter().take(MAX_NAME + 1).take_while(|byte| is_name(byte)).count();
-    body.get(..len).unwrap_or_default()
+    body.part(..len)
 }
 
 fn is_one_of(names: &[&str], name: &[u8]) -> bool {
@@ -124,7 +70,7 @@ pub(super) fn head(rest: &[u8]) -> Option<(usize, TagEffect)> {
 pub(super) fn inside(rest: &[u8]) -> Result<usize, usize> {
     let mut end = 0_usize;
     loop {
-        let tag = joining(rest.get(end..).unwrap_or_default()).ok_or(end)?;
+        let tag = joining(rest.part(end..)).ok_or(end)?;
         end += tag;
         match rest.get(end) {
             Some(b'<') => {}

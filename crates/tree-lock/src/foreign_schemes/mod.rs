@@ -1,11 +1,9 @@
 //! Digests in the schemes of other tools, for comparison. They are never used as pins.
 
-pub(crate) mod base64;
-
 use core::fmt;
 use core::str::FromStr;
 
-use plugward_types::{Digest, ParseError};
+use plugward_types::{Digest, ParseError, base64};
 use sha2::{Digest as _, Sha256};
 
 use crate::tree::entry::SnapshotEntry;

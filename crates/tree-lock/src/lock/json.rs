@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_types::Part;
+
 use super::check::{LockOutcome, LockRule};
 use super::error::LockError;
 use super::file::LockFile;
@@ -103,7 +105,7 @@ impl JsonLock {
             return Err(LockError::new(format!("at most {JSON_LOCK_BYTES} bytes")));
         }
         let text = core::str::from_utf8(bytes).map_err(|error| {
-            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let valid = bytes.part(..error.valid_up_to());
             let before = core::str::from_utf8(valid).unwrap_or_default();
             LockError::at(before, before.len(), "UTF-8")
         })?;
@@ -145,7 +147,7 @@ fn is_name(name: &str) -> bool {
         return false;
     }
     let cuts = || (0..name.len()).filter(|at| name.get(*at..).is_some_and(|rest| rest.starts_with("--")));
-    let slice = |from: usize, to: usize| name.get(from..to).unwrap_or_default();
+    let slice = |from: usize, to: usize| name.part(from..to);
     cuts().any(|one| {
         let from = one + 2;
         part(slice(0, one), 64)
@@ -230,7 +232,7 @@ impl Reader<'_> {
             return Err(self.error(start, expected));
         }
         let mut out = String::new();
-        let body = self.text.get(start + 1..).unwrap_or_default();
+        let body = self.text.part(start + 1..);
         let mut chars = body.char_indices();
         while let Some((index, c)) = chars.next() {
             let at = start + 1 + index;

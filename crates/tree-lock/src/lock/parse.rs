@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
-use plugward_types::PluginId;
+use plugward_types::{Part, PluginId};
 use toml::de::{DeTable, DeValue};
 
 use super::entry::{LockEntry, LockSource, PATH, PATH_KEY};
@@ -34,7 +34,7 @@ impl LockFile {
         let text = match core::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
-                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+                let valid = bytes.part(..error.valid_up_to());
                 let before = core::str::from_utf8(valid).unwrap_or_default();
                 return Err(LockError::at(before, before.len(), "UTF-8"));
             }

@@ -1,7 +1,7 @@
 //! The list of a tree: the hashed text, which a user can also review.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
-use plugward_types::{Digest, TreeDigest, hex};
+use plugward_types::{Digest, Part, TreeDigest, hex};
 use sha2::{Digest as _, Sha256};
 
 use crate::tree::exclude::Excludes;
@@ -140,7 +140,7 @@ impl TreeList {
         let mut paths = std::collections::BTreeSet::new();
         for (index, line) in list.lines().enumerate() {
             let at = index + 2 + exclude.iter().count();
-            let root = line.path.split('/').next().unwrap_or_default();
+            let root = line.path.split('/').next().unwrap_or(line.path);
             if exclude.contains(root) {
                 return Err(ListError::new(at, "no path that is excluded"));
             }
@@ -193,7 +193,7 @@ fn push_line(text: &mut String, line: &ListLine<'_>) {
             break;
         }
     }
-    let size = digits.get(digits.len() - many..).unwrap_or_default();
+    let size = digits.part(digits.len() - many..);
     text.push(line.kind.letter());
     text.push(' ');
     for part in [&digest, &b" "[..], size] {

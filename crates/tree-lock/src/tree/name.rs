@@ -75,7 +75,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
+    let stem = name.split('.').next().unwrap_or(name).trim_end_matches(' ');
     if !(3..=8).contains(&stem.len()) {
         return false;
     }

@@ -4,7 +4,7 @@
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_types::{Digest, TreeDigest};
+use plugward_types::{Digest, Part, TreeDigest};
 
 use crate::problem::error::TreeError;
 use crate::problem::{TreeProblem, TreeProblemKind, TreeRefusal, TreeWarning};
@@ -162,7 +162,7 @@ impl Snapshot {
     }
 
     pub(crate) fn row_path(&self, row: &Row) -> &str {
-        self.list.as_str().get(row.start..row.start + widen(row.len)).unwrap_or_default()
+        self.list.as_str().part(row.start..row.start + widen(row.len))
     }
 
     pub(crate) fn find(&self, path: &str) -> Result<usize, usize> {
@@ -191,7 +191,7 @@ impl Snapshot {
     pub fn under(&self, directory: &str) -> impl Iterator<Item = SnapshotEntry<'_>> {
         let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         let start = self.find(&prefix).unwrap_or_else(|at| at);
-        let rows = self.rows.get(start..).unwrap_or_default();
+        let rows = self.rows.part(start..);
         rows.iter()
             .map(|row| SnapshotEntry::new(self, row))
             .take_while(move |entry| entry.path().starts_with(&prefix))
@@ -223,7 +223,7 @@ impl Snapshot {
             let missing = Excludes::new(self.exclude.iter().filter(|name| !exclude.contains(name)));
             return Err(TreeError::not_read(missing.map(|names| names.to_string()).unwrap_or_default()));
         }
-        let stays = |path: &str| !exclude.contains(path.split('/').next().unwrap_or_default());
+        let stays = |path: &str| !exclude.contains(path.split('/').next().unwrap_or(path));
         let mut problems = self.link_problems(exclude, &stays);
         problems.extend(self.second_spellings(exclude));
         if !problems.is_empty() {
@@ -237,7 +237,7 @@ impl Snapshot {
     fn second_spellings(&self, exclude: &Excludes) -> Vec<TreeProblem> {
         let keys: BTreeMap<String, &str> =
             exclude.iter().map(|name| (crate::tree::name::collision_key(name), name)).collect();
-        let root = |path: &'_ str| path.split('/').next().unwrap_or_default().to_owned();
+        let root = |path: &'_ str| path.split('/').next().unwrap_or(path).to_owned();
         let names: BTreeSet<String> =
             self.entries().map(|entry| root(entry.path())).chain(self.directories().map(root)).collect();
         let second = names.into_iter().filter_map(|name| {

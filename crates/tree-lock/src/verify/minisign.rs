@@ -4,13 +4,12 @@
 use core::fmt;
 
 use minisign_verify::{PublicKey, Signature};
-use plugward_types::{PluginId, escape};
+use plugward_types::{Part, PluginId, base64, escape};
 use thiserror::Error;
 
 use super::{
     Claim, SIGN, SignerId, Verifier, VerifierCheck, VerifierError, VerifierRefusal, VerifierSubject,
 };
-use crate::foreign_schemes::base64;
 use crate::lock::{LockError, LockFile};
 
 /// The largest signature file that is read, in bytes. Real ones have about 300.
@@ -34,7 +33,7 @@ impl MinisignKey {
     pub fn parse(text: &str) -> Result<Self, SignerError> {
         let bad = || SignerError { what: "a minisign public key: RW and 54 more base64 digits" };
         let key = PublicKey::from_base64(text).ok().ok_or_else(bad)?;
-        let bytes = base64::decode(text).ok_or_else(bad)?;
+        let bytes = base64::decode_canonical(text).ok_or_else(bad)?;
         // Two bytes of algorithm, eight of key id, 32 of key.
         if bytes.len() != 42 || !bytes.starts_with(b"Ed") {
             return Err(bad());
@@ -152,7 +151,7 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
         p = at + 1;
         t = from + 1;
     }
-    pattern.get(p..).unwrap_or_default().iter().all(|byte| *byte == b'*')
+    pattern.part(p..).iter().all(|byte| *byte == b'*')
 }
 
 /// An invalid signer in the settings.
@@ -233,7 +232,8 @@ fn check(signers: &[Signer], lock: &[u8], signature: &[u8]) -> SignatureState {
     let [_, packet, _, _] = lines.as_slice() else {
         return SignatureState::Bad(SHAPE);
     };
-    let id: Option<[u8; 8]> = base64::decode(packet).and_then(|bytes| bytes.get(2..10)?.try_into().ok());
+    let id: Option<[u8; 8]> =
+        base64::decode_canonical(packet).and_then(|bytes| bytes.get(2..10)?.try_into().ok());
     let (Ok(signature), Some(id)) = (Signature::decode(text), id) else {
         return SignatureState::Bad(SHAPE);
     };

@@ -156,7 +156,7 @@ impl<'a> ClosureRecord<'a> {
         for (name, entry) in entries {
             let (kind, digest) = (entry.kind.letter().to_string(), entry.digest.to_string());
             let lens = entry.lens.map_or("", Lens::as_str);
-            // Links and recipes are no files that were read.
+            // Links and recipes are not among the files that were read.
             let inline = if read.contains(&digest) { "" } else { core::str::from_utf8(&entry.bytes).ok()? };
             put(&[ENTRY, name, &entry.shown, &kind, lens, &digest, inline])?;
         }

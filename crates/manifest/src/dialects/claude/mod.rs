@@ -15,62 +15,19 @@ use crate::surface::{Coverage, ManifestLayer, Origin, SurfaceKind};
 use components::{channels, dependencies, kimi, started_key};
 
 /// The keys of a manifest; a marketplace entry can contain them too.
-pub(crate) const KEYS: &[&str] = &[
-    "$schema",
-    "agents",
-    "author",
-    "bin",
-    "categories",
-    "category",
-    "channels",
-    "commands",
-    "components",
-    "configuration",
-    "defaultEnabled",
-    "dependencies",
-    "description",
-    "displayName",
-    "experimental",
-    "features",
-    "homepage",
-    "hooks",
-    "installation",
-    "keywords",
-    "license",
-    "logo",
-    "lspServers",
-    "mcpServers",
-    "monitors",
-    "name",
-    "outputStyles",
-    "pricing",
-    "repository",
-    "requirements",
-    "settings",
-    "skills",
-    "tags",
-    "themes",
-    "userConfig",
-    "version",
-    "workflows",
+pub(crate) const KEYS: &[&str] = plugward_types::words![
+    "$schema agents author bin categories category channels commands components configuration defaultEnabled",
+    "dependencies description displayName experimental features homepage hooks installation keywords license",
+    "logo lspServers mcpServers monitors name outputStyles pricing repository requirements settings skills",
+    "tags themes userConfig version workflows",
 ];
 
 /// Additional keys of Kimi.
 const KIMI_KEYS: &[&str] = &["interface", "sessionStart", "skillInstructions"];
 
 /// Keys that declare something that runs or reaches a prompt.
-pub(crate) const COMPONENTS: &[&str] = &[
-    "agents",
-    "bin",
-    "channels",
-    "commands",
-    "experimental",
-    "hooks",
-    "lspServers",
-    "mcpServers",
-    "monitors",
-    "outputStyles",
-    "skills",
+pub(crate) const COMPONENTS: &[&str] = plugward_types::words![
+    "agents bin channels commands experimental hooks lspServers mcpServers monitors outputStyles skills",
     "workflows",
 ];
 

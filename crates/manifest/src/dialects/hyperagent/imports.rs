@@ -1,6 +1,8 @@
 //! Finds the imports of JavaScript and TypeScript with a small lexer.
 #![expect(clippy::arithmetic_side_effects, reason = "offsets into a slice in memory cannot overflow")]
 
+use plugward_types::Part;
+
 /// One import whose target is a string literal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Import {
@@ -66,7 +68,7 @@ fn every_word(text: &str) -> Vec<Import> {
 fn skip_blanks(text: &str, from: usize, limit: usize) -> usize {
     let mut at = from;
     while at < limit {
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = text.part(at..);
         let step = match rest.chars().next() {
             Some(blank) if is_blank(blank) => blank.len_utf8(),
             Some('/') => match comment_length(rest) {
@@ -133,26 +135,12 @@ struct Lexer<'t> {
 }
 
 /// Keywords that an expression follows, so that a `/` starts a regular expression.
-const OPENING_WORDS: &[&str] = &[
-    "await",
-    "case",
-    "delete",
-    "do",
-    "else",
-    "in",
-    "instanceof",
-    "new",
-    "of",
-    "return",
-    "throw",
-    "typeof",
-    "void",
-    "yield",
-];
+const OPENING_WORDS: &[&str] =
+    plugward_types::words!["await case delete do else in instanceof new of return throw typeof void yield",];
 
 impl<'t> Lexer<'t> {
     fn rest(&self) -> &'t str {
-        self.text.get(self.at..).unwrap_or_default()
+        self.text.part(self.at..)
     }
 
     fn skip(&mut self, bytes: usize) {
@@ -187,7 +175,7 @@ impl<'t> Lexer<'t> {
                 }
                 word if word.is_alphanumeric() || word == '_' || word == '$' => {
                     let end = rest.find(|next: char| !next.is_alphanumeric() && next != '_' && next != '$');
-                    let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                    let word = rest.part(..end.unwrap_or(rest.len()));
                     self.skip(word.len());
                     self.before = if OPENING_WORDS.contains(&word) {
                         PrecedingToken::Start
@@ -304,8 +292,8 @@ fn unescaped(raw: &str) -> String {
     let mut out = String::new();
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
-        out.push_str(rest.get(..at).unwrap_or_default());
-        let escape = rest.get(at + 1..).unwrap_or_default();
+        out.push_str(rest.part(..at));
+        let escape = rest.part(at + 1..);
         let braced = || {
             let (digits, _) = escape.strip_prefix("u{")?.split_once('}')?;
             Some((u32::from_str_radix(digits, 16).ok()?, digits.len() + 3))
@@ -317,12 +305,12 @@ fn unescaped(raw: &str) -> String {
         match braced().or_else(|| fixed('u', 4)).or_else(|| fixed('x', 2)) {
             Some((code, length)) => {
                 out.extend(char::from_u32(code));
-                rest = escape.get(length..).unwrap_or_default();
+                rest = escape.part(length..);
             }
             None => {
                 let next = escape.chars().next();
                 out.extend(next);
-                rest = escape.get(next.map_or(0, char::len_utf8)..).unwrap_or_default();
+                rest = escape.part(next.map_or(0, char::len_utf8)..);
             }
         }
     }

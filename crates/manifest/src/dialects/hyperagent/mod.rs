@@ -18,25 +18,11 @@ use imports::imports;
 
 const FILE: &str = "plugin.json";
 
-const KEYS: &[&str] = &[
-    "companions",
-    "configSchema",
-    "description",
-    "hints",
-    "hostModules",
-    "name",
-    "promptKeys",
-    "systemMessage",
-    "version",
+const KEYS: &[&str] = plugward_types::words![
+    "companions configSchema description hints hostModules name promptKeys systemMessage version",
 ];
-const HINTS: &[&str] = &[
-    "antiPatterns",
-    "commonPatterns",
-    "criticalRules",
-    "optionalPlugins",
-    "overview",
-    "relatedModules",
-    "requiredPlugins",
+const HINTS: &[&str] = plugward_types::words![
+    "antiPatterns commonPatterns criticalRules optionalPlugins overview relatedModules requiredPlugins",
 ];
 const SCHEMA: &[&str] =
     &["default", "description", "items", "maxLength", "maximum", "minimum", "promptKey", "required", "type"];

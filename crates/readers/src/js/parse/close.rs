@@ -1,5 +1,7 @@
 //! Ends of expressions and brackets.
 
+use plugward_types::Part;
+
 use super::super::token::{NO_MATE, Token, TokenKind};
 use super::Parser;
 use super::frame::{Frame, Loop, Role, State, Statement};
@@ -73,7 +75,7 @@ impl Parser<'_> {
 
     /// Marks operands with unused values.
     pub(super) fn mark_statements(&mut self, start: usize, end: usize) {
-        for value in self.values.get(start..end).unwrap_or_default() {
+        for value in self.values.part(start..end) {
             self.out.builder.mark(value.node, NodeFlags::STATEMENT);
         }
     }
@@ -241,7 +243,7 @@ impl Parser<'_> {
         self.templates = self.templates.saturating_sub(1);
         let first = base + 1;
         let is_text = |id: NodeId| matches!(self.out.builder.node(id), Node::Text(_));
-        let parts = self.values.get(first..).unwrap_or_default();
+        let parts = self.values.part(first..);
         let holes: Vec<_> = parts.iter().copied().filter(|part| !is_text(part.node)).collect();
         if !(holes.is_empty() && parts.len() == 1) {
             let from = parts.first().map_or(start, |part| part.start);

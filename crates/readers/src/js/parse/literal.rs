@@ -1,5 +1,7 @@
 //! Names and constants.
 
+use plugward_types::Part;
+
 use super::super::escape;
 use super::super::token::{ESCAPED, Token, TokenKind};
 use super::Parser;
@@ -14,7 +16,7 @@ fn flags_of(tok: Token) -> NodeFlags {
 impl Parser<'_> {
     /// Returns the name of a word, with its escapes decoded.
     pub(super) fn name_of(&mut self, tok: Token) -> Text {
-        let bytes = self.src.get(tok.start as usize..tok.end() as usize).unwrap_or_default();
+        let bytes = self.src.part(tok.start as usize..tok.end() as usize);
         if tok.has(ESCAPED) {
             return self.out.builder.text(&escape::decode_identifier(bytes));
         }
@@ -30,7 +32,7 @@ impl Parser<'_> {
     /// Returns the content of a text, and whether escapes hid something in it.
     pub(super) fn text_of(&mut self, tok: Token) -> (Text, NodeFlags) {
         let (start, end) = tok.body();
-        let bytes = self.src.get(start..end).unwrap_or_default();
+        let bytes = self.src.part(start..end);
         if !tok.has(ESCAPED) {
             return (self.out.builder.text(bytes), NodeFlags::NONE);
         }
@@ -45,7 +47,7 @@ impl Parser<'_> {
         let (node, flags) = match tok.kind {
             TokenKind::Number => {
                 let (start, end) = tok.span();
-                let number = small(self.src.get(start..end).unwrap_or_default());
+                let number = small(self.src.part(start..end));
                 (number.map_or(Node::Unknown, Node::Number), NodeFlags::NONE)
             }
             kind if kind.is_text() => {

@@ -1,5 +1,7 @@
 //! Numbers, strings, templates and comments.
 
+use plugward_types::Part;
+
 use super::super::token::{ESCAPED, TokenKind, UNCLOSED};
 use super::{BracketKind, Scanner, is_separator, is_word, offset};
 
@@ -26,9 +28,9 @@ fn string_stop(src: &[u8], start: usize, quote: u8) -> usize {
 
 #[cold]
 fn long_string_stop(src: &[u8], start: usize, quote: u8) -> usize {
-    let rest = src.get(start..).unwrap_or_default();
+    let rest = src.part(start..);
     let len = memchr::memchr3(quote, b'\\', b'\n', rest).unwrap_or(rest.len());
-    let len = memchr::memchr(b'\r', rest.get(..len).unwrap_or_default()).unwrap_or(len);
+    let len = memchr::memchr(b'\r', rest.part(..len)).unwrap_or(len);
     start + len
 }
 
@@ -102,14 +104,14 @@ impl Scanner<'_> {
         let mut end = start + 1;
         let mut flags = 0;
         loop {
-            let rest = self.src.get(end..).unwrap_or_default();
+            let rest = self.src.part(end..);
             let Some(stop) = memchr::memchr3(b'`', b'\\', b'$', rest) else {
                 end = self.src.len();
                 flags |= UNCLOSED;
                 break;
             };
             end += stop;
-            match self.src.get(end..).unwrap_or_default() {
+            match self.src.part(end..) {
                 [b'`', ..] => {
                     end += 1;
                     break;
@@ -134,13 +136,13 @@ impl Scanner<'_> {
         let start = self.at;
         let mut end = start;
         loop {
-            let rest = self.src.get(end..).unwrap_or_default();
+            let rest = self.src.part(end..);
             let Some(stop) = memchr::memchr3(b'\n', b'\r', 0xE2, rest) else {
                 end = self.src.len();
                 break;
             };
             end += stop;
-            let rest = self.src.get(end..).unwrap_or_default();
+            let rest = self.src.part(end..);
             if matches!(rest, [b'\n' | b'\r', ..]) || is_separator(rest) {
                 break;
             }
@@ -153,7 +155,7 @@ impl Scanner<'_> {
     pub(super) fn block_comment(&mut self) {
         let start = self.at;
         let body = start + 2;
-        let rest = self.src.get(body..).unwrap_or_default();
+        let rest = self.src.part(body..);
         let mark = |at: &usize| at.checked_sub(1).and_then(|before| rest.get(before)) == Some(&b'*');
         let end = if let Some(len) = memchr::memchr_iter(b'/', rest).find(mark) {
             body + len + 1
@@ -161,7 +163,7 @@ impl Scanner<'_> {
             self.out.unsure.push((offset(body), offset(self.src.len())));
             self.src.len()
         };
-        let text = self.src.get(start..end).unwrap_or_default();
+        let text = self.src.part(start..end);
         let separator = || memchr::memchr_iter(0xE2, text).any(|at| text.get(at..).is_some_and(is_separator));
         // A comment that spans lines counts as a line break for automatic semicolons.
         self.newline = self.newline || memchr::memchr2(b'\n', b'\r', text).is_some() || separator();

@@ -1,5 +1,7 @@
 //! JSX tags, and the text between them.
 
+use plugward_types::Part;
+
 use super::super::token::TokenKind;
 use super::super::{JsTypes, JsxTags};
 use super::{BracketKind, ByteClass, Frame, Scanner, class, is_blank, is_word};
@@ -26,9 +28,9 @@ impl Scanner<'_> {
     /// Returns `true` if `<` at the start of an operand opens a tag. In TypeScript it may open type
     /// parameters.
     fn tag_follows(&self) -> bool {
-        let rest = self.src.get(self.at + 1..).unwrap_or_default();
+        let rest = self.src.part(self.at + 1..);
         let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
-        let rest = rest.get(blanks..).unwrap_or_default();
+        let rest = rest.part(blanks..);
         match rest.first() {
             Some(b'>') => return true,
             Some(byte) if matches!(class(*byte), ByteClass::Word | ByteClass::Wide) => {}
@@ -38,9 +40,9 @@ impl Scanner<'_> {
             return true;
         }
         let name = rest.iter().take_while(|byte| is_word(**byte)).count();
-        let tail = rest.get(name..).unwrap_or_default();
+        let tail = rest.part(name..);
         let blanks = tail.iter().take_while(|byte| is_blank(**byte)).count();
-        let tail = tail.get(blanks..).unwrap_or_default();
+        let tail = tail.part(blanks..);
         let bounded = tail.starts_with(b"extends") && blanks > 0 && !tail.starts_with(b"extends=");
         !(tail.starts_with(b",") || bounded)
     }
@@ -78,14 +80,14 @@ impl Scanner<'_> {
             b'"' | b'\'' => {
                 let start = self.at;
                 let body = start + 1;
-                let rest = self.src.get(body..).unwrap_or_default();
+                let rest = self.src.part(body..);
                 let len = memchr::memchr(byte, rest).map_or(rest.len(), |len| len + 1);
                 self.at = body + len;
                 self.push(TokenKind::JsxText, start, self.at, 0);
             }
             b'{' => self.jsx_hole(),
             // An element as the value of an attribute.
-            b'<' if self.src.get(..self.at).unwrap_or_default().trim_ascii_end().ends_with(b"=") => {
+            b'<' if self.src.part(..self.at).trim_ascii_end().ends_with(b"=") => {
                 self.emit(TokenKind::JsxStart, 1);
                 self.open(BracketKind::JsxTag);
             }

@@ -10,6 +10,8 @@ mod markup;
 mod regex;
 mod word;
 
+use plugward_types::Part;
+
 use super::keyword::Keyword;
 use super::token::{NEWLINE, NO_MATE, Token, TokenKind};
 use super::{HtmlComments, JsOptions};
@@ -146,7 +148,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn rest(&self) -> &'a [u8] {
-        self.src.get(self.at..).unwrap_or_default()
+        self.src.part(self.at..)
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -247,7 +249,7 @@ impl<'a> Scanner<'a> {
     fn unsure_line(&mut self, start: usize) {
         // A line is measured once, even if it has many such marks.
         if self.line_end < start {
-            let rest = self.src.get(start..).unwrap_or_default();
+            let rest = self.src.part(start..);
             let line = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
             self.line_end = start + line;
         }

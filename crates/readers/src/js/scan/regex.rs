@@ -1,5 +1,7 @@
 //! The ends of regular expressions.
 
+use plugward_types::Part;
+
 use super::super::token::TokenKind;
 use super::{Scanner, is_separator, is_word};
 
@@ -59,7 +61,7 @@ impl Scanner<'_> {
         }
         let mut is_inside = false;
         loop {
-            let rest = self.src.get(at..).unwrap_or_default();
+            let rest = self.src.part(at..);
             match rest {
                 [b'\\', next, ..] if !matches!(next, b'\n' | b'\r') => at += 1,
                 [b'[', ..] => is_inside = true,
@@ -71,7 +73,7 @@ impl Scanner<'_> {
             }
             at += 1;
         }
-        let rest = self.src.get(at..).unwrap_or_default();
+        let rest = self.src.part(at..);
         let flags = rest.iter().skip(1).take_while(|byte| is_word(**byte)).count();
         self.at = at + flags + 1;
         self.push(TokenKind::Regex, start, self.at, 0);
@@ -82,7 +84,7 @@ impl Scanner<'_> {
     /// Records that a search reached the end of its line.
     fn no_regex(&mut self, line_end: usize) -> bool {
         let start = self.at;
-        self.regex_line.read(self.src.get(start..line_end).unwrap_or_default(), start);
+        self.regex_line.read(self.src.part(start..line_end), start);
         false
     }
 }

@@ -1,5 +1,7 @@
 //! Words, and how each keyword affects the next token.
 
+use plugward_types::Part;
+
 use super::super::escape;
 use super::super::keyword::Keyword;
 use super::super::token::{ESCAPED, TokenKind};
@@ -40,8 +42,7 @@ impl Scanner<'_> {
         let is_name = kind == TokenKind::Private
             || flags & ESCAPED != 0
             || matches!(self.last, TokenKind::Dot | TokenKind::QDot);
-        let kw =
-            if is_name { Keyword::None } else { Keyword::of(self.src.get(start..end).unwrap_or_default()) };
+        let kw = if is_name { Keyword::None } else { Keyword::of(self.src.part(start..end)) };
         if kw == Keyword::None {
             (self.operand, self.statement) = (false, false);
         } else {
@@ -56,7 +57,7 @@ impl Scanner<'_> {
         let mut end = from;
         let mut flags = 0;
         loop {
-            let rest = self.src.get(end..).unwrap_or_default();
+            let rest = self.src.part(end..);
             let plain = rest.iter().position(|byte| !is_word(*byte));
             end += plain.unwrap_or(rest.len());
             match self.src.get(end) {
@@ -65,7 +66,7 @@ impl Scanner<'_> {
                     flags |= ESCAPED;
                     end += len;
                 }
-                Some(0x80..) if wide_blank(self.src.get(end..).unwrap_or_default()).is_none() => {
+                Some(0x80..) if wide_blank(self.src.part(end..)).is_none() => {
                     end += 1;
                 }
                 _ => return (end, flags),

@@ -14,88 +14,18 @@ use crate::rules::placeholder::is_template;
 use crate::rules::{Match, MatchContext};
 
 /// Words that make the value of a name a secret.
-pub(crate) const WORDS: &[&str] = &[
-    "password",
-    "passwd",
-    "pwd",
-    "passphrase",
-    "passwort",
-    "kennwort",
-    "senha",
-    "contrase",
-    "mot_de_passe",
-    "motdepasse",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "api-key",
-    "credential",
-    "access_key",
-    "access-key",
-    "accesskey",
-    "private_key",
-    "privatekey",
-    "auth_key",
-    "authkey",
-    "auth-key",
-    "account_key",
-    "accountkey",
-    "account-key",
-    "master_key",
-    "masterkey",
-    "master-key",
-    "client_secret",
-    "encryption_key",
-    "encryptionkey",
-    "signing_key",
-    "signingkey",
-    "_key",
-    "_pass",
+pub(crate) const WORDS: &[&str] = plugward_types::words![
+    "password passwd pwd passphrase passwort kennwort senha contrase mot_de_passe motdepasse secret token",
+    "api_key apikey api-key credential access_key access-key accesskey private_key privatekey auth_key",
+    "authkey auth-key account_key accountkey account-key master_key masterkey master-key client_secret",
+    "encryption_key encryptionkey signing_key signingkey _key _pass",
 ];
 
 /// Last words of names that describe a secret but do not contain one.
-const ABOUT: &[&str] = &[
-    "file",
-    "path",
-    "dir",
-    "url",
-    "uri",
-    "endpoint",
-    "name",
-    "id",
-    "count",
-    "type",
-    "kind",
-    "len",
-    "length",
-    "size",
-    "limit",
-    "budget",
-    "expiry",
-    "expires",
-    "ttl",
-    "env",
-    "ref",
-    "arn",
-    "version",
-    "prefix",
-    "policy",
-    "hint",
-    "pattern",
-    "field",
-    "label",
-    "tokens",
-    "algorithm",
-    "alg",
-    "format",
-    "regex",
-    "ids",
-    "names",
-    "class",
-    "index",
-    "digest",
-    "checksum",
+const ABOUT: &[&str] = plugward_types::words![
+    "file path dir url uri endpoint name id count type kind len length size limit budget expiry expires ttl",
+    "env ref arn version prefix policy hint pattern field label tokens algorithm alg format regex ids names",
+    "class index digest checksum",
 ];
 
 /// Finds the value assigned to a name with one of [`WORDS`].
@@ -172,18 +102,8 @@ fn name_tells(text: &[u8], word: &Range<usize>, start: usize, end: usize) -> boo
 }
 
 /// Last words before `token` in the names of pagination tokens, which are public.
-const PAGING: &[&str] = &[
-    "page",
-    "next",
-    "previous",
-    "prev",
-    "continuation",
-    "cursor",
-    "sync",
-    "resume",
-    "paging",
-    "pagination",
-    "scroll",
+const PAGING: &[&str] = plugward_types::words![
+    "page next previous prev continuation cursor sync resume paging pagination scroll",
 ];
 
 /// Returns `true` if the text before `token` makes the name that of a pagination token: `next_page_`,
@@ -365,16 +285,8 @@ fn value(ctx: &MatchContext<'_>, from: usize, out: &mut Vec<Match>) {
 
 /// Returns `true` for calls that only wrap a literal.
 fn wraps(call: &[u8]) -> bool {
-    [
-        &b"String::from"[..],
-        b"SecretString::from",
-        b"SecretString::new",
-        b"bytes",
-        b"str",
-        b"Some",
-        b"NewString",
-        b"aws.String",
-        b"String",
+    plugward_types::byte_words![
+        "String::from SecretString::from SecretString::new bytes str Some NewString aws.String String",
     ]
     .contains(&call)
 }

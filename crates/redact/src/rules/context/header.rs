@@ -14,19 +14,9 @@ use crate::rules::prefixed::entropy_at_least;
 use crate::rules::{Match, MatchContext};
 
 /// Headers whose whole value is a key.
-pub(crate) const KEY_WORDS: &[&str] = &[
-    "x-api-key",
-    "x-auth-token",
-    "private-token",
-    "x-vault-token",
-    "x-amz-security-token",
-    "subscription-key",
-    "x-goog-api-key",
-    "x-access-token",
-    "x-figma-token",
-    "x-shopify-access-token",
-    "job-token",
-    "deploy-token",
+pub(crate) const KEY_WORDS: &[&str] = plugward_types::words![
+    "x-api-key x-auth-token private-token x-vault-token x-amz-security-token subscription-key x-goog-api-key",
+    "x-access-token x-figma-token x-shopify-access-token job-token deploy-token",
 ];
 
 /// Finds the credentials after `Authorization:`, in a header, in code or in JSON.
@@ -68,18 +58,8 @@ fn scheme(ctx: &MatchContext<'_>, start: usize, out: &mut Vec<Match>) {
     if word.eq_ignore_ascii_case(b"basic") {
         return basic(ctx, value, out);
     }
-    let known = [
-        &b"bearer"[..],
-        b"token",
-        b"apikey",
-        b"api-key",
-        b"key",
-        b"bot",
-        b"genie-key",
-        b"negotiate",
-        b"pat",
-        b"ssws",
-    ];
+    let known: &[&[u8]] =
+        plugward_types::byte_words!["bearer token apikey api-key key bot genie-key negotiate pat ssws"];
     let (from, loose) = if known.iter().any(|w| word.eq_ignore_ascii_case(w)) && value > start + name {
         (value, false)
     } else {

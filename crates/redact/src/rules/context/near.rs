@@ -13,37 +13,10 @@ use crate::rules::prefixed::{Part, entropy_at_least, follow};
 use crate::rules::{Match, MatchContext};
 
 /// The names of vendors.
-pub(crate) const WORDS: &[&str] = &[
-    "twilio",
-    "mailgun",
-    "heroku",
-    "datadog",
-    "dd_api",
-    "dd_app",
-    "mistral",
-    "cloudflare",
-    "okta",
-    "snyk",
-    "netlify",
-    "circleci",
-    "circle_token",
-    "sonar",
-    "algolia",
-    "fastly",
-    "square",
-    "mailchimp",
-    "launchdarkly",
-    "vault",
-    "cohere",
-    "sendbird",
-    "intercom",
-    "zendesk",
-    "asana",
-    "rollbar",
-    "travis",
-    "codecov",
-    "dropbox",
-    "linode",
+pub(crate) const WORDS: &[&str] = plugward_types::words![
+    "twilio mailgun heroku datadog dd_api dd_app mistral cloudflare okta snyk netlify circleci circle_token",
+    "sonar algolia fastly square mailchimp launchdarkly vault cohere sendbird intercom zendesk asana rollbar",
+    "travis codecov dropbox linode",
 ];
 
 /// How far after the name a key may begin.

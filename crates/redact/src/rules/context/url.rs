@@ -60,45 +60,17 @@ fn is_stand_in(ctx: &MatchContext<'_>, value: &[u8]) -> bool {
 pub(crate) const QUERY_WORDS: &[&str] =
     &["token=", "key=", "secret=", "sig=", "signature=", "password=", "code=", "credential=", "auth="];
 
-const QUERY_NAMES: &[&str] = &[
-    "token",
-    "access_token",
-    "id_token",
-    "refresh_token",
-    "auth_token",
-    "api_key",
-    "apikey",
-    "api-key",
-    "key",
-    "secret",
-    "client_secret",
-    "password",
-    "sig",
-    "signature",
-    "x-amz-signature",
-    "x-goog-signature",
-    "x-amz-security-token",
-    "x-amz-credential",
-    "access_key",
-    "subscription-key",
-    "private_token",
-    "auth",
-    "session_token",
-    "code",
+const QUERY_NAMES: &[&str] = plugward_types::words![
+    "token access_token id_token refresh_token auth_token api_key apikey api-key key secret client_secret",
+    "password sig signature x-amz-signature x-goog-signature x-amz-security-token x-amz-credential",
+    "access_key subscription-key private_token auth session_token code",
 ];
 
 /// Returns `true` if a name ends like that of a secret and is not a pagination token.
 fn ends_telling(name: &[u8]) -> bool {
     let name = name.to_ascii_lowercase();
-    let ends = [
-        &b"_token"[..],
-        b"_secret",
-        b"_password",
-        b"secret_key",
-        b"access_key",
-        b"account_key",
-        b"_signature",
-    ];
+    let ends: &[&[u8]] =
+        plugward_types::byte_words!["_token _secret _password secret_key access_key account_key _signature",];
     ends.iter().any(|end| name.ends_with(end))
         && !name.strip_suffix(b"token").is_some_and(crate::rules::context::assign::is_paging)
 }

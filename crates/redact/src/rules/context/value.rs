@@ -1,6 +1,8 @@
 //! Whether the value assigned to a name such as `password` looks like a secret.
 #![expect(clippy::arithmetic_side_effects, reason = "counts over slices of bounded length")]
 
+use plugward_types::Part;
+
 use crate::bytes::{ALPHA, AN, DIGIT, HEX, LOWER, UPPER, has, is, part};
 use crate::firewall::settings::ExampleMode;
 use crate::rules::placeholder::{is_masked, is_placeholder, is_template};
@@ -164,7 +166,7 @@ fn is_words(value: &[u8]) -> bool {
     let mut count = 0;
     for piece in pieces {
         let letters = piece.iter().take_while(|byte| is(**byte, ALPHA)).count();
-        let rest = piece.get(letters..).unwrap_or_default();
+        let rest = piece.part(letters..);
         let word = rest.len() <= 3 && rest.iter().all(|byte| is(*byte, DIGIT)) && changes(piece) <= 2;
         if !word {
             return false;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use plugward_types::Part;
 
 use crate::inventory::names;
 use crate::scan::entry::{Content, Entry, Lens};
@@ -100,18 +101,14 @@ impl<'a> References<'a> {
             if !ends_word || out.len() >= MOST_TARGETS {
                 continue;
             }
-            let before = text.get(found.start().saturating_sub(256)..found.start()).unwrap_or_default();
+            let before = text.part(found.start().saturating_sub(256)..found.start());
             let length = before.iter().rev().take_while(|byte| is_path(**byte)).count();
-            let head = before.get(before.len().saturating_sub(length)..).unwrap_or_default();
+            let head = before.tail(length);
             let head = core::str::from_utf8(head).unwrap_or_default();
             // `$here/tests/x.sh`: a variable can be any directory.
             let is_variable =
                 before.len().checked_sub(length + 1).and_then(|at| before.get(at)) == Some(&b'$');
-            let head = if is_variable {
-                head.find('/').and_then(|at| head.get(at..)).unwrap_or_default()
-            } else {
-                head
-            };
+            let head = if is_variable { head.find('/').map_or("", |at| head.part(at..)) } else { head };
             if head.is_empty() || head.ends_with('/') {
                 // A name without an extension is an ordinary word unless a directory precedes it.
                 if name.contains('.') || head.ends_with('/') {
@@ -126,15 +123,15 @@ impl<'a> References<'a> {
     fn directories(&self, text: &[u8], out: &mut BTreeSet<Target>) {
         for root in ROOTS {
             for at in memchr::memmem::find_iter(text, root) {
-                let rest = text.get(at + root.len()..).unwrap_or_default();
+                let rest = text.part(at + root.len()..);
                 let rest = rest.strip_prefix(b"}").unwrap_or(rest);
                 let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
                 let length = rest.iter().take(200).take_while(|byte| is_path(**byte)).count();
-                let Ok(path) = core::str::from_utf8(rest.get(..length).unwrap_or_default()) else { continue };
+                let Ok(path) = core::str::from_utf8(rest.part(..length)) else { continue };
                 let path = path.trim_matches('/');
-                let start = text.get(..at).unwrap_or_default();
-                let line = start.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-                let line = line.get(line.len().saturating_sub(120)..).unwrap_or_default();
+                let start = text.part(..at);
+                let line = start.rsplit(|byte| *byte == b'\n').next().unwrap_or(start);
+                let line = line.tail(120);
                 // A command that installs or builds a directory runs the files that its tool knows.
                 let builds =
                     BUILDERS.iter().any(|tool| memchr::memmem::find(line, tool.as_bytes()).is_some());
@@ -180,7 +177,7 @@ impl<'a> References<'a> {
         let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
         for quote in [b'\'', b'"', b'`'] {
             for at in memchr::memchr_iter(quote, text) {
-                let rest = text.get(at + 1..at + 258).unwrap_or_default();
+                let rest = text.part(at + 1..at + 258);
                 if !rest.starts_with(b".") {
                     continue;
                 }
@@ -231,7 +228,7 @@ impl<'a> References<'a> {
     fn python_modules(&self, from: &str, text: &[u8], out: &mut BTreeSet<Target>) {
         let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
         for at in memchr::memmem::find_iter(text, b"-m ") {
-            let rest = text.get(at + 3..).unwrap_or_default();
+            let rest = text.part(at + 3..);
             let length = rest.iter().take(200).take_while(|byte| is_path(**byte)).count();
             if let Some(module) = rest.get(..length).and_then(|module| core::str::from_utf8(module).ok()) {
                 self.python_module(directory, module, out);
@@ -331,7 +328,7 @@ fn lifecycle_scripts(text: &[u8]) -> Vec<&[u8]> {
     for name in ["preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"] {
         let key = format!("\"{name}\"");
         for at in memchr::memmem::find_iter(text, key.as_bytes()) {
-            let rest = text.get(at + key.len()..).unwrap_or_default();
+            let rest = text.part(at + key.len()..);
             let rest = rest.trim_ascii_start();
             let Some(rest) = rest.strip_prefix(b":").map(<[u8]>::trim_ascii_start) else { continue };
             let Some(value) = rest.strip_prefix(b"\"") else { continue };

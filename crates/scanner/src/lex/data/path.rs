@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::text::view::Obfuscations;
 
 /// The decoded keys and list positions from the root to a value.
@@ -61,7 +63,7 @@ impl KeyPath {
                 break;
             }
         }
-        self.text.extend_from_slice(digits.get(at..).unwrap_or_default());
+        self.text.extend_from_slice(digits.part(at..));
     }
 
     /// Drops all parts after the first `len`.
@@ -77,7 +79,7 @@ impl KeyPath {
     pub(crate) fn part(&self, index: usize) -> &[u8] {
         let Some(part) = self.parts.get(index) else { return &[] };
         let end = self.parts.get(index + 1).map_or(self.text.len(), |next| next.start);
-        self.text.get(part.start..end).unwrap_or_default()
+        self.text.part(part.start..end)
     }
 
     /// Returns the last part.
@@ -234,7 +236,7 @@ impl KeyPattern {
         let last = pieces.iter().rposition(is_many).unwrap_or(first);
         let (head, rest) = pieces.split_at(first);
         let (middle, tail) = rest.split_at(last.saturating_sub(first));
-        let tail = tail.get(1..).unwrap_or_default();
+        let tail = tail.part(1..);
         let Some(tail_at) = path.len().checked_sub(tail.len()).filter(|at| *at >= head.len()) else {
             return false;
         };

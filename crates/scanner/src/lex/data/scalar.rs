@@ -1,5 +1,7 @@
 //! Scalars: a key or value, its place in the file and its decoded text.
 
+use plugward_types::{Part, hex};
+
 use crate::text::view::{Obfuscations, View};
 
 /// A key or value as it was written.
@@ -26,7 +28,7 @@ impl Scalar {
 
     pub(super) fn bytes<'a>(&'a self, src: &'a [u8]) -> &'a [u8] {
         match &self.body {
-            ScalarText::Range(start, end) => src.get(*start..*end).unwrap_or_default(),
+            ScalarText::Range(start, end) => src.part(*start..*end),
             ScalarText::View(view) => &view.bytes,
         }
     }
@@ -61,11 +63,11 @@ impl Scalar {
     ) {
         match &self.body {
             ScalarText::Range(from, _) => {
-                let bytes = self.bytes(src).get(range.clone()).unwrap_or_default();
+                let bytes = self.bytes(src).part(range.clone());
                 view.copy(bytes, from + range.start, how, 0);
             }
             ScalarText::View(own) => {
-                for (at, byte) in range.clone().zip(own.bytes.get(range).unwrap_or_default()) {
+                for (at, byte) in range.clone().zip(own.bytes.part(range)) {
                     let (from, to, undone) = own.map.back(at, at + 1);
                     view.put(core::slice::from_ref(byte), (from, to), how.and(undone), 0);
                 }
@@ -106,18 +108,15 @@ struct DecodedEscape {
 }
 
 /// Reads `count` hexadecimal digits.
-fn hex(rest: &[u8], from: usize, count: usize) -> Option<u32> {
-    rest.get(from..from.checked_add(count)?)?.iter().try_fold(0_u32, |sum, digit| {
-        let value = char::from(*digit).to_digit(16)?;
-        sum.checked_mul(16)?.checked_add(value)
-    })
+fn digits(rest: &[u8], from: usize, count: usize) -> Option<u32> {
+    rest.get(from..from + count).and_then(hex::number)
 }
 
 /// Reads the escape at the start of `rest`, which begins with a backslash.
 fn read_escape(rest: &[u8], escapes: EscapeSyntax) -> DecodedEscape {
     let unit = |value: u32| DecodedEscape { value: Some(value), len: 2, spelled: false };
-    let spelled = |digits: usize, value: Option<u32>| match value {
-        Some(value) => DecodedEscape { value: Some(value), len: digits + 2, spelled: true },
+    let spelled = |count: usize, value: Option<u32>| match value {
+        Some(value) => DecodedEscape { value: Some(value), len: count + 2, spelled: true },
         None => DecodedEscape { value: rest.get(1).copied().map(u32::from), len: 2, spelled: false },
     };
     let Some(mark) = rest.get(1) else {
@@ -133,9 +132,9 @@ fn read_escape(rest: &[u8], escapes: EscapeSyntax) -> DecodedEscape {
         _ if escapes == EscapeSyntax::Plain => unit(u32::from(*mark)),
         b'f' => unit(12),
         b'v' => unit(11),
-        b'x' => spelled(2, hex(rest, 2, 2)),
-        b'u' => match hex(rest, 2, 4) {
-            Some(high @ 0xD800..=0xDBFF) if rest.get(6..8) == Some(b"\\u") => match hex(rest, 8, 4) {
+        b'x' => spelled(2, digits(rest, 2, 2)),
+        b'u' => match digits(rest, 2, 4) {
+            Some(high @ 0xD800..=0xDBFF) if rest.get(6..8) == Some(b"\\u") => match digits(rest, 8, 4) {
                 Some(low @ 0xDC00..=0xDFFF) => {
                     let top = high.saturating_sub(0xD800) << 10;
                     let value = 0x1_0000_u32.saturating_add(top).saturating_add(low.saturating_sub(0xDC00));
@@ -145,7 +144,7 @@ fn read_escape(rest: &[u8], escapes: EscapeSyntax) -> DecodedEscape {
             },
             value => spelled(4, value),
         },
-        b'U' if escapes != EscapeSyntax::Json => spelled(8, hex(rest, 2, 8)),
+        b'U' if escapes != EscapeSyntax::Json => spelled(8, digits(rest, 2, 8)),
         b'e' if escapes != EscapeSyntax::Json => unit(0x1B),
         b'a' if escapes == EscapeSyntax::Yaml => unit(7),
         b'0' => unit(0),
@@ -164,7 +163,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
     let mut view = View::default();
     let mut at = start;
     while at < end {
-        let rest = src.get(at..end).unwrap_or_default();
+        let rest = src.part(at..end);
         let plain = match escapes {
             EscapeSyntax::Yaml => memchr::memchr3(b'\\', b'\n', b'\r', rest),
             _ => memchr::memchr(b'\\', rest),
@@ -196,7 +195,7 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
             }
             // An escaped line break continues the line; the indentation of the next line is dropped.
             None if escapes != EscapeSyntax::Json && unit.len > 1 => {
-                let tail = src.get(range.1..end).unwrap_or_default();
+                let tail = src.part(range.1..end);
                 let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 at = range.1 + blanks;
                 continue;
@@ -210,9 +209,9 @@ pub(super) fn decode(src: &[u8], start: usize, end: usize, escapes: EscapeSyntax
 
 /// Folds line breaks and the spaces around them as YAML does: one break becomes a space, more become breaks.
 pub(super) fn fold(src: &[u8], at: usize, end: usize, view: &mut View) -> usize {
-    let rest = src.get(at..end).unwrap_or_default();
+    let rest = src.part(at..end);
     let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let gap = rest.get(..blanks).unwrap_or_default();
+    let gap = rest.part(..blanks);
     let breaks = memchr::memchr_iter(b'\n', gap).count().max(1);
     let range = (at, at + blanks);
     if breaks == 1 {

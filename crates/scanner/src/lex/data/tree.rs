@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use plugward_types::Part;
+
 use super::commands::context::{Context, Facts, ValueRole};
 use super::path::KeyPath;
 use super::scalar::{Scalar, ScalarText};
@@ -360,7 +362,7 @@ impl<'t, 'r> Tree<'t, 'r> {
     fn text(&mut self, scalar: &Scalar) {
         match &scalar.body {
             ScalarText::Range(start, end) => {
-                let bytes = self.src.get(*start..*end).unwrap_or_default();
+                let bytes = self.src.part(*start..*end);
                 if bytes.iter().any(u8::is_ascii_alphabetic) || !bytes.is_ascii() {
                     self.out.text.begin(Within::Value, 0);
                     self.out.text.raw(bytes, *start, Obfuscations::NONE);
@@ -392,7 +394,7 @@ impl<'t, 'r> Tree<'t, 'r> {
             self.out.text.begin(Within::Comment, 0);
         }
         self.noted = end;
-        let bytes = self.src.get(start..end).unwrap_or_default();
+        let bytes = self.src.part(start..end);
         let mut at = start;
         for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let marks = line
@@ -401,7 +403,7 @@ impl<'t, 'r> Tree<'t, 'r> {
                 .count();
             let from = at + marks;
             self.out.text.blank((at, from));
-            self.out.text.raw(line.get(marks..).unwrap_or_default(), from, Obfuscations::NONE);
+            self.out.text.raw(line.part(marks..), from, Obfuscations::NONE);
             at += line.len();
         }
     }

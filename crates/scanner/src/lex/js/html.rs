@@ -1,5 +1,7 @@
 //! Markup that contains scripts: HTML, SVG, Vue, Svelte, Astro.
 
+use plugward_types::Part;
+
 use super::xml;
 use crate::lex::Lexed;
 use crate::scan::entry::Lens;
@@ -9,7 +11,7 @@ use crate::text::view::{Obfuscations, View};
 
 /// Returns `true` if a file is markup around scripts, by its name.
 pub(crate) fn is_markup(path: &str) -> bool {
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let extension = path.rsplit('.').next().unwrap_or(path).to_ascii_lowercase();
     matches!(extension.as_str(), "html" | "htm" | "xhtml" | "xht" | "svg" | "vue" | "svelte" | "astro")
 }
 
@@ -27,9 +29,9 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     let page = Page { src, xml: xml::is_xml(sink.path), named: xml::entities(src, sink) };
     let mut at = 0_usize;
     let mut ends = true;
-    while let Some(len) = memchr::memchr(b'<', src.get(at..).unwrap_or_default()) {
+    while let Some(len) = memchr::memchr(b'<', src.part(at..)) {
         let tag = at + len;
-        let rest = src.get(tag..).unwrap_or_default();
+        let rest = src.part(tag..);
         if let Some(body) = rest.strip_prefix(b"<!--") {
             // Scripts in comments do not run. An unclosed comment is read as markup, and so are those after
             // it.
@@ -44,7 +46,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
         }
         let end = tag_end(src, tag);
         page.attributes((tag, end), sink);
-        if is_hidden_charset(src.get(tag..end).unwrap_or_default()) {
+        if is_hidden_charset(src.part(tag..end)) {
             sink.shape("evasion-source-encoding", (tag, end), Obfuscations::NONE);
         }
         at = end;
@@ -80,7 +82,7 @@ fn comment(body: &[u8]) -> Option<usize> {
     }
     let end = memchr::memmem::find(body, b"-->");
     // The rarer end is searched only before the other one, so that many comments take linear time.
-    let head = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
+    let head = body.part(..end.unwrap_or(body.len()));
     match (memchr::memmem::find(head, b"--!>"), end) {
         (Some(end), _) => Some(end + 4),
         (None, Some(end)) => Some(end + 3),
@@ -108,7 +110,7 @@ fn front_matter(src: &[u8]) -> Option<(usize, usize)> {
 /// Returns the end of a tag. `>` in a quoted value does not count.
 fn tag_end(src: &[u8], tag: usize) -> usize {
     let mut quote = None;
-    for (index, byte) in src.get(tag..).unwrap_or_default().iter().enumerate() {
+    for (index, byte) in src.part(tag..).iter().enumerate() {
         match (quote, byte) {
             (None, b'"' | b'\'') => quote = Some(*byte),
             (Some(open), byte) if open == *byte => quote = None,
@@ -117,14 +119,14 @@ fn tag_end(src: &[u8], tag: usize) -> usize {
         }
     }
     // With an unclosed quote, the tag ends at its first `>`, so that the quote does not hide a script.
-    let rest = src.get(tag..).unwrap_or_default();
+    let rest = src.part(tag..);
     memchr::memchr(b'>', rest).map_or(src.len(), |len| tag + len + 1)
 }
 
 /// Returns the end of a script, at its closing tag in any case.
 fn script_end(src: &[u8], start: usize, name: &[u8]) -> usize {
     let mut at = start;
-    while let Some(len) = memchr::memmem::find(src.get(at..).unwrap_or_default(), b"</") {
+    while let Some(len) = memchr::memmem::find(src.part(at..), b"</") {
         let close = at + len;
         let from = close + 2;
         if src.get(from..from + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
@@ -160,7 +162,7 @@ impl<'a> Page<'a> {
     }
 
     fn script(&self, range: (usize, usize), sink: &mut Sink<'_>) {
-        let text = self.src.get(range.0..range.1).unwrap_or_default();
+        let text = self.src.part(range.0..range.1);
         if !self.xml || memchr::memchr2(b'&', b'<', text).is_none() {
             return embed(sink, range.0, range.1);
         }
@@ -170,33 +172,33 @@ impl<'a> Page<'a> {
     /// Handles event attributes and script addresses of one tag.
     fn attributes(&self, tag: (usize, usize), sink: &mut Sink<'_>) {
         let src = self.src;
-        let head = src.get(tag.0..tag.1).unwrap_or_default();
+        let head = src.part(tag.0..tag.1);
         let head = head.strip_prefix(b"<").unwrap_or(head).get(..6);
         let script = head.is_some_and(|head| head.eq_ignore_ascii_case(b"script"));
-        let animates = self.xml && xml::animates_event(src.get(tag.0..tag.1).unwrap_or_default());
+        let animates = self.xml && xml::animates_event(src.part(tag.0..tag.1));
         let mut at = tag.0;
-        while let Some(len) = memchr::memchr(b'=', src.get(at..tag.1).unwrap_or_default()) {
+        while let Some(len) = memchr::memchr(b'=', src.part(at..tag.1)) {
             let equals = at + len;
-            let head = src.get(tag.0..equals).unwrap_or_default().trim_ascii_end();
+            let head = src.part(tag.0..equals).trim_ascii_end();
             let name =
                 head.rsplit(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'/')).next();
             let name = name.unwrap_or_default();
-            let tail = src.get(equals + 1..tag.1).unwrap_or_default();
+            let tail = src.part(equals + 1..tag.1);
             let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let mut start = equals + 1 + blanks;
             let end = if let Some(quote @ (b'"' | b'\'')) = src.get(start) {
                 start += 1;
-                let rest = src.get(start..tag.1).unwrap_or_default();
+                let rest = src.part(start..tag.1);
                 start + memchr::memchr(*quote, rest).unwrap_or(rest.len())
             } else {
-                let rest = src.get(start..tag.1).unwrap_or_default();
+                let rest = src.part(start..tag.1);
                 let len = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'>');
                 start + len.unwrap_or(rest.len())
             };
             let event = name.len() > 2 && name.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(b"on"));
             let event = event || (animates && is_change(name));
             let bound = matches!(name.first(), Some(b'@' | b':')) || name.starts_with(b"v-");
-            let value = src.get(start..end).unwrap_or_default();
+            let value = src.part(start..end);
             if script && name.eq_ignore_ascii_case(b"src") {
                 // A script that a page loads is code, whatever its file extension is.
                 if let Ok(value) = core::str::from_utf8(value)
@@ -262,12 +264,12 @@ fn referred_from(value: &[u8], start: usize, skip: usize, named: &xml::Entities<
 /// Passes expressions in the braces of a template to the lexer for JavaScript.
 fn holes(src: &[u8], sink: &mut Sink<'_>) {
     let mut at = 0_usize;
-    while let Some(len) = memchr::memchr(b'{', src.get(at..).unwrap_or_default()) {
+    while let Some(len) = memchr::memchr(b'{', src.part(at..)) {
         let mut start = at + len + 1;
         while src.get(start) == Some(&b'{') {
             start += 1;
         }
-        let rest = src.get(start..).unwrap_or_default();
+        let rest = src.part(start..);
         let Some(len) = memchr::memchr(b'}', rest) else { break };
         let end = start + len;
         embed(sink, start, end);

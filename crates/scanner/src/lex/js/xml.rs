@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::scan::entry::Lens;
 use crate::scan::sink::{EmbeddedText, Sink};
 use crate::text::unicode::entity;
@@ -40,7 +42,7 @@ impl Entities<'_> {
 
 /// Returns `true` if a file is XML, by its name.
 pub(super) fn is_xml(path: &str) -> bool {
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let extension = path.rsplit('.').next().unwrap_or(path).to_ascii_lowercase();
     matches!(extension.as_str(), "svg" | "xhtml" | "xht")
 }
 
@@ -53,17 +55,17 @@ pub(super) fn entities<'a>(src: &'a [u8], sink: &mut Sink<'_>) -> Entities<'a> {
         return named;
     }
     for at in memchr::memmem::find_iter(src, b"<!ENTITY").take(NAMES) {
-        let rest = src.get(at + 8..).unwrap_or_default();
-        let rest = rest.get(..rest.len().min(TEXT.saturating_mul(2))).unwrap_or_default();
+        let rest = src.part(at + 8..);
+        let rest = rest.head(TEXT.saturating_mul(2));
         let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let name = rest.get(gap..).unwrap_or_default();
+        let name = rest.part(gap..);
         let len = name
             .iter()
             .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'>'))
             .count();
         let (name, tail) = name.split_at_checked(len).unwrap_or_default();
         let blanks = tail.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let value = tail.get(blanks..).unwrap_or_default();
+        let value = tail.part(blanks..);
         let Some((quote @ (b'"' | b'\''), value)) = value.split_first() else { continue };
         let Some(value) = memchr::memchr(*quote, value).and_then(|len| value.get(..len)) else { continue };
         if name.is_empty() || value.len() > TEXT {
@@ -107,22 +109,13 @@ pub(super) fn one(
 ) -> (usize, usize) {
     let Some(inner) = rest.strip_prefix(b"&") else {
         let len = memchr::memchr(b'&', rest).unwrap_or(rest.len());
-        view.copy(
-            rest.get(skip.min(len)..len).unwrap_or_default(),
-            place + skip.min(len),
-            Obfuscations::NONE,
-            0,
-        );
+        view.copy(rest.part(skip.min(len)..len), place + skip.min(len), Obfuscations::NONE, 0);
         return (len, len);
     };
-    let own = if named.texts.is_empty() {
-        None
-    } else {
-        memchr::memchr(b';', inner.get(..inner.len().min(256)).unwrap_or_default())
-    };
+    let own = if named.texts.is_empty() { None } else { memchr::memchr(b';', inner.head(256)) };
     if let Some((len, text)) = own.and_then(|len| Some((len, named.get(inner.get(..len)?)?))) {
         let range = (place, place + len + 2);
-        view.put(text.get(skip.min(text.len())..).unwrap_or_default(), range, Obfuscations::UNICODE, 0);
+        view.put(text.part(skip.min(text.len())..), range, Obfuscations::UNICODE, 0);
         return (len + 2, text.len());
     }
     let Some((char, len)) = entity::read(rest) else {
@@ -157,7 +150,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
             ends = found.is_some();
             let len = found.unwrap_or(body.len());
             if head.len() > 4 || found.is_none() {
-                view.copy(body.get(..len).unwrap_or_default(), place + head.len(), Obfuscations::NONE, 0);
+                view.copy(body.part(..len), place + head.len(), Obfuscations::NONE, 0);
             }
             let whole = head.len() + len + found.map_or(0, |_| end.len());
             at += whole.max(1);
@@ -165,7 +158,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
         }
         // Continues to the next `<` or `&` after the current one.
         let len = rest.iter().skip(1).position(|byte| *byte == b'<').map_or(rest.len(), |len| len + 1);
-        let part = rest.get(..len).unwrap_or_default();
+        let part = rest.part(..len);
         let mut inside = 0_usize;
         while let Some(rest) = part.get(inside..).filter(|rest| !rest.is_empty()) {
             let (len, _) = one(rest, place + inside, 0, named, &mut view);
@@ -179,7 +172,7 @@ pub(super) fn text(text: &[u8], start: usize, named: &Entities<'_>) -> View {
 /// Returns `true` if a tag animates an event handler: `attributeName="onclick"`.
 pub(super) fn animates_event(tag: &[u8]) -> bool {
     memchr::memmem::find(tag, b"attributeName").is_some_and(|at| {
-        let tail = tag.get(at + 13..).unwrap_or_default();
+        let tail = tag.part(at + 13..);
         let value = tail
             .iter()
             .take(32)

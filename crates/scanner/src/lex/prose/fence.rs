@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use plugward_types::Part;
+
 use super::{Prose, lines};
 use crate::inventory::names;
 use crate::scan::entry::Lens;
@@ -43,10 +45,10 @@ enum CommandLines {
 }
 
 impl Fence {
-    /// Opens a block with the code of its label; an indented block has none.
-    pub(super) fn new(src: &[u8], range: Range<usize>, label: Option<BlockLanguage>) -> Self {
-        let text = src.get(range.clone()).unwrap_or_default().trim_ascii_end();
-        let last = memchr::memrchr(b'\n', text).and_then(|at| text.get(at..)).unwrap_or_default();
+    /// Opens a block with its text and the code of its label; an indented block has none.
+    pub(super) fn new(text: &[u8], label: Option<BlockLanguage>) -> Self {
+        let text = text.trim_ascii_end();
+        let last = memchr::memrchr(b'\n', text).map_or(&b""[..], |at| text.part(at..));
         let marks = last.iter().rev().take_while(|byte| matches!(byte, b'`' | b'~')).count();
         Self {
             code: label.unwrap_or(BlockLanguage::Guessed),
@@ -78,10 +80,10 @@ impl Fence {
     pub(super) fn finish(mut self, prose: &mut Prose<'_, '_, '_>) {
         let parts = core::mem::take(&mut self.lines);
         self.lines = parts.into_iter().flat_map(|(start, end)| lines(prose.src, start..end)).collect();
-        let first = self.lines.first().and_then(|line| prose.src.get(line.0..line.1)).unwrap_or_default();
+        let first = self.lines.first().map_or(&b""[..], |line| prose.src.part(line.0..line.1));
         if !self.fenced && (first.starts_with(b"```") || first.starts_with(b"~~~")) {
             // A model that reads the source takes an indented fence for a fence.
-            self.code = code(first.get(3..).unwrap_or_default());
+            self.code = code(first.part(3..));
             self.lines.remove(0);
             self.whole = None;
         }
@@ -139,7 +141,7 @@ impl Fence {
 
 impl Prose<'_, '_, '_> {
     fn line(&self, line: (usize, usize)) -> &[u8] {
-        self.src.get(line.0..line.1).unwrap_or_default()
+        self.src.part(line.0..line.1)
     }
 
     /// Reads the fences inside an HTML block. A renderer shows them as text, but a model reads the source.
@@ -150,8 +152,8 @@ impl Prose<'_, '_, '_> {
             let marks = text.starts_with(b"```") || text.starts_with(b"~~~");
             match &mut open {
                 None if marks => {
-                    let label = code(text.get(3..).unwrap_or_default());
-                    open = Some(Fence::new(b"", start..end, Some(label)));
+                    let label = code(text.part(3..));
+                    open = Some(Fence::new(b"", Some(label)));
                 }
                 Some(_) if marks => open.take().into_iter().for_each(|fence| fence.finish(self)),
                 Some(fence) => fence.push(start..end),
@@ -184,7 +186,7 @@ pub(super) fn code(label: &[u8]) -> BlockLanguage {
     // Some pages write `language-sh` or `lang-sh`.
     let label = label.strip_prefix("language-").or_else(|| label.strip_prefix("lang-")).unwrap_or(label);
     // A label may be a file name, whose extension names the language.
-    let extension = label.rsplit('.').next().unwrap_or_default();
+    let extension = label.rsplit('.').next().unwrap_or(label);
     match extension {
         "" | "code" => BlockLanguage::Guessed,
         "js" | "javascript" | "jsx" | "mjs" | "cjs" | "ts" | "typescript" | "tsx" | "mts" | "cts"
@@ -234,19 +236,19 @@ fn guess_line(line: &[u8]) -> Option<Lens> {
     if has(b"require(") || word.starts_with("eval(") {
         return Some(Lens::Js);
     }
-    let program = word.rsplit('/').next().unwrap_or_default();
+    let program = word.rsplit('/').next().unwrap_or(word);
     (!rest.is_empty() && crate::lex::has_word(PROGRAMS, program.as_bytes())).then_some(Lens::Sh)
 }
 
 /// Returns `true` if a text is a command that a user would type.
 pub(super) fn is_command(line: &[u8]) -> bool {
-    guess_line(line.get(prompt(line)..).unwrap_or_default()) == Some(Lens::Sh)
+    guess_line(line.part(prompt(line)..)) == Some(Lens::Sh)
 }
 
 /// Returns the length of a prompt at the start of a line.
 fn prompt(line: &[u8]) -> usize {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    match line.get(blanks..).unwrap_or_default() {
+    match line.part(blanks..) {
         [b'$' | b'%', b' ', next, ..] if !next.is_ascii_whitespace() => blanks + 2,
         [b'>', b'>', b'>', b' ', ..] | [b'R', b'U', b'N', b' ', ..] | [b'C', b'M', b'D', b' ', ..] => {
             blanks + 4
@@ -257,7 +259,7 @@ fn prompt(line: &[u8]) -> usize {
 
 /// Returns a line without comment marks, so that an instruction that spans comment lines is matched.
 fn undecorated(src: &[u8], range: (usize, usize)) -> (usize, usize) {
-    let text = src.get(range.0..range.1).unwrap_or_default();
+    let text = src.part(range.0..range.1);
     let marks = text
         .iter()
         .take_while(|byte| matches!(byte, b' ' | b'\t' | b'#' | b'/' | b'*' | b';' | b'%'))

@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use plugward_types::Part;
+
 use super::Prose;
 use crate::scan::entry::Lens;
 use crate::text::Within;
@@ -29,7 +31,7 @@ fn is_one_of(names: &str, name: &[u8]) -> bool {
 /// Returns the length of a tag, or `Err` with the length in which it has no end. A `>` in quotes counts only
 /// if the quote is unclosed.
 fn tag_end(rest: &[u8]) -> Result<usize, usize> {
-    let window = rest.get(..rest.len().min(MAX_TAG)).unwrap_or_default();
+    let window = rest.head(MAX_TAG);
     let mut quote = None;
     for (index, byte) in window.iter().enumerate() {
         match (quote, byte) {
@@ -93,7 +95,7 @@ impl Prose<'_, '_, '_> {
         let (mut at, mut no_tag) = (range.start, range.start);
         while at < range.end {
             if self.comment {
-                let rest = self.src.get(at..range.end).unwrap_or_default();
+                let rest = self.src.part(at..range.end);
                 let end = memchr::memmem::find(rest, b"-->").and_then(|len| at.checked_add(len));
                 self.comment = end.is_none();
                 self.hide(Within::Comment, vec![(at, end.unwrap_or(range.end))]);
@@ -101,9 +103,9 @@ impl Prose<'_, '_, '_> {
                 at = end.map_or(range.end, |end| end + 3);
                 continue;
             }
-            let rest = self.src.get(at..range.end).unwrap_or_default();
+            let rest = self.src.part(at..range.end);
             let open = memchr::memchr(b'<', rest).unwrap_or(rest.len());
-            let rest = rest.get(open..).unwrap_or_default();
+            let rest = rest.part(open..);
             self.shown(at..at + open);
             at += open;
             if rest.starts_with(b"<!--") {
@@ -136,9 +138,9 @@ impl Prose<'_, '_, '_> {
     }
 
     fn tag(&mut self, range: Range<usize>) {
-        let text = self.src.get(range.clone()).unwrap_or_default();
+        let text = self.src.part(range.clone());
         let closes = text.get(1) == Some(&b'/');
-        let body = text.get(if closes { 2 } else { 1 }..).unwrap_or_default();
+        let body = text.part(if closes { 2 } else { 1 }..);
         let len = body.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
         let (name, rest) = body.split_at_checked(len).unwrap_or_default();
         let lower = name.to_ascii_lowercase();
@@ -186,9 +188,10 @@ impl Prose<'_, '_, '_> {
     pub(super) fn scripts_of(&mut self, start: usize, end: usize) {
         let src = self.src;
         let (mut at, mut no_tag) = (start, start);
-        while let Some(len) = memchr::memchr(b'<', src.get(at..end).unwrap_or_default()) {
+        // A script can end after the range.
+        while let Some(len) = memchr::memchr(b'<', src.part(at.min(end)..end)) {
             let open = at + len;
-            let rest = src.get(open..end).unwrap_or_default();
+            let rest = src.part(open..end);
             at = open + 1;
             if open < no_tag || !rest.get(1).is_some_and(u8::is_ascii_alphabetic) {
                 continue;
@@ -196,9 +199,9 @@ impl Prose<'_, '_, '_> {
             let (Ok(len) | Err(len)) = tag_end(rest);
             let close = open + len;
             no_tag = close;
-            for (name, value) in attributes(rest.get(..len).unwrap_or_default()) {
+            for (name, value) in attributes(rest.part(..len)) {
                 let (from, to) = (open + value.start, open + value.end);
-                let text = src.get(from..to).unwrap_or_default();
+                let text = src.part(from..to);
                 let address = text.get(..11).is_some_and(|head| head.eq_ignore_ascii_case(b"javascript:"));
                 if address || matches!(name, [b'o' | b'O', b'n' | b'N', _, ..]) {
                     self.embed(Lens::Js, from + if address { 11 } else { 0 }, to);
@@ -217,7 +220,7 @@ impl Prose<'_, '_, '_> {
         if let Some(known) = self.script_end.filter(|known| *known >= from) {
             return known;
         }
-        let closes = memchr::memmem::find_iter(self.src.get(from..).unwrap_or_default(), b"</");
+        let closes = memchr::memmem::find_iter(self.src.part(from..), b"</");
         let mut closes = closes.filter_map(|len| from.checked_add(len));
         let is_script = |at: &usize| {
             let name = self.src.get(at + 2..at + 8);

@@ -13,6 +13,7 @@ pub(crate) mod negation;
 use core::ops::Range;
 use std::borrow::Cow;
 
+use plugward_types::Part;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::Lexed;
@@ -98,7 +99,7 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &ScanLimits, out: &m
         prose.out.text.begin(side.within, side.flags);
         for (start, end) in side.parts {
             prose.out.text.blank((start, start));
-            prose.out.text.raw(src.get(start..end).unwrap_or_default(), start, Obfuscations::NONE);
+            prose.out.text.raw(src.part(start..end), start, Obfuscations::NONE);
         }
         prose.out.text.end();
     }
@@ -106,12 +107,12 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, _limits: &ScanLimits, out: &m
 
 /// Returns the end of the section that begins at `start`: a blank line outside of fences, if there is one.
 fn section(src: &[u8], start: usize) -> usize {
-    let rest = src.get(start..).unwrap_or_default();
+    let rest = src.part(start..);
     if rest.len() <= LONGEST {
         return src.len();
     }
     let (mut at, mut fenced) = (0_usize, false);
-    for line in rest.get(..LONGEST).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+    for line in rest.part(..LONGEST).split_inclusive(|byte| *byte == b'\n') {
         let text = line.trim_ascii();
         // Splitting inside a fence would turn its rest into text.
         fenced ^= text.starts_with(b"```") || text.starts_with(b"~~~");
@@ -177,7 +178,7 @@ fn blanks(line: &[u8]) -> usize {
 /// Returns the ranges of the lines, without their breaks.
 fn lines(src: &[u8], range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     let mut at = range.start;
-    src.get(range).unwrap_or_default().split_inclusive(|byte| *byte == b'\n').map(move |line| {
+    src.part(range).split_inclusive(|byte| *byte == b'\n').map(move |line| {
         let start = at;
         at += line.len();
         let text = line.strip_suffix(b"\n").unwrap_or(line);
@@ -198,7 +199,7 @@ impl Prose<'_, '_, '_> {
     fn front_matter(&mut self) -> usize {
         let bom = if self.src.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let mut rest = lines(self.src, bom..self.src.len());
-        let text = |(start, end)| self.src.get(start..end).unwrap_or_default().trim_ascii_end();
+        let text = |(start, end)| self.src.part(start..end).trim_ascii_end();
         let Some(first) = rest.next() else { return bom };
         let closes: &[&[u8]] = match text(first) {
             b"---" => &[b"---", b"..."],
@@ -219,7 +220,7 @@ impl Prose<'_, '_, '_> {
     }
 
     fn section(&mut self, base: usize, end: usize) {
-        let text = parsable(self.src.get(base..end).unwrap_or_default());
+        let text = parsable(self.src.part(base..end));
         let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
         // Code and HTML blocks arrive as several events, and are processed as a whole at their end.
         let mut code: Option<Fence> = None;
@@ -246,7 +247,7 @@ impl Prose<'_, '_, '_> {
                     self.block(range.start);
                     let fenced = matches!(kind, CodeBlockKind::Fenced(_));
                     let label = if let CodeBlockKind::Fenced(label) = &kind { label.as_bytes() } else { b"" };
-                    code = Some(Fence::new(self.src, range, fenced.then(|| fence::code(label))));
+                    code = Some(Fence::new(self.src.part(range), fenced.then(|| fence::code(label))));
                 }
                 Event::End(TagEnd::CodeBlock) => {
                     if let Some(code) = code.take() {
@@ -318,18 +319,18 @@ impl Prose<'_, '_, '_> {
 
     /// Passes a command in a sentence to the lexer for shells, like one in a code span: "run curl x | sh".
     fn sentence(&mut self, range: &Range<usize>) {
-        let text = self.src.get(range.clone()).unwrap_or_default();
+        let text = self.src.part(range.clone());
         for program in COMMANDS {
             for at in memchr::memmem::find_iter(text, program) {
                 let begins = at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b' '));
-                let rest = text.get(at..text.len().min(at + LONGEST_COMMAND)).unwrap_or_default();
+                let rest = text.part(at..text.len().min(at + LONGEST_COMMAND));
                 let Some(pipe) = memchr::memrchr(b'|', rest).filter(|_| begins) else { continue };
                 // Only pipelines are unambiguous in a sentence: "run curl x | sh, then restart".
-                let behind = rest.get(pipe..).unwrap_or_default();
+                let behind = rest.part(pipe..);
                 let end = ENDS.iter().filter_map(|end| memchr::memmem::find(behind, end)).min();
                 let length = pipe + end.unwrap_or(behind.len());
                 let start = range.start + at;
-                let line = rest.get(..length).unwrap_or_default();
+                let line = rest.part(..length);
                 self.embed(Lens::Sh, start, start + line.trim_ascii_end().len());
             }
         }
@@ -342,11 +343,10 @@ impl Prose<'_, '_, '_> {
         }
         let is_letter = |at: usize| self.src.get(at).is_some_and(u8::is_ascii_alphanumeric);
         let mut start = range.start;
-        let marks: Vec<usize> =
-            memchr::memmem::find_iter(self.src.get(range.clone()).unwrap_or_default(), b"==")
-                .map(|at| range.start + at)
-                .filter(|at| is_letter(at + 2) != at.checked_sub(1).is_some_and(is_letter))
-                .collect();
+        let marks: Vec<usize> = memchr::memmem::find_iter(self.src.part(range.clone()), b"==")
+            .map(|at| range.start + at)
+            .filter(|at| is_letter(at + 2) != at.checked_sub(1).is_some_and(is_letter))
+            .collect();
         for mark in marks {
             self.piece(start..mark);
             start = (mark + 2).min(range.end);
@@ -373,7 +373,7 @@ impl Prose<'_, '_, '_> {
 
     /// Adds a code span, and passes a command in it to the lexer for shells.
     fn code(&mut self, range: Range<usize>) {
-        let text = self.src.get(range.clone()).unwrap_or_default();
+        let text = self.src.part(range.clone());
         let ticks = text.iter().take_while(|byte| **byte == b'`').count();
         let (start, end) = (range.start + ticks, range.end.saturating_sub(ticks));
         if self.alt.is_some() {
@@ -385,7 +385,7 @@ impl Prose<'_, '_, '_> {
         self.flow(start..end, QUOTED);
         self.out.text.mark();
         self.done = range.end;
-        let text = self.src.get(start..end).unwrap_or_default();
+        let text = self.src.part(start..end);
         if self.sink.role != FileKind::Doc && !text.contains(&b'\n') && fence::is_command(text) {
             self.embed(Lens::Sh, start, end);
         }
@@ -393,9 +393,9 @@ impl Prose<'_, '_, '_> {
 
     /// Ends a line inside a paragraph. A word that is hyphenated there is joined.
     fn line_end(&mut self, range: Range<usize>) {
-        let tail = self.src.get(range.end..).unwrap_or_default();
+        let tail = self.src.part(range.end..);
         let marks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'>')).count();
-        let head = self.src.get(self.waiting.clone()).unwrap_or_default();
+        let head = self.src.part(self.waiting.clone());
         if matches!((head, tail.get(marks)), ([.., b'a'..=b'z', b'-'], Some(b'a'..=b'z'))) {
             self.waiting.end = self.waiting.end.saturating_sub(1);
             self.flush();
@@ -409,10 +409,10 @@ impl Prose<'_, '_, '_> {
     /// Separates a block that begins like an instruction from the text before it.
     fn begin(&mut self, at: usize) {
         if core::mem::take(&mut self.begins) {
-            let rest = self.src.get(at..).unwrap_or_default();
-            let line = rest.get(..rest.len().min(COLUMN)).unwrap_or_default();
+            let rest = self.src.part(at..);
+            let line = rest.head(COLUMN);
             let len = memchr::memchr3(b'\n', b'\r', b'|', line).unwrap_or(line.len());
-            imperative::separate(line.get(..len).unwrap_or_default(), at, &mut self.out.text);
+            imperative::separate(line.part(..len), at, &mut self.out.text);
         }
     }
 
@@ -427,7 +427,7 @@ impl Prose<'_, '_, '_> {
             return self.flow(range, 0);
         }
         let mut at = range.start;
-        for cell in self.src.get(range).unwrap_or_default().split(|byte| *byte == b'|') {
+        for cell in self.src.part(range).split(|byte| *byte == b'|') {
             let end = at + cell.len();
             self.begin(at + blanks(cell));
             self.flow(at..end, 0);
@@ -441,7 +441,7 @@ impl Prose<'_, '_, '_> {
     fn flow(&mut self, range: Range<usize>, flags: u8) {
         let quoted = if self.quotes > 0 || flags != 0 { self.in_doc(QUOTED) } else { 0 };
         self.out.text.flags(Within::Prose, quoted | self.hidden_flag());
-        self.out.text.raw(self.src.get(range.clone()).unwrap_or_default(), range.start, Obfuscations::NONE);
+        self.out.text.raw(self.src.part(range.clone()), range.start, Obfuscations::NONE);
     }
 
     /// Skips source that no event covered: marks, addresses, titles, definitions. Only addresses may be
@@ -453,7 +453,7 @@ impl Prose<'_, '_, '_> {
         }
         self.out.text.mark();
         let gap = core::mem::replace(&mut self.done, to)..to;
-        let text = self.src.get(gap.clone()).unwrap_or_default();
+        let text = self.src.part(gap.clone());
         let wordy = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
         if !text.iter().any(wordy) {
             return;
@@ -473,7 +473,7 @@ impl Prose<'_, '_, '_> {
             at = end;
         }
         let src = self.src;
-        if parts.iter().any(|part| src.get(part.0..part.1).unwrap_or_default().iter().any(wordy)) {
+        if parts.iter().any(|part| src.part(part.0..part.1).iter().any(wordy)) {
             self.hide(Within::Prose, parts);
         }
     }

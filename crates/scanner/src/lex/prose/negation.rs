@@ -4,6 +4,8 @@
 //! second negation, a condition, a question or a break in between means that the instruction stays a finding.
 //! Word lists are allowlists for this reason.
 
+use plugward_types::Part;
+
 /// The bytes of context before and after a match. It bounds the time per match.
 const NEAR: usize = 400;
 
@@ -105,7 +107,7 @@ fn tokens(text: &str) -> Vec<Token> {
 
 /// Returns the text of a range. Characters that it splits become replacement characters.
 fn near(text: &[u8], start: usize, end: usize) -> String {
-    String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(text.part(start..end)).into_owned()
 }
 
 /// Returns `true` if a matched instruction is negated.
@@ -113,10 +115,10 @@ fn near(text: &[u8], start: usize, end: usize) -> String {
 /// It reads only the sentence of the match, and at most [`NEAR`] bytes on each side.
 pub(crate) fn is_negated(text: &[u8], start: usize, end: usize) -> bool {
     let before = near(text, start.saturating_sub(NEAR), start);
-    let before = before.rsplit('\n').next().unwrap_or_default();
+    let before = before.rsplit('\n').next().unwrap_or(&before);
     let matched = near(text, start, end);
     let after = near(text, end, (end + NEAR).min(text.len()));
-    let after = after.split('\n').next().unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or(&after);
     is_english(before, &matched, after)
 }
 
@@ -130,18 +132,16 @@ fn is_english(before: &str, matched: &str, after: &str) -> bool {
     let manner = |token: &&Token| !matches!(token, Token::Word(word) if is_in(MANNER, word));
     sentence.extend(lead.iter().filter(manner).cloned());
     let from = sentence.iter().rposition(|token| matches!(token, Token::Break | Token::Question));
-    let sentence = without_asides(sentence.get(from.map_or(0, |at| at + 1)..).unwrap_or_default());
+    let sentence = without_asides(sentence.part(from.map_or(0, |at| at + 1)..));
     if is_taken_back(&tokens(after)) {
         return false;
     }
     match order.first() {
         Some(Token::Word(first)) if matches!(first.as_str(), "without" | "instead") => {
-            is_bound(&sentence) && !is_turned(order.get(1..).unwrap_or_default())
+            is_bound(&sentence) && !is_turned(order.part(1..))
         }
         Some(Token::Word(first)) if !is_in(NOT, first) => {
-            is_one(order)
-                && !is_taken_back(order.get(order.len().saturating_sub(1)..).unwrap_or_default())
-                && denies(&sentence)
+            is_one(order) && !is_taken_back(order.tail(1)) && denies(&sentence)
         }
         _ => false,
     }
@@ -178,14 +178,14 @@ fn is_turned(tokens: &[Token]) -> bool {
 /// Returns `true` if a negation applies to the rest of its clause, as in "never do that without asking".
 fn is_bound(sentence: &[Token]) -> bool {
     let clause = sentence.iter().rposition(|token| *token == Token::Comma).map_or(0, |at| at + 1);
-    let clause = sentence.get(clause..).unwrap_or_default();
+    let clause = sentence.part(clause..);
     let Some(at) = clause.iter().position(|token| matches!(token, Token::Word(word) if is_in(NOT, word)))
     else {
         return false;
     };
     let (head, rest) = clause.split_at(at);
     let joins = |token: &Token| matches!(token, Token::Word(word) if matches!(word.as_str(), "and" | "but" | "then" | "just" | "merely"));
-    let rest = rest.get(1..).unwrap_or_default();
+    let rest = rest.part(1..);
     !is_turned(head) && !is_turned(rest) && !rest.iter().any(joins) && stands(head)
 }
 
@@ -200,10 +200,10 @@ fn denies(sentence: &[Token]) -> bool {
         at = left;
         match token {
             Token::Word(word) if is_in(NOT, word) => {
-                let head = sentence.get(..at).unwrap_or_default();
+                let head = sentence.part(..at);
                 // In a list, the negation applies to the first verb.
                 let first = behind.iter().rposition(|word| list && is_in(BESIDE, word));
-                let lead = behind.get(first.map_or(0, |at| at + 1)..).unwrap_or_default();
+                let lead = behind.part(first.map_or(0, |at| at + 1)..);
                 return (first.is_some() || !list) && closes(lead) && !is_turned(head) && stands(head);
             }
             Token::Word(word) if matches!(word.as_str(), "or" | "nor") => list = true,
@@ -268,7 +268,7 @@ fn closes(behind: &[&str]) -> bool {
 /// Returns `true` if the text before a negation is not a condition, a reason or a question.
 fn stands(head: &[Token]) -> bool {
     let clause = head.iter().rposition(|token| *token == Token::Comma);
-    let own = head.get(clause.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let own = head.part(clause.map_or(0, |at| at + 1)..);
     // An auxiliary verb before "not" belongs to the negation.
     let own = match own.split_last() {
         Some((Token::Word(last), rest)) if is_helper(last) => rest,
@@ -284,26 +284,9 @@ fn stands(head: &[Token]) -> bool {
 }
 
 fn is_helper(word: &str) -> bool {
-    matches!(
-        word,
-        "do" | "does"
-            | "did"
-            | "must"
-            | "should"
-            | "shall"
-            | "may"
-            | "can"
-            | "could"
-            | "would"
-            | "will"
-            | "is"
-            | "are"
-            | "be"
-            | "instructed"
-            | "told"
-            | "asked"
-            | "ought"
-            | "sure"
-            | "careful"
-    )
+    plugward_types::words![
+        "do does did must should shall may can could would will is are be instructed told asked ought sure",
+        "careful",
+    ]
+    .contains(&word)
 }

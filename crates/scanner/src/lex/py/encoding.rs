@@ -1,43 +1,25 @@
 //! The encoding that the first lines of a Python file declare.
 
+use plugward_types::Part;
+
 use crate::scan::entry::Lens;
 use crate::scan::sink::{EmbeddedText, Sink};
 use crate::text::view::{Obfuscations, View};
 
 /// Encodings in which ASCII is ASCII and nothing else can be code.
-const PLAIN: &[&str] = &[
-    "utf8",
-    "utf8sig",
-    "u8",
-    "cp65001",
-    "ascii",
-    "usascii",
-    "646",
-    "ansix341968",
-    "latin1",
-    "latin",
-    "l1",
-    "iso88591",
-    "iso885915",
-    "latin9",
-    "cp1252",
-    "windows1252",
-    "8859",
-    "cp819",
-    "utf8unix",
-    "utf8dos",
-    "utf8mac",
-    "latin1unix",
+const PLAIN: &[&str] = plugward_types::words![
+    "utf8 utf8sig u8 cp65001 ascii usascii 646 ansix341968 latin1 latin l1 iso88591 iso885915 latin9 cp1252",
+    "windows1252 8859 cp819 utf8unix utf8dos utf8mac latin1unix",
 ];
 
 /// Finds the declared encoding: `coding:` or `coding=` in a comment on the first two lines.
 fn named(src: &[u8]) -> Option<(usize, usize)> {
     let mut at = 0_usize;
     for _ in 0..2 {
-        let rest = src.get(at..).unwrap_or_default();
+        let rest = src.rest(at);
         let len = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
         let end = if rest.get(len..).is_some_and(|tail| tail.starts_with(b"\r\n")) { 2 } else { 1 };
-        let line = rest.get(..len).unwrap_or_default();
+        let line = rest.part(..len);
         let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
         if !text.is_empty() && !text.starts_with(b"#") {
             return None;
@@ -45,9 +27,9 @@ fn named(src: &[u8]) -> Option<(usize, usize)> {
         let marked = |found: &usize| matches!(line.get(found + 6), Some(b':' | b'='));
         if let Some(found) = memchr::memmem::find_iter(line, b"coding").find(marked) {
             let from = found + 7;
-            let rest = line.get(from..).unwrap_or_default();
+            let rest = line.part(from..);
             let gap = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-            let name = rest.get(gap..).unwrap_or_default();
+            let name = rest.part(gap..);
             let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
             let len = name.iter().take_while(|byte| part(byte)).count();
             let start = at + from + gap;
@@ -64,8 +46,7 @@ fn named(src: &[u8]) -> Option<(usize, usize)> {
 pub(super) fn check(src: &[u8], sink: &mut Sink<'_>) {
     let Some((start, end)) = named(src) else { return };
     let name: String = src
-        .get(start..end)
-        .unwrap_or_default()
+        .part(start..end)
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric())
         .map(|byte| char::from(byte.to_ascii_lowercase()))
@@ -114,7 +95,7 @@ fn escaped(src: &[u8], which: Escapes) -> View {
     let mut at = 0_usize;
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::ENCODING, 0);
+        view.copy(rest.part(..len), at, Obfuscations::ENCODING, 0);
         at += len;
         let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = one(rest, which);
@@ -158,7 +139,7 @@ fn utf7(src: &[u8]) -> View {
     let mut at = 0_usize;
     while let Some(rest) = src.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memchr(b'+', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::ENCODING, 0);
+        view.copy(rest.part(..len), at, Obfuscations::ENCODING, 0);
         at += len;
         let Some(rest) = src.get(at + 1..) else { break };
         let digit = |byte: u8| match byte {

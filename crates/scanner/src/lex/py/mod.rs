@@ -6,6 +6,7 @@ mod pth;
 
 use plugward_readers::py::{self, PyOptions};
 use plugward_readers::{Language, Piece, PieceKind};
+use plugward_types::Part;
 
 use super::{Lexed, source as common};
 use crate::analysis;
@@ -59,9 +60,10 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
     let mut last = 0_usize;
     for piece in pieces {
         let (start, end) = (piece.start as usize, piece.end as usize);
-        let gap = src.get(last..start).unwrap_or_default();
+        // A string inside of a formatted one starts before the end of the piece before it.
+        let gap = src.get(last..start);
         let joins = piece.kind == PieceKind::String
-            && gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'\\');
+            && gap.is_some_and(|gap| gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'\\'));
         if !joins {
             if count > 1 {
                 crate::text::passes::joined_encoded(&view, sink);
@@ -69,9 +71,9 @@ fn joined_runs(src: &[u8], pieces: &[Piece], sink: &mut Sink<'_>) {
             (view, count) = (View::default(), 0);
         }
         if piece.kind == PieceKind::String {
-            let text = src.get(start..end).unwrap_or_default();
+            let text = src.part(start..end);
             let (open, close) = common::marks(text);
-            let body = text.get(open..text.len().saturating_sub(close)).unwrap_or_default();
+            let body = text.part(open..text.len().saturating_sub(close));
             view.copy(body, start + open, Obfuscations::NONE, 0);
             count += 1;
         }

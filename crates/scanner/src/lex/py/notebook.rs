@@ -1,5 +1,7 @@
 //! Jupyter notebooks: the code of their cells.
 
+use plugward_types::Part;
+
 use crate::lex::Lexed;
 use crate::scan::entry::Lens;
 use crate::scan::sink::{EmbeddedText, Sink};
@@ -30,13 +32,8 @@ pub(crate) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
             b'"' => {
                 let text = string(src, at + 1);
                 at = text.end + 1;
-                let body = src.get(text.start..text.end).unwrap_or_default();
-                let gap = src
-                    .get(at..)
-                    .unwrap_or_default()
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_whitespace())
-                    .count();
+                let body = src.part(text.start..text.end);
+                let gap = src.rest(at).iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 if src.get(at + gap) == Some(&b':') && !in_source {
                     key = body;
                     at += gap + 1;
@@ -116,7 +113,7 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
         out.text.end();
         return;
     }
-    let magic = whole.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().to_vec();
+    let magic = whole.bytes.split(|byte| *byte == b'\n').next().unwrap_or(&whole.bytes).to_vec();
     let magic = magic.strip_prefix(b"%%").map(<[u8]>::to_vec);
     let first =
         magic.as_deref().unwrap_or_default().split(u8::is_ascii_whitespace).next().unwrap_or_default();
@@ -137,7 +134,7 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
     };
     let mut python = View::default();
     let mut at = skip;
-    for line in whole.bytes.get(skip..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+    for line in whole.bytes.part(skip..).split_inclusive(|byte| *byte == b'\n') {
         let next = at + line.len();
         let text = line.trim_ascii_start();
         let command = [&b"!!"[..], b"!", b"%sx ", b"%system ", b"%%bash", b"%pip ", b"%conda "]
@@ -148,7 +145,7 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
                 let from = next.saturating_sub(rest.len());
                 let mut view = View::default();
                 if mark == b"%pip " || mark == b"%conda " {
-                    let name = mark.get(1..).unwrap_or_default();
+                    let name = mark.part(1..);
                     let (start, end, how) = whole.map.back(at, from);
                     view.put(name, (start, end), how, 0);
                 }
@@ -166,7 +163,7 @@ fn flush(src: &[u8], kind: &[u8], cell: &mut Vec<Text>, sink: &mut Sink<'_>, out
 fn copy(from: &View, start: usize, end: usize, to: &mut View) {
     for at in start..end {
         let (low, high, how) = from.map.back(at, at + 1);
-        to.put(from.bytes.get(at..at + 1).unwrap_or_default(), (low, high), how, 0);
+        to.put(from.bytes.part(at..at + 1), (low, high), how, 0);
     }
 }
 
@@ -174,9 +171,9 @@ fn copy(from: &View, start: usize, end: usize, to: &mut View) {
 fn decode(src: &[u8], text: Text, view: &mut View) {
     let mut at = text.start;
     while at < text.end {
-        let rest = src.get(at..text.end).unwrap_or_default();
+        let rest = src.part(at..text.end);
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE, 0);
+        view.copy(rest.part(..len), at, Obfuscations::NONE, 0);
         at += len;
         let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
         let (value, len) = match rest.get(1) {

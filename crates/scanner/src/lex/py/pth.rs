@@ -1,5 +1,7 @@
 //! `.pth` files: each line is a directory, or an import that runs whenever Python starts.
 
+use plugward_types::Part;
+
 use crate::lex::Lexed;
 use crate::scan::entry::Lens;
 use crate::scan::sink::{EmbeddedText, Sink};
@@ -11,7 +13,7 @@ pub(super) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) {
     for line in src.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
         let end = at + line.len();
         let start = if at == 0 && line.starts_with(b"\xEF\xBB\xBF") { 3 } else { at };
-        let text = src.get(start..end).unwrap_or_default();
+        let text = src.part(start..end);
         if text.starts_with(b"import ") || text.starts_with(b"import\t") {
             let end = start + text.trim_ascii_end().len();
             sink.shape("py-setup-code", (start, end), Obfuscations::NONE);

@@ -5,13 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_types::Part;
+
 use super::token::TokenKind;
 use super::{Code, name_of};
 use crate::rules::names::{Names, Node};
 
 /// One part of a path in a declaration, linked to the part before it.
 #[derive(Debug, Clone, Copy)]
-struct Part<'s> {
+struct PathPart<'s> {
     parent: Option<usize>,
     name: &'s [u8],
     /// The name to which the path up to here is bound.
@@ -33,7 +35,7 @@ pub(super) struct Imports<'s> {
     globs: Vec<Node>,
     /// Modules that the file defines.
     modules: BTreeSet<&'s [u8]>,
-    parts: Vec<Part<'s>>,
+    parts: Vec<PathPart<'s>>,
     /// The parts that follow each part.
     below: BTreeMap<usize, Vec<usize>>,
     /// The first parts of paths, by name.
@@ -88,7 +90,7 @@ impl<'s> Imports<'s> {
 
     fn part(&mut self, parent: Option<usize>, name: &'s [u8]) -> usize {
         let at = self.parts.len();
-        self.parts.push(Part { parent, name, bind: Binding::None, node: 0 });
+        self.parts.push(PathPart { parent, name, bind: Binding::None, node: 0 });
         match parent {
             Some(parent) => self.below.entry(parent).or_default().push(at),
             None => self.first.entry(name).or_default().push(at),
@@ -203,7 +205,7 @@ impl<'s> Imports<'s> {
         // A glob import may bring in a module that another glob imports from, so this runs until none is new.
         let mut known = 0_usize;
         while known < self.globs.len() {
-            let fresh: Vec<Node> = self.globs.get(known..).unwrap_or_default().to_vec();
+            let fresh: Vec<Node> = self.globs.part(known..).to_vec();
             known = self.globs.len();
             let waiting: Vec<(&'s [u8], usize)> = self
                 .first

@@ -1,5 +1,7 @@
 //! String literals and their decoded text.
 
+use plugward_types::Part;
+
 use super::token::Token;
 use crate::text::view::{Obfuscations, View};
 
@@ -14,16 +16,16 @@ pub(super) struct LiteralText {
 /// Returns the text of a string token of any kind.
 pub(super) fn text(src: &[u8], token: Token) -> LiteralText {
     let (start, end) = token.span();
-    let bytes = src.get(start..end).unwrap_or_default();
+    let bytes = src.part(start..end);
     let prefix = bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let raw = bytes.get(..prefix).is_some_and(|prefix| prefix.contains(&b'r'));
-    let tail = bytes.get(prefix..).unwrap_or_default();
+    let tail = bytes.part(prefix..);
     let marks = tail.iter().take_while(|byte| **byte == b'#').count();
     let from = (start + prefix + marks + 1).min(end);
     let close = marks + 1;
     let closed = tail.len() > close + marks && tail.get(tail.len().saturating_sub(close)) == Some(&b'"');
     let to = if closed { end.saturating_sub(close).max(from) } else { end };
-    let body = src.get(from..to).unwrap_or_default();
+    let body = src.part(from..to);
     LiteralText { start: from, end: to, escaped: !raw && memchr::memchr(b'\\', body).is_some() }
 }
 
@@ -37,7 +39,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
 /// Reads one escape: the decoded character, the length, and whether digits spell it.
 fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
     let plain = |value: u8| (Some(u32::from(value)), 2, false);
-    match rest.get(1..).unwrap_or_default() {
+    match rest.part(1..) {
         [b'n', ..] => plain(b'\n'),
         [b't', ..] => plain(b'\t'),
         [b'r', ..] => plain(b'\r'),
@@ -66,14 +68,14 @@ fn read_escape(rest: &[u8]) -> (Option<u32>, usize, bool) {
 /// Appends the decoded text of a string to a view.
 pub(super) fn decode_into(src: &[u8], text: LiteralText, view: &mut View) {
     if !text.escaped {
-        view.copy(src.get(text.start..text.end).unwrap_or_default(), text.start, Obfuscations::NONE, 0);
+        view.copy(src.part(text.start..text.end), text.start, Obfuscations::NONE, 0);
         return;
     }
     let mut at = text.start;
     while at < text.end {
-        let rest = src.get(at..text.end).unwrap_or_default();
+        let rest = src.part(at..text.end);
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        view.copy(rest.get(..plain).unwrap_or_default(), at, Obfuscations::NONE, 0);
+        view.copy(rest.part(..plain), at, Obfuscations::NONE, 0);
         at += plain;
         let Some(rest) = src.get(at..text.end).filter(|rest| !rest.is_empty()) else { break };
         let (value, len, spelled) = read_escape(rest);

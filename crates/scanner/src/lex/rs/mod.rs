@@ -11,6 +11,8 @@ mod views;
 
 use std::collections::BTreeSet;
 
+use plugward_types::Part;
+
 use super::Lexed;
 use crate::rules::names::Names;
 use crate::scan::options::ScanLimits;
@@ -94,7 +96,7 @@ fn identifiers(src: &[u8], tokens: &[Token], names: &Names, sink: &mut Sink<'_>)
 /// Returns a word without `r#`, which makes a keyword a name.
 fn name_of(src: &[u8], token: Token) -> &[u8] {
     let (start, end) = token.span();
-    let text = src.get(start..end).unwrap_or_default();
+    let text = src.part(start..end);
     text.strip_prefix(b"r#").unwrap_or(text)
 }
 
@@ -177,7 +179,7 @@ impl<'s, 't> Code<'s, 't> {
     fn strings(&self, start: usize, end: usize) -> &[u32] {
         let from = self.strings.partition_point(|at| (*at as usize) < start);
         let to = self.strings.partition_point(|at| (*at as usize) < end);
-        self.strings.get(from..to).unwrap_or_default()
+        self.strings.part(from..to)
     }
 
     /// Returns the start of the value of a declaration whose name is at `name`.

@@ -196,14 +196,7 @@ impl Resolver<'_, '_, '_, '_, '_> {
         {
             return;
         }
-        let mut marked = [0_u8; 24];
-        let len = name.len() + 1;
-        if let Some(slot) = marked.get_mut(..len) {
-            for (slot, byte) in slot.iter_mut().zip(name.iter().chain(b"!")) {
-                *slot = *byte;
-            }
-        }
-        let word = self.names.words.get(marked.get(..len).unwrap_or_default());
+        let word = self.names.words.get(&[name, b"!"].concat());
         let node = self.names.global(word);
         if node != 0 {
             self.call(ResolvedPath { node, start: found.start, end: open });

@@ -1,5 +1,7 @@
 //! Tokens of Rust: words, literals and marks, with comments kept apart.
 
+use plugward_types::Part;
+
 use crate::lex::offset;
 use crate::scan::options::ScanLimits;
 
@@ -72,8 +74,8 @@ pub(super) fn scan(src: &[u8], limits: &ScanLimits) -> Scanned {
         no_comment_end: false,
         no_raw_end: usize::MAX,
     };
-    let head = src.get(at..).unwrap_or_default();
-    if head.starts_with(b"#!") && !head.get(2..).unwrap_or_default().trim_ascii_start().starts_with(b"[") {
+    let head = src.part(at..);
+    if head.starts_with(b"#!") && !head.part(2..).trim_ascii_start().starts_with(b"[") {
         let end = at + memchr::memchr(b'\n', head).unwrap_or(head.len());
         scanner.out.comments.push((at, end));
         scanner.at = end;
@@ -90,7 +92,7 @@ pub(super) const fn is_word(byte: u8) -> bool {
 
 impl Scanner<'_> {
     fn rest(&self) -> &[u8] {
-        self.src.get(self.at..).unwrap_or_default()
+        self.src.part(self.at..)
     }
 
     fn push(&mut self, kind: TokenKind, len: usize) {
@@ -145,13 +147,13 @@ impl Scanner<'_> {
         let mut depth = 0_usize;
         let mut at = 0_usize;
         loop {
-            let rest = self.rest().get(at..).unwrap_or_default();
+            let rest = self.rest().part(at..);
             let Some(more) = memchr::memchr2(b'/', b'*', rest) else {
                 self.no_comment_end = true;
                 return self.unclosed(2);
             };
             at += more;
-            match rest.get(more..).unwrap_or_default() {
+            match rest.part(more..) {
                 [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
                 [b'*', b'/', ..] => {
                     (depth, at) = (depth.saturating_sub(1), at + 2);
@@ -168,8 +170,8 @@ impl Scanner<'_> {
     fn word(&mut self) {
         let rest = self.rest();
         let len = rest.iter().take_while(|byte| is_word(**byte)).count();
-        let word = rest.get(..len).unwrap_or_default();
-        let tail = rest.get(len..).unwrap_or_default();
+        let word = rest.part(..len);
+        let tail = rest.part(len..);
         match (word, tail.first()) {
             (b"b" | b"c", Some(b'"')) if !self.no_string_end => self.string(len),
             (b"b", Some(b'\'')) => self.quote(len),
@@ -194,7 +196,7 @@ impl Scanner<'_> {
         let mut len = rest.iter().take_while(|byte| is_word(**byte)).count();
         if rest.get(len) == Some(&b'.') && rest.get(len + 1).is_some_and(u8::is_ascii_digit) {
             len += 1;
-            let tail = rest.get(len..).unwrap_or_default();
+            let tail = rest.part(len..);
             len += tail.iter().take_while(|byte| is_word(**byte)).count();
         }
         self.push(TokenKind::Number, len);
@@ -204,7 +206,7 @@ impl Scanner<'_> {
     fn string(&mut self, prefix: usize) {
         let mut at = prefix + 1;
         loop {
-            let rest = self.rest().get(at..).unwrap_or_default();
+            let rest = self.rest().rest(at);
             let Some(more) = memchr::memchr2(b'"', b'\\', rest) else {
                 self.no_string_end = true;
                 return self.unclosed(prefix + 1);
@@ -220,12 +222,12 @@ impl Scanner<'_> {
     fn raw(&mut self, prefix: usize, marks: usize) {
         let mut at = prefix + marks + 1;
         loop {
-            let rest = self.rest().get(at..).unwrap_or_default();
+            let rest = self.rest().part(at..);
             let Some(more) = memchr::memchr(b'"', rest) else {
                 self.no_raw_end = marks;
                 return self.unclosed(prefix + marks + 1);
             };
-            let tail = rest.get(more + 1..).unwrap_or_default();
+            let tail = rest.part(more + 1..);
             at += more + 1;
             if tail.iter().take(marks).take_while(|byte| **byte == b'#').count() == marks {
                 break self.push(TokenKind::String, at + marks);
@@ -243,11 +245,9 @@ impl Scanner<'_> {
 
     /// Reads a character literal or a lifetime.
     fn quote(&mut self, prefix: usize) {
-        let rest = self.rest().get(prefix + 1..).unwrap_or_default();
+        let rest = self.rest().part(prefix + 1..);
         let body = match rest {
-            [b'\\', b'u', b'{', ..] => {
-                memchr::memchr(b'}', rest.get(..16.min(rest.len())).unwrap_or_default()).map(|at| at + 1)
-            }
+            [b'\\', b'u', b'{', ..] => memchr::memchr(b'}', rest.part(..16.min(rest.len()))).map(|at| at + 1),
             [b'\\', b'x', _, _, ..] => Some(4),
             [b'\\', _, ..] => Some(2),
             [byte, ..] => Some(width(*byte)),

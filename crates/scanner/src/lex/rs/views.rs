@@ -1,5 +1,7 @@
 //! The views of a Rust file: code without comments and strings, and the text of both.
 
+use plugward_types::Part;
+
 use super::literal;
 use super::token::{Scanned, Token, TokenKind};
 use crate::lex::Lexed;
@@ -10,7 +12,7 @@ pub(super) fn add(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     let mut wordy = false;
     for &token in &scanned.tokens {
         let (start, end) = token.span();
-        let bytes = src.get(start..end).unwrap_or_default();
+        let bytes = src.part(start..end);
         match token.kind {
             TokenKind::Word | TokenKind::Number | TokenKind::Lifetime => {
                 if wordy {
@@ -29,7 +31,7 @@ pub(super) fn add(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
     }
     for &(start, end) in &scanned.unsure {
         out.text.begin(Within::String, 0);
-        out.text.raw(src.get(start..end).unwrap_or_default(), start, Obfuscations::NONE);
+        out.text.raw(src.part(start..end), start, Obfuscations::NONE);
     }
     comments(src, scanned, out);
 }
@@ -41,7 +43,7 @@ fn string(src: &[u8], token: Token, out: &mut Lexed) {
     }
     out.text.begin(Within::String, 0);
     if !text.is_escaped() {
-        out.text.raw(src.get(text.start..text.end).unwrap_or_default(), text.start, Obfuscations::NONE);
+        out.text.raw(src.part(text.start..text.end), text.start, Obfuscations::NONE);
         return;
     }
     let mut view = View::default();
@@ -68,18 +70,14 @@ fn comments(src: &[u8], scanned: &Scanned, out: &mut Lexed) {
             out.text.begin(Within::Comment, 0);
         }
         let mut at = start;
-        let bytes = src.get(start..end).unwrap_or_default();
+        let bytes = src.part(start..end);
         for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let marks =
                 line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'/' | b'!')).count();
             let from = at + marks;
             out.text.blank((at, from));
-            crate::lex::prose::imperative::separate(
-                line.get(marks..).unwrap_or_default(),
-                from,
-                &mut out.text,
-            );
-            out.text.raw(line.get(marks..).unwrap_or_default(), from, Obfuscations::NONE);
+            crate::lex::prose::imperative::separate(line.part(marks..), from, &mut out.text);
+            out.text.raw(line.part(marks..), from, Obfuscations::NONE);
             at += line.len();
         }
         last_end = Some(end);

@@ -8,6 +8,8 @@ mod taint;
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use super::Lexed;
 use crate::scan::options::ScanLimits;
 use crate::scan::sink::{Sink, Unread};
@@ -302,7 +304,7 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
     }
 
     fn rest(&self) -> &'a [u8] {
-        self.src.get(self.pos..self.end).unwrap_or_default()
+        self.src.part(self.pos..self.end)
     }
 
     fn starts(&self, text: &[u8]) -> bool {
@@ -341,13 +343,13 @@ impl<'a, 's, 'r> Parser<'a, 's, 'r> {
 
     /// Returns the decoded text of a word.
     fn text(&self, word: Word) -> &[u8] {
-        self.flat.bytes.get(word.start..word.end).unwrap_or_default()
+        self.flat.bytes.part(word.start..word.end)
     }
 }
 
 /// Adds a line comment to the text view. Comments that only whitespace separates form one text.
 fn note(src: &[u8], start: usize, end: usize, noted: &mut usize, out: &mut Lexed) {
-    let text = src.get(start..end).unwrap_or_default();
+    let text = src.part(start..end);
     let marks = text.iter().take_while(|byte| matches!(byte, b'#' | b'!' | b' ' | b'\t')).count();
     let between = src.get(*noted..start).filter(|_| *noted > 0);
     if between.is_some_and(|gap| gap.iter().all(u8::is_ascii_whitespace)) {
@@ -355,6 +357,6 @@ fn note(src: &[u8], start: usize, end: usize, noted: &mut usize, out: &mut Lexed
     } else {
         out.text.begin(Within::Comment, 0);
     }
-    out.text.raw(text.get(marks..).unwrap_or_default(), start + marks, Obfuscations::NONE);
+    out.text.raw(text.part(marks..), start + marks, Obfuscations::NONE);
     *noted = end;
 }

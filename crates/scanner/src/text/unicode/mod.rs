@@ -6,6 +6,7 @@ mod pass;
 pub(crate) mod spaced;
 mod words;
 
+use plugward_types::Part;
 pub(crate) use plugward_types::escape::is_invisible;
 
 pub(crate) use normal::{NeighborScript, Normal, is_east_asian, neighbor_script, normal};
@@ -49,6 +50,6 @@ pub(crate) fn ascii_len(bytes: &[u8]) -> usize {
     let blocks =
         bytes.chunks_exact(16).take_while(|block| block.iter().fold(0, |all, byte| all | byte) < 0x80);
     let whole = blocks.count().saturating_mul(16);
-    let rest = bytes.get(whole..).unwrap_or_default();
+    let rest = bytes.part(whole..);
     whole + rest.iter().take_while(|byte| byte.is_ascii()).count()
 }

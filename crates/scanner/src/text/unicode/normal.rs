@@ -1,5 +1,6 @@
 //! The normal form of one character: the character that a person takes it for, in lower case.
 
+use plugward_types::Part;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_script::{Script, UnicodeScript as _};
 
@@ -104,7 +105,7 @@ fn latin(char: char, out: &mut String) -> Normal {
     if out.get(start..).is_some_and(str::is_ascii) {
         return Normal::Text(if natural { Obfuscations::NONE } else { Obfuscations::UNICODE });
     }
-    if let Some(first) = twin(out.get(start..).unwrap_or_default()) {
+    if let Some(first) = twin(out.part(start..)) {
         out.truncate(start);
         out.push(first.to_ascii_lowercase());
         return Normal::Text(Obfuscations::UNICODE);

@@ -1,5 +1,6 @@
 //! One pass over the characters of a text that is not all ASCII, and one over its control bytes.
 
+use plugward_types::Part;
 use unicode_script::{Script, UnicodeScript as _};
 
 use super::words;
@@ -36,19 +37,17 @@ pub(crate) fn pass(text: &[u8], kind: Kind, sink: &mut Sink<'_>) {
 pub(crate) fn escaped(text: &[u8], sink: &mut Sink<'_>) {
     let mut walk = Walk::new(text, Kind::Code, sink);
     let mut done = 0_usize;
-    while let Some(len) = memchr::memmem::find(text.get(done..).unwrap_or_default(), b"\\u") {
+    while let Some(len) = memchr::memmem::find(text.part(done..), b"\\u") {
         let at = done + len;
         // An escaped backslash does not start an escape.
-        let slashes = text.get(done..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\');
-        let Some((char, len)) =
-            escape(text.get(at..).unwrap_or_default()).filter(|_| slashes.count() % 2 == 0)
-        else {
+        let slashes = text.part(done..at).iter().rev().take_while(|byte| **byte == b'\\');
+        let Some((char, len)) = escape(text.part(at..)).filter(|_| slashes.count() % 2 == 0) else {
             done = at + 2;
             continue;
         };
         let end = at + len;
         // Text between two escapes ends runs, and a quote ends the text that bidi controls affect.
-        let between = text.get(done..at).unwrap_or_default();
+        let between = text.part(done..at);
         if !between.is_empty() {
             walk.end_run(at);
             walk.before = ' ';
@@ -326,8 +325,8 @@ impl Walk<'_, '_> {
     /// Returns `true` if a single word in quotes is a key or a name.
     fn is_name_in_quotes(&self, span: (usize, usize)) -> bool {
         let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
-        let head = self.text.get(..span.0).unwrap_or_default();
-        let tail = self.text.get(span.1..).unwrap_or_default();
+        let head = self.text.part(..span.0);
+        let tail = self.text.part(span.1..);
         let left = head.iter().rev().take(64).take_while(|byte| named(byte)).count();
         let right = tail.iter().take(64).take_while(|byte| named(byte)).count();
         let open = head.len().checked_sub(left + 1).and_then(|at| head.get(at));
@@ -335,16 +334,16 @@ impl Walk<'_, '_> {
         if !(left > 0 && right > 0 && quoted) {
             return false;
         }
-        let after = tail.get(right + 1..).unwrap_or_default();
-        let after = after.get(..after.len().min(64)).unwrap_or_default().trim_ascii_start().first();
+        let after = tail.part(right + 1..);
+        let after = after.head(64).trim_ascii_start().first();
         // Reflection takes the name of a member as text: `getattr(x, "name")`.
         let before = head.len().saturating_sub(left + 1);
-        let call = head.get(before.saturating_sub(64)..before).unwrap_or_default();
+        let call = head.part(before.saturating_sub(64)..before);
         let takes_name = [b"attr(".as_slice(), b"attrgetter(", b"methodcaller(", b"Reflect.get("]
             .iter()
             .filter_map(|callee| Some((memchr::memmem::rfind(call, callee)?, callee.len())))
             .any(|(at, len)| {
-                let arguments = call.get(at + len..).unwrap_or_default();
+                let arguments = call.part(at + len..);
                 !arguments.iter().any(|byte| matches!(byte, b')' | b'\n' | b'\'' | b'"'))
             });
         matches!(after, Some(b']' | b':')) || (takes_name && matches!(after, Some(b')' | b',')))
@@ -353,9 +352,9 @@ impl Walk<'_, '_> {
     /// Returns `true` if a position is inside the name of a member: `x.na` before it, `me` after it.
     fn is_member(&self, span: (usize, usize)) -> bool {
         let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
-        let head = self.text.get(span.0.saturating_sub(64)..span.0).unwrap_or_default();
+        let head = self.text.part(span.0.saturating_sub(64)..span.0);
         let left = head.iter().rev().take_while(|byte| named(byte)).count();
-        let head = head.get(..head.len().saturating_sub(left)).unwrap_or_default();
+        let head = head.part(..head.len().saturating_sub(left));
         let right = self.text.get(span.1).is_some_and(named);
         let code = self.sink.lens & (Lens::Js.bit() | Lens::Py.bit() | Lens::Rs.bit()) != 0;
         code && left > 0

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use core::cmp::Reverse;
 
+use plugward_types::Part;
+
 /// The fewest spaced letters that count as an obfuscated word.
 pub(crate) const LETTERS: usize = 4;
 /// The longest gap between two of them.
@@ -38,7 +40,7 @@ pub(crate) fn may_hold(text: &[u8]) -> bool {
         let mut window = [0; WINDOW];
         let (room, text) = match from.checked_sub(1) {
             None => (window.get_mut(1..), text),
-            Some(before) => (window.get_mut(..), text.get(before..).unwrap_or_default()),
+            Some(before) => (window.get_mut(..), text.part(before..)),
         };
         room.unwrap_or_default().iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
         lone(&window) >= LETTERS

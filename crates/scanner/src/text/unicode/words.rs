@@ -1,5 +1,6 @@
 //! Words and identifiers that look like others.
 
+use plugward_types::Part;
 use unicode_script::{Script, UnicodeScript as _};
 use unicode_security::skeleton;
 
@@ -21,20 +22,20 @@ pub(super) fn mixed(text: &[u8], sink: &mut Sink<'_>) {
 fn mixed_in(valid: &str, base: usize, sink: &mut Sink<'_>) {
     let mut done = 0_usize;
     loop {
-        let rest = valid.get(done..).unwrap_or_default();
+        let rest = valid.part(done..);
         let at = done + super::ascii_len(rest.as_bytes());
-        let tail = valid.get(at..).unwrap_or_default();
+        let tail = valid.part(at..);
         let Some(char) = tail.chars().next() else { break };
         if !is_letter(char) {
             done = at + char.len_utf8();
             continue;
         }
-        let head = valid.get(done..at).unwrap_or_default();
+        let head = valid.part(done..at);
         let before = head.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
         let start = at.saturating_sub(before);
         let len = tail.find(|char: char| !is_letter(char)).unwrap_or(tail.len());
         let end = at + len;
-        if is_mixed(valid.get(start..end).unwrap_or_default()) {
+        if is_mixed(valid.part(start..end)) {
             let span = (base + start, base + end);
             sink.shape("unicode-mixed-script", span, Obfuscations::NONE);
         }

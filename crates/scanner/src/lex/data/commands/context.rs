@@ -1,5 +1,7 @@
 //! The meaning of a value by its keys: a command, its arguments, a script, a server.
 
+use plugward_types::Part;
+
 use crate::lex::data::scalar::Scalar;
 use crate::scan::entry::FileKind;
 use crate::text::view::Obfuscations;
@@ -63,19 +65,28 @@ impl Context {
             | b"lsp" | b"languageservers" | b"context_servers" | b"servers" | b"mcp_config"
             | b"mcpconfig" | b"extensions" => kept.and(Self::SERVERS),
             b"command" if self.has(Self::SERVERS) => kept.and(Self::COMMAND),
-            b"scripts"
-            | b"tasks"
-            | b"lint-staged"
-            | b"initializecommand"
-            | b"oncreatecommand"
-            | b"updatecontentcommand"
-            | b"postcreatecommand"
-            | b"poststartcommand"
-            | b"postattachcommand" => kept.and(Self::SCRIPTS),
+            b"scripts" | b"tasks" | b"lint-staged" => kept.and(Self::SCRIPTS),
+            key if CONTAINER_COMMANDS.contains(&key) => kept.and(Self::SCRIPTS),
             _ => kept,
         }
     }
 }
+
+/// Keys of the commands that a development container runs.
+const CONTAINER_COMMANDS: &[&[u8]] = plugward_types::byte_words![
+    "initializecommand oncreatecommand updatecontentcommand postcreatecommand poststartcommand",
+    "postattachcommand",
+];
+
+/// Keys whose values are shell command lines, in any file.
+const SCRIPTS: &[&[u8]] = plugward_types::byte_words![
+    "script cmd cmds commands bash sh pwsh powershell buildcommand build_command build_cmd installcommand",
+    "install_command startcommand start_command predeploycommand release_command devcommand ignorecommand",
+    "exec execcondition execstart execstartpre execstartpost execreload execstop execstoppost runcmd bootcmd",
+    "install before_install after_install after_success after_failure before_deploy after_deploy",
+    "override-build override-pull override-stage override-prime pre_build post_build pre_commit",
+    "before_script after_script apikeyhelper awsauthrefresh awscredentialexport otelheadershelper entry",
+];
 
 /// The role of a value, from its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,62 +120,7 @@ impl ValueRole {
             b"run" => Self::Run,
             b"shell" => Self::Shell,
             b"url" | b"serverurl" | b"httpurl" | b"uri" if context.has(Context::SERVERS) => Self::Url,
-            b"script"
-            | b"cmd"
-            | b"cmds"
-            | b"commands"
-            | b"bash"
-            | b"sh"
-            | b"pwsh"
-            | b"powershell"
-            | b"buildcommand"
-            | b"build_command"
-            | b"build_cmd"
-            | b"installcommand"
-            | b"install_command"
-            | b"startcommand"
-            | b"start_command"
-            | b"predeploycommand"
-            | b"release_command"
-            | b"devcommand"
-            | b"ignorecommand"
-            | b"exec"
-            | b"execcondition"
-            | b"execstart"
-            | b"execstartpre"
-            | b"execstartpost"
-            | b"execreload"
-            | b"execstop"
-            | b"execstoppost"
-            | b"runcmd"
-            | b"bootcmd"
-            | b"install"
-            | b"before_install"
-            | b"after_install"
-            | b"after_success"
-            | b"after_failure"
-            | b"before_deploy"
-            | b"after_deploy"
-            | b"override-build"
-            | b"override-pull"
-            | b"override-stage"
-            | b"override-prime"
-            | b"pre_build"
-            | b"post_build"
-            | b"pre_commit"
-            | b"before_script"
-            | b"after_script"
-            | b"apikeyhelper"
-            | b"awsauthrefresh"
-            | b"awscredentialexport"
-            | b"otelheadershelper"
-            | b"initializecommand"
-            | b"oncreatecommand"
-            | b"updatecontentcommand"
-            | b"postcreatecommand"
-            | b"poststartcommand"
-            | b"postattachcommand"
-            | b"entry" => Self::Script,
+            key if SCRIPTS.contains(&key) || CONTAINER_COMMANDS.contains(&key) => Self::Script,
             b"sshcommand" | b"fsmonitor" | b"pager" | b"editor" | b"askpass" | b"textconv" | b"smudge"
             | b"clean" | b"process" | b"helper"
                 if context.has(Context::GIT) =>
@@ -195,7 +151,7 @@ impl LowercaseKey {
 
     /// Returns the key, or an empty slice if it is longer than every known key.
     pub(in crate::lex::data) fn get(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+        self.bytes.part(..self.len)
     }
 }
 

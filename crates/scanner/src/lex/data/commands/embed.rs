@@ -174,7 +174,7 @@ pub(in crate::lex::data) fn object(tree: &mut Tree<'_, '_>, level: &Level, end: 
 /// Lexes the `run` steps of a workflow, in the language that `shell` selects.
 fn runs(tree: &mut Tree<'_, '_>, level: &Level) {
     let shell = level.facts.shell.as_ref().map_or(b"".as_slice(), |fact| fact.scalar.bytes(tree.src));
-    let lens = match shell.split(u8::is_ascii_whitespace).next().unwrap_or_default() {
+    let lens = match shell.split(u8::is_ascii_whitespace).next().unwrap_or(shell) {
         b"python" | b"python3" => Lens::Py,
         b"node" => Lens::Js,
         _ => Lens::Sh,

@@ -92,7 +92,7 @@ const OPERATORS: [char; 13] = ['&', '|', '<', '>', '^', '%', ';', '"', '\'', '`'
 
 fn base(program: &StartedProgram) -> String {
     let name = program.name.shown().to_ascii_lowercase();
-    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(&name);
     name.strip_suffix(".exe").unwrap_or(name).to_owned()
 }
 

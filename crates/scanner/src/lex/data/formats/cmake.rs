@@ -1,5 +1,7 @@
 //! `CMakeLists.txt`: each command becomes a key, and its arguments become the value.
 
+use plugward_types::Part;
+
 use crate::lex::data::scalar::Scalar;
 use crate::lex::data::tree::Tree;
 
@@ -8,7 +10,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
     let src = tree.src;
     let mut at = 0_usize;
     while let Some(&byte) = src.get(at) {
-        let rest = src.get(at..).unwrap_or_default();
+        let rest = src.part(at..);
         if byte == b'#' {
             let len = comment(rest);
             tree.comment(at, at + len);
@@ -16,7 +18,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
             continue;
         }
         let word = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        let tail = rest.get(word..).unwrap_or_default();
+        let tail = rest.part(word..);
         let blanks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         if word == 0 || tail.get(blanks) != Some(&b'(') {
             at += word.max(1);
@@ -44,10 +46,10 @@ fn arguments(src: &[u8], open: usize) -> usize {
     let mut depth = 1_usize;
     let mut at = open;
     while let Some(byte) = src.get(at) {
-        let rest = src.get(at + 1..).unwrap_or_default();
+        let rest = src.part(at + 1..);
         match byte {
             b'"' => at += quoted(rest),
-            b'#' => at = (at + comment(src.get(at..).unwrap_or_default())).saturating_sub(1),
+            b'#' => at = (at + comment(src.part(at..))).saturating_sub(1),
             b'(' => depth += 1,
             b')' => {
                 depth = depth.saturating_sub(1);

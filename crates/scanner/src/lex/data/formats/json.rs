@@ -1,5 +1,7 @@
 //! JSON with comments, JSON5 and gyp literals. The lexer never fails: every byte becomes part of some token.
 
+use plugward_types::Part;
+
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
 use crate::lex::data::tree::{CollectionKind, Tree};
 
@@ -63,7 +65,7 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
     let mut at = first;
     let mut escaped = false;
     loop {
-        let rest = src.get(at..).unwrap_or_default();
+        let rest = src.rest(at);
         let Some(more) = memchr::memchr3(quote, b'\\', b'\n', rest) else {
             at = src.len();
             break;
@@ -91,7 +93,7 @@ fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
 /// Reads a number, a word or bytes that are not valid here.
 fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
     let src = tree.src;
-    let rest = src.get(start + 1..).unwrap_or_default();
+    let rest = src.part(start + 1..);
     let stop = |byte: &u8| {
         matches!(
             byte,
@@ -115,7 +117,7 @@ fn bare(tree: &mut Tree<'_, '_>, start: usize) -> usize {
     let mut bytes = rest.iter().enumerate();
     let len = bytes.position(|(at, byte)| stop(byte) || comment(at)).unwrap_or(rest.len());
     let end = start + 1 + len;
-    let escaped = memchr::memchr(b'\\', src.get(start..end).unwrap_or_default()).is_some();
+    let escaped = memchr::memchr(b'\\', src.part(start..end)).is_some();
     let body = if escaped {
         ScalarText::View(decode(src, start, end, EscapeSyntax::Json))
     } else {

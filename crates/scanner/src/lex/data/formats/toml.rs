@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_types::Part;
+
 use crate::lex::data::path::Paths;
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode};
 use crate::lex::data::tree::{CollectionKind, DuplicateKeys, Tree};
@@ -39,7 +41,7 @@ pub(in crate::lex::data) fn read(tree: &mut Tree<'_, '_>) {
                 at + 1
             }
             b'#' => {
-                let rest = src.get(at..).unwrap_or_default();
+                let rest = src.part(at..);
                 let end = at + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 tree.comment(at, end);
                 end
@@ -79,7 +81,7 @@ fn one(at: usize, then: impl FnOnce()) -> usize {
 
 /// Returns the end of a bare word.
 fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
-    let rest = src.get(start + 1..).unwrap_or_default();
+    let rest = src.part(start + 1..);
     let stop = |byte: &u8| {
         matches!(
             byte,
@@ -92,23 +94,23 @@ fn bare(src: &[u8], start: usize, more: &[u8]) -> usize {
 
 /// Reads a basic or literal string, single-line or multi-line.
 fn string(src: &[u8], start: usize, quote: u8) -> (Scalar, usize) {
-    let rest = src.get(start..).unwrap_or_default();
+    let rest = src.part(start..);
     let long = rest.starts_with(&[quote; 3]);
     let marks = if long { 3 } else { 1 };
     let mut at = start + marks;
     if long {
         // TOML drops a line break directly after `"""`.
-        let tail = src.get(at..).unwrap_or_default();
+        let tail = src.part(at..);
         at += if tail.starts_with(b"\r\n") { 2 } else { usize::from(tail.starts_with(b"\n")) };
     }
     let first = at;
     let mut escaped = false;
     let stop = if long { quote } else { b'\n' };
     let (end, next) = loop {
-        let rest = src.get(at..).unwrap_or_default();
+        let rest = src.rest(at);
         let Some(more) = memchr::memchr3(quote, b'\\', stop, rest) else { break (src.len(), src.len()) };
         at += more;
-        let here = src.get(at..).unwrap_or_default();
+        let here = src.part(at..);
         match here.first() {
             Some(b'\\') => {
                 escaped |= quote == b'"';
@@ -168,7 +170,7 @@ fn dotted(src: &[u8], start: usize) -> (Vec<Scalar>, usize) {
 }
 
 fn blanks(src: &[u8], at: usize) -> usize {
-    let rest = src.get(at..).unwrap_or_default();
+    let rest = src.part(at..);
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
@@ -197,7 +199,7 @@ fn header(tree: &mut Tree<'_, '_>, start: usize, state: &mut TomlState) -> usize
             }
         }
     }
-    let rest = src.get(at..).unwrap_or_default();
+    let rest = src.rest(at);
     let marks = rest.iter().take_while(|byte| **byte == b']').count().min(2);
     at += marks;
     at

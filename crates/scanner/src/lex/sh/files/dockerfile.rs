@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
 use crate::scan::entry::Lens;
@@ -91,9 +93,9 @@ impl Dockerfile<'_> {
         let mut line = Instruction { text: FlatText::default(), start, end: start, next: start, odd: false };
         let mut at = start;
         while at < self.src.len() {
-            let rest = self.src.get(at..).unwrap_or_default();
+            let rest = self.src.part(at..);
             let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            let text = rest.get(..len).unwrap_or_default();
+            let text = rest.part(..len);
             let from = at;
             at += len + 1;
             (line.end, line.next) = (from + text.len(), at);
@@ -173,7 +175,7 @@ impl Dockerfile<'_> {
         if name.contains(&b'=') {
             shown.add(text, at, bytes.len());
             for (from, to) in tokens(bytes, at) {
-                let token = bytes.get(from..to).unwrap_or_default();
+                let token = bytes.part(from..to);
                 if let Some(name) =
                     crate::lex::sh::programs::names::name_of(token).filter(|_| token.len() <= MAX)
                 {
@@ -202,10 +204,10 @@ impl Dockerfile<'_> {
     fn command(&mut self, line: &Instruction, at: usize, bodies: &[HereDocument], sink: &mut Sink<'_>) {
         let start = line.text.source(at, at + 1).0;
         let end = bodies.last().map_or(line.end, |body| body.next);
-        if line.text.bytes.get(at..).unwrap_or_default().trim_ascii().is_empty() {
+        if line.text.bytes.part(at..).trim_ascii().is_empty() {
             return;
         }
-        let used = self.used(line.text.bytes.get(at..).unwrap_or_default());
+        let used = self.used(line.text.bytes.part(at..));
         if used.is_empty() && !line.odd {
             self.ranges.push((start, end));
             return;
@@ -228,7 +230,7 @@ impl Dockerfile<'_> {
             if text.bytes.last() != Some(&b'\n') {
                 text.unit(b"\n", (body.start, body.start), Obfuscations::NONE);
             }
-            let lines = self.src.get(body.start..body.next).unwrap_or_default();
+            let lines = self.src.part(body.start..body.next);
             text.plain(lines, body.start, Obfuscations::NONE);
         }
         sink.embed(Lens::Sh, EmbeddedText::View(text.view(0, text.len())));
@@ -263,14 +265,14 @@ impl Dockerfile<'_> {
             self.command(line, at, &bodies, sink);
             return next;
         };
-        let rest = line.text.bytes.get(mark.end..).unwrap_or_default().trim_ascii();
+        let rest = line.text.bytes.part(mark.end..).trim_ascii();
         if !rest.is_empty() && !rest.starts_with(b"<<") {
             // A program on the same line reads the here-document: `RUN <<EOF python3`.
             self.command(line, at, &bodies, sink);
             return next;
         }
         for body in &bodies {
-            let text = self.src.get(body.start..body.stop).unwrap_or_default();
+            let text = self.src.part(body.start..body.stop);
             let lens = crate::inventory::names::shebang(text.trim_ascii_start()).unwrap_or(Lens::Sh);
             sink.embed(lens, EmbeddedText::Range(body.start, body.stop));
         }
@@ -285,7 +287,7 @@ impl Dockerfile<'_> {
         let target = bytes.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
         let named = crate::inventory::names::lens(&String::from_utf8_lossy(target));
         for body in &bodies {
-            let text = self.src.get(body.start..body.stop).unwrap_or_default();
+            let text = self.src.part(body.start..body.stop);
             if let Some(lens) = crate::inventory::names::shebang(text).or(named) {
                 sink.embed(lens, EmbeddedText::Range(body.start, body.stop));
             }
@@ -329,10 +331,10 @@ impl Dockerfile<'_> {
         }
         let mut at = from;
         while at < src.len() {
-            let rest = src.get(at..).unwrap_or_default();
+            let rest = src.part(at..);
             let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let next = (at + len + 1).min(src.len());
-            if plain_line(rest.get(..len).unwrap_or_default()) == mark.name {
+            if plain_line(rest.part(..len)) == mark.name {
                 return Some((at, next));
             }
             at += len + 1;
@@ -347,15 +349,15 @@ fn plain_line(line: &[u8]) -> &[u8] {
 }
 
 fn first_word(text: &[u8], at: usize) -> &[u8] {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.part(at..);
     let len = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
-    rest.get(..len).unwrap_or_default()
+    rest.part(..len)
 }
 
 /// Returns the offset after a word and the spaces that follow it.
 fn behind(text: &[u8], at: usize, len: usize) -> usize {
     let from = at + len;
-    let rest = text.get(from..).unwrap_or_default();
+    let rest = text.part(from..);
     from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
@@ -443,11 +445,11 @@ fn json(text: &FlatText, start: usize, end: usize) -> FlatText {
     let mut out = FlatText::default();
     let mut at = start;
     while at < end {
-        let rest = text.bytes.get(at..end).unwrap_or_default();
+        let rest = text.bytes.part(at..end);
         let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
         out.add(text, at, at + len);
         at += len;
-        let Some((value, len)) = unescaped(text.bytes.get(at..end).unwrap_or_default()) else { continue };
+        let Some((value, len)) = unescaped(text.bytes.part(at..end)) else { continue };
         let next = at + len;
         // Escaping a character that needs no escape counts as obfuscation.
         let hides = len == 6 && value.iter().all(|byte| matches!(byte, b' '..=b'~'));
@@ -485,7 +487,7 @@ fn unescaped(text: &[u8]) -> Option<(Vec<u8>, usize)> {
 /// Appends a text, quoted so that the lexer for shells takes it as one word.
 fn quoted(text: &FlatText, start: usize, end: usize, out: &mut FlatText) {
     let end = end.min(text.len());
-    let bytes = text.bytes.get(start..end).unwrap_or_default();
+    let bytes = text.bytes.part(start..end);
     let plain = |byte: &u8| {
         byte.is_ascii_alphanumeric()
             || matches!(byte, b'-' | b'_' | b'/' | b'.' | b'=' | b':' | b'@' | b'%' | b'+')

@@ -1,5 +1,7 @@
 //! Makefiles and justfiles: the commands of their recipes.
 
+use plugward_types::Part;
+
 use crate::lex::Lexed;
 use crate::lex::sh::state::flat::FlatText;
 use crate::scan::entry::Lens;
@@ -12,10 +14,10 @@ fn logical_lines(src: &[u8]) -> Vec<(usize, usize)> {
     let mut start = 0_usize;
     let mut at = 0_usize;
     while at < src.len() {
-        let rest = src.get(at..).unwrap_or_default();
+        let rest = src.part(at..);
         let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let end = at + len;
-        let line = src.get(at..end).unwrap_or_default().trim_ascii_end();
+        let line = src.part(at..end).trim_ascii_end();
         // `make` ignores a comment between joined lines.
         let inside = at > start && line.trim_ascii_start().starts_with(b"#");
         at = end + 1;
@@ -51,7 +53,7 @@ fn setting(line: &[u8]) -> Option<Setting<'_>> {
     let head = line.get(..at)?;
     let at = at + 1;
     let last = head.trim_ascii_end().iter().rposition(|byte| !matches!(byte, b':' | b'?' | b'+' | b'!'));
-    let name = last.and_then(|last| head.get(..=last)).unwrap_or_default().trim_ascii();
+    let name = last.map_or(&b""[..], |last| head.part(..=last)).trim_ascii();
     let name = name.strip_prefix(b"override ").unwrap_or(name).trim_ascii();
     let name = name.strip_prefix(b"export ").unwrap_or(name).trim_ascii();
     Some(Setting { head, name, value: line.get(at..)?, at })
@@ -62,7 +64,7 @@ fn settings(src: &[u8], lines: &[(usize, usize)]) -> Names {
     let mut names = Names::new();
     let mut defined: Option<(Vec<u8>, Vec<u8>)> = None;
     for &(start, end) in lines {
-        let line = src.get(start..end).unwrap_or_default();
+        let line = src.part(start..end);
         let text = line.trim_ascii();
         if let Some((name, mut body)) = defined.take() {
             if text == b"endef" {
@@ -121,13 +123,13 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
     let just = name.ends_with("justfile") || ending == "just";
     let (mut prefix, mut noted) = (b'\t', 0_usize);
     for (start, end) in lines {
-        let line = src.get(start..end).unwrap_or_default();
+        let line = src.part(start..end);
         let recipe = line.strip_prefix(&[prefix]).or_else(|| line.strip_prefix(b" ").filter(|_| just));
         if let Some(recipe) = recipe {
             let marks =
                 recipe.iter().take_while(|byte| matches!(byte, b'@' | b'-' | b'+' | b' ' | b'\t')).count();
             let at = start + marks + 1;
-            recipes.line(recipe.get(marks..).unwrap_or_default(), at);
+            recipes.line(recipe.part(marks..), at);
             recipes.out.unit(b"\n", (end, end), Obfuscations::NONE);
             continue;
         }
@@ -148,7 +150,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], sink: &mut Sink<'_>, out: &mut Lexed) 
             memchr::memchr(b';', line).filter(|at| line.get(..*at).is_some_and(|head| head.contains(&b':')))
         {
             let from = start + at + 1;
-            recipes.line(line.get(at + 1..).unwrap_or_default(), from);
+            recipes.line(line.part(at + 1..), from);
             recipes.out.unit(b"\n", (end, end), Obfuscations::NONE);
         }
     }
@@ -193,7 +195,7 @@ fn shell_calls(line: &[u8], start: usize, calls: &mut Vec<(usize, usize)>) {
     let mut inside = 0_usize;
     for at in memchr::memchr2_iter(b'(', b')', line) {
         if line.get(at) == Some(&b'(') {
-            let tail = line.get(at + 1..).unwrap_or_default();
+            let tail = line.part(at + 1..);
             let called = tail.starts_with(b"shell ") || tail.starts_with(b"shell\t");
             let kept = called && inside < LEVELS;
             open.push(kept.then_some(at + 7));
@@ -231,10 +233,10 @@ impl Recipe<'_> {
         let mut at = 0_usize;
         while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
             let len = memchr::memchr(b'$', rest).unwrap_or(rest.len());
-            self.out.plain(rest.get(..len).unwrap_or_default(), start + at, Obfuscations::NONE);
+            self.out.plain(rest.part(..len), start + at, Obfuscations::NONE);
             at += len;
             let place = start + at;
-            let rest = line.get(at..).unwrap_or_default();
+            let rest = line.part(at..);
             match rest {
                 [b'$', b'$', ..] => {
                     self.out.plain(b"$", place + 1, Obfuscations::NONE);
@@ -246,7 +248,7 @@ impl Recipe<'_> {
                         at += 1;
                         continue;
                     };
-                    let name = tail.get(..len).unwrap_or_default();
+                    let name = tail.part(..len);
                     let end = place + len + 3;
                     if let Some(command) = name.strip_prefix(b"shell ") {
                         self.out.unit(b"$(", (place, place + 2), Obfuscations::NONE);
@@ -278,7 +280,7 @@ impl Recipe<'_> {
     /// Appends the value of a variable, with the variables in it expanded.
     fn named(&mut self, name: &[u8], range: (usize, usize), levels: usize) {
         let name = name.strip_prefix(b"call ").or_else(|| name.strip_prefix(b"value ")).unwrap_or(name);
-        let name = name.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
+        let name = name.split(|byte| *byte == b',').next().unwrap_or(name).trim_ascii();
         let known = self.names.get(name).filter(|_| levels > 0);
         let paid = known.and_then(|value| self.budget.checked_sub(value.len() + 16));
         let (Some(value), Some(left)) = (known, paid) else {
@@ -290,9 +292,9 @@ impl Recipe<'_> {
         let mut at = 0_usize;
         while let Some(rest) = value.get(at..).filter(|rest| !rest.is_empty()) {
             let len = memchr::memchr(b'$', rest).unwrap_or(rest.len());
-            self.out.unit(rest.get(..len).unwrap_or_default(), range, Obfuscations::SHELL);
+            self.out.unit(rest.part(..len), range, Obfuscations::SHELL);
             at += len;
-            match value.get(at..).unwrap_or_default() {
+            match value.part(at..) {
                 [b'$', b'$', ..] => {
                     self.out.unit(b"$", range, Obfuscations::SHELL);
                     at += 2;
@@ -303,7 +305,7 @@ impl Recipe<'_> {
                         at += 1;
                         continue;
                     };
-                    self.named(tail.get(..len).unwrap_or_default(), range, levels.saturating_sub(1));
+                    self.named(tail.part(..len), range, levels.saturating_sub(1));
                     at += len + 3;
                 }
                 [b'$', next, ..] => {

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::lex::Lexed;
 use crate::scan::sink::Sink;
 use crate::text::Within;
@@ -40,14 +42,14 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
     let mut values = Values::new();
     let mut budget = src.len().saturating_mul(4);
     while let Some(&byte) = src.get(at) {
-        let rest = src.get(at..).unwrap_or_default();
+        let rest = src.part(at..);
         match byte {
             b'$' if quote == 0 => {
                 let name = dollar_name(src, at).unwrap_or_default();
                 let end = at + name.len() + 1;
                 if let Some((name, value)) = assigned(src, at) {
                     values.insert(name, value);
-                    out.code.copy(src.get(at..end).unwrap_or_default(), at, Obfuscations::NONE, 0);
+                    out.code.copy(src.part(at..end), at, Obfuscations::NONE, 0);
                 } else if let Some(value) = values.get(&name.to_ascii_lowercase())
                     && let Some(left) = budget.checked_sub(value.len())
                 {
@@ -56,18 +58,18 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
                     let value = plain_text(value);
                     out.code.put(&value, (at, end), Obfuscations::NONE, 0);
                 } else {
-                    out.code.copy(src.get(at..end).unwrap_or_default(), at, Obfuscations::NONE, 0);
+                    out.code.copy(src.part(at..end), at, Obfuscations::NONE, 0);
                 }
                 at = end;
             }
             b'#' if quote == 0 && boundary(src, at) => {
                 let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-                comment(rest.get(..len).unwrap_or_default(), at, out);
+                comment(rest.part(..len), at, out);
                 at += len;
             }
             b'<' if quote == 0 && rest.starts_with(b"<#") => {
                 let len = memchr::memmem::find(rest, b"#>").map_or(rest.len(), |len| len + 2);
-                comment(rest.get(..len).unwrap_or_default(), at, out);
+                comment(rest.part(..len), at, out);
                 at += len;
             }
             // A backtick inside a word has no effect; at the end of a line it continues the line.
@@ -93,7 +95,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
             b'+' if quote == 0 && joined(src, at) => {
                 // Two strings joined by `+` are one.
                 out.code.skip(Obfuscations::SHELL);
-                let rest = rest.get(1..).unwrap_or_default();
+                let rest = rest.part(1..);
                 let gap = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                 at += gap + 1;
             }
@@ -109,7 +111,7 @@ pub(in crate::lex::sh) fn lex(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexed)
             _ => {
                 let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte >= 0x80;
                 let len = rest.iter().take_while(plain).count().max(1);
-                out.code.copy(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE, 0);
+                out.code.copy(rest.part(..len), at, Obfuscations::NONE, 0);
                 at += len;
             }
         }
@@ -139,8 +141,8 @@ fn boundary(src: &[u8], at: usize) -> bool {
 /// Returns `true` if a plus at `at` joins two strings.
 fn joined(src: &[u8], at: usize) -> bool {
     let quote = |byte: Option<&u8>| matches!(byte, Some(b'\'' | b'"'));
-    let before = src.get(at.saturating_sub(64)..at).unwrap_or_default();
-    let after = src.get(at + 1..src.len().min(at + 65)).unwrap_or_default();
+    let before = src.part(at.saturating_sub(64)..at);
+    let after = src.part(at + 1..src.len().min(at + 65));
     quote(before.iter().rev().find(|byte| !byte.is_ascii_whitespace()))
         && quote(after.iter().find(|byte| !byte.is_ascii_whitespace()))
 }
@@ -173,7 +175,7 @@ pub(in crate::lex::sh) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexe
     for line in src.split_inclusive(|byte| *byte == b'\n') {
         let text = line.trim_ascii_start();
         let text = text.strip_prefix(b"@").unwrap_or(text);
-        let word = text.get(..4.min(text.len())).unwrap_or_default().to_ascii_lowercase();
+        let word = text.part(..4.min(text.len())).to_ascii_lowercase();
         if text.starts_with(b"::") || word.starts_with(b"rem ") || word.trim_ascii() == b"rem" {
             comment(line, at, out);
         } else {
@@ -185,7 +187,7 @@ pub(in crate::lex::sh) fn batch(src: &[u8], _sink: &mut Sink<'_>, out: &mut Lexe
                 let end = from + part.len();
                 let last = part.last().copied().unwrap_or(0);
                 let body = if matches!(last, b'^' | b' ' | b'\t' | b'"') {
-                    part.get(..part.len().saturating_sub(1)).unwrap_or_default()
+                    part.part(..part.len().saturating_sub(1))
                 } else {
                     part
                 };
@@ -237,7 +239,7 @@ fn batch_part(part: &[u8], from: usize, values: &Values<'_>, budget: &mut usize,
         let value = value.and_then(|name| values.get(&name.to_ascii_lowercase()));
         let paid = value.and_then(|value| budget.checked_sub(value.len()));
         let (Some(value), Some(left)) = (value, paid) else {
-            out.code.copy(part.get(at..close).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+            out.code.copy(part.part(at..close), from + at, Obfuscations::NONE, 0);
             at = close;
             if value.is_none() && len == 0 {
                 out.code.copy(b"%", from + close, Obfuscations::NONE, 0);
@@ -247,9 +249,9 @@ fn batch_part(part: &[u8], from: usize, values: &Values<'_>, budget: &mut usize,
         };
         *budget = left;
         let (start, end) = (from + open, from + close + 1);
-        out.code.copy(part.get(at..open).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+        out.code.copy(part.part(at..open), from + at, Obfuscations::NONE, 0);
         out.code.put(value, (start, end), Obfuscations::SHELL, 0);
         at = close + 1;
     }
-    out.code.copy(part.get(at..).unwrap_or_default(), from + at, Obfuscations::NONE, 0);
+    out.code.copy(part.part(at..), from + at, Obfuscations::NONE, 0);
 }

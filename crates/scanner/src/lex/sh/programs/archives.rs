@@ -1,19 +1,8 @@
 //! Archives and compressed files, and the directories into which they are unpacked.
 
 /// File extensions of archives and compressed files, the longer ones first.
-const ARCHIVES: &[&[u8]] = &[
-    b".tar.gz",
-    b".tar.xz",
-    b".tar.bz2",
-    b".tar.zst",
-    b".tgz",
-    b".txz",
-    b".tbz2",
-    b".tbz",
-    b".tar",
-    b".zip",
-    b".7z",
-];
+const ARCHIVES: &[&[u8]] =
+    plugward_types::byte_words![".tar.gz .tar.xz .tar.bz2 .tar.zst .tgz .txz .tbz2 .tbz .tar .zip .7z",];
 const COMPRESSED: &[&[u8]] = &[b".gz", b".xz", b".bz2", b".zst", b".lz4", b".br", b".Z", b".lzma"];
 
 /// Returns the key of a directory whose content was downloaded.
@@ -63,7 +52,7 @@ pub(in crate::lex::sh) fn unpacked<'a>(name: &[u8], args: &[&'a [u8]]) -> Vec<(&
             let directory = directory(name, args);
             files
                 .map(|file| {
-                    let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+                    let base = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
                     let own = stem(base, ARCHIVES).map(|stem| vec![stem.to_vec(), below(stem)]);
                     (
                         file,

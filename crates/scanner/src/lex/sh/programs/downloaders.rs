@@ -1,53 +1,18 @@
 //! Programs that output data from another host, and the files to which they save it.
 
+use plugward_types::Part;
+
 use crate::rules::CommandTable;
 
 /// Programs that always download, besides those that rules name.
-const ALWAYS: &[&[u8]] = &[
-    b"curl-impersonate",
-    b"hurl",
-    b"lftp",
-    b"lftpget",
-    b"mosquitto_sub",
-    b"puf",
-    b"snarf",
-    b"smbclient",
-    b"tnftp",
-    b"wcurl",
-    b"websocat",
-    b"wscat",
+const ALWAYS: &[&[u8]] = plugward_types::byte_words![
+    "curl-impersonate hurl lftp lftpget mosquitto_sub puf snarf smbclient tnftp wcurl websocat wscat",
 ];
 
 /// Programs in the rules that download. The rules also name local programs as sources.
-const NAMED: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "fetch",
-    "nc",
-    "ncat",
-    "netcat",
-    "aria2c",
-    "axel",
-    "http",
-    "https",
-    "xh",
-    "curlie",
-    "lynx",
-    "links",
-    "elinks",
-    "w3m",
-    "lwp-request",
-    "lwp-download",
-    "GET",
-    "tftp",
-    "ftp",
-    "openssl",
-    "ssh",
-    "socat",
-    "gh",
-    "aws",
-    "gsutil",
+const NAMED: &[&str] = plugward_types::words![
+    "curl wget wget2 fetch nc ncat netcat aria2c axel http https xh curlie lynx links elinks w3m lwp-request",
+    "lwp-download GET tftp ftp openssl ssh socat gh aws gsutil",
 ];
 
 /// Returns the taint bits of all sources on other hosts.
@@ -56,18 +21,8 @@ pub(in crate::lex::sh) fn remote(table: &CommandTable) -> u128 {
 }
 
 /// Names by which inline code sends a request; they count if an address is next to them.
-const ASKS: &[&[u8]] = &[
-    b"get",
-    b"open",
-    b"fetch",
-    b"read",
-    b"download",
-    b"request",
-    b"urllib",
-    b"lwp",
-    b"curl",
-    b"http.client",
-];
+const ASKS: &[&[u8]] =
+    plugward_types::byte_words!["get open fetch read download request urllib lwp curl http.client",];
 
 /// Returns whether a program prints data from another host, from its arguments; `None` leaves it to the
 /// rules.
@@ -142,20 +97,7 @@ pub(in crate::lex::sh) fn is_connection(target: &[u8]) -> bool {
 
 /// Returns `true` if a program copies files from another host.
 pub(in crate::lex::sh) fn copies(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"ADD"
-            | b"add"
-            | b"scp"
-            | b"rsync"
-            | b"git"
-            | b"gh"
-            | b"hg"
-            | b"svn"
-            | b"aws"
-            | b"gsutil"
-            | b"gcloud"
-    )
+    plugward_types::byte_words!["ADD add scp rsync git gh hg svn aws gsutil gcloud"].contains(&name)
 }
 
 /// Returns `true` if `git` checks out a full digest or verifies a signature.
@@ -167,31 +109,10 @@ pub(in crate::lex::sh) fn pins(args: &[&[u8]]) -> bool {
 }
 
 /// Options of clone commands that take the next word.
-const CLONE_VALUED: &[&[u8]] = &[
-    b"-b",
-    b"-o",
-    b"-u",
-    b"-c",
-    b"-j",
-    b"-r",
-    b"--branch",
-    b"--origin",
-    b"--depth",
-    b"--upload-pack",
-    b"--reference",
-    b"--config",
-    b"--template",
-    b"--separate-git-dir",
-    b"--jobs",
-    b"--filter",
-    b"--shallow-since",
-    b"--shallow-exclude",
-    b"--server-option",
-    b"--rev",
-    b"--updaterev",
-    b"--revision",
-    b"--username",
-    b"--password",
+const CLONE_VALUED: &[&[u8]] = plugward_types::byte_words![
+    "-b -o -u -c -j -r --branch --origin --depth --upload-pack --reference --config --template",
+    "--separate-git-dir --jobs --filter --shallow-since --shallow-exclude --server-option --rev --updaterev",
+    "--revision --username --password",
 ];
 
 /// Returns the directory into which `git clone`, `gh repo clone`, `hg clone` or `svn checkout` puts a
@@ -222,7 +143,7 @@ fn cloned(name: &[u8], args: &[&[u8]]) -> Option<Vec<u8>> {
         || memchr::memchr(b':', address)
             .is_some_and(|at| at > 1 && address.get(..at).is_some_and(|host| !host.contains(&b'/')));
     let own = remote_name(address.strip_suffix(b"/").unwrap_or(address));
-    let own = own.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+    let own = own.rsplit(|byte| *byte == b':').next().unwrap_or(own);
     let own = own.strip_suffix(b".git").unwrap_or(own);
     let directory = operands.get(1).copied().unwrap_or(own);
     if !far || directory.is_empty() {
@@ -260,8 +181,8 @@ fn bucket(args: &[&[u8]]) -> Vec<Vec<u8>> {
 
 /// Returns the last part of an address, the default name of a download.
 fn remote_name(address: &[u8]) -> &[u8] {
-    let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+    let path = address.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or(address);
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 fn join(directory: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
@@ -336,8 +257,7 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
     let curl = matches!(name, b"curl" | b"curlie");
     if let Some(long) = arg.strip_prefix(b"--") {
         let at = memchr::memchr(b'=', long);
-        let (long, value) =
-            at.map_or((long, None), |at| (long.get(..at).unwrap_or_default(), long.get(at + 1..)));
+        let (long, value) = at.map_or((long, None), |at| (long.part(..at), long.get(at + 1..)));
         return match long {
             b"output" | b"output-document" | b"out" => OutputOption::File(value),
             b"output-dir" | b"directory-prefix" | b"dir" => OutputOption::Directory(value),
@@ -357,7 +277,7 @@ fn option<'a>(name: &[u8], arg: &'a [u8]) -> OutputOption<'a> {
     };
     let plain = |head: &[u8]| head.iter().all(u8::is_ascii_alphabetic);
     let at = letters.iter().position(|letter| *letter == file || *letter == directory);
-    let Some(at) = at.filter(|at| plain(letters.get(..*at).unwrap_or_default())) else {
+    let Some(at) = at.filter(|at| plain(letters.part(..*at))) else {
         let remote = curl && !letters.starts_with(b"X") && letters.contains(&b'O') && plain(letters);
         return if remote { OutputOption::Remote } else { OutputOption::Other };
     };
@@ -372,7 +292,7 @@ fn copied(args: &[&[u8]]) -> Vec<Vec<u8>> {
     let Some((to, from)) = operands.split_last() else { return Vec::new() };
     let far = |at: &&&[u8]| memchr::memchr(b':', at).is_some_and(|colon| colon > 0 && !at.contains(&b'\\'));
     let Some(from) = from.iter().rfind(far).filter(|_| !far(&to)) else { return Vec::new() };
-    let name = remote_name(from.rsplit(|byte| *byte == b':').next().unwrap_or_default());
+    let name = remote_name(from.rsplit(|byte| *byte == b':').next().unwrap_or(from));
     let directory = to.ends_with(b"/") || matches!(*to, b"." | b"..");
     vec![if directory { join(Some(to), name) } else { to.to_vec() }]
 }

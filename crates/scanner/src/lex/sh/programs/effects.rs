@@ -1,6 +1,7 @@
 //! Programs with a meaning of their own: those that run text, set variables or print their arguments.
 
 use plugward_commands::CodeLanguage;
+use plugward_types::Part;
 
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::filters;
@@ -15,59 +16,17 @@ use crate::scan::sink::{EmbeddedText, Named};
 use crate::text::view::{Obfuscations, View};
 
 /// Programs whose output is meant for the shell, as in `eval "$(ssh-agent)"`.
-const SETUP: &[&[u8]] = &[
-    b"ssh-agent",
-    b"direnv",
-    b"brew",
-    b"starship",
-    b"zoxide",
-    b"fnm",
-    b"pyenv",
-    b"rbenv",
-    b"nodenv",
-    b"goenv",
-    b"jenv",
-    b"plenv",
-    b"opam",
-    b"conda",
-    b"mamba",
-    b"micromamba",
-    b"mise",
-    b"rtx",
-    b"asdf",
-    b"dircolors",
-    b"gdircolors",
-    b"lesspipe",
-    b"lesspipe.sh",
-    b"keychain",
-    b"luarocks",
-    b"register-python-argcomplete",
-    b"thefuck",
-    b"atuin",
-    b"mcfly",
-    b"fzf",
-    b"op",
-    b"docker-machine",
-    b"minikube",
-    b"resize",
-    b"tset",
-    b"hub",
-    b"navi",
-    b"dbus-launch",
-    b"gpg-agent",
-    b"rustup",
-    b"pipx",
-    b"sheldon",
-    b"vfox",
-    b"proto",
-    b"volta",
-    b"locale",
+const SETUP: &[&[u8]] = plugward_types::byte_words![
+    "ssh-agent direnv brew starship zoxide fnm pyenv rbenv nodenv goenv jenv plenv opam conda mamba",
+    "micromamba mise rtx asdf dircolors gdircolors lesspipe lesspipe.sh keychain luarocks",
+    "register-python-argcomplete thefuck atuin mcfly fzf op docker-machine minikube resize tset hub navi",
+    "dbus-launch gpg-agent rustup pipx sheldon vfox proto volta locale",
 ];
 
 impl Parser<'_, '_, '_> {
     /// Returns the words after the program.
     pub(in crate::lex::sh) fn args(&self, own: CommandWords) -> &[Word] {
-        self.words.get(own.first + 1..own.end).unwrap_or_default()
+        self.words.part(own.first..own.end).rest(1)
     }
 
     pub(in crate::lex::sh) fn arg_texts(&self, own: CommandWords) -> Vec<Vec<u8>> {
@@ -100,7 +59,7 @@ impl Parser<'_, '_, '_> {
         for word in given {
             view.put(b" ", (place, place), Obfuscations::NONE, 0);
             if word.open {
-                let raw = self.src.get(word.span.0..word.span.1).unwrap_or_default();
+                let raw = self.src.part(word.span.0..word.span.1);
                 if word.span == own.span || raw.is_empty() {
                     break;
                 }
@@ -120,8 +79,7 @@ impl Parser<'_, '_, '_> {
     fn open_descriptor(&mut self, own: CommandWords) {
         let opened: Vec<(u8, u128, Option<Vec<u8>>)> = self
             .redirects
-            .get(own.redirects..)
-            .unwrap_or_default()
+            .part(own.redirects..)
             .iter()
             .filter(|redirect| redirect.sources != 0 || redirect.input.is_some())
             .map(|redirect| {
@@ -132,7 +90,7 @@ impl Parser<'_, '_, '_> {
         let first = |redirect: &&crate::lex::sh::syntax::simple::Redirect| {
             redirect.number == b'0' && redirect.text.starts_with(b"<") && !redirect.text.starts_with(b"<&")
         };
-        if let Some(read) = self.redirects.get(own.redirects..).unwrap_or_default().iter().rfind(first) {
+        if let Some(read) = self.redirects.part(own.redirects..).iter().rfind(first) {
             self.stdin = read.sources;
         }
         for (number, sources, text) in opened {
@@ -239,7 +197,7 @@ impl Parser<'_, '_, '_> {
     /// Returns input that is text of the script: a here-document, a here-string, or the output of the
     /// previous stage.
     pub(in crate::lex::sh) fn given(&mut self, own: CommandWords) -> Option<FlatText> {
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirects = self.redirects.part(own.redirects..);
         // A file under another descriptor is not the input.
         let first = |redirect: &&crate::lex::sh::syntax::simple::Redirect| redirect.number == b'0';
         let input = redirects.iter().rev().filter(first).find_map(|redirect| redirect.input.clone());
@@ -252,14 +210,14 @@ impl Parser<'_, '_, '_> {
         let own_name = words.first().is_some_and(|word| self.text(*word) == b"-v");
         if name == b"printf" && own_name {
             let target = words.get(1).map(|word| self.text(*word).to_vec()).unwrap_or_default();
-            let rest = words.get(2..).unwrap_or_default();
+            let rest = words.part(2..);
             let printed = self.printed_by(name, rest);
             self.set_text(&target, printed.as_ref().map(|printed| printed.bytes.as_slice()), 0);
             let shown = printed.map_or_else(|| b"$".to_vec(), |printed| printed.bytes);
             self.report_set(&target, &shown, own);
             return Stage::default();
         }
-        let stdout = self.redirects.get(own.redirects..).unwrap_or_default();
+        let stdout = self.redirects.part(own.redirects..);
         let away =
             stdout.iter().any(|redirect| redirect.text.starts_with(b">")) && self.target(own).is_none();
         let printed = if own.wanted && !away { self.printed_by(name, &words) } else { None };
@@ -354,7 +312,7 @@ impl Parser<'_, '_, '_> {
     /// the rest is recorded.
     fn names_file(&mut self, lens: Lens, file: &[u8]) {
         let below = file.starts_with(b"$").then(|| memchr::memchr(b'/', file)).flatten();
-        let file = file.get(below.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let file = file.part(below.map_or(0, |at| at + 1)..);
         if !file.is_empty() && !file.contains(&b'$') {
             let path = String::from_utf8_lossy(file).into_owned();
             self.sink.named_as.push(Named { lens, path });
@@ -376,13 +334,11 @@ impl Parser<'_, '_, '_> {
     /// Returns `true` if all code comes from a known program that sets up the shell.
     fn sets_up(&self, own: CommandWords) -> bool {
         let Some(word) = self.args(own).first() else { return false };
-        let text = self.src.get(word.span.0..word.span.1).unwrap_or_default();
+        let text = self.src.part(word.span.0..word.span.1);
         let inner = text.iter().position(|byte| !matches!(byte, b'"' | b'$' | b'(' | b'`' | b'<' | b' '));
-        let inner = inner.and_then(|at| text.get(at..)).unwrap_or_default();
+        let inner = inner.map_or(&b""[..], |at| text.part(at..));
         let end = inner.iter().position(|byte| matches!(byte, b' ' | b')' | b'`' | b'\n'));
-        let program = crate::lex::sh::syntax::simple::base_name(
-            inner.get(..end.unwrap_or(inner.len())).unwrap_or_default(),
-        );
+        let program = crate::lex::sh::syntax::simple::base_name(inner.part(..end.unwrap_or(inner.len())));
         let joined = inner.iter().any(|byte| matches!(byte, b'|' | b';' | b'&' | b'$'));
         let completes = memchr::memmem::find(inner, b"completion").is_some();
         self.args(own).len() == 1
@@ -415,8 +371,8 @@ impl Parser<'_, '_, '_> {
         for word in args {
             let text = self.text(word).to_vec();
             let Some(at) = memchr::memchr(b'=', &text) else { continue };
-            let name = text.get(..at).unwrap_or_default().to_vec();
-            let value = text.get(at + 1..).unwrap_or_default();
+            let name = text.part(..at).to_vec();
+            let value = text.part(at + 1..);
             self.embed(Lens::Sh, word.start + at + 1, word.end);
             let simple = !value.iter().any(|byte| matches!(byte, b'|' | b';' | b'&' | b'<' | b'>' | b'('));
             let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -433,7 +389,7 @@ impl Parser<'_, '_, '_> {
                     sources,
                     words: if simple { words } else { Vec::new() },
                     alias: true,
-                    body: (0, 0),
+                    body: None,
                 },
             );
         }
@@ -443,7 +399,7 @@ impl Parser<'_, '_, '_> {
     pub(in crate::lex::sh) fn run_text(&mut self, word: Word, offset: usize, own: CommandWords) {
         let start = (word.start + offset).min(word.end);
         self.embed(Lens::Sh, start, word.end);
-        let text = self.flat.bytes.get(start..word.end).unwrap_or_default().to_vec();
+        let text = self.flat.bytes.part(start..word.end).to_vec();
         self.fed_text(&text, own);
     }
 
@@ -492,10 +448,10 @@ impl Parser<'_, '_, '_> {
         while let Some(text) = texts.get(at).filter(|text| text.starts_with(b"-")) {
             at += if valued(text) { 2 } else { 1 };
         }
-        let rest = args.get(at + 1..).unwrap_or_default();
+        let rest = args.part(at + 1..);
         if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
             self.embed(Lens::Sh, first.start, last.end);
-            let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
+            let text = self.flat.bytes.part(first.start..last.end).to_vec();
             self.fed_text(&text, own);
         } else if args.len() > at && !texts.iter().any(|text| matches!(text.as_slice(), b"-N" | b"-W")) {
             // Without a command, the remote shell reads its input.
@@ -511,7 +467,7 @@ impl Parser<'_, '_, '_> {
                 b'|' | b';' | b'&' | b'<' | b'>' | b'(' | b')' | b'$' | b'`' | b'\'' | b'"' | b'\\' | b'\n'
             )
         };
-        let redirected = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirected = self.redirects.part(own.redirects..);
         let fed = self.pipe.from != 0
             || self.stdin != 0
             || redirected.iter().any(|redirect| redirect.sources != 0)
@@ -555,7 +511,7 @@ impl Parser<'_, '_, '_> {
             }
             at += 1;
         }
-        let rest = texts.get(at..).unwrap_or_default();
+        let rest = texts.part(at..);
         self.fed_text(&rest.join(&b' '), own);
         false
     }
@@ -570,7 +526,7 @@ impl Parser<'_, '_, '_> {
                 let start = open + 1;
                 let quote = text.get(open).copied().unwrap_or(b'"');
                 let Some(len) = text.get(start..).and_then(|rest| memchr::memchr(quote, rest)) else { break };
-                let head = text.get(open.saturating_sub(32)..open).unwrap_or_default().trim_ascii_end();
+                let head = text.part(open.saturating_sub(32)..open).trim_ascii_end();
                 let head = head.strip_suffix(b"(").unwrap_or(head).trim_ascii_end();
                 let runs: [&[u8]; 8] = [
                     b"system",
@@ -599,10 +555,10 @@ impl Parser<'_, '_, '_> {
             let valued = matches!(text.as_slice(), b"-n" | b"--interval" | b"-q" | b"--equexit");
             at += if valued { 2 } else { 1 };
         }
-        let rest = self.args(own).get(at..).unwrap_or_default();
+        let rest = self.args(own).part(at..);
         if let (Some(first), Some(last)) = (rest.first().copied(), rest.last().copied()) {
             self.embed(Lens::Sh, first.start, last.end);
-            let text = self.flat.bytes.get(first.start..last.end).unwrap_or_default().to_vec();
+            let text = self.flat.bytes.part(first.start..last.end).to_vec();
             self.fed_text(&text, own);
         }
     }
@@ -664,7 +620,7 @@ impl Parser<'_, '_, '_> {
             && table.program(name) == 0
             && !known(name)
         {
-            let func = FunctionEffect { sources, words: vec![program.to_vec()], alias: true, body: (0, 0) };
+            let func = FunctionEffect { sources, words: vec![program.to_vec()], alias: true, body: None };
             self.define(name.to_vec(), func);
         }
     }
@@ -735,7 +691,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn read(&mut self, program: &[u8], own: CommandWords) {
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirects = self.redirects.part(own.redirects..);
         let sources = redirects.iter().fold(self.pipe.from, |sum, redirect| sum | redirect.sources);
         let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
         let sources = if reads { sources } else { sources | self.stdin };
@@ -770,8 +726,8 @@ impl Parser<'_, '_, '_> {
             let text = rest.map(|text| text.get(text.iter().take_while(|byte| gap(byte)).count()..));
             let text = text.map(Option::unwrap_or_default);
             let len = text.and_then(|text| text.iter().position(gap).filter(|_| number < count));
-            let word = text.map(|text| text.get(..len.unwrap_or(text.len())).unwrap_or_default());
-            rest = text.map(|text| text.get(len.unwrap_or(text.len())..).unwrap_or_default());
+            let word = text.map(|text| text.part(..len.unwrap_or(text.len())));
+            rest = text.map(|text| text.part(len.unwrap_or(text.len())..));
             self.set_text(name, word, sources);
         }
     }
@@ -788,7 +744,7 @@ impl Parser<'_, '_, '_> {
         let Some(from) = args.iter().position(|word| matches!(self.text(*word), b"--" | b"--0")) else {
             return;
         };
-        let mut rest = args.get(from + 1..).unwrap_or_default().to_vec();
+        let mut rest = args.part(from + 1..).to_vec();
         if args.get(from).is_some_and(|word| self.text(*word) == b"--0") && !rest.is_empty() {
             // `set --0` is written by `embed_with`; its first word is `$0`.
             let name = rest.remove(0);
@@ -815,7 +771,7 @@ impl Parser<'_, '_, '_> {
         self.report_assignment(word, span);
         let text = self.text(word);
         let Some(at) = memchr::memchr(b'=', text) else { return };
-        let (name, value) = (text.get(..at).unwrap_or_default(), text.get(at + 1..));
+        let (name, value) = (text.part(..at), text.get(at + 1..));
         let value = value.unwrap_or_default().to_vec();
         let added = name.strip_suffix(b"+").map(<[u8]>::to_vec);
         let name = added.clone().unwrap_or_else(|| name.to_vec());
@@ -851,7 +807,7 @@ impl Parser<'_, '_, '_> {
         let command = crate::scan::sink::Command {
             program,
             how: Obfuscations::NONE,
-            args: flat.bytes.get(word.start..word.end).unwrap_or_default(),
+            args: flat.bytes.part(word.start..word.end),
             undone: &|from, to| flat.how(word.start + from, word.start + to),
             sources: word.sources,
             fed: Obfuscations::NONE,

@@ -2,6 +2,8 @@
 //!
 //! This is constant folding for shells: `echo Y3VybA== | base64 -d | sh` runs `curl`.
 
+use plugward_types::{Part, base64, hex};
+
 use crate::lex::sh::state::flat::FlatText;
 use crate::text::view::Obfuscations;
 
@@ -115,7 +117,7 @@ fn unescape(text: &FlatText, out: &mut FlatText) {
 
 /// Appends the character of the escape at `at`, and returns the end of the escape.
 fn one_escape(text: &FlatText, at: usize, out: &mut FlatText) -> usize {
-    let rest = text.bytes.get(at + 1..).unwrap_or_default();
+    let rest = text.bytes.part(at + 1..);
     let Some((value, len)) = escape(rest) else {
         out.add(text, at, at + 1);
         return at + 1;
@@ -139,7 +141,7 @@ pub(in crate::lex::sh) fn escape(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
         Some((u32::from_str_radix(text, radix).ok()?, len))
     };
     let byte = |value: u32| vec![u8::try_from(value & 0xFF).unwrap_or(0)];
-    let tail = rest.get(1..).unwrap_or_default();
+    let tail = rest.part(1..);
     Some(match rest.first()? {
         b'n' => (b"\n".to_vec(), 1),
         b't' => (b"\t".to_vec(), 1),
@@ -195,14 +197,17 @@ pub(in crate::lex::sh) fn filter(name: &[u8], args: &[Vec<u8>], input: &FlatText
             made(lines.join(&b'\n'), Obfuscations::SHELL)
         }
         b"tr" => made(translate(args, &input.bytes)?, Obfuscations::SHELL),
-        b"base64" | b"base32" if has(decodes) => {
-            made(base64(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
+        b"base64" if has(decodes) => {
+            made(base64::decode(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
+        }
+        b"base32" if has(decodes) => {
+            made(base64::decode32(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
         }
         b"openssl" if has(decodes) && has(&[b"base64", b"enc", b"-base64", b"-a"]) => {
-            made(base64(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
+            made(base64::decode(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
         }
         b"xxd" if args.iter().any(|arg| arg.starts_with(b"-") && arg.contains(&b'r')) => {
-            made(hex(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
+            made(hex::decode(&input.bytes)?, Obfuscations::SHELL.and(Obfuscations::DECODE))
         }
         _ => None,
     }
@@ -245,7 +250,7 @@ fn set(text: &[u8]) -> Option<Vec<u8>> {
                 at += class.len();
             }
         }
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = text.part(at..);
         match rest {
             [] => break,
             [from, b'-', to, ..] if from <= to => {
@@ -267,42 +272,4 @@ fn set(text: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(out)
-}
-
-/// Decodes base64, ignoring whitespace. Returns `None` for other text.
-pub(in crate::lex::sh) fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let (mut bits, mut count) = (0_u32, 0_u32);
-    let mut out = Vec::with_capacity(text.len());
-    for byte in text {
-        let value = match byte {
-            b'A'..=b'Z' => byte.wrapping_sub(b'A'),
-            b'a'..=b'z' => byte.wrapping_sub(b'a').wrapping_add(26),
-            b'0'..=b'9' => byte.wrapping_sub(b'0').wrapping_add(52),
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'=' => continue,
-            byte if byte.is_ascii_whitespace() => continue,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count = count.saturating_add(6);
-        if count >= 8 {
-            count = count.saturating_sub(8);
-            out.push(u8::try_from((bits >> count) & 0xFF).unwrap_or(0));
-        }
-    }
-    Some(out)
-}
-
-fn hex(text: &[u8]) -> Option<Vec<u8>> {
-    let digits: Vec<u32> = text
-        .iter()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .map(|byte| char::from(*byte).to_digit(16))
-        .collect::<Option<_>>()?;
-    let pair = |pair: &[u32]| match pair {
-        [high, low] => u8::try_from((high << 4) | low).ok(),
-        _ => None,
-    };
-    digits.chunks(2).map(pair).collect()
 }

@@ -1,5 +1,7 @@
 //! Decoded text with a map to the source: words of commands, values, output of commands.
 
+use plugward_types::Part;
+
 use crate::lex::offset;
 use crate::text::view::{Obfuscations, View};
 
@@ -84,12 +86,12 @@ impl FlatText {
         end: usize,
     ) -> impl Iterator<Item = (&[u8], (usize, usize), Obfuscations, bool)> {
         let first = self.first(start);
-        let segs = self.segs.get(first..).unwrap_or_default();
+        let segs = self.segs.part(first..);
         segs.iter().enumerate().take_while(move |(_, seg)| (seg.at as usize) < end).map(
             move |(index, seg)| {
                 let next = segs.get(index + 1).map_or(self.len(), |next| next.at as usize);
                 let (from, to) = ((seg.at as usize).max(start), next.min(end));
-                let bytes = self.bytes.get(from..to).unwrap_or_default();
+                let bytes = self.bytes.part(from..to);
                 let range = if seg.linear {
                     let shift = from.saturating_sub(seg.at as usize);
                     let begin = seg.from as usize + shift;

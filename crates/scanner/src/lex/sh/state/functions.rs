@@ -1,5 +1,7 @@
 //! Functions and aliases, without the functions that they call in turn.
 
+use plugward_types::Part;
+
 use crate::lex::sh::Parser;
 
 /// The effect of a function or alias.
@@ -11,14 +13,23 @@ pub(in crate::lex::sh) struct FunctionEffect {
     pub(in crate::lex::sh) words: Vec<Vec<u8>>,
     /// Set for an alias, whose arguments follow its words.
     pub(in crate::lex::sh) alias: bool,
-    /// The range of the body, if it has more than one command.
-    pub(in crate::lex::sh) body: (usize, usize),
+    /// The body, if it has more than one command.
+    pub(in crate::lex::sh) body: Option<BodyRange>,
+}
+
+/// The range of a function's body in the text that defines it. Code that runs in another text can call the function.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::lex::sh) struct BodyRange {
+    pub(in crate::lex::sh) start: usize,
+    pub(in crate::lex::sh) end: usize,
+    /// The number of the text.
+    pub(in crate::lex::sh) text_of: u32,
 }
 
 /// Returns `true` if a body uses its arguments.
 pub(in crate::lex::sh) fn takes_arguments(body: &[u8]) -> bool {
     memchr::memchr_iter(b'$', body).any(|at| {
-        let next = body.get(at + 1..).unwrap_or_default();
+        let next = body.part(at + 1..);
         matches!(next.strip_prefix(b"{").unwrap_or(next), [b'1'..=b'9' | b'@' | b'*', ..])
     })
 }
@@ -32,13 +43,12 @@ impl Parser<'_, '_, '_> {
         if func.words.iter().map(Vec::len).sum::<usize>() > MAX {
             func.words.clear();
         }
-        let (start, end) = func.body;
-        let body = self.src.get(start..end).unwrap_or_default();
-        if body.len() > MAX || !takes_arguments(body) {
-            func.body = (0, 0);
-        }
+        func.body = func.body.filter(|range| {
+            let body = self.src.part(range.start..range.end);
+            body.len() <= MAX && takes_arguments(body)
+        });
         let listed = func.sources != 0
-            || func.body != (0, 0)
+            || func.body.is_some()
             || func.words.first().is_some_and(|program| {
                 if matches!(program.as_slice(), b"$@" | b"$*" | b"${@}" | b"${*}" | [b'$', b'1'..=b'9']) {
                     return true;

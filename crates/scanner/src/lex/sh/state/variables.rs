@@ -1,5 +1,7 @@
 //! Values of variables, and the expansions that transform them.
 
+use plugward_types::Part;
+
 use crate::lex::sh::{Parser, TextOrigin, Variable};
 use crate::text::view::Obfuscations;
 
@@ -131,7 +133,7 @@ pub(in crate::lex::sh) fn replaced(value: &[u8], spec: &[u8]) -> Option<Vec<u8>>
     let spec = if anchor.is_some() { spec.get(1..)? } else { spec };
     let cut = memchr::memchr(b'/', spec);
     let pattern = spec.get(..cut.unwrap_or(spec.len()))?;
-    let with = cut.and_then(|cut| spec.get(cut + 1..)).unwrap_or_default();
+    let with = cut.map_or(&b""[..], |cut| spec.part(cut + 1..));
     if pattern.is_empty() {
         return Some(value.to_vec());
     }
@@ -167,7 +169,7 @@ pub(in crate::lex::sh) fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0_usize, 0_usize);
     let mut star: Option<(usize, usize)> = None;
     loop {
-        let rest = pattern.get(at..).unwrap_or_default();
+        let rest = pattern.part(at..);
         let here = text.get(from);
         match (rest.first(), here) {
             (Some(b'*'), _) => {

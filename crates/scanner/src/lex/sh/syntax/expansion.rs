@@ -1,5 +1,7 @@
 //! Expansions: variables, substitutions, brace lists.
 
+use plugward_types::Part;
+
 use crate::lex::sh::state::flat::FlatText;
 use crate::lex::sh::state::variables;
 use crate::lex::sh::syntax::list::{Capture, ListEnd};
@@ -36,15 +38,15 @@ impl Parser<'_, '_, '_> {
             b'\'' if place == WordContext::Bare || place == WordContext::Braces => self.ansi(piece.start),
             b'"' if place == WordContext::Bare => self.skip(1),
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
-                let name = self.src.get(start + 1..self.end).unwrap_or_default();
+                let name = self.src.part(start + 1..self.end);
                 let len = name.iter().take_while(|byte| is_name_byte(**byte)).count();
                 self.skip(len + 1);
-                let name = name.get(..len).unwrap_or_default();
+                let name = name.part(..len);
                 self.variable(name, start, piece, place);
             }
             b'@' | b'*' | b'0'..=b'9' | b'#' | b'?' | b'!' | b'$' | b'-' => {
                 self.skip(2);
-                let name = self.src.get(start + 1..self.pos).unwrap_or_default();
+                let name = self.src.part(start + 1..self.pos);
                 self.variable(name, start, piece, place);
             }
             _ => {
@@ -121,7 +123,7 @@ impl Parser<'_, '_, '_> {
             self.joint = Joint::Seam;
             return;
         }
-        let text = self.src.get(start..self.pos).unwrap_or_default().to_vec();
+        let text = self.src.part(start..self.pos).to_vec();
         let own = [b"$", name].concat();
         // Rules see an unknown variable as it was written, unless the text is long.
         let shown: &[u8] = if text.len() > 64 || text.starts_with(b"${") { &own } else { &text };
@@ -235,7 +237,7 @@ impl Parser<'_, '_, '_> {
                 // The shell drops line breaks at the end of a substitution.
                 printed.bytes.iter().rposition(|byte| *byte != b'\n').map_or(0, |at| at + 1);
             let how = printed.how(0, end).and(Obfuscations::SHELL);
-            let text = printed.bytes.get(..end).unwrap_or_default();
+            let text = printed.bytes.part(..end);
             self.put_text(text, (start, self.pos), how, piece, place);
             return;
         }
@@ -269,7 +271,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns `true` if `((` is closed by `))`: then it is arithmetic, otherwise two nested subshells.
     pub(in crate::lex::sh) fn is_arithmetic(&self, from: usize) -> bool {
-        let text = self.src.get(from..self.end.min(from + ARITHMETIC)).unwrap_or_default();
+        let text = self.src.part(from..self.end.min(from + ARITHMETIC));
         let mut open = 0_usize;
         for (byte, at) in text.iter().zip(0_usize..) {
             match byte {
@@ -328,7 +330,7 @@ impl Parser<'_, '_, '_> {
             // An unclosed backtick is skipped, so that the rest is still read as commands.
             return;
         };
-        let text = self.src.get(self.pos..close).unwrap_or_default();
+        let text = self.src.part(self.pos..close);
         if memchr::memmem::find(text, b"\\`").is_some() || memchr::memmem::find(text, b"\\\\").is_some() {
             self.unescaped(self.pos, close);
         }
@@ -352,7 +354,7 @@ impl Parser<'_, '_, '_> {
             return None;
         }
         while at < self.end {
-            let rest = self.src.get(at..self.end).unwrap_or_default();
+            let rest = self.src.part(at..self.end);
             let len = memchr::memchr2(b'`', b'\\', rest)?;
             at += len;
             if self.at(at) == b'`' {
@@ -369,14 +371,14 @@ impl Parser<'_, '_, '_> {
         let mut flat = FlatText::default();
         let mut at = start;
         while at < end {
-            let rest = self.src.get(at..end).unwrap_or_default();
+            let rest = self.src.part(at..end);
             let len = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-            flat.plain(rest.get(..len).unwrap_or_default(), at, Obfuscations::NONE);
+            flat.plain(rest.part(..len), at, Obfuscations::NONE);
             at += len;
             if matches!(rest.get(len + 1), Some(b'`' | b'\\' | b'$')) {
                 at += 1;
             }
-            let next = self.src.get(at..(at + 1).min(end)).unwrap_or_default();
+            let next = self.src.part(at..(at + 1).min(end));
             flat.plain(next, at, Obfuscations::NONE);
             at += 1;
         }
@@ -401,7 +403,7 @@ impl Parser<'_, '_, '_> {
             Some(b'@' | b'*' | b'#' | b'?' | b'!' | b'$' | b'-') => 1,
             _ => rest.iter().take_while(|byte| is_name_byte(**byte)).count(),
         };
-        let mut name = rest.get(..len).unwrap_or_default().to_vec();
+        let mut name = rest.part(..len).to_vec();
         self.skip(len);
         let index = self.index();
         if !self.down() {
@@ -511,7 +513,7 @@ impl Parser<'_, '_, '_> {
             let rest = self.rest();
             let odd = |byte: &u8| matches!(byte, b'}' | b'$' | b'`' | b'\\' | b'\'' | b'"');
             let len = rest.iter().position(odd).unwrap_or(rest.len());
-            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
+            self.flat.plain(rest.part(..len), self.pos, Obfuscations::NONE);
             self.skip(len);
             match self.peek() {
                 b'}' => {
@@ -522,7 +524,7 @@ impl Parser<'_, '_, '_> {
                 b'`' => self.backticks(&mut piece, WordContext::Braces),
                 b'\\' => {
                     self.skip(1);
-                    let next = self.src.get(self.pos..(self.pos + 1).min(self.end)).unwrap_or_default();
+                    let next = self.src.part(self.pos..(self.pos + 1).min(self.end));
                     self.flat.plain(next, self.pos, Obfuscations::NONE);
                     self.skip(1);
                 }
@@ -532,14 +534,14 @@ impl Parser<'_, '_, '_> {
             }
         }
         outer.sources |= piece.sources;
-        let text = self.flat.bytes.get(piece.start..).unwrap_or_default().to_vec();
+        let text = self.flat.bytes.part(piece.start..).to_vec();
         (!piece.open).then_some(text)
     }
 
     /// Expands the brace list of a word, as in `{curl,-o,x}`.
     pub(in crate::lex::sh) fn braces(&mut self, word: usize, marks: usize, from: usize) {
         let Some(piece) = self.words.get(word).copied() else { return };
-        let marks: Vec<usize> = self.marks.get(marks..).unwrap_or_default().to_vec();
+        let marks: Vec<usize> = self.marks.part(marks..).to_vec();
         let list = Braces { bytes: &self.flat.bytes, marks: &marks };
         // Eight levels are more than people write, and bound the recursion.
         let Some(words) = list.words(piece.start, piece.end, 8) else { return };
@@ -571,6 +573,13 @@ fn first_letter(mut value: Vec<u8>, change: fn(&u8) -> u8) -> Vec<u8> {
     value
 }
 
+/// The positions of the marks of one brace list.
+struct BraceList {
+    open: usize,
+    commas: Vec<usize>,
+    close: usize,
+}
+
 /// A word with the positions of its unquoted braces and commas.
 struct Braces<'a> {
     bytes: &'a [u8],
@@ -579,15 +588,15 @@ struct Braces<'a> {
 
 impl Braces<'_> {
     fn slice(&self, start: usize, end: usize) -> &[u8] {
-        self.bytes.get(start..end).unwrap_or_default()
+        self.bytes.part(start..end)
     }
 
     fn has_range(&self, start: usize, end: usize) -> bool {
         memchr::memmem::find(self.slice(start, end), b"..").is_some()
     }
 
-    /// Finds the first brace list: its opening brace, its commas and its closing brace.
-    fn list(&self, start: usize, end: usize) -> Option<(usize, Vec<usize>, usize)> {
+    /// Finds the first brace list.
+    fn list(&self, start: usize, end: usize) -> Option<BraceList> {
         let inside = |mark: &&usize| **mark >= start && **mark < end;
         let marks: Vec<usize> = self.marks.iter().filter(inside).copied().collect();
         for (index, open) in marks.iter().enumerate() {
@@ -596,14 +605,14 @@ impl Braces<'_> {
             }
             let mut depth = 0_usize;
             let mut commas = Vec::new();
-            for mark in marks.get(index + 1..).unwrap_or_default() {
+            for mark in marks.part(index + 1..) {
                 match self.bytes.get(*mark) {
                     Some(b'{') => depth += 1,
                     Some(b',') if depth == 0 => commas.push(*mark),
                     Some(b'}') if depth == 0 => {
                         let body = self.slice(open + 1, *mark);
                         if !commas.is_empty() || range(body).is_some() {
-                            return Some((*open, commas, *mark));
+                            return Some(BraceList { open: *open, commas, close: *mark });
                         }
                         break;
                     }
@@ -617,7 +626,9 @@ impl Braces<'_> {
 
     fn words(&self, start: usize, end: usize, depth: usize) -> Option<Vec<Vec<u8>>> {
         let found = if depth == 0 { None } else { self.list(start, end) };
-        let Some((open, commas, close)) = found else { return Some(vec![self.slice(start, end).to_vec()]) };
+        let Some(BraceList { open, commas, close }) = found else {
+            return Some(vec![self.slice(start, end).to_vec()]);
+        };
         let depth = depth.saturating_sub(1);
         let mut middles = Vec::new();
         if commas.is_empty() {

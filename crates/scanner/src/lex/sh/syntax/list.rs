@@ -2,8 +2,10 @@
 //!
 //! A stack of frames replaces recursion, so that nested `if` and `{` cannot exhaust the call stack.
 
+use plugward_types::Part;
+
 use crate::lex::sh::state::flat::FlatText;
-use crate::lex::sh::state::functions::FunctionEffect;
+use crate::lex::sh::state::functions::{BodyRange, FunctionEffect};
 use crate::lex::sh::syntax::simple::{CommandWords, Stage};
 use crate::lex::sh::{Parser, PipeInput};
 use crate::scan::entry::Lens;
@@ -152,7 +154,7 @@ impl Parser<'_, '_, '_> {
 
     /// Copies an operator to the code view.
     fn operator(&mut self, len: usize) {
-        let text = self.rest().get(..len).unwrap_or_default();
+        let text = self.rest().part(..len);
         self.out.code.copy(text, self.pos, Obfuscations::NONE, 0);
         self.skip(len);
     }
@@ -332,7 +334,8 @@ impl Parser<'_, '_, '_> {
                 // worth a second reading if rules know one of its commands.
                 let words = if frame.commands == 1 { frame.last } else { Vec::new() };
                 let worth = frame.commands > 1 && self.listed > frame.listed;
-                let body = if worth { (frame.start, self.pos) } else { (0, 0) };
+                let body =
+                    worth.then_some(BodyRange { start: frame.start, end: self.pos, text_of: self.text_of });
                 self.define(name, FunctionEffect { sources: inside, words, alias: false, body });
             }
             return;
@@ -354,22 +357,22 @@ impl Parser<'_, '_, '_> {
 
     /// Reads a compound command again if its input follows it, as in `while …; done < <(curl …)`.
     fn input_after(&mut self, frame: &CompoundFrame, end: usize) {
-        let head = self.src.get(..frame.start).unwrap_or_default();
+        let head = self.src.part(..frame.start);
         let letters = head.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let start = frame.start.saturating_sub(letters.max(1));
-        let tail = self.src.get(end..self.pos).unwrap_or_default();
+        let tail = self.src.part(end..self.pos);
         // `while read x; do …; done < <(curl URL)` is lexed as `curl URL | while read x; do …; done`.
         let Some(mark) = memchr::memchr(b'<', tail) else { return };
-        let tail = tail.get(mark..).unwrap_or_default();
+        let tail = tail.part(mark..);
         let words = tail.strip_prefix(b"<<<");
         let inner = words.or_else(|| {
-            let rest = tail.get(1..).unwrap_or_default().trim_ascii_start().strip_prefix(b"<(")?;
+            let rest = tail.part(1..).trim_ascii_start().strip_prefix(b"<(")?;
             Some(rest.trim_ascii_end().strip_suffix(b")").unwrap_or(rest))
         });
         let Some(inner) = inner else { return };
         let from = self.pos.saturating_sub(tail.len());
         let from = from + inner.as_ptr().addr().wrapping_sub(tail.as_ptr().addr());
-        let body = self.src.get(start..end).unwrap_or_default();
+        let body = self.src.part(start..end);
         let cost = body.len() + inner.len();
         if self.sink.depth + 1 >= self.limits.embedded {
             return;
@@ -465,25 +468,8 @@ impl Parser<'_, '_, '_> {
         ) {
             return false;
         }
-        let words: &[&[u8]] = &[
-            b"if",
-            b"then",
-            b"elif",
-            b"else",
-            b"fi",
-            b"for",
-            b"while",
-            b"until",
-            b"do",
-            b"done",
-            b"case",
-            b"esac",
-            b"select",
-            b"function",
-            b"{",
-            b"}",
-            b"!",
-            b"[[",
+        let words: &[&[u8]] = plugward_types::byte_words![
+            "if then elif else fi for while until do done case esac select function { } ! [[",
         ];
         let Some(word) = words.iter().copied().find(|word| self.is_word(word)) else { return false };
         if word == b"[[" {
@@ -510,7 +496,7 @@ impl Parser<'_, '_, '_> {
             b"function" => {
                 self.blanks();
                 let len = self.name_len();
-                state.named = Some(self.rest().get(..len).unwrap_or_default().to_vec());
+                state.named = Some(self.rest().part(..len).to_vec());
                 self.skip(len);
                 self.blanks();
                 if self.starts(b"()") {
@@ -548,10 +534,10 @@ impl Parser<'_, '_, '_> {
         if len == 0 {
             return false;
         }
-        let name = self.rest().get(..len).unwrap_or_default();
-        let tail = self.rest().get(len..).unwrap_or_default();
+        let name = self.rest().part(..len);
+        let tail = self.rest().part(len..);
         let blanks = tail.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let tail = tail.get(blanks..).unwrap_or_default();
+        let tail = tail.part(blanks..);
         let Some(inner) = tail.strip_prefix(b"(") else { return false };
         let gap = inner.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         if inner.get(gap) != Some(&b')') {
@@ -572,7 +558,7 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let len = self.name_len();
-        let name = self.rest().get(..len).unwrap_or_default().to_vec();
+        let name = self.rest().part(..len).to_vec();
         self.skip(len);
         self.skip_lines();
         if !self.is_word(b"in") {
@@ -590,7 +576,7 @@ impl Parser<'_, '_, '_> {
                 _ => self.word(),
             }
         }
-        let own = self.words.get(words..).unwrap_or_default().to_vec();
+        let own = self.words.part(words..).to_vec();
         let sources = own.iter().fold(0, |sum, word| sum | word.sources);
         // The variable has one value here. A program that rules know comes first: `for c in curl wget; do $c
         // …`.
@@ -628,7 +614,7 @@ impl Parser<'_, '_, '_> {
 
     /// Reads `[[ … ]]`, in which `&&` and `<` do not separate commands.
     fn test(&mut self) -> bool {
-        let near = self.src.get(self.pos..self.end.min(self.pos + 4096)).unwrap_or_default();
+        let near = self.src.part(self.pos..self.end.min(self.pos + 4096));
         // Without `]]` nearby, `[[` is an ordinary word, so that it does not hide the commands after it.
         if memchr::memmem::find(near, b"]]").is_none() {
             return false;

@@ -1,5 +1,7 @@
 //! Simple commands: words, redirections, here-documents, and the name of the program.
 
+use plugward_types::Part;
+
 use crate::known::credentials::{self, Printed};
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::programs::downloaders;
@@ -7,6 +9,7 @@ use plugward_commands::InnerPart;
 
 use crate::lex::sh::programs::names;
 use crate::lex::sh::state::flat::FlatText;
+use crate::lex::sh::state::functions::BodyRange;
 use crate::lex::sh::syntax::list::Capture;
 use crate::lex::sh::{Parser, Word};
 use crate::rules::CommandTable;
@@ -42,7 +45,7 @@ pub(in crate::lex::sh) struct Redirect {
 /// Whether the leading tabs of a here-document are part of it (`<<` and `<<-`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tabs {
-    OutputOption,
+    Kept,
     Dropped,
 }
 
@@ -82,7 +85,7 @@ pub(in crate::lex::sh) struct CommandWords {
 
 /// Returns a program's name without its directory.
 pub(in crate::lex::sh) fn base_name(path: &[u8]) -> &[u8] {
-    let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default();
+    let name = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path);
     name.strip_suffix(b".exe").unwrap_or(name)
 }
 
@@ -118,7 +121,7 @@ impl Parser<'_, '_, '_> {
             end = self.pos;
         }
         if let Some(kept) = kept {
-            let own = self.words.get(words..).unwrap_or_default();
+            let own = self.words.part(words..);
             *kept = own.iter().map(|word| self.text(*word).to_vec()).collect();
         }
         let wanted = capture == Capture::Yes || self.is_piped();
@@ -240,7 +243,7 @@ impl Parser<'_, '_, '_> {
         let len = raw
             .iter()
             .position(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&' | b' ' | b'\t' | b')' | b'<' | b'>'));
-        let literal = raw.get(..len.unwrap_or(raw.len())).unwrap_or_default();
+        let literal = raw.part(..len.unwrap_or(raw.len()));
         // A delimiter with any quoted part turns expansion off in the body.
         let quoted = literal.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'\\'));
         let mark: Vec<u8> = if quoted {
@@ -255,7 +258,7 @@ impl Parser<'_, '_, '_> {
         // The bodies of several here-documents on a line follow each other.
         let line = if self.documents.0 == usize::MAX { self.line_end(start) } else { self.documents.0 };
         let body = if self.documents.0 == usize::MAX { line + 1 } else { self.documents.1 };
-        let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::OutputOption };
+        let tabs = if operator == b"<<-" { Tabs::Dropped } else { Tabs::Kept };
         let (stop, next) = self.document_end(body.min(self.end), &mark, tabs);
         self.documents = (line, next);
         let (known, known_end) = self.unended;
@@ -282,7 +285,7 @@ impl Parser<'_, '_, '_> {
                 b'\n' => break,
                 b'\\' => at += 2,
                 quote @ (b'\'' | b'"') => {
-                    let rest = self.src.get(at + 1..self.end).unwrap_or_default();
+                    let rest = self.src.part(at + 1..self.end);
                     let close = memchr::memchr2(quote, if quote == b'"' { b'\\' } else { quote }, rest);
                     match close {
                         None => break,
@@ -306,12 +309,12 @@ impl Parser<'_, '_, '_> {
     fn document_end(&self, from: usize, mark: &[u8], tabs: Tabs) -> (usize, usize) {
         let mut at = from;
         while at < self.end {
-            let rest = self.src.get(at..self.end).unwrap_or_default();
+            let rest = self.src.part(at..self.end);
             let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            let line = rest.get(..len).unwrap_or_default();
+            let line = rest.part(..len);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let line = if tabs == Tabs::Dropped {
-                line.get(line.iter().take_while(|byte| **byte == b'\t').count()..).unwrap_or_default()
+                line.part(line.iter().take_while(|byte| **byte == b'\t').count()..)
             } else {
                 line
             };
@@ -336,7 +339,7 @@ impl Parser<'_, '_, '_> {
         if !self.spend(stop.saturating_sub(start)) {
             return (None, 0);
         }
-        let text = self.src.get(start..stop).unwrap_or_default();
+        let text = self.src.part(start..stop);
         self.out.text.begin(Within::String, 0);
         for (line, from) in lines(text, start) {
             self.out.text.raw(line, from, Obfuscations::NONE);
@@ -350,7 +353,7 @@ impl Parser<'_, '_, '_> {
                 } else {
                     0
                 };
-                flat.plain(line.get(skip..).unwrap_or_default(), from + skip, Obfuscations::NONE);
+                flat.plain(line.part(skip..), from + skip, Obfuscations::NONE);
             }
             return (Some(flat), 0);
         }
@@ -375,7 +378,7 @@ impl Parser<'_, '_, '_> {
         while self.pos < self.end {
             let rest = self.rest();
             let len = rest.iter().position(|byte| matches!(byte, b'$' | b'`' | b'\\')).unwrap_or(rest.len());
-            self.flat.plain(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
+            self.flat.plain(rest.part(..len), self.pos, Obfuscations::NONE);
             self.skip(len);
             match self.peek() {
                 b'$' => self.dollar(piece, WordContext::Document),
@@ -390,7 +393,7 @@ impl Parser<'_, '_, '_> {
                         self.skip(2);
                         continue;
                     }
-                    let byte = self.rest().get(..1).unwrap_or_default();
+                    let byte = self.rest().part(..1);
                     self.flat.plain(byte, self.pos, Obfuscations::NONE);
                     self.skip(1);
                 }
@@ -401,14 +404,14 @@ impl Parser<'_, '_, '_> {
 
     /// Reports redirections to the rules for them, and returns the taint bits of their sources.
     pub(in crate::lex::sh) fn redirect_sources(&self, from: usize) -> u128 {
-        let own = self.redirects.get(from..).unwrap_or_default();
+        let own = self.redirects.part(from..);
         own.iter().fold(0, |sum, redirect| sum | redirect.sources)
     }
 
     /// Reports a command to the rules, or the part of it after a wrapper.
     pub(in crate::lex::sh) fn command_words(&mut self, own: CommandWords) -> Stage {
         let mut first = own.first;
-        let own_words = self.words.get(own.first..own.end).unwrap_or_default();
+        let own_words = self.words.part(own.first..own.end);
         // Assignments in front of a command apply to that command only.
         let last = own_words.iter().all(|word| word.assigns != 0);
         while let Some(word) =
@@ -418,7 +421,7 @@ impl Parser<'_, '_, '_> {
             self.assignment(word, lasts, own.span);
             first += 1;
         }
-        let all = self.words.get(own.first..own.end).unwrap_or_default();
+        let all = self.words.part(own.first..own.end);
         let mut sources = all.iter().fold(0, |sum, word| sum | word.sources);
         if first >= own.end {
             if self.redirects.len() > own.redirects {
@@ -523,29 +526,26 @@ impl Parser<'_, '_, '_> {
         // Each program of the command gets the command's redirections.
         let bears = own.nested == 0 || self.spend(count.saturating_mul(REDIRECT));
         let from = if bears { own.redirects } else { self.redirects.len() };
-        let redirects = self.redirects.get(from..).unwrap_or_default();
+        let redirects = self.redirects.part(from..);
         let told: Vec<(Vec<u8>, Obfuscations)> =
             redirects.iter().map(|redirect| (redirect.text.clone(), redirect.how)).collect();
         let fed = redirects.iter().fold(sources | self.pipe.from, |sum, redirect| sum | redirect.sources);
         // A command without an input of its own reads that of the shell, which `exec <` may have changed.
         let reads = self.pipe.piped || redirects.iter().any(|redirect| redirect.text.starts_with(b"<"));
         let fed = if reads { fed } else { fed | self.stdin };
-        let args = self.words.get(own.first + 1..own.end).unwrap_or_default();
+        let args = self.words.part(own.first..own.end).rest(1);
         let start = args.first().map_or(0, |word| word.start);
         let end = args.last().map_or(start, |word| word.end);
         let flat = &self.flat;
         // Rules look at the first arguments; the limit bounds the work per command.
-        let words: Vec<&[u8]> = args
-            .iter()
-            .take(64)
-            .map(|word| flat.bytes.get(word.start..word.end).unwrap_or_default())
-            .collect();
+        let words: Vec<&[u8]> =
+            args.iter().take(64).map(|word| flat.bytes.part(word.start..word.end)).collect();
         let (own_secret, given) = secrets(table, name, &words, &told);
         let fed = fed | given;
         let command = Command {
             program,
             how,
-            args: flat.bytes.get(start..end).unwrap_or_default(),
+            args: flat.bytes.part(start..end),
             undone: &|from, to| flat.how(start + from, start + to),
             sources: fed,
             fed: self.pipe.how,
@@ -554,7 +554,7 @@ impl Parser<'_, '_, '_> {
         };
         self.sink.command(&command);
         self.runs_written(name, own);
-        let args = self.flat.bytes.get(start..end).unwrap_or_default();
+        let args = self.flat.bytes.part(start..end);
         let sent = downloaders::source(&self.sink.rules.commands, name, args) | own_secret;
         self.files_of(name, own, fed, sent)
     }
@@ -584,7 +584,7 @@ impl Parser<'_, '_, '_> {
         if self.is_function(name) {
             return None;
         }
-        let words = self.words.get(own.first + 1..own.end).unwrap_or_default();
+        let words = self.words.part(own.first..own.end).rest(1);
         let texts = core::iter::once(name).chain(words.iter().map(|word| self.text(*word)));
         let texts: Vec<Option<&[u8]>> = texts.map(Some).collect();
         let parts = match name {
@@ -651,8 +651,8 @@ impl Parser<'_, '_, '_> {
         }
         let args: Vec<Vec<u8>> = self
             .words
-            .get(own.first + 1..own.end)
-            .unwrap_or_default()
+            .part(own.first..own.end)
+            .rest(1)
             .iter()
             .map(|word| self.text(*word).to_vec())
             .collect();
@@ -691,8 +691,11 @@ impl Parser<'_, '_, '_> {
     /// Analyzes the body of a function with the arguments of a call. Without arguments it was analyzed where
     /// it is defined.
     fn body_with(&mut self, name: &[u8], args: &[Vec<u8>], own: CommandWords) {
-        let Some((start, end)) = self.environment.funcs.get(name).map(|func| func.body) else { return };
-        let body = self.src.get(start..end).unwrap_or_default();
+        let body = self.environment.funcs.get(name).and_then(|func| func.body);
+        let Some(BodyRange { start, end, .. }) = body.filter(|body| body.text_of == self.text_of) else {
+            return;
+        };
+        let body = self.src.part(start..end);
         // Each combination of arguments is analyzed once, so that recursive functions end.
         let call = [&[name.to_vec()], args].concat().join(&0);
         if body.is_empty() || self.sink.depth + 1 >= self.limits.embedded || !self.calls.insert(call) {
@@ -721,10 +724,8 @@ impl Parser<'_, '_, '_> {
     fn fed_words(&mut self, own: CommandWords, first: usize) {
         let Some(input) = self.given(own).filter(|input| input.len() <= FED) else { return };
         let text = |word: &Word| self.text(*word).to_vec();
-        let options: Vec<Vec<u8>> =
-            self.words.get(own.first..first).unwrap_or_default().iter().map(text).collect();
-        let command: Vec<Vec<u8>> =
-            self.words.get(first..own.end).unwrap_or_default().iter().map(text).collect();
+        let options: Vec<Vec<u8>> = self.words.part(own.first..first).iter().map(text).collect();
+        let command: Vec<Vec<u8>> = self.words.part(first..own.end).iter().map(text).collect();
         if !self.spend(input.len().saturating_mul(command.len() + 1)) {
             return;
         }
@@ -753,9 +754,9 @@ fn replaced(word: &[u8], mark: &[u8], with: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = word;
     while let Some(at) = memchr::memmem::find(rest, mark) {
-        out.extend_from_slice(rest.get(..at).unwrap_or_default());
+        out.extend_from_slice(rest.part(..at));
         out.extend_from_slice(with);
-        rest = rest.get(at + mark.len()..).unwrap_or_default();
+        rest = rest.part(at + mark.len()..);
     }
     out.extend_from_slice(rest);
     out

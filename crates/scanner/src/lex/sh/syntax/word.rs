@@ -1,5 +1,7 @@
 //! Words: quotes, backslashes and adjacent parts. `c'u'rl` and `cu\rl` are the word `curl`.
 
+use plugward_types::Part;
+
 use crate::lex::sh::programs::filters;
 use crate::lex::sh::syntax::list::{Capture, ListEnd};
 use crate::lex::sh::{Parser, PipeInput, Word};
@@ -68,7 +70,7 @@ fn is_plain(byte: u8) -> bool {
 impl Parser<'_, '_, '_> {
     /// Appends source bytes to the word. They are marked as obfuscated if a joint splits a name.
     fn add(&mut self, start: usize, end: usize, word: usize) {
-        let bytes = self.src.get(start..end).unwrap_or_default();
+        let bytes = self.src.part(start..end);
         let how = self.joined(bytes, word);
         if how.is_plain() {
             self.flat.plain(bytes, start, Obfuscations::NONE);
@@ -144,7 +146,7 @@ impl Parser<'_, '_, '_> {
             if plain > 0 {
                 let end = self.pos + plain;
                 self.add(self.pos, end, piece.start);
-                self.out.code.copy(rest.get(..plain).unwrap_or_default(), self.pos, Obfuscations::NONE, 0);
+                self.out.code.copy(rest.part(..plain), self.pos, Obfuscations::NONE, 0);
                 self.pos = end;
             }
             let Some(&byte) = rest.get(plain) else { break };
@@ -168,7 +170,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns `true` if the word expands to nothing: then the shell drops it.
     fn leaves_nothing(&self, first: usize, from: usize) -> bool {
-        let raw = self.src.get(from..self.pos).unwrap_or_default();
+        let raw = self.src.part(from..self.pos);
         let one = self.words.len() == first + 1;
         let empty = self.words.get(first).is_some_and(|word| word.start == word.end && !word.open);
         one && empty
@@ -207,7 +209,7 @@ impl Parser<'_, '_, '_> {
                 if core::mem::replace(&mut piece.equals, crate::lex::sh::Equals::Seen)
                     == crate::lex::sh::Equals::None
                 {
-                    let text = self.flat.bytes.get(piece.start..).unwrap_or_default();
+                    let text = self.flat.bytes.part(piece.start..);
                     // A quoted or expanded name is not an assignment: `"X"=1` is a command.
                     let own = self.pos.saturating_sub(piece.span.0) == text.len();
                     let index = text.split(|byte| *byte == b'[').next().unwrap_or_default();
@@ -235,7 +237,7 @@ impl Parser<'_, '_, '_> {
 
     /// Appends one byte unchanged.
     fn one(&mut self) {
-        let bytes = self.src.get(self.pos..self.pos + 1).unwrap_or_default();
+        let bytes = self.src.part(self.pos..self.pos + 1);
         self.joint = Joint::None;
         self.flat.plain(bytes, self.pos, Obfuscations::NONE);
         self.out.code.copy(bytes, self.pos, Obfuscations::NONE, 0);
@@ -261,7 +263,7 @@ impl Parser<'_, '_, '_> {
 
     /// Adds the content of quotes to the text view.
     pub(in crate::lex::sh) fn quoted(&mut self, start: usize, end: usize) {
-        let text = self.src.get(start..end).unwrap_or_default();
+        let text = self.src.part(start..end);
         if !text.is_empty() {
             self.out.text.begin(Within::String, 0);
             self.out.text.raw(text, start, Obfuscations::NONE);
@@ -311,7 +313,7 @@ impl Parser<'_, '_, '_> {
             let len =
                 rest.iter().position(|byte| matches!(byte, b'"' | b'$' | b'`' | b'\\')).unwrap_or(rest.len());
             let end = self.pos + len;
-            self.out.text.raw(rest.get(..len).unwrap_or_default(), self.pos, Obfuscations::NONE);
+            self.out.text.raw(rest.part(..len), self.pos, Obfuscations::NONE);
             self.add(self.pos, end, piece.start);
             self.pos = end;
             match self.peek() {
@@ -356,7 +358,7 @@ impl Parser<'_, '_, '_> {
             let rest = self.rest();
             let start = self.pos;
             if rest.first() == Some(&b'\\') {
-                let tail = rest.get(1..).unwrap_or_default();
+                let tail = rest.part(1..);
                 if let Some((value, len)) = filters::escape(tail) {
                     self.skip(len + 1);
                     let how =
@@ -371,7 +373,7 @@ impl Parser<'_, '_, '_> {
             }
             let len = rest.iter().position(|byte| matches!(byte, b'\'' | b'\\')).unwrap_or(rest.len());
             self.skip(len);
-            self.out.text.raw(rest.get(..len).unwrap_or_default(), start, Obfuscations::NONE);
+            self.out.text.raw(rest.part(..len), start, Obfuscations::NONE);
             self.add(start, self.pos, word);
         }
         self.out.text.end();
@@ -410,7 +412,7 @@ impl Parser<'_, '_, '_> {
     /// Returns the taint bit of the program in the words so far, without wrappers.
     fn writer(&self) -> u128 {
         let table = &self.sink.rules.commands;
-        let words = self.words.get(self.simple_from..).unwrap_or_default();
+        let words = self.words.part(self.simple_from..);
         for word in words.iter().take(16).filter(|word| word.assigns == 0) {
             let name = crate::lex::sh::syntax::simple::base_name(self.text(*word));
             if !name.starts_with(b"-") && !crate::lex::sh::programs::names::is_wrapper(name) {
@@ -425,7 +427,7 @@ impl Parser<'_, '_, '_> {
         let start = self.pos;
         self.skip(1);
         let (words, flat) = (self.words.len(), self.flat.len());
-        let name = self.flat.bytes.get(piece.start..).unwrap_or_default().to_vec();
+        let name = self.flat.bytes.part(piece.start..).to_vec();
         if !self.down() {
             return;
         }
@@ -443,7 +445,7 @@ impl Parser<'_, '_, '_> {
         self.up();
         self.skip(1);
         self.joint = joint;
-        let own = self.words.get(words..).unwrap_or_default();
+        let own = self.words.part(words..);
         let sources = own.iter().fold(0, |sum, word| sum | word.sources);
         let known = own.iter().all(|word| !word.open);
         let items: Vec<Vec<u8>> = own.iter().map(|word| self.text(*word).to_vec()).collect();

@@ -5,6 +5,8 @@
 
 use std::rc::Rc;
 
+use plugward_types::Part;
+
 use crate::lex::Lexed;
 use crate::lex::quote::{self, Quoting};
 use crate::lex::sh::state::functions::takes_arguments;
@@ -42,21 +44,8 @@ pub(in crate::lex::sh) struct FunctionBody {
 
 /// Returns `true` if a text may contain a downloader. A cheap filter before the analysis.
 fn may_fetch(text: &[u8]) -> bool {
-    let words: [&[u8]; 13] = [
-        b"curl",
-        b"wget",
-        b"http",
-        b"fetch",
-        b"ftp",
-        b"scp",
-        b"rsync",
-        b"/dev/tcp",
-        b"nc",
-        b"axel",
-        b"aria2c",
-        b"gsutil",
-        b"aws",
-    ];
+    let words: &[&[u8]] =
+        plugward_types::byte_words!["curl wget http fetch ftp scp rsync /dev/tcp nc axel aria2c gsutil aws",];
     words.iter().any(|word| memchr::memmem::find(text, word).is_some())
 }
 
@@ -118,7 +107,7 @@ impl Parser<'_, '_, '_> {
 
     /// Records the body of a function.
     pub(in crate::lex::sh) fn place(&mut self, name: &[u8], start: usize, end: usize) {
-        let body = self.src.get(start..end).unwrap_or_default();
+        let body = self.src.part(start..end);
         let body = body.strip_suffix(b"}").unwrap_or(body);
         if body.len() > BODY {
             return;
@@ -135,8 +124,8 @@ impl Parser<'_, '_, '_> {
             return;
         }
         let Some(place) = self.environment.function_bodies.get(name) else { return };
-        let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
-        let args = self.words.get(own.first + 1..own.end).unwrap_or_default();
+        let body = place.text.part(place.at.0..place.at.1);
+        let args = self.words.part(own.first..own.end).rest(1);
         let args: Vec<Vec<u8>> = args.iter().take(64).map(|word| self.text(*word).to_vec()).collect();
         let given = !args.is_empty() && takes_arguments(body);
         // With the same state of files, the body has the same effect.
@@ -147,7 +136,7 @@ impl Parser<'_, '_, '_> {
         let version = self.environment.version.to_le_bytes().to_vec();
         let call = [&[b"\0".to_vec(), version, name.to_vec()][..], &args].concat().join(&0);
         let place = place.clone();
-        let body = place.text.get(place.at.0..place.at.1).unwrap_or_default();
+        let body = place.text.part(place.at.0..place.at.1);
         if !self.calls.insert(call) {
             return;
         }

@@ -3,6 +3,8 @@
 //! Recognizes scripts such as `echo "$SUM  x.sh" | sha256sum -c || exit 1` and `[ "$(sha256sum x.sh)" = … ]`,
 //! so that a checked download is not reported like an unchecked one.
 
+use plugward_types::Part;
+
 use crate::lex::sh::Parser;
 use crate::lex::sh::files;
 use crate::lex::sh::programs::names;
@@ -18,47 +20,18 @@ const KEYS: usize = 16;
 
 /// Returns `true` if a program compares its arguments or input.
 fn compares(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"test"
-            | b"["
-            | b"grep"
-            | b"egrep"
-            | b"fgrep"
-            | b"rg"
-            | b"diff"
-            | b"cmp"
-            | b"comm"
-            | b"expr"
-            | b"awk"
-            | b"gawk"
-    )
+    plugward_types::byte_words!["test [ grep egrep fgrep rg diff cmp comm expr awk gawk"].contains(&name)
 }
 
 /// Returns `true` if a piece of a script ends the script or reports a fatal error.
 fn gives_up(text: &[u8]) -> bool {
     let word = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-');
     text.split(word).any(|word| {
-        matches!(
-            word,
-            b"exit"
-                | b"return"
-                | b"die"
-                | b"abort"
-                | b"fail"
-                | b"fatal"
-                | b"false"
-                | b"bail"
-                | b"panic"
-                | b"err"
-                | b"err_exit"
-                | b"error_exit"
-                | b"kill"
-                | b"throw"
-                | b"rm"
-                | b"continue"
-                | b"break"
-        )
+        plugward_types::byte_words![
+            "exit return die abort fail fatal false bail panic err err_exit error_exit kill throw rm",
+            "continue break",
+        ]
+        .contains(&word)
     })
 }
 
@@ -66,7 +39,7 @@ fn gives_up(text: &[u8]) -> bool {
 fn only_says(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let end = text.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|'));
-    let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    let word = text.part(..end.unwrap_or(text.len()));
     matches!(word, b"true" | b":" | b"echo" | b"printf" | b"warn" | b"logger" | b"log" | b"cat")
 }
 
@@ -77,9 +50,9 @@ impl Parser<'_, '_, '_> {
         if self.digested.is_empty() && self.environment.digests.is_empty() {
             return;
         }
-        let words = self.words.get(own.first..own.end).unwrap_or_default().to_vec();
-        let raw = self.src.get(own.span.0..own.span.1).unwrap_or_default();
-        let raw = raw.get(..raw.len().min(NEAR)).unwrap_or_default();
+        let words = self.words.part(own.first..own.end).to_vec();
+        let raw = self.src.part(own.span.0..own.span.1);
+        let raw = raw.head(NEAR);
         let first = words.iter().filter(|word| word.assigns == 0).take(4);
         let first: Vec<Vec<u8>> =
             first.map(|word| crate::lex::sh::syntax::simple::base_name(self.text(*word)).to_vec()).collect();
@@ -90,8 +63,8 @@ impl Parser<'_, '_, '_> {
         }
         let mentioned = self.mentioned(raw);
         for word in words.iter().filter(|word| word.assigns != 0) {
-            let text = self.src.get(word.span.0..word.span.1).unwrap_or_default();
-            let mut keys = self.mentioned(text.get(..text.len().min(NEAR)).unwrap_or_default());
+            let text = self.src.part(word.span.0..word.span.1);
+            let mut keys = self.mentioned(text.head(NEAR));
             if memchr::memchr(b'`', text).is_some() || memchr::memmem::find(text, b"$(").is_some() {
                 keys.extend(self.digested.iter().cloned());
             }
@@ -119,7 +92,7 @@ impl Parser<'_, '_, '_> {
 
     /// Records output that is redirected to a file.
     fn store_digests(&mut self, own: CommandWords) {
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirects = self.redirects.part(own.redirects..);
         let names = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b">"));
         let names: Vec<Vec<u8>> =
             names.map(|name| name.strip_prefix(b">").unwrap_or(name).to_vec()).collect();
@@ -145,7 +118,7 @@ impl Parser<'_, '_, '_> {
         }
         let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let values = memchr::memchr_iter(b'$', raw).filter_map(|at| {
-            let name = raw.get(at + 1..).unwrap_or_default();
+            let name = raw.part(at + 1..);
             let name = name.strip_prefix(b"{").map_or(name, |name| name.strip_prefix(b"#").unwrap_or(name));
             digests.get(name.get(..name.iter().take_while(|byte| part(byte)).count())?)
         });
@@ -161,8 +134,8 @@ impl Parser<'_, '_, '_> {
         if self.digested.is_empty() && self.environment.digests.is_empty() {
             return;
         }
-        let raw = self.src.get(span.0..span.1).unwrap_or_default();
-        let mut keys = self.mentioned(raw.get(..raw.len().min(NEAR)).unwrap_or_default());
+        let raw = self.src.part(span.0..span.1);
+        let mut keys = self.mentioned(raw.head(NEAR));
         keys.append(&mut self.digested);
         if !keys.is_empty() && self.stops(span, &keys) {
             self.mark_checked(&keys);
@@ -179,7 +152,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns whether the script acts on the result; `None` if nothing tests it.
     pub(in crate::lex::sh) fn acted_on(&self, span: (usize, usize), keys: &[Vec<u8>]) -> Option<bool> {
-        let rest = self.src.get(span.1..self.end.min(span.1 + NEAR)).unwrap_or_default();
+        let rest = self.src.part(span.1..self.end.min(span.1 + NEAR));
         let near = rest.trim_ascii_start();
         let near = near.strip_prefix(b"]]").unwrap_or(near).trim_ascii_start();
         // `check || exit` acts on a failure, and `check && sh x` runs the file only after a success.
@@ -188,14 +161,14 @@ impl Parser<'_, '_, '_> {
             let tail = tail.trim_ascii_start();
             let close = if tail.starts_with(b"{") { b'}' } else { b'\n' };
             let len = memchr::memchr(close, tail).unwrap_or(tail.len());
-            let piece = tail.get(..len).unwrap_or_default();
+            let piece = tail.part(..len);
             let piece = piece.strip_prefix(b"{").unwrap_or(piece);
             let more =
                 memchr::memmem::find(piece, b"&&").is_some() || memchr::memmem::find(piece, b"||").is_some();
             return Some(!only_says(piece) || (next && gives_up(piece)) || (!next && more));
         }
         // `if [ … ]; then` tests the result. The word `if` is on the same line in practice.
-        let head = self.src.get(span.0.saturating_sub(256)..span.0).unwrap_or_default();
+        let head = self.src.part(span.0.saturating_sub(256)..span.0);
         let line = memchr::memrchr2(b'\n', b';', head).and_then(|at| head.get(at + 1..));
         let mut words = line.unwrap_or(head).split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let asked = words.any(|word| matches!(word, b"if" | b"elif" | b"while" | b"until" | b"case"));
@@ -212,7 +185,7 @@ impl Parser<'_, '_, '_> {
                     && !after.is_some_and(u8::is_ascii_alphanumeric)
             })
             .unwrap_or(rest.len());
-        let branch = rest.get(..len).unwrap_or_default();
+        let branch = rest.part(..len);
         // A branch that uses the file probably runs it after a successful comparison.
         let runs = keys.iter().any(|key| {
             let base = key.rsplit(|byte| *byte == b'/').find(|part| !part.is_empty()).unwrap_or_default();
@@ -230,11 +203,11 @@ impl Parser<'_, '_, '_> {
         let text = self.src;
         let script = self.sink.depth == 0 && files::kind(self.sink.path) == files::ScriptFormat::Script;
         let set = |at: usize| {
-            let word = text.get(at + 5..).unwrap_or_default();
+            let word = text.part(at + 5..);
             let letters = word.iter().take(12).take_while(|byte| byte.is_ascii_alphabetic());
             letters.copied().any(|letter| letter == b'e')
         };
-        let line = memchr::memchr(b'\n', text).and_then(|end| text.get(..end)).unwrap_or_default();
+        let line = memchr::memchr(b'\n', text).map_or(&b""[..], |end| text.part(..end));
         let first = line.starts_with(b"#!") && memchr::memmem::find(line, b"sh -e").is_some();
         let known = !script
             || first

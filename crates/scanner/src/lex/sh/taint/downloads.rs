@@ -2,6 +2,8 @@
 //!
 //! `curl -o x URL; mv x y; sh y` is reported at `sh y`, because the taint follows the file from `x` to `y`.
 
+use plugward_types::Part;
+
 use crate::lex::sh::Parser;
 use crate::lex::sh::programs::archives;
 use crate::lex::sh::programs::downloaders;
@@ -104,7 +106,7 @@ pub(in crate::lex::sh) fn plain(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(rest.len());
     let mut at = 0_usize;
     while let Some(byte) = rest.get(at).copied() {
-        let tail = rest.get(at..).unwrap_or_default();
+        let tail = rest.part(at..);
         if let Some(inner) = tail.strip_prefix(b"${")
             && let Some(len) = memchr::memchr(b'}', inner)
             && let Some(name) = inner.get(..len).filter(|name| names::is_name(name))
@@ -232,8 +234,8 @@ impl Parser<'_, '_, '_> {
         }
         let args: Vec<Vec<u8>> = self
             .words
-            .get(own.first + 1..own.end)
-            .unwrap_or_default()
+            .part(own.first..own.end)
+            .rest(1)
             .iter()
             .take(64)
             .map(|word| self.text(*word).to_vec())
@@ -260,7 +262,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns the taint bits of downloaded files that a program prints.
     fn printed_files(&self, args: &[&[u8]], own: CommandWords) -> u128 {
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirects = self.redirects.part(own.redirects..);
         let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
         let named = args.iter().map(|arg| arg.strip_prefix(b"if=").unwrap_or(arg));
         let held = named.chain(read).filter_map(|file| self.lookup(file));
@@ -284,7 +286,7 @@ impl Parser<'_, '_, '_> {
             _ => {}
         }
         if fed | sent != 0 {
-            let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+            let redirects = self.redirects.part(own.redirects..);
             let out = redirects.iter().filter(|redirect| matches!(redirect.number, b'0' | b'1'));
             files.extend(out.filter_map(|redirect| {
                 let text = redirect.text.strip_prefix(b">").or_else(|| redirect.text.strip_prefix(b"&>"))?;
@@ -327,7 +329,7 @@ impl Parser<'_, '_, '_> {
 
     /// Processes `cd directory`.
     pub(in crate::lex::sh) fn change_directory(&mut self, own: CommandWords) {
-        let args = self.words.get(own.first + 1..own.end).unwrap_or_default();
+        let args = self.words.part(own.first..own.end).rest(1);
         let mut to =
             args.iter().map(|word| self.text(*word)).filter(|text| !text.starts_with(b"-") || *text == b"-");
         let to = plain(to.next().unwrap_or_default());
@@ -417,7 +419,7 @@ impl Parser<'_, '_, '_> {
     }
 
     fn writes_to_file(&self, own: CommandWords) -> bool {
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirects = self.redirects.part(own.redirects..);
         redirects.iter().any(|redirect| redirect.text.starts_with(b">") && !redirect.text.starts_with(b">&"))
     }
 
@@ -434,7 +436,7 @@ impl Parser<'_, '_, '_> {
         let to = to.strip_suffix(b"/").unwrap_or(to);
         for from in words.iter().take(16) {
             let Some(checked) = self.lookup(from) else { continue };
-            let base = from.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            let base = from.rsplit(|byte| *byte == b'/').next().unwrap_or(from);
             if words.len() == 1 && !matches!(to, b"." | b"..") {
                 self.keep(to, checked, own);
             }
@@ -467,7 +469,7 @@ impl Parser<'_, '_, '_> {
             _ if runs_file(name, args) => any(),
             _ if let Some(file) = built(name, args) => self.lookup(&file),
             _ if names::interpreter(name).is_some() => first().or_else(|| {
-                let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+                let redirects = self.redirects.part(own.redirects..);
                 let mut read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
                 read.find_map(|file| self.lookup(file)).or_else(|| self.fed_code(name, args, own, fed))
             }),
@@ -477,7 +479,7 @@ impl Parser<'_, '_, '_> {
 
     /// Looks up the downloaded file whose content an interpreter gets as input or as code.
     fn fed_code(&self, name: &[u8], args: &[&[u8]], own: CommandWords, fed: u128) -> Option<Verification> {
-        let words = self.words.get(own.first..own.end).unwrap_or_default();
+        let words = self.words.part(own.first..own.end);
         let held = self.taint_of_words(own);
         let code = args.iter().any(
             |arg| matches!(arg, [b'-', letters @ ..] if letters.iter().any(|letter| b"ceE".contains(letter))),
@@ -490,7 +492,7 @@ impl Parser<'_, '_, '_> {
 
     /// Returns the taint of the output that a command's words contain.
     fn taint_of_words(&self, own: CommandWords) -> u128 {
-        let words = self.words.get(own.first..own.end).unwrap_or_default();
+        let words = self.words.part(own.first..own.end);
         words.iter().fold(0, |sum, word| sum | word.sources)
     }
 
@@ -548,13 +550,13 @@ impl Parser<'_, '_, '_> {
 
     /// Returns the downloaded files that a command line refers to.
     fn named_files(&mut self, own: CommandWords) -> Vec<Vec<u8>> {
-        let head = self.src.get(..own.span.0).unwrap_or_default();
-        let head = head.get(head.len().saturating_sub(NAME)..).unwrap_or_default();
+        let head = self.src.part(..own.span.0);
+        let head = head.tail(NAME);
         let start = own.span.0.saturating_sub(head.len());
         let line = memchr::memrchr3(b'\n', b';', b'&', head).map_or(start, |at| start + at);
         let end = own.span.1.min(own.span.0 + NAME);
-        let mut line = plain(self.src.get(line..end).unwrap_or_default());
-        for word in self.words.get(own.first..own.end).unwrap_or_default().iter().take(16) {
+        let mut line = plain(self.src.part(line..end));
+        for word in self.words.part(own.first..own.end).iter().take(16) {
             line.push(b' ');
             line.extend(self.text(*word).iter().take(NAME));
         }

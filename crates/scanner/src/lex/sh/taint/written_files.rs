@@ -1,5 +1,7 @@
 //! Files that a script writes itself and then runs, and programs whose path it looks up.
 
+use plugward_types::Part;
+
 use crate::lex::sh::Parser;
 use plugward_commands::CodeLanguage;
 
@@ -28,7 +30,7 @@ fn lens_of(text: &FlatText, own: Option<Lens>) -> Option<Lens> {
 impl Parser<'_, '_, '_> {
     /// Returns the file to which the output of a command goes.
     pub(in crate::lex::sh) fn target(&self, own: CommandWords) -> Option<(Vec<u8>, WriteMode)> {
-        let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+        let redirects = self.redirects.part(own.redirects..);
         redirects.iter().rev().filter(|redirect| matches!(redirect.number, b'0' | b'1')).find_map(
             |redirect| {
                 let text = redirect.text.strip_prefix(b">").or_else(|| redirect.text.strip_prefix(b"&>"))?;
@@ -142,7 +144,7 @@ impl Parser<'_, '_, '_> {
                 });
                 if lens.is_some() {
                     run.extend(self.code_file(name, &args).map(|file| (file.to_vec(), lens)));
-                    let redirects = self.redirects.get(own.redirects..).unwrap_or_default();
+                    let redirects = self.redirects.part(own.redirects..);
                     let read = redirects.iter().filter_map(|redirect| redirect.text.strip_prefix(b"<"));
                     run.extend(read.map(|file| (file.to_vec(), lens)));
                 }

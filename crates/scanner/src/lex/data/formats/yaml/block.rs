@@ -1,5 +1,7 @@
 //! Block collections, which the columns and first bytes of lines define.
 
+use plugward_types::Part;
+
 use super::{Block, Reader};
 use crate::lex::data::scalar::Scalar;
 use crate::lex::data::tree::CollectionKind;
@@ -133,7 +135,7 @@ impl Reader<'_, '_, '_> {
             .iter()
             .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']' | b'}'))
             .count();
-        let name = rest.get(1..len).unwrap_or_default();
+        let name = rest.part(1..len);
         self.skip(len.max(1));
         let blanks = self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let at = self.at + blanks;

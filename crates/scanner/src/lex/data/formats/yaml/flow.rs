@@ -1,5 +1,7 @@
 //! Flow collections: `{…}` and `[…]`, which may span lines.
 
+use plugward_types::Part;
+
 use super::Reader;
 use crate::lex::data::scalar::Scalar;
 use crate::lex::data::tree::CollectionKind;
@@ -92,7 +94,7 @@ impl Reader<'_, '_, '_> {
                 _ => len += 1,
             }
         }
-        let text = rest.get(..len).unwrap_or_default().trim_ascii_end();
+        let text = rest.part(..len).trim_ascii_end();
         self.skip(len);
         self.tree.scalar(Scalar::range(start, start + text.len()));
     }
@@ -116,11 +118,11 @@ impl Reader<'_, '_, '_> {
                 b'"' | b'\'' if matches!(before, b' ' | b'\n' | b'\t' | b',' | b'[' | b'{' | b':') => {
                     let end = memchr::memchr(byte, tail).map_or(tail.len(), |at| at + 1);
                     let escaped = byte == b'"' && tail.get(..end).is_some_and(|text| text.ends_with(b"\\\""));
-                    rest = if escaped { after_escapes(tail) } else { tail.get(end..).unwrap_or_default() };
+                    rest = if escaped { after_escapes(tail) } else { tail.part(end..) };
                 }
                 b'#' if before.is_ascii_whitespace() => {
                     let end = memchr::memchr(b'\n', tail).unwrap_or(tail.len());
-                    rest = tail.get(end..).unwrap_or_default();
+                    rest = tail.part(end..);
                 }
                 _ => {}
             }
@@ -134,7 +136,7 @@ impl Reader<'_, '_, '_> {
 fn after_escapes(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
         let more = if rest.get(at) == Some(&b'"') { 1 } else { 2 };
-        let next = rest.get(at + more..).unwrap_or_default();
+        let next = rest.part(at + more..);
         if more == 1 {
             return next;
         }

@@ -8,6 +8,8 @@ mod text;
 
 use std::collections::BTreeMap;
 
+use plugward_types::Part;
+
 use crate::lex::data::tree::{CollectionKind, Tree};
 
 /// An open block collection.
@@ -55,7 +57,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     fn rest(&self) -> &'t [u8] {
-        self.src.get(self.at..).unwrap_or_default()
+        self.src.part(self.at..)
     }
 
     fn skip(&mut self, bytes: usize) {

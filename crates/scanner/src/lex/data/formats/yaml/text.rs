@@ -1,5 +1,7 @@
 //! Scalars: plain, quoted, literal and folded, and aliases of them.
 
+use plugward_types::Part;
+
 use super::{Reader, line, line_break};
 use crate::lex::data::scalar::{EscapeSyntax, Scalar, ScalarText, decode, fold};
 use crate::scan::sink::Unread;
@@ -38,7 +40,7 @@ impl<'t> Reader<'_, 't, '_> {
         loop {
             let (next, column) = self.next_line();
             let deeper = self.parent().is_none_or(|parent| column > parent);
-            let rest = self.src.get(next..).unwrap_or_default();
+            let rest = self.src.part(next..);
             let marker = column == 0 && (rest.starts_with(b"---") || rest.starts_with(b"..."));
             let stops = rest.first().is_none_or(|byte| matches!(byte, b'#')) || !deeper || marker;
             if stops || self.opens_key(next) {
@@ -46,13 +48,13 @@ impl<'t> Reader<'_, 't, '_> {
             }
             let view = folded.get_or_insert_with(|| {
                 let mut view = View::default();
-                view.copy(self.src.get(start..end).unwrap_or_default(), start, Obfuscations::NONE, 0);
+                view.copy(self.src.part(start..end), start, Obfuscations::NONE, 0);
                 view
             });
             fold(self.src, end, next, view);
             self.at = next;
             let line_end = self.plain_line();
-            view.copy(self.src.get(next..line_end).unwrap_or_default(), next, Obfuscations::NONE, 0);
+            view.copy(self.src.part(next..line_end), next, Obfuscations::NONE, 0);
             end = line_end;
         }
         self.at = end;
@@ -65,9 +67,9 @@ impl<'t> Reader<'_, 't, '_> {
     /// Reads one line of a plain scalar, and returns its end without trailing spaces and comment.
     fn plain_line(&mut self) -> usize {
         let rest = self.rest();
-        let line = rest.get(..line(rest)).unwrap_or_default();
+        let line = rest.part(..line(rest));
         let comment = memchr::memmem::find(line, b" #").or_else(|| memchr::memmem::find(line, b"\t#"));
-        let text = line.get(..comment.unwrap_or(line.len())).unwrap_or_default();
+        let text = line.part(..comment.unwrap_or(line.len()));
         let end = self.at + text.trim_ascii_end().len();
         self.at = end;
         end
@@ -76,12 +78,12 @@ impl<'t> Reader<'_, 't, '_> {
     /// Returns the offset and column of the first byte on the next non-blank line.
     fn next_line(&self) -> (usize, usize) {
         let blanks = |at: usize| {
-            let rest = self.src.get(at..).unwrap_or_default();
+            let rest = self.src.part(at..);
             rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
         };
         let mut at = self.at + blanks(self.at);
         loop {
-            let more = line_break(self.src.get(at..).unwrap_or_default());
+            let more = line_break(self.src.part(at..));
             if more == 0 {
                 // A comment or the end of the text ends a plain scalar.
                 return (self.src.len(), 0);
@@ -89,7 +91,7 @@ impl<'t> Reader<'_, 't, '_> {
             let start = at + more;
             let column = blanks(start);
             at = start + column;
-            if line_break(self.src.get(at..).unwrap_or_default()) == 0 {
+            if line_break(self.src.part(at..)) == 0 {
                 return (at, column);
             }
         }
@@ -110,9 +112,9 @@ impl<'t> Reader<'_, 't, '_> {
         let double = self.byte() == Some(b'"');
         let closed = if double { close_double(self.src, first) } else { close_single(self.src, first) };
         let closed = closed.filter(|end| !self.swallows(first, *end));
-        let end = closed.unwrap_or_else(|| first + line(self.src.get(first..).unwrap_or_default()));
+        let end = closed.unwrap_or_else(|| first + line(self.src.part(first..)));
         let next = end + usize::from(closed.is_some());
-        let inner = self.src.get(first..end).unwrap_or_default();
+        let inner = self.src.part(first..end);
         let many = memchr::memchr(b'\n', inner).is_some();
         let body = if double && (many || memchr::memchr(b'\\', inner).is_some()) {
             ScalarText::View(decode(self.src, first, end, EscapeSyntax::Yaml))
@@ -129,13 +131,13 @@ impl<'t> Reader<'_, 't, '_> {
     /// missing.
     fn swallows(&mut self, first: usize, end: usize) -> bool {
         let Some(parent) = self.parent() else { return false };
-        let inner = self.src.get(first..end).unwrap_or_default();
+        let inner = self.src.part(first..end);
         let mut starts = memchr::memchr_iter(b'\n', inner);
         starts.any(|at| {
             let start = first + at + 1;
-            let rest = self.src.get(start..end).unwrap_or_default();
+            let rest = self.src.part(start..end);
             let column = rest.iter().take_while(|byte| **byte == b' ').count();
-            let text = rest.get(column..).unwrap_or_default();
+            let text = rest.part(column..);
             let word = text
                 .iter()
                 .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
@@ -146,10 +148,10 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     pub(super) fn is_block_scalar(&self) -> bool {
-        let rest = self.rest().get(1..).unwrap_or_default();
+        let rest = self.rest().part(1..);
         let marks = rest.iter().take(2).take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
-        let tail = rest.get(marks..).unwrap_or_default();
-        let tail = tail.get(..line(tail)).unwrap_or_default().trim_ascii();
+        let tail = rest.part(marks..);
+        let tail = tail.part(..line(tail)).trim_ascii();
         tail.is_empty() || tail.starts_with(b"#")
     }
 
@@ -158,7 +160,7 @@ impl<'t> Reader<'_, 't, '_> {
         let start = self.at;
         // A folded scalar joins its lines with spaces.
         let line_end: &[u8] = if self.byte() == Some(b'>') { b" " } else { b"\n" };
-        let marks = self.rest().get(1..3).unwrap_or_default();
+        let marks = self.rest().rest(1).head(2);
         let given =
             marks.iter().find(|byte| byte.is_ascii_digit()).map(|byte| usize::from(byte.wrapping_sub(b'0')));
         let mut indent = given.map(|given| given.saturating_add(parent.unwrap_or(0)));
@@ -170,9 +172,9 @@ impl<'t> Reader<'_, 't, '_> {
         while self.at < self.src.len() {
             let rest = self.rest();
             let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let line = rest.get(..len).unwrap_or_default();
+            let line = rest.part(..len);
             let column = line.iter().take_while(|byte| **byte == b' ').count();
-            let text = line.get(column..).unwrap_or_default().trim_ascii();
+            let text = line.part(column..).trim_ascii();
             if text.is_empty() {
                 let from = (self.at, self.at + len);
                 view.put(b"\n", from, Obfuscations::NONE, 0);
@@ -194,7 +196,7 @@ impl<'t> Reader<'_, 't, '_> {
     fn block_line(&self, line: &[u8], indent: usize, line_end: &[u8], view: &mut View) {
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
-        let text = body.get(indent..).unwrap_or_default();
+        let text = body.part(indent..);
         view.copy(text, self.at + indent, Obfuscations::NONE, 0);
         let from = (self.at + body.len(), self.at + line.len());
         if from.0 < from.1 {
@@ -209,7 +211,7 @@ impl<'t> Reader<'_, 't, '_> {
             .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']' | b'}'))
             .count();
         self.skip(len.max(1));
-        rest.get(1..len).unwrap_or_default()
+        rest.part(1..len)
     }
 
     /// Reads the scalar of an alias again, at the alias's own place.
@@ -278,9 +280,9 @@ fn single(src: &[u8], start: usize, end: usize) -> View {
     let mut view = View::default();
     let mut at = start;
     while at < end {
-        let rest = src.get(at..end).unwrap_or_default();
+        let rest = src.part(at..end);
         let plain = memchr::memchr2(b'\'', b'\n', rest).unwrap_or(rest.len());
-        let text = rest.get(..plain).unwrap_or_default();
+        let text = rest.part(..plain);
         let stop = at + plain;
         if rest.get(plain) == Some(&b'\n') {
             let text = text.trim_ascii_end();
