@@ -83,6 +83,7 @@ impl Bench {
                 observed: self.subject(run, plugin).observed,
                 shown: ReviewedDigests::of_tree(named(report, plugin, shown).unwrap()),
                 expected: named(report, plugin, expected),
+                recorded: std::collections::BTreeSet::new(),
                 by: Some("tester".to_owned()),
             }),
             Deed::Forget { plugin } => self.change(Change::Forget { key: self.key(plugin) }),

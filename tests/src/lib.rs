@@ -599,6 +599,7 @@ pub fn options(run: &Run, base: &Path) -> CheckOptions {
         on_store_error: match run.on_store_error.as_deref() {
             None | Some("refuse") => StoreErrorRule::Refuse,
             Some("warn") => StoreErrorRule::Warn,
+            Some("ask") => StoreErrorRule::Ask,
             Some(other) => panic!("on_store_error {other}"),
         },
         whole: if run.all_or_nothing == Bit::On {

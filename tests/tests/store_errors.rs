@@ -86,7 +86,7 @@ fn every_combination_has_its_answer() {
     let mut out = String::new();
     for (fault, steps) in faults() {
         out.push_str(&format!("# {fault}\n"));
-        for rule in ["warn", "refuse"] {
+        for rule in ["warn", "ask", "refuse"] {
             for trust in ["tofu", "prompt", "locked"] {
                 for answer in [None, Some("yes"), Some("no")] {
                     if answer.is_some() && trust != "prompt" {

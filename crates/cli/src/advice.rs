@@ -2,7 +2,9 @@
 //!
 //! The libraries describe a problem and its fix in general. Only this module knows which command applies the fix.
 
-use plugward_loader::{PluginReport, Reason, Weight};
+use plugward_loader::{PluginKey, PluginReport, Reason, Severity, Weight};
+
+use crate::verbs::shared;
 
 /// The verb with which a help text sends the user to review a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +44,75 @@ impl Commands {
     fn lock(&self) -> String {
         format!("plugward lock {}", self.lock_dir)
     }
+
+    fn deny(&self) -> String {
+        format!("plugward deny {}", self.selector)
+    }
+
+    /// Returns the command that asks about a plugin. What hosts record is reviewed together.
+    fn decide(&self, plugin: &PluginReport) -> String {
+        let is_recorded = plugin.key.placed().is_none() || !plugin.hosts.is_empty();
+        let directory = if is_recorded { String::new() } else { format!(" {}", self.selector) };
+        format!("plugward review{directory}{}", self.typed)
+    }
+
+    /// Returns the command that removes a plugin, or else keeps it from loading.
+    fn remove(&self, plugin: &PluginReport) -> String {
+        uninstall(&plugin.key).map_or_else(
+            || format!("to keep it out: {}", self.deny()),
+            |command| format!("to uninstall it: {command}"),
+        )
+    }
+}
+
+/// Returns the command of a host that uninstalls a plugin, if the host has one.
+fn uninstall(key: &PluginKey) -> Option<String> {
+    let PluginKey::Installed { host, id } = key else { return None };
+    let command = match host.as_str() {
+        "claude" => "claude plugin uninstall",
+        "codex" => "codex plugin remove",
+        "copilot" => "copilot plugin uninstall",
+        "gemini" => "gemini extensions uninstall",
+        _ => return None,
+    };
+    Some(format!("{command} {id}"))
+}
+
+/// Returns the reason that says most about a plugin: what is denied or dangerous before what only changed.
+pub(crate) fn worst(plugin: &PluginReport) -> Option<&Reason> {
+    by_severity(plugin).into_iter().next()
+}
+
+/// Returns the codes of all reasons, the most severe first.
+pub(crate) fn codes(plugin: &PluginReport) -> String {
+    let mut codes: Vec<&str> = Vec::new();
+    for reason in by_severity(plugin) {
+        if !codes.contains(&reason.code.as_str()) {
+            codes.push(&reason.code);
+        }
+    }
+    codes.join(", ")
+}
+
+fn by_severity(plugin: &PluginReport) -> Vec<&Reason> {
+    let mut reasons: Vec<&Reason> = plugin.reasons.iter().collect();
+    reasons.sort_by_key(|reason| match reason.weight {
+        Weight::Store => 0,
+        Weight::Denied => 1,
+        Weight::Scan => 2,
+        Weight::Integrity => 3,
+        Weight::Settings | Weight::CouldNotTell => 4,
+        Weight::Undecided => 5,
+        Weight::Follows => 6,
+    });
+    reasons
 }
 
 /// Returns the help for a reason, one instruction per line.
 pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) -> String {
     let Commands { selector, .. } = commands;
     let (diff, review, lock) = (commands.diff(), commands.review(), commands.lock());
-    let subject = reason.selector.as_deref().map(crate::verbs::shared::quoted);
+    let subject = reason.selector.as_deref().map(shared::quoted);
     let subject = subject.as_ref().unwrap_or(selector);
     match (reason.code.as_str(), reason.weight) {
         ("pin/changed", _) if plugin.tree.is_none() || plugin.dialects.is_empty() => {
@@ -59,16 +123,27 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
         ("pin/changed" | "pin/surface-changed" | "pin/signer-changed" | "pin/raced", _) => {
             format!("review the change: {diff}")
         }
-        ("pin/new", Weight::Undecided) => format!("review it: {diff}"),
-        ("scan/suspicious" | "surface/unresolved", _) => format!("review it: {review}"),
+        ("pin/rolled-back", _) => match &reason.accept {
+            Some(digests) => {
+                let accept = shared::accept_command(commands, digests);
+                format!("see what differs: {diff}\nto load this version again: {accept}")
+            }
+            None => format!("see what differs: {diff}"),
+        },
+        ("pin/new" | "pin/replaced", Weight::Undecided) => format!("review it: {diff}"),
+        ("scan/suspicious" | "surface/unresolved", _) => match commands.review {
+            ReviewVerb::Explain => {
+                format!("review it: {review}\nto accept or deny it: {}", commands.decide(plugin))
+            }
+            ReviewVerb::Diff => format!("review it: {review}"),
+        },
         ("pin/new" | "lock/unlisted" | "lock/missing", _) => format!("review it, then add it: {lock}"),
         ("lock/mismatch", _) => format!("review the change: {diff}\nthen update the lockfile: {lock}"),
         ("lock/malformed", _) => format!("{}\nor write it again: {lock}", reason.help),
         ("lock/weak-scheme", _) => format!("plugward lock --migrate {}", commands.lock_dir),
         ("policy/denied" | "policy/ask", _) if reason.setting.is_some() => {
-            let key = crate::verbs::shared::quoted(&format!("plugins.bundle.\"{}\".run", plugin.key));
-            let once =
-                crate::verbs::shared::quoted(&format!("plugins.bundle.\"{}\".run=unattended", plugin.key));
+            let key = shared::quoted(&format!("plugins.bundle.\"{}\".run", plugin.key));
+            let once = shared::quoted(&format!("plugins.bundle.\"{}\".run=unattended", plugin.key));
             format!(
                 "see which file decided: plugward config explain {key}\nto load it this once: add --cfg {once}"
             )
@@ -78,7 +153,7 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
             format!("use another version, or undo it: plugward unrevoke {subject}")
         }
         ("policy/namesake", _) => {
-            format!("review it: {review}\nto block it too: plugward deny {selector}")
+            format!("review it: {review}\nto block it too: {}", commands.deny())
         }
         ("approval/none", _) => {
             format!("review it: {review}\nthen approve it: plugward approve {selector} --static")
@@ -92,10 +167,27 @@ pub(crate) fn help(plugin: &PluginReport, reason: &Reason, commands: &Commands) 
                 reason.help
             )
         }
-        // Each finding has its own help.
-        ("scan/danger", _) if !plugin.findings.is_empty() => String::new(),
+        ("scan/danger", _) => match suppress(plugin, commands) {
+            // Each finding has its own help.
+            Some(suppress) => {
+                format!("{}\nto accept a finding that you reviewed: {suppress}", commands.remove(plugin))
+            }
+            None => format!("{}\n{}", reason.help, commands.remove(plugin)),
+        },
+        // What no host installed is fixed where it is.
+        (_, Weight::Integrity | Weight::Scan | Weight::Denied) if uninstall(&plugin.key).is_some() => {
+            format!("{}\n{}", reason.help, commands.remove(plugin))
+        }
         _ => reason.help.clone(),
     }
+}
+
+/// Returns the command that suppresses the first danger finding.
+pub(crate) fn suppress(plugin: &PluginReport, commands: &Commands) -> Option<String> {
+    let mut open = plugin.findings.iter().filter(|finding| finding.severity == Severity::Danger);
+    let first = open.find(|finding| plugin.suppression(finding).is_none())?;
+    let path = shared::quoted(&first.path);
+    Some(format!("plugward suppress {} {} {path} --reason TEXT", commands.selector, first.rule))
 }
 
 /// Returns a few words for a reason, for the row of its plugin.
@@ -103,6 +195,8 @@ pub(crate) fn words(reason: &Reason) -> String {
     let first = reason.message.lines().next().unwrap_or_default();
     match (reason.code.as_str(), reason.weight) {
         ("pin/changed", _) => "changed since it was pinned".to_owned(),
+        ("pin/rolled-back", _) => "an older version that was replaced".to_owned(),
+        ("pin/replaced", _) => "replaces a pinned plugin that is gone".to_owned(),
         ("pin/new", Weight::Undecided) => "new, needs a decision".to_owned(),
         ("pin/new", _) => "not pinned".to_owned(),
         ("lock/unlisted" | "lock/missing", _) => "not in PLUGINS.lock".to_owned(),

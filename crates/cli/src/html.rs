@@ -272,7 +272,6 @@ fn findings(out: &mut String, plugin: &PluginReport) {
         return;
     }
     all.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
-    all.dedup_by_key(|finding| (&finding.path, finding.line, finding.column, &finding.rule));
     let count = |severity: Severity| all.iter().filter(|finding| finding.severity == severity).count();
     put(
         out,

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use plugward_loader::{Answer, Person, PinStatus, PluginReport, Question, Severity};
 
@@ -13,13 +14,16 @@ use crate::out::{ASK, Out, STRONG, paint};
 use crate::progress::Progress;
 use crate::report::{behaviors, outside, place_of, size, unresolved};
 use crate::text::{count, wrapped};
-use crate::verbs::explain::{covered, item_text};
+use crate::verbs::explain::{item_text, items};
 use plugward_loader::escape::line;
 
 /// The most findings that a question shows. With more, the question would scroll its own text off the screen.
 const FINDINGS: usize = 5;
 /// The most items of the execution surface that a question shows; `s` shows all.
 const ITEMS: usize = 12;
+/// How long the question about unreadable pins waits. A host can be started by a program with a terminal of its own and
+/// without a user, and then it must not hang.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The number of tries before a question counts as not answered, so that input without an answer cannot loop forever.
 pub(crate) const TRIES: usize = 5;
 
@@ -94,7 +98,7 @@ impl<'a> Prompt<'a> {
     /// A separate thread reads each line, because nothing can cancel a read of the terminal. So an interrupt ends the
     /// question and the earlier answers are stored. The thread reads one line and ends: a line that was typed before its
     /// question is not an answer to it.
-    fn read(&self) -> Input {
+    fn read(&self, limit: Option<Duration>) -> Input {
         let Some((sender, receiver)) = &self.input else { return Input::End };
         let sender = sender.clone();
         std::thread::spawn(move || {
@@ -106,7 +110,10 @@ impl<'a> Prompt<'a> {
             // The question can be over by an interrupt.
             sender.send(input).unwrap_or_default();
         });
-        receiver.recv().unwrap_or(Input::End)
+        match limit {
+            Some(limit) => receiver.recv_timeout(limit).unwrap_or(Input::End),
+            None => receiver.recv().unwrap_or(Input::End),
+        }
     }
 
     pub(crate) fn say(text: &str) -> bool {
@@ -114,8 +121,19 @@ impl<'a> Prompt<'a> {
         stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).is_ok()
     }
 
-    /// Asks a question and returns the typed line, or `None` if there is no answer: the end of the input, or an interrupt.
+    /// Asks a question and returns the typed line in lower case, or `None` if there is no answer: the end of the input, or
+    /// an interrupt.
     pub(crate) fn line(&mut self, question: &str) -> Option<String> {
+        self.text(question).map(|text| text.to_ascii_lowercase())
+    }
+
+    /// As [`Prompt::line`], with the letters as they were typed.
+    pub(crate) fn text(&mut self, question: &str) -> Option<String> {
+        self.within(question, None)
+    }
+
+    /// As [`Prompt::text`]. Without an answer in this time, there is none.
+    fn within(&mut self, question: &str, limit: Option<Duration>) -> Option<String> {
         if self.is_over {
             return None;
         }
@@ -126,8 +144,8 @@ impl<'a> Prompt<'a> {
         if !Self::say(&format!("\n{} ", paint(ASK, question))) {
             return None;
         }
-        match self.read() {
-            Input::Line(text) => Some(text.trim().to_ascii_lowercase()),
+        match self.read(limit) {
+            Input::Line(text) => Some(text.trim().to_owned()),
             input => {
                 self.is_over = true;
                 self.is_interrupted = matches!(input, Input::Interrupt);
@@ -183,6 +201,35 @@ impl<'a> Prompt<'a> {
         out
     }
 
+    /// Asks whether plugins load although the pins cannot be read. Anything but a yes is a no.
+    fn ask_without_pins(&mut self, failure: &str, plugins: &[String]) -> Answer {
+        let mut text =
+            wrapped("", "  ", &format!("\nThe pins cannot be read: {}", line(failure)), self.width);
+        let pins = if plugins.len() == 1 { "its pin" } else { "their pins" };
+        let note = format!(
+            "{} would load without a comparison with {pins}. What you denied stays refused, because the ledger has it; \
+             what you revoked is not known.",
+            count(plugins.len(), "plugin")
+        );
+        text.push_str(&wrapped("", "", &note, self.width));
+        for id in plugins.iter().take(ITEMS) {
+            text.push_str(&format!("  {}\n", line(id)));
+        }
+        if plugins.len() > ITEMS {
+            text.push_str(&format!("  and {} more\n", plugins.len() - ITEMS));
+        }
+        if !Self::say(&text) {
+            return Answer::Nobody;
+        }
+        let question =
+            format!("Load this once, without pins? [y]es, [N]o (no after {} s)", PATIENCE.as_secs());
+        match self.within(&question, Some(PATIENCE)).map(|text| text.to_ascii_lowercase()).as_deref() {
+            Some("y" | "yes") => Answer::Yes,
+            Some(_) => Answer::No,
+            None => Answer::Nobody,
+        }
+    }
+
     /// Returns the digests, and the whole execution surface with its coverage.
     fn files(&self, plugin: &PluginReport) -> String {
         let mut out = String::new();
@@ -190,13 +237,7 @@ impl<'a> Prompt<'a> {
             out.push_str(&format!("  manifest {digest} {dialect}\n"));
         }
         out.push_str(&format!("  tree {}\n", plugin.tree.as_deref().unwrap_or("none")));
-        for item in &plugin.surface {
-            out.push_str(&wrapped("  ", "    ", &item_text(item), self.width));
-            if !item.files.is_empty() {
-                out.push_str(&wrapped("    ", "    ", &line(&item.files.join(", ")), self.width));
-            }
-            out.push_str(&wrapped("    ", "    ", covered(plugin, item), self.width));
-        }
+        out.push_str(&items(plugin, "  ", self.width));
         out.push_str(&outside(plugin, self.width));
         out
     }
@@ -242,6 +283,9 @@ impl Person for Prompt<'_> {
     }
 
     fn ask(&mut self, question: &Question<'_>) -> Answer {
+        if let Question::LoadUnpinned { failure, plugins } = question {
+            return self.ask_without_pins(failure, plugins);
+        }
         let (plugin, wording) = match question {
             Question::Enroll(plugin) => {
                 (*plugin, "Trust this version? [y]es, [N]o, ne[v]er, [s]how more, [?]")
@@ -250,7 +294,9 @@ impl Person for Prompt<'_> {
                 (*plugin, "Let it run this time? [y]es, [N]o, [s]how more, [?]")
             }
             // Command plugins have no report, and the verbs that start or install them ask themselves.
-            Question::Run { plugin: None, .. } | Question::Install { .. } => return Answer::Nobody,
+            Question::LoadUnpinned { .. } | Question::Run { plugin: None, .. } | Question::Install { .. } => {
+                return Answer::Nobody;
+            }
         };
         if self.is_over {
             return Answer::Nobody;

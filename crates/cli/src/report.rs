@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    Decision, Finding, LockState, Notice, PinStatus, PluginKind, PluginReport, Reason, Report, SETTINGS_FILE,
+    Decision, Finding, LockState, Notice, PinStatus, PluginKey, PluginKind, PluginReport, Reason, Report,
     Severity, UnresolvedReport, Weight,
 };
 
 use crate::advice::{self, Commands};
 use crate::diagnostic::{Diagnostic, Level, Location};
+use crate::host;
 use crate::out::{ASK, LOAD, REFUSE, STRONG, paint};
 use crate::table::grid;
 use crate::text::{command, count, wrapped};
@@ -18,6 +19,9 @@ use plugward_loader::escape::line;
 /// The most findings of one plugin that the report shows; the others are counted. More would push the other problems off
 /// the screen, and `explain` shows all.
 const SHOWN: usize = 5;
+
+/// The length of the start of a digest: `pt1:` and 8 digits. It only helps to recognize a digest.
+const DIGEST: usize = 12;
 
 /// How much of a report is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +56,7 @@ pub(crate) fn render(report: &Report, view: &View<'_>) -> String {
         plugins.iter().copied().filter(|plugin| view.detail == Detail::Full || needs_row(plugin)).collect();
     if !rows.is_empty() {
         out.push('\n');
-        out.push_str(&overview(&rows, view.width));
+        out.push_str(&overview(&rows, &plugins, view.width));
     }
     let blocks = blocks(report, &plugins, view);
     for block in &blocks {
@@ -176,14 +180,14 @@ fn needs_row(plugin: &PluginReport) -> bool {
     plugin.decision != Decision::Load || !news(plugin).is_empty()
 }
 
-fn overview(plugins: &[&PluginReport], width: usize) -> String {
-    let rows: Vec<Vec<String>> = plugins
+fn overview(shown: &[&PluginReport], all: &[&PluginReport], width: usize) -> String {
+    let rows: Vec<Vec<String>> = shown
         .iter()
         .map(|plugin| {
             let word = if plugin.on { word(plugin.decision) } else { OFF };
             let name = line(&plugin.id).into_owned();
             // Two versions of an installed plugin have one name.
-            let is_one_of_several = plugins.iter().filter(|other| other.id == plugin.id).count() > 1;
+            let is_one_of_several = all.iter().filter(|other| other.id == plugin.id).count() > 1;
             let version = plugin.version.as_deref().filter(|_| is_one_of_several);
             let name = version.map_or_else(|| name.clone(), |version| format!("{name} {}", line(version)));
             vec![word.to_owned(), name, why(plugin)]
@@ -250,7 +254,7 @@ fn causes(plugin: &PluginReport) -> impl Iterator<Item = &Reason> {
 fn news(plugin: &PluginReport) -> Vec<String> {
     let mut words = Vec::new();
     match plugin.pin.state {
-        PinStatus::Enrolled => words.push("pinned on first use".to_owned()),
+        PinStatus::Enrolled => words.extend(first_use(plugin)),
         PinStatus::Unavailable => words.push("loads without a pin".to_owned()),
         PinStatus::Moved => words.push("moved, matches its pin".to_owned()),
         PinStatus::Migrated if plugin.closure.is_some() && plugin.trust != "locked" => {
@@ -278,6 +282,17 @@ fn news(plugin: &PluginReport) -> Vec<String> {
     let warnings = warnings.count();
     if warnings > 0 {
         words.push(count(warnings, "note"));
+    }
+    words
+}
+
+/// Returns what was pinned, by the start of its digest, and what it can do. `-v` prints the whole digest.
+fn first_use(plugin: &PluginReport) -> Vec<String> {
+    let digest = plugin.tree.as_deref().and_then(|tree| tree.get(..DIGEST)).unwrap_or_default();
+    let mut words = vec![format!("pinned on first use ({digest}\u{2026})")];
+    let can: Vec<&str> = plugin.first_evidence().keys().map(|behavior| behavior.as_str()).collect();
+    if !can.is_empty() {
+        words.push(format!("can: {}", can.join(", ")));
     }
     words
 }
@@ -380,7 +395,7 @@ pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -
         let least = if reason.code == "scan/danger" { Severity::Danger } else { Severity::Warning };
         block = with_findings(block, plugin, least, view);
     } else if reason.place.is_none() && directory(plugin) != "." && reason.weight == Weight::Integrity {
-        block = block.at(Location::path(directory(plugin)));
+        block = block.at(Location::path(&directory(plugin)));
     }
     block.help(&advice::help(plugin, reason, &commands))
 }
@@ -393,7 +408,6 @@ fn with_findings(
     view: &View<'_>,
 ) -> Diagnostic {
     let limit = if view.detail == Detail::Full { usize::MAX } else { SHOWN };
-    let mut places = BTreeSet::new();
     let mut open: Vec<&Finding> = plugin
         .findings
         .iter()
@@ -401,8 +415,6 @@ fn with_findings(
         .filter(|finding| {
             finding.severity >= least && (least == Severity::Info || plugin.suppression(finding).is_none())
         })
-        // Several patterns of one rule can match at one place. They are shown as one finding.
-        .filter(|finding| places.insert((&finding.path, finding.line, finding.column, &finding.rule)))
         .collect();
     // Danger first, because the list can end before the other findings.
     open.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
@@ -428,18 +440,36 @@ fn with_findings(
     block
 }
 
-/// Returns the plugin's directory for a terminal: the id, unless a host recorded the plugin under another one.
-pub(crate) fn directory(plugin: &PluginReport) -> &str {
-    if plugin.key.placed().is_some_and(|_| !plugin.id.contains('@')) { &plugin.id } else { &plugin.path }
+/// Returns the plugin's directory or file for a terminal.
+pub(crate) fn directory(plugin: &PluginReport) -> String {
+    // A row of a record whose plugin is not known has no directory.
+    if plugin.key.placed().is_none() && plugin.path == plugin.id {
+        return plugin.path.clone();
+    }
+    host::display(&PluginKey::Placed(plugin.place.clone()))
+}
+
+/// Returns `true` if a plugin is a part of one file: settings, or the servers in it.
+pub(crate) const fn is_file(plugin: &PluginReport) -> bool {
+    matches!(plugin.kind, PluginKind::Settings | PluginKind::Servers)
 }
 
 /// Returns the path of a plugin's file relative to the working directory.
 pub(crate) fn path_of(plugin: &PluginReport, path: &str) -> String {
-    match (directory(plugin), path) {
-        (".", path) => path.to_owned(),
-        (directory, SETTINGS_FILE) => directory.to_owned(),
-        (directory, path) => format!("{directory}/{path}"),
+    match directory(plugin).as_str() {
+        _ if is_file(plugin) => inner_path(plugin, path),
+        "." => path.to_owned(),
+        directory => format!("{directory}/{path}"),
     }
+}
+
+/// Returns the path of a plugin's file inside the plugin. Of settings, it is the file itself, or one that it starts: the
+/// parts that are judged have names that the user does not know.
+pub(crate) fn inner_path(plugin: &PluginReport, path: &str) -> String {
+    if is_file(plugin) && !plugin.outside.iter().any(|outside| outside == path) {
+        return directory(plugin);
+    }
+    path.to_owned()
 }
 
 /// Returns a finding's place with its source line. The label is the rule and the kind of obfuscation.
@@ -471,7 +501,8 @@ fn findings(plugin: &PluginReport, view: &View<'_>) -> Option<Diagnostic> {
 pub(crate) fn notice(notice: &Notice) -> Diagnostic {
     let level = match notice.code.as_str() {
         code if is_loud(code) => Level::Error,
-        "install/leftover" | "install/not-read" | "install/not-judged" | "install/loosens" => Level::Note,
+        "install/leftover" | "install/newer" | "install/not-read" | "install/not-judged"
+        | "install/loosens" => Level::Note,
         _ => Level::Warning,
     };
     noted(Diagnostic::new(level, notice.message.lines().next().unwrap_or_default()), notice)
@@ -496,7 +527,7 @@ fn noted(block: Diagnostic, notice: &Notice) -> Diagnostic {
         // The library does not know how the command line selects a plugin that is not in the report.
         "pin/gone" => match &notice.plugin {
             Some(key) => {
-                let selector = crate::verbs::shared::quoted(&crate::host::display(key));
+                let selector = crate::verbs::shared::quoted(&host::display(key));
                 block.help(&format!("restore it, or delete its pin: plugward forget {selector}"))
             }
             None => block,
@@ -535,15 +566,16 @@ pub(crate) fn approval(plugin: &PluginReport) -> String {
 pub(crate) fn behaviors(plugin: &PluginReport, width: usize) -> String {
     let mut out = String::new();
     for (behavior, first) in plugin.first_evidence() {
-        let text = format!(
-            "{:<13} {} ({}:{}, {})",
-            paint(STRONG, behavior.as_str()),
-            behavior.phrase(),
-            line(&first.path),
-            first.line,
-            first.role
-        );
-        out.push_str(&wrapped("    ", "                  ", &text, width));
+        let place = match inner_path(plugin, &first.path) {
+            path if path == first.path => format!("{}:{}", line(&path), first.line),
+            // The line is that of the part.
+            path => line(&path).into_owned(),
+        };
+        let name = behavior.as_str();
+        let text = format!("{} ({place}, {})", behavior.phrase(), first.role);
+        let text = wrapped(&format!("    {name:<13} "), "                  ", &text, width);
+        // Colors are added after the layout, because their escape sequences would count as columns.
+        out.push_str(&text.replacen(name, &paint(STRONG, name), 1));
     }
     out
 }

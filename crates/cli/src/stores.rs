@@ -6,7 +6,7 @@ use plugward_loader::ledger::{LedgerFiles, LedgerId};
 use plugward_loader::pinstore::{Baselines, Pins, RevocationLists};
 use plugward_loader::{
     ApprovalStore, CheckMode, DecisionError, Dir, PinStore, Record, RecordFailure, RecordOptions,
-    RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over, record_stored,
+    RecordedDenials, RevocationStore, ScanPack, ScanRecords, Stores, Trust, record_start_over, record_stored,
 };
 
 use crate::diagnostic::Diagnostic;
@@ -74,10 +74,12 @@ pub(crate) fn pins(host: &Host, writes: CheckMode, out: &Out) -> Result<PinStore
             Some(PinStore::lost(file.as_str(), pins))
         });
         if let Some(lost) = lost {
-            return Ok(lost);
+            return Ok(lost.with_denials(denials(host)));
         }
     }
     let store = store.at(pins_path(path).as_str());
+    let is_broken = store.failure().is_some();
+    let store = store.with_denials(is_broken.then(|| denials(host)).flatten());
     if store.is_new() && is_missing && writes == CheckMode::LookOnly {
         return Ok(store);
     }
@@ -109,9 +111,18 @@ fn pins_paths(config: &Utf8Path) -> Vec<Utf8PathBuf> {
 /// Returns the number of pins that the ledger knows of a file. A ledger that cannot be read knows none: a run that
 /// writes opens it as well, and then loads nothing.
 fn recorded(host: &Host, file: &Utf8Path) -> Option<u64> {
+    PinStore::recorded(&ledger_files(host)?, file.as_str()).ok()?
+}
+
+/// Returns the denials that the ledger knows.
+fn denials(host: &Host) -> Option<RecordedDenials> {
+    RecordedDenials::read(&ledger_files(host)?)
+}
+
+fn ledger_files(host: &Host) -> Option<LedgerFiles> {
     let state = host.state_dir().ok()?;
     let dir = Dir::open_ambient_dir(state, plugward_loader::ambient_authority()).ok()?;
-    PinStore::recorded(&LedgerFiles::open(&dir).ok()?, file.as_str()).ok()?
+    LedgerFiles::open(&dir).ok()
 }
 
 /// Warns if the group can write the ledger or its directory.

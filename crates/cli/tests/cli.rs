@@ -530,8 +530,8 @@ fn what_a_person_decides_is_written_down_first() {
     assert_eq!(recorded(&home).len(), before, "what is not done is not written down");
     for (args, kind) in [
         (&["accept", "good", "--tree", &shown][..], "pin_accepted"),
-        (&["deny", "good"], "decision"),
-        (&["undeny", "good"], "decision"),
+        (&["deny", "good"], "plugin_denied"),
+        (&["undeny", "good"], "plugin_undenied"),
         (&["forget", "good"], "pin_forgotten"),
         (&["revoke", "claude:good", "--reason", "steals tokens"], "decision"),
     ] {

@@ -896,7 +896,6 @@ fn notes_say_what_to_write_instead() {
         ("hook/matcher-ignored", "Stop", "Bash", json!({}), "remove the matcher"),
         ("hook/async", "PostToolUse", "Bash", json!({"async": true}), "nothing: "),
         ("hook/unknown-field", "PostToolUse", "Bash", json!({"color": "red"}), "remove the field"),
-        ("hook/unknown-event", "PreTolUse", "Bash", json!({}), "check the event's spelling"),
     ];
     for (code, event, matcher, more, help) in rows {
         let text = json!({"hooks": {event: [{"matcher": matcher, "hooks": command(more)}]}}).to_string();
@@ -926,6 +925,63 @@ fn notes_say_what_to_write_instead() {
     }});
     home.write("f.json", &fine.to_string());
     assert_eq!(plan(&home, &["--hooks", "f.json"]).1["notes"], json!([]));
+}
+
+/// A guard that is dropped must not look like an answer.
+#[test]
+fn a_misspelled_guard_costs_its_file() {
+    let home = Home::new();
+    let toml = |table: &str, event: &str| {
+        format!("[[{table}]]\nname = \"guard\"\nevent = \"{event}\"\ntype = \"command\"\nexec = \"exit 2\"\n")
+    };
+    let json = |event: &str| claude(event, &json!([{"type": "command", "command": "exit 2"}]));
+    let usable = hook("good", "pre_tool_use", "true", "");
+    let refused = [
+        ("a.toml", toml("hook", "pre_tool_use"), "hook/unknown-table"),
+        ("a.toml", format!("{usable}[guards]\nx = 1\n"), "hook/unknown-table"),
+        ("a.toml", toml("hooks", "pre_tool_uze"), "hook/unknown-event"),
+        ("a.toml", toml("hooks", "elsewhere"), "hook/unknown-event"),
+        ("a.json", json("PreToolUze"), "hook/unknown-event"),
+        ("a.json", json("preToolUse"), "hook/unknown-event"),
+        ("a.json", json("SomethingNew"), "hook/none-usable"),
+        (
+            "a.json",
+            claude("PostToolUse", &json!([{"type": "http", "url": "https://example.org"}])),
+            "hook/none-usable",
+        ),
+    ];
+    for (file, text, code) in refused {
+        home.write(file, &text);
+        for verb in [&["hook", "fire", "PreToolUse"][..], &["hook", "plan"]] {
+            let output = with_input(plugward(&home, &[verb, &["--hooks", file]].concat()), CALL);
+            assert_eq!(output.status.code(), Some(2), "{verb:?} {text}: {}", said(&output));
+            assert!(said(&output).contains(code), "{verb:?} {text}: {}", said(&output));
+        }
+    }
+    // Both spellings of an event count in every file, and other keys of settings and events of newer hosts are no mistake.
+    let mixed = json!({"permissions": {}, "hooks": {
+        "SomethingNew": [{"hooks": [{"type": "command", "command": "true"}]}],
+        "PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}],
+    }});
+    let denied = [
+        ("b.toml", toml("hooks", "PreToolUse")),
+        ("b.toml", toml("hooks", "pre_tool_use")),
+        ("b.json", json("pre_tool_use")),
+        ("b.json", mixed.to_string()),
+    ];
+    for (file, text) in denied {
+        home.write(file, &text);
+        let (exit, report) = fire(&home, &["PreToolUse", "--hooks", file, "--format", "json"], CALL);
+        assert_eq!((exit, &report["answer"]), (5, &json!("deny")), "{text}: {report:#}");
+    }
+    // No entries at all are none that were dropped.
+    for (file, text) in
+        [("c.toml", ""), ("c.toml", "title = \"none\"\n"), ("c.json", "{}"), ("c.json", "{\"hooks\":{}}")]
+    {
+        home.write(file, text);
+        let (exit, report) = fire(&home, &["PreToolUse", "--hooks", file], CALL);
+        assert_eq!((exit, &report["answer"]), (0, &json!("allow")), "{text}: {report:#}");
+    }
 }
 
 #[test]

@@ -191,12 +191,12 @@ fn an_update_is_refused_until_it_is_accepted() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("updated from 0.1.0 to 0.2.0, which has not been accepted"), "{text}");
     assert!(flat.contains("install/leftover"), "{text}");
-    accept(&machine, "claude:hookify@acme");
-    assert_eq!(machine.check().0, 0);
     // Both versions load while two scopes record them, and the older one has a note.
     machine.record(
         &json!({ "hookify@acme": [machine.row("hookify", "0.1.0"), machine.row("hookify", "0.2.0")] }),
     );
+    accept(&machine, "claude:hookify@acme");
+    assert_eq!(machine.check().0, 0);
     // A host adopts a cached plugin that is enabled and has no row, so it is judged too.
     let rows = ["load claude:formatter@acme", "load claude:hookify@acme", "load claude:hookify@acme"];
     assert_eq!(machine.rows(&["check"]), (0, rows.map(str::to_owned).to_vec()));

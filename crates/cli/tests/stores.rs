@@ -155,6 +155,81 @@ fn at_a_terminal_the_user_decides_about_lost_pins() {
     assert_eq!(check(&home).0, 0);
 }
 
+/// A home with a tampered and a denied plugin, whose pins are damaged.
+fn damaged() -> Home {
+    let home = pinned();
+    home.write("plugins/bad/.claude-plugin/plugin.json", "{ \"name\": \"bad\" }\n");
+    assert_eq!(check(&home).0, 0);
+    let output = home.run(&["deny", "plugins/bad"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    home.write("plugins/good/hooks/run.sh", "echo other\n");
+    home.write(PINS, "garbage = [");
+    home.write(BACKUP, "garbage = [");
+    home
+}
+
+/// Returns the ids of the plugins that load.
+fn loading(json: &str) -> Vec<String> {
+    let report: serde_json::Value = serde_json::from_str(json).unwrap();
+    let plugins = report["plugins"].as_array().unwrap().iter();
+    let loads = plugins.filter(|plugin| plugin["decision"] == "load");
+    loads.map(|plugin| plugin["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn at_a_terminal_the_user_decides_about_damaged_pins() {
+    let home = damaged();
+    let json = ["check", "plugins", "--format", "json"];
+    let (exit, out, shown) = at_a_terminal(&home, &json, "\n");
+    assert_eq!((exit, loading(&out)), (7, vec![]), "{shown}");
+    assert!(shown.contains("The pins cannot be read") && shown.contains("plugins/good"), "{shown}");
+    // The denied plugin is no part of the question, and no answer starts it.
+    assert!(!shown.contains("  plugins/bad"), "{shown}");
+    let (exit, out, shown) = at_a_terminal(&home, &json, "y\n");
+    assert_eq!((exit, loading(&out)), (7, vec!["plugins/good".to_owned()]), "{shown}");
+    assert!(out.contains("policy/denied"), "{out}");
+    assert_eq!(std::fs::read_to_string(home.path(PINS)).unwrap(), "garbage = [", "nothing was pinned");
+    let ledger = said(&home.run(&["ledger", "show", "--type", "exception_used", "--format", "json"]));
+    assert_eq!(ledger.matches("exception_used").count(), 1, "{ledger}");
+    // Under `locked`, without a terminal, and with another setting, nothing is asked.
+    for more in [&["--trust", "locked"][..], &["--no-input"], &["--cfg", "pins.on_store_error=refuse"]] {
+        let (exit, out, shown) = at_a_terminal(&home, &[&json, more].concat(), "");
+        assert_eq!((exit, loading(&out)), (7, vec![]), "{more:?} {shown}");
+        assert!(!shown.contains("[y]es"), "{more:?} {shown}");
+    }
+    assert_eq!(code(&home.run(&["check", "plugins", "--cfg", "pins.on_store_error=ask"])), 7);
+}
+
+#[test]
+fn without_denials_in_the_ledger_nothing_is_asked() {
+    let json = ["check", "plugins", "--format", "json"];
+    for spoil in ["garbage", "changed", "undenied"] {
+        let home = damaged();
+        let ledger = std::fs::read_to_string(home.path(LEDGER)).unwrap();
+        match spoil {
+            "garbage" => home.write(LEDGER, "garbage\n"),
+            "changed" => home.write(LEDGER, &ledger.replace("plugin_denied", "plugin_denies")),
+            _ => {
+                // A denial that was taken back is known, and does not apply.
+                std::fs::remove_file(home.path(PINS)).unwrap();
+                std::fs::remove_file(home.path(BACKUP)).unwrap();
+                assert_eq!(code(&home.run(&["forget", "--all", "--yes"])), 0);
+                assert_eq!(check(&home).0, 0);
+                assert_eq!(code(&home.run(&["deny", "plugins/bad"])), 0);
+                assert_eq!(code(&home.run(&["undeny", "plugins/bad"])), 0);
+                home.write(PINS, "garbage = [");
+                home.write(BACKUP, "garbage = [");
+                let (exit, out, shown) = at_a_terminal(&home, &json, "y\n");
+                assert_eq!((exit, loading(&out).len()), (7, 2), "{shown}");
+                continue;
+            }
+        }
+        let (exit, out, shown) = at_a_terminal(&home, &json, "");
+        assert_eq!((exit, loading(&out)), (7, vec![]), "{spoil} {shown}");
+        assert!(!shown.contains("[y]es"), "{spoil} {shown}");
+    }
+}
+
 #[test]
 fn damaged_pins_load_nothing_at_a_terminal_either() {
     let home = pinned();

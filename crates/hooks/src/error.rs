@@ -17,6 +17,8 @@ pub const CODES: &[(&str, &str)] = &[
         "pass the value as an environment variable; in shell text it could run as code",
     ),
     ("hook/unknown-event", "check the event's spelling; the hook never runs"),
+    ("hook/unknown-table", "write `[[hooks]]`; a hooks file in TOML has no other table"),
+    ("hook/none-usable", "fix the entries of the file; none of them runs"),
     ("hook/empty", "check the file's keys: JSON has `hooks` with events in it, TOML has `[[hooks]]`"),
     ("hook/disabled", "remove `disableAllHooks` to run the hooks of this file"),
     ("hook/other-dialect", "nothing: these hooks belong to another host and never run here"),

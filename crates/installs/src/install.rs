@@ -208,6 +208,8 @@ pub enum InstallProblemKind {
     Missing,
     /// `install/leftover`: directories in a cache that no record names.
     Leftover,
+    /// `install/newer`: a directory in a cache with a newer version than those that a record names.
+    Newer,
     /// `install/not-read`: a known place of plugins that is not read yet.
     NotRead,
     /// `install/not-judged`: places that exist and are only named.
@@ -234,6 +236,7 @@ impl InstallProblemKind {
             Self::Row => "install/row",
             Self::Missing => "install/missing",
             Self::Leftover => "install/leftover",
+            Self::Newer => "install/newer",
             Self::NotRead => "install/not-read",
             Self::NotJudged => "install/not-judged",
             Self::Loosens => "install/loosens",

@@ -30,6 +30,10 @@ pub const CODES: &[(&str, &str)] = &[
     ("install/row", "remove the row from the record, or install the plugin again with its host"),
     ("install/missing", "install the plugin with its host, then check again"),
     ("install/leftover", "nothing to do; the host deletes versions that no record names"),
+    (
+        "install/newer",
+        "update the plugin with its host, or delete the directory; it was judged, and the host does not load it now",
+    ),
     ("install/not-read", "check the directory of that host yourself; plugward does not read its records yet"),
     (
         "install/not-judged",
@@ -50,6 +54,7 @@ pub const CODES: &[(&str, &str)] = &[
         "check/all-or-nothing",
         "fix or leave out the plugin that does not load, or allow plugins to load without it",
     ),
+    ("pin/replaced", "review the new plugin, and accept it if it is the same as the one that is gone"),
     (
         "pin/lost",
         "restore plugins.pins.toml from a backup, or start over: the pins file and its backup are gone, and the ledger knows that they had pins",

@@ -66,6 +66,7 @@ pub use state::decide::{
     DecisionError, Denied, UserDecision, approve_static, decide, record_start_over, record_stored,
     static_risk,
 };
+pub use state::denials::RecordedDenials;
 pub use state::pins::{PinStore, StoreFailure};
 pub use state::scan_records::{ScanPack, ScanRecords};
 pub use state::stores::{Host, Stores};

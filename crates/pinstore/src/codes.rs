@@ -39,6 +39,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("pin/older", "nothing: this version was accepted before a newer one"),
     ("pin/raced", "review the plugin again: another process changed its pin"),
     ("pin/recovered", "nothing: the backup was used, and the next change repairs the file"),
+    ("pin/rolled-back", "install the newer version again, or accept this one if you want it"),
     ("pin/signer-changed", "review what changed, and ask the publisher whether the key changed"),
     ("pin/store", "fix plugins.pins.toml or its backup, or delete all pins and start over"),
     ("pin/store-version", "use the newer version of plugward that wrote plugins.pins.toml"),

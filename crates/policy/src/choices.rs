@@ -69,6 +69,8 @@ choices! {
     StoreErrorSetting {
         /// Plugins load with a warning.
         Warn = "warn",
+        /// The user is asked once, and nothing is stored.
+        Ask = "ask",
         /// They are refused.
         Refuse = "refuse",
     }

@@ -42,7 +42,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("plugins.bundle.\"path:/p/*\".run", &["\"unattended\"", "\"ask\"", "\"deny\""]),
     ("plugins.approval", &["\"off\"", "\"required\""]),
     ("plugins.max_risk", &["\"LOW\"", "\"MEDIUM\"", "\"HIGH\"", "\"CRITICAL\""]),
-    ("pins.on_store_error", &["\"warn\"", "\"refuse\""]),
+    ("pins.on_store_error", &["\"warn\"", "\"ask\"", "\"refuse\""]),
     ("pins.exclude_vcs", &["true", "false"]),
     ("limits.tree_files", &["1", "20000", "30000"]),
     ("limits.tree_bytes", &["1", "99"]),

@@ -53,6 +53,8 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::PinRefused { plugin, .. }
         | LedgerEvent::ApprovalGiven { plugin, .. }
         | LedgerEvent::ApprovalRevoked { plugin, .. }
+        | LedgerEvent::PluginDenied { plugin, .. }
+        | LedgerEvent::PluginUndenied { plugin }
         | LedgerEvent::CapabilityMinted { plugin, .. }
         | LedgerEvent::BundleMinted { plugin, .. }
         | LedgerEvent::MintRefused { plugin, .. }

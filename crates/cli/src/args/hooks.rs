@@ -63,6 +63,9 @@ pub(crate) struct HookFireArgs {
     pub(crate) event: String,
     #[command(flatten)]
     pub(crate) sources: HookSources,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    pub(crate) format: FireFormat,
     /// Answer of the host's own permission rule
     #[arg(long, value_name = "ANSWER", default_value = "allow")]
     pub(crate) permit: PermitArg,
@@ -72,6 +75,12 @@ pub(crate) struct HookFireArgs {
     /// Write what the model was asked to FILE, one request per line
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FireFormat {
+    /// JSON, the only format
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

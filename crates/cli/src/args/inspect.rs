@@ -218,6 +218,10 @@ pub(crate) struct DiffArgs {
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) dirs: Vec<Utf8PathBuf>,
 
+    /// Compare with the plugin in this directory instead of the pin, such as another checkout
+    #[arg(long, value_name = "DIR")]
+    pub(crate) against: Option<Utf8PathBuf>,
+
     #[command(flatten)]
     pub(crate) finding: DiscoveryOptions,
 }

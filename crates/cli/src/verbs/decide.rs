@@ -2,8 +2,8 @@
 
 use plugward_loader::pinstore::{ApproveOutcome, ChangeOutcome, DigestMismatch, ReviewedDigests, Revocation};
 use plugward_loader::{
-    CalledName, CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust,
-    UserDecision, Weight, approve_static, decide,
+    CheckMode, DecisionError, Denied, Digest, Gate, PinStore, PluginKey, TreeDigest, Trust, UserDecision,
+    Weight, approve_static, decide,
 };
 
 use crate::advice::Commands;
@@ -21,7 +21,7 @@ use crate::verbs::shared::{self, PluginBytes, SelectedPlugin};
 
 pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let reviewed = args.tree.as_deref().map(|tree| reviewed(tree, &args.with)).transpose()?;
-    let SelectedPlugin { shown, plugin, subject } = shared::find_tree(
+    let SelectedPlugin { shown, plugin, subject, recorded } = shared::find_tree(
         &args.id,
         &args.dirs,
         Some(Trust::Tofu),
@@ -70,7 +70,7 @@ pub(crate) fn accept(args: &AcceptArgs, host: &Host, out: &mut Out) -> Result<u8
         return Err(not_reviewed(&shown, &reviewed.tree.to_string(), &tree.to_string()));
     }
     let asked = reviewed.tree;
-    let decision = UserDecision::Accept { observed: subject.to_accept(), reviewed };
+    let decision = UserDecision::Accept { observed: subject.to_accept(), reviewed, recorded };
     match store_decision(decision, &mut store, host)? {
         ChangeOutcome::Done => {
             // Texts that no pin refers to any more are deleted. If that fails, they only cost space.
@@ -177,7 +177,7 @@ pub(crate) fn approve(args: &ApproveArgs, host: &Host, out: &mut Out) -> Result<
         host,
         out,
     )?;
-    let SelectedPlugin { shown, plugin, subject } = named;
+    let SelectedPlugin { shown, plugin, subject, .. } = named;
     let selector = shared::quoted(&shown);
     let Some(subject) = subject else {
         return Err(Failure::refused(format!("{shown} cannot be digested, so there is nothing to approve"))
@@ -345,6 +345,7 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     } else {
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
+    let is_name = entry.id.is_some();
     let what = entry.id.clone().unwrap_or_else(|| args.what.clone());
     if let Some(file) = file_entry {
         match store_decision(UserDecision::Revoke(file), &mut store, host)? {
@@ -355,6 +356,10 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     match store_decision(UserDecision::Revoke(entry), &mut store, host)? {
         ChangeOutcome::Done | ChangeOutcome::Already => {
             out.result(&format!("Revoked {}.\n", plugward_loader::escape::line(&what)))?;
+            // It need not be known yet, but it can also be mistyped.
+            if is_name && let Err(error) = select::pinned(&what, &store) {
+                out.report(&error.into_note("no plugin of this name is pinned"));
+            }
             let undo = format!("plugward unrevoke {}", shared::quoted(&what));
             out.result(&command("To undo: ", &undo, out.width))?;
             Ok(0)
@@ -394,12 +399,14 @@ pub(crate) fn unrevoke(args: &UnrevokeArgs, host: &Host, out: &mut Out) -> Resul
     }
 }
 
-/// Returns the id to revoke: a name with its dialect, a recorded id, or the key of a pinned plugin.
+/// Returns the id to revoke: the key of a pinned path, or else what was typed. A name need not be known yet.
 fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
-    if what.parse::<PluginKey>().is_ok() || what.parse::<CalledName>().is_ok() {
-        return Ok(what.to_owned());
+    match select::path_of(what) {
+        Some(_) if what.parse::<PluginKey>().is_err() => {
+            select::pinned(what, store).map(|key| key.to_string())
+        }
+        Some(_) | None => Ok(what.to_owned()),
     }
-    select::pinned(what, store).map(|key| key.to_string())
 }
 
 fn not_stored(error: &DecisionError) -> Failure {

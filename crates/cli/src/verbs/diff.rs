@@ -6,17 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use plugward_loader::pinstore::{
-    Baseline, Diff, DiffSection, DiffSide, Facts, FileChange, Hunks, LineChange, OldSide, Pin, StoredText,
-    TreeEntryKind, diff,
+    Baseline, Baselines, Diff, DiffSection, DiffSide, Facts, FileChange, Hunks, LineChange, OldSide, Pin,
+    StoredText, TreeEntryKind, diff,
 };
 use plugward_loader::{
     BehaviorEvidence, CheckMode, Digest, Finding, Gate, Material, PinStore, PluginKey, PluginReport,
     Severity, Subject, TreeDigest, Trust, UnresolvedReport, Weight, closure_paths, entry_parts, identity_of,
 };
 
+use camino::Utf8Path;
 use serde_json::Value;
 
-use crate::advice::Commands;
+use crate::advice::{self, Commands};
 use crate::args::DiffArgs;
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -35,7 +36,12 @@ pub(crate) fn run(args: &DiffArgs, host: &Host, out: &mut Out) -> Result<u8, Fai
     let named =
         shared::find(&args.id, &args.dirs, Some(Trust::Tofu), PluginBytes::Keep, &args.finding, host, out)?;
     let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
-    let text = Comparison::new(named, &commands, host, out)?.page(&commands, out.width);
+    let text = match &args.against {
+        Some(dir) => {
+            Comparison::against(named, dir, args, &commands, host, out)?.page_against(dir, out.width)
+        }
+        None => Comparison::new(named, &commands, host, out)?.page(&commands, out.width),
+    };
     out.result(&text)?;
     Ok(0)
 }
@@ -57,6 +63,8 @@ pub(crate) struct Comparison {
     surface: PinnedSurface,
     /// Whether a kept text had another digest.
     damaged: bool,
+    /// The files that differ from PLUGINS.lock, if it lists files.
+    unlocked: Vec<String>,
 }
 
 /// Whether the execution surface of the pinned version is known.
@@ -75,18 +83,7 @@ impl Comparison {
         host: &Host,
         out: &Out,
     ) -> Result<Self, Failure> {
-        let SelectedPlugin { shown, plugin, subject } = named;
-        let Some(mut subject) = subject else {
-            let codes: Vec<&str> = plugin.reasons.iter().map(|reason| reason.code.as_str()).collect();
-            return Err(Failure::refused(format!(
-                "{shown} cannot be digested, so there is nothing to compare"
-            ))
-            .code(codes.first().copied().unwrap_or("tree/problem"))
-            .help(commands.explain()));
-        };
-        let Some(material) = subject.material.take() else {
-            return Err(Failure::internal(format!("the contents of {shown} were not kept")));
-        };
+        let (shown, plugin, subject, material) = taken(named, commands)?;
         let store = stores::pins(host, CheckMode::LookOnly, out)?;
         if let Some(failure) = store.failure() {
             // A plugin whose pin cannot be read must not be shown as never pinned.
@@ -100,8 +97,44 @@ impl Comparison {
         };
         let unresolved = plugin.unresolved.iter().filter(|one| !is_agreed(one)).cloned().collect();
         let news = news(&store, &subject, &plugin);
-        let Compared { found, surface, damaged } = compare(&store, &subject, &material);
-        Ok(Self { shown, plugin, found, pinned_version, unresolved, news, surface, damaged })
+        let facts = pin_of(&store, &subject).and_then(Pin::latest).map(|agreed| &agreed.facts);
+        let old = OldTexts::Baselines(store.baselines());
+        let Compared { found, surface, damaged } = compare(facts, &old, &subject, &material);
+        let unlocked = unlocked(&plugin, &material);
+        Ok(Self { shown, plugin, found, pinned_version, unresolved, news, surface, damaged, unlocked })
+    }
+
+    /// Compares a plugin whose bytes were kept with the plugin in another directory.
+    fn against(
+        named: SelectedPlugin,
+        dir: &Utf8Path,
+        args: &DiffArgs,
+        commands: &Commands,
+        host: &Host,
+        out: &Out,
+    ) -> Result<Self, Failure> {
+        // A bare name would be searched among the pins.
+        let selector = if dir.as_str().contains('/') { dir.to_string() } else { format!("./{dir}") };
+        let keep = PluginBytes::Keep;
+        let other = shared::find(&selector, &[], Some(Trust::Tofu), keep, &args.finding, host, out)?;
+        let their_commands = shared::commands(&other.plugin, &shared::as_typed(&args.finding), None);
+        let (_, _, was, old) = taken(other, &their_commands)?;
+        let (shown, plugin, subject, material) = taken(named, commands)?;
+        let old = OldTexts::Directory { facts: was.facts(), material: &old };
+        let Compared { found, surface, damaged } = compare(Some(was.facts()), &old, &subject, &material);
+        let (pinned_version, unresolved, unlocked) = (None, Vec::new(), Vec::new());
+        Ok(Self { shown, plugin, found, pinned_version, unresolved, news: None, surface, damaged, unlocked })
+    }
+
+    /// Returns the output of `diff --against`.
+    fn page_against(&self, dir: &Utf8Path, width: usize) -> String {
+        let id = line(&self.shown);
+        let files = self.found.sections.iter().map(|section| section.files.len()).sum::<usize>();
+        let summary = match files {
+            0 if self.found.sections.is_empty() => format!("{id}: the same as in {dir}"),
+            _ => format!("{id}: {} changed since {dir}, worst first", count(files, "file")),
+        };
+        wrapped("", "  ", &summary, width).replacen(&*id, &paint(STRONG, &id), 1) + &self.changes(width)
     }
 
     /// Returns the whole output of `diff`.
@@ -115,6 +148,10 @@ impl Comparison {
         text.push_str(&self.changes(width));
         for one in &self.unresolved {
             text.push_str(&paint(REFUSE, &wrapped("", "  ", &report::unresolved(one), width)));
+        }
+        if !self.unlocked.is_empty() {
+            text.push_str(&format!("\n{}\n", paint(ASK, "differs from PLUGINS.lock")));
+            self.unlocked.iter().for_each(|file| text.push_str(&format!("  {}\n", line(file))));
         }
         if self.damaged {
             let note = Diagnostic::note_of("a kept text had another digest and was deleted")
@@ -136,9 +173,8 @@ impl Comparison {
         if let Some(first) = refusing.first() {
             let note = format!("Accepting this change will not make the plugin load: {first} refuses it.");
             text.push_str(&format!("\n{}", wrapped("", "", &note, width)));
-            if *first == "scan/danger" {
-                let suppress = format!("plugward suppress {} RULE --reason TEXT", commands.selector);
-                text.push_str("To accept one finding that you reviewed:\n");
+            if let Some(suppress) = advice::suppress(plugin, commands).filter(|_| *first == "scan/danger") {
+                text.push_str("To accept a finding that you reviewed:\n");
                 text.push_str(&command("  ", &suppress, width));
             }
         } else {
@@ -247,18 +283,90 @@ struct Compared {
     damaged: bool,
 }
 
-/// Compares a plugin with its pin.
-fn compare(store: &PinStore, subject: &Subject, material: &Material) -> Compared {
-    let facts = pin_of(store, subject).and_then(Pin::latest).map(|agreed| &agreed.facts);
-    let baselines = store.baselines();
+/// Returns the name, report, subject and bytes of a plugin.
+fn taken(
+    named: SelectedPlugin,
+    commands: &Commands,
+) -> Result<(String, PluginReport, Subject, Material), Failure> {
+    let SelectedPlugin { shown, plugin, subject, .. } = named;
+    let Some(mut subject) = subject else {
+        let code = plugin.reasons.first().map_or("tree/problem", |reason| reason.code.as_str()).to_owned();
+        let why = format!("{shown} cannot be digested, so there is nothing to compare");
+        return Err(Failure::refused(why).code(&code).help(commands.explain()));
+    };
+    let Some(material) = subject.material.take() else {
+        return Err(Failure::internal(format!("the contents of {shown} were not kept")));
+    };
+    Ok((shown, plugin, subject, material))
+}
+
+/// Returns the files that differ from the entry of PLUGINS.lock, each with its change, if the entry lists files.
+fn unlocked(plugin: &PluginReport, material: &Material) -> Vec<String> {
+    let Some(listed) = shared::locked_files(plugin) else { return Vec::new() };
+    let row = |row: &str| {
+        let mut words = row.splitn(4, ' ');
+        let (_, digest, _, path) = (words.next()?, words.next()?, words.next()?, words.next()?);
+        Some((path.to_owned(), digest.to_owned()))
+    };
+    let found: BTreeMap<String, String> = material.preimage.lines().skip(1).filter_map(row).collect();
+    let paths: BTreeSet<&String> = listed.keys().chain(found.keys()).collect();
+    let change = |path: &&String| match (listed.get(*path), found.get(*path)) {
+        (Some(was), Some(is)) if was.hex() == is.trim_start_matches("sha256:") => None,
+        (Some(_), Some(_)) => Some(format!("modified {path}")),
+        (Some(_), None) => Some(format!("deleted  {path}")),
+        (None, _) => Some(format!("added    {path}")),
+    };
+    paths.iter().filter_map(change).collect()
+}
+
+/// Where the texts of the old side are.
+enum OldTexts<'a> {
+    /// In the state directory, as far as they were kept.
+    Baselines(Option<&'a Baselines>),
+    /// In another directory.
+    Directory { facts: &'a Facts, material: &'a Material },
+}
+
+impl OldTexts<'_> {
+    fn tree(&self, tree: &TreeDigest, damaged: &mut bool) -> Option<String> {
+        match self {
+            Self::Baselines(baselines) => kept(baselines.map(|baselines| baselines.tree(tree)), damaged),
+            Self::Directory { facts, material } if facts.tree == *tree => Some(material.preimage.clone()),
+            Self::Directory { facts, material } if facts.closure == Some(*tree) => {
+                material.closure().map(str::to_owned)
+            }
+            Self::Directory { facts, material } => {
+                let (name, _) = facts.shared.iter().find(|(_, shared)| *shared == tree)?;
+                material.shared.get(name).map(|text| text.preimage.clone())
+            }
+        }
+    }
+
+    fn surface(&self, facts: &Facts, damaged: &mut bool) -> Option<String> {
+        match self {
+            Self::Baselines(baselines) => {
+                kept(baselines.zip(facts.surface).map(|(kept, surface)| kept.surface(&surface)), damaged)
+            }
+            Self::Directory { material, .. } => Some(material.surface.clone()),
+        }
+    }
+
+    fn text(&self, digest: &Digest) -> Option<String> {
+        match self {
+            Self::Baselines(baselines) => kept(baselines.map(|kept| kept.object(digest)), &mut false),
+            Self::Directory { facts, material } if facts.entry == Some(*digest) => material.entry.clone(),
+            Self::Directory { material, .. } => material.text_of(digest),
+        }
+    }
+}
+
+/// Compares a plugin with an old state of it.
+fn compare(facts: Option<&Facts>, old: &OldTexts<'_>, subject: &Subject, material: &Material) -> Compared {
     let mut damaged = false;
-    let preimage = facts.and_then(|facts| kept(baselines.map(|b| b.tree(&facts.tree)), &mut damaged));
-    let surface =
-        facts.and_then(|facts| kept(baselines.zip(facts.surface).map(|(b, s)| b.surface(&s)), &mut damaged));
-    let (was, is) = shared_lists(facts, material, &mut |tree| {
-        kept(baselines.map(|baselines| baselines.tree(tree)), &mut damaged)
-    });
-    let old_text = |digest: &Digest| kept(baselines.map(|b| b.object(digest)), &mut false);
+    let preimage = facts.and_then(|facts| old.tree(&facts.tree, &mut damaged));
+    let surface = facts.and_then(|facts| old.surface(facts, &mut damaged));
+    let (was, is) = shared_lists(facts, material, &mut |tree| old.tree(tree, &mut damaged));
+    let old_text = |digest: &Digest| old.text(digest);
     let (old_identity, new_identity) = identities(facts, material, &old_text);
     let new_bytes = |path: &str| material.bytes(path).map(<[u8]>::to_vec);
     let old = facts.map(|facts| Baseline {

@@ -1,12 +1,14 @@
 //! `plugward explain ID`: shows the decision about a plugin, gate by gate.
 
+use std::collections::BTreeSet;
+
 use plugward_loader::installs::SETTINGS_RULES;
 use plugward_loader::manifest::Coverage;
 use plugward_loader::pinstore::ReviewedDigests;
 use plugward_loader::scanner::Rules;
 use plugward_loader::{
-    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, SETTINGS_FILE,
-    Severity, SurfaceReport, Weight,
+    ApprovalState, Decision, Finding, Gate, LockState, PinStatus, PluginReport, Reason, Severity,
+    SurfaceReport, Weight,
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
@@ -15,7 +17,9 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{ASK, FAINT, LOAD, Out, REFUSE, STRONG, paint};
-use crate::report::{Detail, View, approval, directory, lowered, outside, problem, size, tier};
+use crate::report::{
+    Detail, View, approval, directory, inner_path, is_file, lowered, outside, problem, size, tier,
+};
 use crate::text::{command, count, row, run_text, wrapped};
 use crate::verbs::shared::{self, PluginBytes};
 use plugward_loader::escape::line;
@@ -45,7 +49,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
                     &ReviewedDigests::wanted(subject.facts(), None),
                 );
                 text.push_str(&command("  ", &accept, out.width));
+                let deny = format!("plugward deny {}", commands(&named.plugin).selector);
+                text.push_str(&command("To keep it out: ", &deny, out.width));
             }
+            text.push_str(&about_danger(&named.plugin, &commands(&named.plugin), out.width));
             out.result(&text)?;
         }
     }
@@ -60,12 +67,35 @@ fn waits_for_accept(plugin: &PluginReport) -> bool {
         })
 }
 
+/// Returns what can be done about danger findings. Each finding has its own fix.
+fn about_danger(plugin: &PluginReport, commands: &Commands, width: usize) -> String {
+    let Some(reason) = plugin.reasons.iter().find(|reason| reason.code == "scan/danger") else {
+        return String::new();
+    };
+    let mut out = String::from("\n");
+    for text in advice::help(plugin, reason, commands).lines() {
+        match text.split_once(": ") {
+            Some((label, next)) => {
+                out.push_str(&format!("{}:\n{}", capitalized(label), command("  ", next, width)));
+            }
+            None => out.push_str(&wrapped("", "", &capitalized(text), width)),
+        }
+    }
+    out
+}
+
+/// Returns a fragment as the start of a sentence.
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
 fn render(plugin: &PluginReport, view: &View<'_>) -> String {
     let mut out = headline(plugin, view.width);
     out.push('\n');
     if directory(plugin) != "." {
-        let text = format!("{} ({})", line(directory(plugin)), size(plugin));
-        out.push_str(&row("directory", &text, view.width));
+        let text = format!("{} ({})", line(&directory(plugin)), size(plugin));
+        out.push_str(&row(if is_file(plugin) { "file" } else { "directory" }, &text, view.width));
     }
     for (dialect, digest) in &plugin.manifest {
         out.push_str(&row("manifest", &format!("{digest} {dialect}"), view.width));
@@ -193,19 +223,18 @@ fn findings(plugin: &PluginReport, width: usize) -> String {
         return String::new();
     }
     all.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.cmp(b)));
-    all.dedup_by_key(|finding| (&finding.path, finding.line, finding.column, &finding.rule));
     let mut out = format!("\n{}\n", paint(STRONG, "FINDINGS"));
-    let mut told = std::collections::BTreeSet::new();
+    let mut told = BTreeSet::new();
     for finding in all {
         let style = match finding.severity {
             Severity::Danger => REFUSE,
             Severity::Warning => ASK,
             Severity::Info => FAINT,
         };
+        let shown = inner_path(plugin, &finding.path);
         let how: Vec<&str> = finding.how.iter().map(|how| how.as_str()).collect();
         let hidden = if how.is_empty() { String::new() } else { format!(" (hidden: {})", how.join(", ")) };
-        let path = if finding.path == SETTINGS_FILE { &plugin.path } else { &finding.path };
-        let place = format!("{}:{}:{}", line(path), finding.line, finding.column);
+        let place = format!("{}:{}:{}", line(&shown), finding.line, finding.column);
         let (tier, rule) = (tier(finding.severity), format!("{}{hidden}", finding.rule));
         let length = place.chars().count().saturating_add(tier.len()).saturating_add(rule.len());
         let between = if length.saturating_add(4) > width { "\n    " } else { "  " };
@@ -249,11 +278,27 @@ fn surface(plugin: &PluginReport, view: &View<'_>) -> String {
         return String::new();
     }
     let mut out = format!("\n{}\n", paint(STRONG, "WHAT IT CAN RUN"));
-    for item in &plugin.surface {
-        out.push_str(&wrapped("", "  ", &item_text(item), view.width));
-        out.push_str(&wrapped("    ", "    ", &paint(FAINT, covered(plugin, item)), view.width));
-    }
+    out.push_str(&items(plugin, "", view.width));
     out.push_str(&outside(plugin, view.width));
+    out
+}
+
+/// Returns each item of the execution surface with its files and its pin coverage.
+pub(crate) fn items(plugin: &PluginReport, indent: &str, width: usize) -> String {
+    let deeper = format!("{indent}  ");
+    let mut out = String::new();
+    for item in &plugin.surface {
+        out.push_str(&wrapped(indent, &deeper, &item_text(item), width));
+        let files: BTreeSet<String> = item.files.iter().map(|file| inner_path(plugin, file)).collect();
+        if !files.is_empty() {
+            let files = files.into_iter().collect::<Vec<_>>().join(", ");
+            out.push_str(&wrapped(&deeper, &deeper, &line(&files), width));
+        }
+        // Colors are added after the layout, because their escape sequences would count as columns.
+        for row in wrapped(&deeper, &deeper, covered(plugin, item), width).lines() {
+            out.push_str(&format!("{}\n", paint(FAINT, row)));
+        }
+    }
     out
 }
 

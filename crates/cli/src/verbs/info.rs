@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::json;
 use crate::out::{Out, STRONG, paint};
-use crate::report::{approval, behaviors, outside};
-use crate::text::{bytes, row, wrapped};
-use crate::verbs::explain::{covered, item_text};
+use crate::report::{approval, behaviors, directory, is_file, outside, size};
+use crate::text::row;
+use crate::verbs::explain::items;
 use crate::verbs::shared::{self, PluginBytes};
 use plugward_loader::escape::line;
 
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
         ("name", Some(plugin.name.clone())),
         ("version", plugin.version.clone()),
         ("dialects", Some(plugin.dialects.join(", "))),
-        ("directory", Some(plugin.path.clone())),
+        (if is_file(plugin) { "file" } else { "directory" }, Some(directory(plugin))),
         ("manifest", (!manifests.is_empty()).then(|| manifests.join("\n"))),
         ("tree", plugin.tree.clone()),
-        ("size", Some(format!("{}, {}", entries(plugin.files), bytes(plugin.bytes)))),
+        ("size", Some(size(plugin))),
         ("outside", plugin.closure.clone()),
         ("pin", Some(plugin.pin.state.as_str().to_owned())),
         ("pinned", plugin.pin.tree.clone()),
@@ -58,18 +58,8 @@ pub(crate) fn run(args: &ExplainArgs, host: &Host, out: &mut Out) -> Result<u8, 
     if !plugin.surface.is_empty() {
         text.push_str("  what it can run, and what enters a prompt:\n");
     }
-    for item in &plugin.surface {
-        text.push_str(&wrapped("    ", "      ", &item_text(item), out.width));
-        if !item.files.is_empty() {
-            text.push_str(&wrapped("      ", "      ", &line(&item.files.join(", ")), out.width));
-        }
-        text.push_str(&wrapped("      ", "      ", covered(plugin, item), out.width));
-    }
+    text.push_str(&items(plugin, "    ", out.width));
     text.push_str(&outside(plugin, out.width));
     out.result(&text)?;
     Ok(exit)
-}
-
-fn entries(count: u64) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }

@@ -2,14 +2,16 @@
 
 mod screen;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plugward_loader::{
-    ByteRetention, CheckMode, Decision, Gate, InstallRecords, PluginKey, PluginReport, Reason, Root, Weight,
+    ByteRetention, CheckMode, Decision, Finding, Gate, InstallRecords, PluginKey, PluginReport, Reason, Root,
+    Severity, Weight,
 };
 
 use crate::advice;
-use crate::args::{AcceptArgs, IdArgs, ReviewArgs};
+use crate::args::{AcceptArgs, IdArgs, ReviewArgs, SuppressArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -22,10 +24,21 @@ use crate::stores;
 use crate::text::{command, count, wrapped};
 use crate::verbs::diff::Comparison;
 use crate::verbs::shared::{self, PluginBytes};
-use crate::verbs::{decide, review::screen::Screen};
+use crate::verbs::{decide, review::screen::Screen, suppress};
 use plugward_loader::escape::line;
 
 const QUESTION: &str = "Accept this version? [a]ccept, [S]kip, [d]iff, deny, [q]uit, [?]";
+
+const DANGER_QUESTION: &str = "Keep it refused? [K]eep, suppress, [d]iff, deny, [q]uit, [?]";
+
+const DANGER_HELP: &str = "  k     keep it refused: decide nothing, and go on (the default; also: s)
+  suppress  accept its danger findings with a reason, until their files change
+  d     show the whole diff, in pages (also: v)
+  deny  refuse the plugin whatever it contains, until `plugward undeny`
+  q     quit: decide nothing about this plugin and those after it
+  ?     this text
+  Ctrl-C stops; answers that were given are kept.
+";
 
 const HELP: &str = "  a     accept: pin these bytes, so that the plugin loads while they are unchanged
   s     skip: decide nothing, and go on to the next plugin (the default)
@@ -66,7 +79,7 @@ pub(crate) fn run(args: &ReviewArgs, host: &Host, out: &mut Out) -> Result<u8, F
         list(&queue, out)?;
     }
     queue.report_others(out);
-    Ok(if queue.open.is_empty() && queue.asked_elsewhere == 0 { 0 } else { 3 })
+    Ok(queue.exit())
 }
 
 /// Returns what to review: the plugins in the directories of the command line, or else everything that is installed.
@@ -87,6 +100,8 @@ enum Standing {
     Loads,
     /// Accepting its contents answers at least one reason, and no other reason refuses it.
     Open,
+    /// Danger findings refuse it, and accepting its contents answers all other reasons.
+    Danger,
     /// It does not load for reasons that accepting does not answer.
     Elsewhere,
 }
@@ -99,8 +114,13 @@ impl Standing {
         // The lockfile is a decision of its own: accepting a plugin neither needs nor changes it.
         let reasons = || plugin.reasons.iter().filter(|reason| !is_of_lock(reason));
         let is_digested = plugin.tree.is_some() && !plugin.dialects.is_empty();
-        let all = reasons().all(|reason| reason.weight == Weight::Undecided || is_answered(reason));
-        if is_digested && all && reasons().any(is_answered) { Self::Open } else { Self::Elsewhere }
+        let is_danger = |reason: &Reason| reason.weight == Weight::Scan;
+        let is_open = |reason: &Reason| reason.weight == Weight::Undecided || is_answered(reason);
+        match is_digested && reasons().all(|reason| is_open(reason) || is_danger(reason)) {
+            true if reasons().any(is_danger) => Self::Danger,
+            true if reasons().any(is_answered) => Self::Open,
+            _ => Self::Elsewhere,
+        }
     }
 }
 
@@ -127,6 +147,9 @@ struct QueuedPlugin {
     /// Its name for a terminal.
     shown: String,
     decision: Decision,
+    standing: Standing,
+    /// The effect of its reasons on the exit code of a check.
+    weight: Weight,
     why: String,
     /// The command that shows the change.
     diff: String,
@@ -157,12 +180,14 @@ impl Queue {
             let one = QueuedPlugin {
                 shown: host::display(&plugin.key),
                 decision: plugin.decision,
+                standing,
+                weight: plugin.reasons.iter().map(|reason| reason.weight).min().unwrap_or(Weight::Undecided),
                 why: why(&plugin),
                 diff: commands.diff(),
                 explain: commands.explain(),
                 key: plugin.key,
             };
-            if standing == Standing::Open {
+            if matches!(standing, Standing::Open | Standing::Danger) {
                 queue.open.push(one);
             } else {
                 queue.asked_elsewhere += usize::from(one.decision == Decision::Ask);
@@ -170,6 +195,18 @@ impl Queue {
             }
         }
         queue
+    }
+
+    /// Returns the exit code of a list: that of a check if a danger finding waits, else that of a question.
+    fn exit(&self) -> u8 {
+        let has_danger = self.open.iter().any(|one| one.standing == Standing::Danger);
+        let worst = self.open.iter().map(|one| one.weight).min();
+        match worst {
+            Some(worst) if has_danger => worst.exit(),
+            Some(_) => Weight::Undecided.exit(),
+            None if self.asked_elsewhere > 0 => Weight::Undecided.exit(),
+            None => 0,
+        }
     }
 
     /// Reports the plugins that do not load and cannot be accepted here.
@@ -219,27 +256,24 @@ struct Tally {
     denied: usize,
     /// Plugins that need no decision any more.
     settled: usize,
-    refused: usize,
-    asked: usize,
+    left: usize,
+    /// The worst effect of a plugin that was not decided.
+    worst: Option<Weight>,
 }
 
 impl Tally {
     /// Counts a plugin that was not decided.
-    const fn leave(&mut self, decision: Decision) {
-        match decision {
-            Decision::Refuse => self.refused += 1,
-            Decision::Ask => self.asked += 1,
-            Decision::Load => self.settled += 1,
-        }
+    fn leave(&mut self, one: &QueuedPlugin) {
+        self.left += 1;
+        self.worst = self.worst.into_iter().chain([one.weight]).min();
     }
 
     fn text(&self) -> String {
-        let left = self.refused + self.asked;
         let mut parts = vec![format!("{} accepted", self.accepted), format!("{} denied", self.denied)];
         if self.settled > 0 {
             parts.push(format!("{} decided elsewhere", self.settled));
         }
-        parts.push(format!("{left} left undecided"));
+        parts.push(format!("{} left undecided", self.left));
         format!("{}.\n", parts.join(", "))
     }
 }
@@ -248,6 +282,8 @@ impl Tally {
 enum Answer {
     Accept,
     Deny,
+    /// The danger findings are accepted, for this reason.
+    Suppress(String),
     Skip,
     /// Neither this plugin nor a later one is decided.
     Quit,
@@ -263,28 +299,27 @@ fn walk(queue: &Queue, args: &ReviewArgs, host: &Host, out: &mut Out) -> Result<
         let place = format!("[{} of {}]", index + 1, queue.open.len());
         match review(one, &place, args, &mut prompt, &mut tally, host, out) {
             Ok(Answer::Quit) => {
-                tally.leave(one.decision);
+                tally.leave(one);
                 break;
             }
-            Ok(Answer::Accept | Answer::Deny | Answer::Skip) => {}
+            Ok(Answer::Accept | Answer::Deny | Answer::Suppress(_) | Answer::Skip) => {}
             // The other plugins can still be reviewed, unless no answer can be stored.
             Err(failure) if matches!(failure.exit(), 2 | 4) => {
                 out.complain(failure.render(out.width).trim_end());
-                tally.leave(one.decision);
+                tally.leave(one);
             }
             Err(failure) => return Err(failure),
         }
     }
-    rest.for_each(|(_, one)| tally.leave(one.decision));
-    let style = if tally.refused + tally.asked == 0 { LOAD } else { ASK };
+    rest.for_each(|(_, one)| tally.leave(one));
+    let style = if tally.left == 0 { LOAD } else { ASK };
     out.result(&format!("\n{}", paint(style, &tally.text())))?;
     queue.report_others(out);
-    Ok(match tally {
+    Ok(match tally.worst {
         _ if prompt.is_interrupted() => 130,
-        Tally { refused: 1.., .. } => 4,
-        Tally { asked: 1.., .. } => 3,
-        _ if queue.asked_elsewhere > 0 => 3,
-        _ => 0,
+        Some(worst) => worst.exit(),
+        None if queue.asked_elsewhere > 0 => Weight::Undecided.exit(),
+        None => 0,
     })
 }
 
@@ -304,16 +339,23 @@ fn review(
     let named = shared::find(&id, &[], trust, PluginBytes::Keep, &args.finding, host, out)?;
     let commands = shared::commands(&named.plugin, &shared::as_typed(&args.finding), None);
     let standing = Standing::of(&named.plugin);
-    if standing != Standing::Open {
-        let state =
-            if standing == Standing::Loads { "needs no decision any more" } else { "changed meanwhile" };
-        out.say(&format!("\n{place} {}: {state}", line(&one.shown)));
-        tally.leave(named.plugin.decision);
-        return Ok(Answer::Skip);
+    match standing {
+        Standing::Loads => {
+            out.say(&format!("\n{place} {}: needs no decision any more", line(&one.shown)));
+            tally.settled += 1;
+            return Ok(Answer::Skip);
+        }
+        Standing::Elsewhere => {
+            out.say(&format!("\n{place} {}: changed meanwhile", line(&one.shown)));
+            tally.leave(one);
+            return Ok(Answer::Skip);
+        }
+        Standing::Open | Standing::Danger => {}
     }
+    let rules = danger_rules(&named.plugin);
     let compared = Comparison::new(named, &commands, host, out)?;
     let screen = Screen::new(place, compared, &commands, out.width);
-    let answer = ask(&screen, prompt);
+    let answer = ask(&screen, standing, prompt);
     match answer {
         Answer::Accept => {
             let digests = screen.reviewed();
@@ -327,31 +369,56 @@ fn review(
             decide::deny(&IdArgs { id, dirs: Vec::new() }, host, out)?;
             tally.denied += 1;
         }
-        Answer::Skip => tally.leave(one.decision),
+        Answer::Suppress(reason) => {
+            for rule in rules {
+                let (id, dirs, finding) = (id.clone(), Vec::new(), args.finding.clone());
+                let reason = reason.clone();
+                let args = SuppressArgs { id, rule, path: None, reason, expires: None, dirs, finding };
+                suppress::suppress(&args, host, out)?;
+            }
+            // Its contents can still be new, and then they are the next question.
+            return review(one, place, args, prompt, tally, host, out);
+        }
+        Answer::Skip => tally.leave(one),
         Answer::Quit => {}
     }
     Ok(answer)
 }
 
+/// Returns the rules of the danger findings that are not suppressed.
+fn danger_rules(plugin: &PluginReport) -> BTreeSet<String> {
+    let is_open =
+        |finding: &&Finding| finding.severity == Severity::Danger && plugin.suppression(finding).is_none();
+    plugin.findings.iter().filter(is_open).map(|finding| finding.rule.to_string()).collect()
+}
+
 /// Prints the screen and asks until there is an answer.
-fn ask(screen: &Screen, prompt: &mut Prompt<'_>) -> Answer {
+fn ask(screen: &Screen, standing: Standing, prompt: &mut Prompt<'_>) -> Answer {
+    let is_danger = standing == Standing::Danger;
+    let (question, help) = if is_danger { (DANGER_QUESTION, DANGER_HELP) } else { (QUESTION, HELP) };
     if !Prompt::say(&screen.summary(screen::height())) {
         return Answer::Quit;
     }
     let mut tries = 0;
     while tries < TRIES {
-        let Some(text) = prompt.line(QUESTION) else { return Answer::Quit };
+        let Some(text) = prompt.line(question) else { return Answer::Quit };
         match text.as_str() {
-            "a" | "accept" => return Answer::Accept,
+            "a" | "accept" if !is_danger => return Answer::Accept,
+            "suppress" if is_danger => {
+                match prompt.text("Why are they not a danger? (10 characters or more)") {
+                    Some(reason) => return Answer::Suppress(reason),
+                    None => return Answer::Quit,
+                }
+            }
             // Enter and a habitual "no" decide nothing.
-            "" | "s" | "skip" | "n" | "no" => return Answer::Skip,
+            "" | "s" | "skip" | "k" | "keep" | "n" | "no" => return Answer::Skip,
             // In full, because a denial stays in effect for every later version.
             "deny" => return Answer::Deny,
             "q" | "quit" => return Answer::Quit,
             "d" | "diff" | "v" | "view" => screen.page(screen::height(), prompt),
             _ => {
                 tries += 1;
-                _ = Prompt::say(HELP);
+                _ = Prompt::say(help);
             }
         }
     }

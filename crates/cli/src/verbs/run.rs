@@ -11,6 +11,7 @@ use plugward_loader::installs::{
 use plugward_loader::{CalledName, Decision, PlacePath, PluginKind, PluginReport, Report};
 use serde_json::{Value, json};
 
+use crate::advice;
 use crate::args::{CheckArgs, RunArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
@@ -122,9 +123,6 @@ struct Blocked {
     why: &'static str,
 }
 
-/// Why a plugin is switched off that its host would fetch at the start.
-const NOT_ON_DISK: &str = "not on disk";
-
 /// What the host must not load.
 #[derive(Default)]
 struct Switches {
@@ -143,6 +141,8 @@ struct Switches {
 struct SwitchedOff {
     name: String,
     why: String,
+    /// What to do about it, one instruction per line.
+    help: String,
 }
 
 impl Switches {
@@ -179,9 +179,12 @@ impl Switches {
                         HostSwitch::Id(id) => {
                             let name = host::display(&install.key);
                             switches.ids.insert(id.clone());
-                            switches
-                                .off
-                                .push(SwitchedOff { name, why: "left out by your settings".to_owned() });
+                            let key = shared::quoted(&name);
+                            switches.off.push(SwitchedOff {
+                                why: "left out by your settings".to_owned(),
+                                help: format!("see what decided: plugward explain {key}"),
+                                name,
+                            });
                         }
                         HostSwitch::ManifestName | HostSwitch::None => {
                             return Err(blocked(install.address().as_str(), "it was not checked"));
@@ -198,6 +201,7 @@ impl Switches {
         match (problem.kind, &problem.switch) {
             (
                 InstallProblemKind::Leftover
+                | InstallProblemKind::Newer
                 | InstallProblemKind::NotRead
                 | InstallProblemKind::NotJudged
                 | InstallProblemKind::Loosens,
@@ -212,7 +216,8 @@ impl Switches {
             // The host would fetch it at the start, after this check.
             (InstallProblemKind::Missing, HostSwitch::Id(id)) => {
                 self.ids.insert(id.clone());
-                self.off.push(SwitchedOff { name, why: NOT_ON_DISK.to_owned() });
+                let help = "install the plugin without plugward, then run: plugward check".to_owned();
+                self.off.push(SwitchedOff { name, why: "not on disk".to_owned(), help });
                 Ok(())
             }
             (InstallProblemKind::Missing, _) => {
@@ -220,7 +225,8 @@ impl Switches {
             }
             (InstallProblemKind::Id | InstallProblemKind::Row, HostSwitch::Id(id)) => {
                 self.ids.insert(id.clone());
-                self.off.push(SwitchedOff { name, why: problem.kind.code().to_owned() });
+                let (why, help) = (problem.kind.code().to_owned(), problem.help.clone());
+                self.off.push(SwitchedOff { name, why, help });
                 Ok(())
             }
             (InstallProblemKind::Unreadable | InstallProblemKind::Id | InstallProblemKind::Row, _) => {
@@ -264,9 +270,10 @@ impl Switches {
             self.off_ids.insert(id);
             return Ok(());
         }
-        let why = plugin.reasons.first().map(|reason| reason.code.clone()).unwrap_or_default();
+        let commands = shared::commands(plugin, "", None);
+        let help = advice::worst(plugin).map(|reason| advice::help(plugin, reason, &commands));
         self.ids.insert(id);
-        self.off.push(SwitchedOff { name, why });
+        self.off.push(SwitchedOff { name, why: advice::codes(plugin), help: help.unwrap_or_default() });
         Ok(())
     }
 
@@ -371,13 +378,8 @@ fn blocked(what: &str, why: &'static str) -> Blocked {
 }
 
 fn warning(one: &SwitchedOff) -> Diagnostic {
-    let SwitchedOff { name, why } = one;
-    let warning = Diagnostic::warning(format!("{} does not load in this session: {why}", line(name)));
-    // There is nothing to explain about a plugin that is not on disk.
-    if why == NOT_ON_DISK {
-        return warning.help("install the plugin without plugward, then run: plugward check");
-    }
-    warning.help(&format!("plugward explain {}", shared::quoted(name)))
+    let SwitchedOff { name, why, help } = one;
+    Diagnostic::warning(format!("{} does not load in this session: {why}", line(name))).help(help)
 }
 
 /// Reports that nothing was started, and returns the exit code of the check.

@@ -1,5 +1,6 @@
 //! Helpers of several verbs: check options, read-only checks, and the lookup of a selected plugin.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -7,11 +8,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::manifest::Dialect;
 use plugward_loader::pinstore::{ReviewedDigests, StoreErrorRule};
 use plugward_loader::policy::{LayerKind, SettingsLayer};
-use plugward_loader::tree_lock::Excludes;
+use plugward_loader::tree_lock::{AnyLockFile, Excludes, LOCK_BYTES};
 use plugward_loader::{
-    ByteRetention, CheckMode, CheckOptions, Decision, Gate, Host as Sides, InstallRecords, LockState,
+    ByteRetention, CheckMode, CheckOptions, Decision, Digest, Gate, Host as Sides, InstallRecords, LockState,
     LookReport, NoGrants, NoPerson, NoWatch, PinStatus, PlacePath, PluginKey, PluginReport, Root,
-    StoreFailure, Subject, Trust, Weight,
+    StoreFailure, Subject, TreeDigest, Trust, Weight,
 };
 
 use crate::advice::{self, Commands, ReviewVerb};
@@ -81,7 +82,8 @@ pub(crate) fn options(
     options.repository_settings = host.repository_settings;
     options.project = host::working_directory().cloned();
     options.trust = trust.unwrap_or(settings.trust);
-    options.on_store_error = settings.on_store_error.unwrap_or(StoreErrorRule::Refuse);
+    let by_terminal = if host.interactive { StoreErrorRule::Ask } else { StoreErrorRule::Refuse };
+    options.on_store_error = settings.on_store_error.unwrap_or(by_terminal);
     options.writes = writes;
     options.dialect = dialect(finding.dialect.as_deref())?;
     options.excludes = excludes(&finding.exclude)?;
@@ -172,6 +174,22 @@ pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8Pat
         Some(inside) => inside.to_owned(),
         None => dir.to_owned(),
     }
+}
+
+/// Returns the files of a plugin that its PLUGINS.lock lists, if the lockfile differs and lists files.
+pub(crate) fn locked_files(plugin: &PluginReport) -> Option<BTreeMap<String, Digest>> {
+    if plugin.lock.state != LockState::Mismatch {
+        return None;
+    }
+    let place = plugin.key.placed()?;
+    let above = place.parent()?;
+    let dir = lock_directory(plugin, Utf8Path::new(above.as_str()));
+    let real = PlacePath::new(host::real_path(&dir).ok()?.as_str()).ok()?;
+    let limit = u64::try_from(LOCK_BYTES).unwrap_or(u64::MAX);
+    let bytes = host::named_file(&dir.join("PLUGINS.lock"), limit).ok()?;
+    let Ok(AnyLockFile::Plugins(lock)) = AnyLockFile::parse(&bytes) else { return None };
+    let entry = lock.get(place.relative_to(&real)?)?;
+    (!entry.files.is_empty()).then(|| entry.files.clone())
 }
 
 /// Quotes a word for a POSIX shell if necessary.
@@ -295,6 +313,8 @@ pub(crate) struct SelectedPlugin {
     pub(crate) shown: String,
     pub(crate) plugin: PluginReport,
     pub(crate) subject: Option<Subject>,
+    /// The trees of the other versions that records of hosts name.
+    pub(crate) recorded: BTreeSet<TreeDigest>,
 }
 
 /// Finds the plugin that a selector names and checks it, without writing anything.
@@ -334,19 +354,24 @@ pub(crate) fn find_tree(
         let own = report.plugins.into_iter().filter(|plugin| plugin.key == key);
         found.extend(own.map(|plugin| {
             let subject = subjects.remove(&plugin.place);
-            SelectedPlugin { shown: host::display(&key), plugin, subject }
+            SelectedPlugin { shown: host::display(&key), plugin, subject, recorded: BTreeSet::new() }
         }));
     }
     let is_wanted = |one: &SelectedPlugin| tree.is_some() && one.plugin.tree.as_deref() == tree;
+    let does_not_load = |one: &SelectedPlugin| one.plugin.decision != Decision::Load;
     let at = found
         .iter()
         .position(is_wanted)
-        .or_else(|| found.iter().position(|one| one.plugin.decision != Decision::Load))
+        .or_else(|| found.iter().position(|one| one.plugin.on && does_not_load(one)))
+        .or_else(|| found.iter().position(|one| one.plugin.on))
+        .or_else(|| found.iter().position(does_not_load))
         .unwrap_or_default();
     if found.is_empty() {
         return Err(Failure::usage(format!("not a plugin: {}", host::display(&key))));
     }
-    Ok(found.swap_remove(at))
+    let mut selected = found.swap_remove(at);
+    selected.recorded = found.iter().filter_map(|one| Some(one.subject.as_ref()?.facts().tree)).collect();
+    Ok(selected)
 }
 
 /// Returns where the plugin with a key is: every recorded version, or its place.

@@ -41,7 +41,13 @@ pub(crate) fn on_a_terminal(
         text.extend_from_slice(chunk.get(..got).unwrap());
         let shown = String::from_utf8_lossy(&text).into_owned();
         // What is typed before a question is discarded, so each answer waits for its whole question, which ends with a blank.
-        let marks = ["[y]es, [N]o", "[a]ccept, [S]kip", "[Enter] more"];
+        let marks = [
+            "[y]es, [N]o",
+            "[a]ccept, [S]kip",
+            "[K]eep, suppress",
+            "(10 characters or more)",
+            "[Enter] more",
+        ];
         let questions: usize = marks.iter().map(|mark| shown.matches(mark).count()).sum();
         let is_asked = shown.ends_with(' ');
         while let Some((_, answer)) = answers.next_if(|(index, _)| is_asked && *index < questions) {

@@ -72,8 +72,19 @@ impl<'a> Definition<'a> {
             let defect = self.defect("hook/field", &format!("expected the event of a hook, found {found}"));
             return (Err(defect), Vec::new());
         };
+        let gnoma = self.origin.dialect == Dialect::Gnoma;
         let Some(event) = Event::of_host(self.origin.dialect, word) else {
-            let message = format!("{} fires no event `{}`", self.origin.dialect, shown(word, 64));
+            let mut message = format!("{} fires no event `{}`", self.origin.dialect, shown(word, 64));
+            // An event of another host is not a spelling of itself.
+            let near = Event::nearest(word).filter(|near| near.as_str() != word && near.pascal() != word);
+            if let Some(near) = near {
+                message
+                    .push_str(&format!("; `{}` is one", if gnoma { near.as_str() } else { near.pascal() }));
+            }
+            // A file of this machine must not lose a guard to its spelling. An event of a newer host is not a mistake.
+            if self.origin.scope != Scope::Plugin && (gnoma || near.is_some()) {
+                return (Err(self.defect("hook/unknown-event", &message)), self.notes);
+            }
             self.note("hook/unknown-event", message);
             return (Ok(None), self.notes);
         };

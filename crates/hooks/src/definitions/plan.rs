@@ -131,8 +131,8 @@ pub struct PlanBuilder {
 impl PlanBuilder {
     /// Adds a hooks or settings file. Hooks of earlier files of a scope run first.
     ///
-    /// A file that cannot be parsed, or that has a defect in a gate, adds no hook and is in
-    /// [`Plan::refused`]. With other defects, only their entries are left out.
+    /// A file that cannot be parsed, that has a defect in a gate, a misspelled event or an unknown table, or of which no
+    /// entry is usable, adds no hook and is in [`Plan::refused`]. With other defects, only their entries are left out.
     pub fn file(&mut self, scope: Scope, dialect: Dialect, label: &str, bytes: &[u8]) {
         let number = self.files.entry(scope).or_default();
         *number = number.saturating_add(1);
@@ -158,9 +158,16 @@ impl PlanBuilder {
                 return self.refuse_as(scope, &prefix, "hook/config-syntax");
             }
         };
+        let mut broken = None;
         for notice in file.warnings().iter().filter(|notice| notice.kind() == ManifestCode::UnknownKey) {
+            let top = notice.place().pointer().split('/').nth(1).unwrap_or_default();
+            let is_table = dialect == Dialect::Gnoma && !top.eq_ignore_ascii_case("hooks");
+            let code = if is_table { "hook/unknown-table" } else { "hook/unknown-field" };
+            if is_table {
+                broken = Some(code);
+            }
             let (at, message) = (place(&label, notice.place()), notice.message().to_owned());
-            self.plan.notes.push(HookNote::new("hook/unknown-field", at, message));
+            self.plan.notes.push(HookNote::new(code, at, message));
         }
         let said = match file.items() {
             [] if file.errors().is_empty() => Some(("hook/empty", "the file defines no hooks")),
@@ -171,7 +178,6 @@ impl PlanBuilder {
         };
         let note = said.map(|(code, message)| HookNote::new(code, label.clone(), message.to_owned()));
         self.plan.notes.extend(note);
-        let mut broken = None;
         for error in file.errors() {
             let (at, message) = (place(&label, error.place()), error.message().to_owned());
             self.plan.notes.push(HookNote::new("hook/field", at, message));
@@ -185,7 +191,14 @@ impl PlanBuilder {
             }
         }
         let items: Vec<&SurfaceItem> = file.items().iter().collect();
+        let is_off = items.iter().any(|item| item.is_off());
+        let before = self.plan.hooks.len();
         self.define(&origin, &items, broken);
+        let has_entries = !is_off && (!items.is_empty() || !file.errors().is_empty());
+        let is_refused = self.plan.refused.iter().any(|one| one.scope == scope && one.source == prefix);
+        if has_entries && !is_refused && self.plan.hooks.len() == before {
+            self.refuse_as(scope, &prefix, "hook/none-usable");
+        }
     }
 
     /// Adds the hooks of a plugin that loads, from the first of the dialects claude, codex and gnoma that

@@ -144,7 +144,22 @@ impl Event {
         Self::ALL.iter().copied().find(|event| event.as_str() == word || event.pascal() == word)
     }
 
-    /// Returns the event that a host fires under a name, if it fires it.
+    /// Returns the event whose name a word differs from by its spelling only.
+    #[must_use]
+    pub(crate) fn nearest(word: &str) -> Option<Self> {
+        let plain = |word: &str| -> Vec<u8> {
+            word.bytes()
+                .filter(|byte| !matches!(byte, b'_' | b'-'))
+                .map(|byte| byte.to_ascii_lowercase())
+                .collect()
+        };
+        let word = plain(word);
+        let far = |event: &Self| distance(&plain(event.as_str()), &word);
+        // Three changes lead from one event to another, such as from `PreCompact` to `PostCompact`.
+        Self::ALL.iter().copied().min_by_key(far).filter(|near| far(near) <= 2)
+    }
+
+    /// Returns the event that a host fires under a name, in either spelling, if it fires it.
     #[must_use]
     pub fn of_host(dialect: Dialect, word: &str) -> Option<Self> {
         let host = match dialect {
@@ -152,8 +167,7 @@ impl Event {
             Dialect::Gnoma => GNOMA,
             _ => CLAUDE,
         };
-        let written = |event: &Self| if host == GNOMA { event.as_str() } else { event.pascal() };
-        Self::ALL.iter().copied().find(|event| event.hosts() & host != 0 && written(event) == word)
+        Self::from_word(word).filter(|event| event.hosts() & host != 0)
     }
 
     /// Returns `true` if the payload is a tool with its arguments.
@@ -176,6 +190,23 @@ impl Event {
     pub(crate) fn text_is_context(self) -> bool {
         self.effect() == Effect::TextContext
     }
+}
+
+/// Returns the number of letters to insert, delete or replace to get from one word to another.
+fn distance(one: &[u8], two: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=two.len()).collect();
+    for (count, a) in one.iter().enumerate() {
+        let mut diagonal = count;
+        let mut left = count.saturating_add(1);
+        let mut next = vec![left];
+        for (above, b) in row.iter().skip(1).zip(two) {
+            left = diagonal.saturating_add(usize::from(a != b)).min(left.min(*above).saturating_add(1));
+            next.push(left);
+            diagonal = *above;
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 impl serde::Serialize for Event {

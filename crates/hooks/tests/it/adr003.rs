@@ -89,7 +89,7 @@ fn adr003_an_unreadable_file_costs_itself() {
 #[test]
 fn adr003_an_unknown_event_costs_nothing() {
     let text = json!({"hooks": {
-        "PreToolUze": [{"hooks": [{"type": "command", "command": "exit 2", "timeout": "x"}]}],
+        "SomethingNew": [{"hooks": [{"type": "command", "command": "exit 2", "timeout": "x"}]}],
         "PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}],
     }});
     let plan = plan_of(&[(Scope::User, Dialect::Claude, &text.to_string())]);

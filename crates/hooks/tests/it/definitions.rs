@@ -27,13 +27,13 @@ fn with(key: &str, value: &Value) -> Value {
     handler
 }
 
-/// Asserts that a handler costs its source on a gate event, and only itself on another.
+/// Asserts that a handler costs its source on a gate event, and only itself on another, of which nothing is left then.
 #[track_caller]
 fn defect(code: &str, bad: &Value) {
     let gate = user(Dialect::Claude, &handler("PreToolUse", "", bad));
     assert_eq!((refused(&gate), ids(&gate).len()), (vec![format!("user {code}")], 0), "{bad}");
     let entry = user(Dialect::Claude, &handler("PostToolUse", "", bad));
-    assert_eq!((refused(&entry).len(), ids(&entry).len()), (0, 0), "{bad}");
+    assert_eq!((refused(&entry), ids(&entry).len()), (vec!["user hook/none-usable".to_owned()], 0), "{bad}");
     for plan in [gate, entry] {
         let [note] = plan.notes() else { panic!("{bad}: {:?}", plan.notes()) };
         assert_eq!(note.code, code, "{bad}");
@@ -60,7 +60,7 @@ fn gnoma_defect(code: &str, more: &str) {
     let gate = user(Dialect::Gnoma, &entry_with("x", "pre_tool_use", "true", more));
     assert_eq!((refused(&gate), ids(&gate).len()), (vec![format!("user {code}")], 0), "{more}");
     let entry = user(Dialect::Gnoma, &entry_with("x", "post_tool_use", "true", more));
-    assert_eq!((refused(&entry).len(), ids(&entry).len()), (0, 0), "{more}");
+    assert_eq!((refused(&entry), ids(&entry).len()), (vec!["user hook/none-usable".to_owned()], 0), "{more}");
     assert!(notes(&gate)[0].starts_with(&format!("{code} hooks.toml:")), "{:?}", notes(&gate));
 }
 
@@ -359,18 +359,34 @@ fn a_matcher_that_can_never_match_has_a_note() {
 #[test]
 fn unknown_events_and_other_dialects() {
     for (dialect, text, known) in [
-        (Dialect::Claude, command("Interrupt", "true"), command("PreToolUse", "true")),
-        (Dialect::Claude, command("pre_tool_use", "true"), command("PostToolBatch", "true")),
-        (Dialect::Codex, command("PostToolBatch", "true"), command("Interrupt", "true")),
-        (Dialect::Gnoma, entry("x", "PreToolUse", "true"), entry("x", "pre_tool_use", "true")),
+        (Dialect::Claude, command("Interrupted", "true"), command("pre_tool_use", "true")),
+        (Dialect::Claude, command("PreToolUze", "true"), command("PreToolUse", "true")),
+        (Dialect::Codex, command("PostToolBatsh", "true"), command("Interrupt", "true")),
+        (Dialect::Gnoma, entry("x", "elsewhere", "true"), entry("x", "PreToolUse", "true")),
         (Dialect::Gnoma, entry("x", "notification", "true"), entry("x", "session_end", "true")),
     ] {
         let plan = user(dialect, &text);
-        assert_eq!((ids(&plan).len(), refused(&plan).len()), (0, 0), "{text}");
+        assert_eq!(
+            (ids(&plan).len(), refused(&plan)),
+            (0, vec!["user hook/unknown-event".to_owned()]),
+            "{text}"
+        );
         assert_eq!(plan.notes()[0].code, "hook/unknown-event", "{text}");
         let plan = user(dialect, &known);
         assert_eq!((ids(&plan).len(), notes(&plan).len()), (1, 0), "{known}");
     }
+    // An event of a newer host is noted, and its file is refused only if nothing else is in it.
+    for (dialect, event) in [(Dialect::Claude, "SomethingNew"), (Dialect::Codex, "PostToolBatch")] {
+        let plan = user(dialect, &command(event, "true"));
+        assert_eq!(refused(&plan), ["user hook/none-usable"], "{event}");
+        assert_eq!(plan.notes()[0].code, "hook/unknown-event", "{event}");
+    }
+    for text in ["[[hook]]\nname = 'x'\n", "[guards]\nx = 1\n"] {
+        let text = format!("{text}{}", entry("x", "pre_tool_use", "true"));
+        assert_eq!(refused(&user(Dialect::Gnoma, &text)), ["user hook/unknown-table"], "{text}");
+    }
+    let titled = format!("title = 'x'\n{}", entry("x", "pre_tool_use", "true"));
+    assert_eq!(ids(&user(Dialect::Gnoma, &titled)), ["user:x"]);
     assert_eq!((Event::from_word("PreToolUze"), Event::from_word("")), (None, None));
     for event in Event::ALL {
         assert_eq!(Event::from_word(event.as_str()), Some(*event));

@@ -5,8 +5,8 @@ use plugward_types::{InstalledId, PlacePath};
 use super::Context;
 use super::markets::Markets;
 use super::plugins::{Covered, missing};
-use crate::collector::{Collector, join, place};
-use crate::{HostState, Install, InstallProblem, InstallProblemKind};
+use crate::collector::{Collector, join, place, shown};
+use crate::{HostState, HostSwitch, Install, InstallProblem, InstallProblemKind};
 
 /// Adds the versions that the host adopts at its next start, and a problem for each plugin with others.
 ///
@@ -30,7 +30,21 @@ pub(super) fn add(found: &mut Collector<'_>, context: &Context, markets: &mut Ma
                         found.add(Install { version: Some(version), marketplace, ..install });
                     }
                 }
-                None => leftover(found, context, &directory, id.as_ref(), unnamed.len()),
+                None => {
+                    let recorded = id.as_ref().and_then(|id| covered.versions.get(id));
+                    let newest = recorded.into_iter().flatten().filter_map(|version| numbers(version)).max();
+                    let is_newer =
+                        |(version, _): &(String, PlacePath)| newest.is_some() && numbers(version) > newest;
+                    let (newer, older): (Vec<_>, Vec<_>) = unnamed.into_iter().partition(is_newer);
+                    for (version, real) in newer {
+                        if let Some(id) = &id {
+                            add_newer(found, context, id, version, real);
+                        }
+                    }
+                    if !older.is_empty() {
+                        leftover(found, context, &directory, id.as_ref(), older.len());
+                    }
+                }
             }
         }
     }
@@ -47,6 +61,30 @@ fn unnamed(found: &mut Collector<'_>, directory: &str, covered: &Covered) -> Vec
         Some((version, real))
     });
     real.filter(|(_, real)| !covered.places.contains(real)).collect()
+}
+
+/// Adds a version that is newer than those in the record. It does not load now, but can at the next start.
+fn add_newer(
+    found: &mut Collector<'_>,
+    context: &Context,
+    id: &InstalledId,
+    version: String,
+    real: PlacePath,
+) {
+    let message = format!("{} is newer than the recorded version, and no record names it", shown(&version));
+    let help = "update the plugin with its host, or delete the directory";
+    let problem = found.draft(InstallProblemKind::Newer, place(real.as_str(), ""), message, help);
+    context.report(found, id, problem);
+    let record = place(real.as_str(), "");
+    let install = context.recorded(found, id, real, record);
+    // The id switches the recorded version.
+    let (state, switch) = (HostState::Off, HostSwitch::None);
+    found.add(Install { version: Some(version), state, switch, ..install });
+}
+
+/// Returns the numbers of a version such as `1.10.0`, to compare versions. Other names of directories have no order.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    version.split('.').map(|part| part.parse().ok()).collect()
 }
 
 fn leftover(

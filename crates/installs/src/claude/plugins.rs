@@ -20,6 +20,8 @@ pub(super) struct Covered {
     pub(super) wanted: BTreeMap<InstalledId, Wanted>,
     /// The real paths of all rows.
     pub(super) places: BTreeSet<PlacePath>,
+    /// The names of the directories of all rows.
+    pub(super) versions: BTreeMap<InstalledId, Vec<String>>,
 }
 
 /// An id that is on and has no directory.
@@ -70,7 +72,10 @@ struct Plugin<'a> {
 impl Plugin<'_> {
     fn add(self, found: &mut Collector<'_>, context: &Context, covered: &mut Covered) {
         for row in self.rows {
-            covered.places.extend(found.machine.files.real(&row.path));
+            let real = found.machine.files.real(&row.path);
+            let version = real.as_ref().map(|real| real.name().to_owned());
+            covered.versions.entry(self.id.clone()).or_default().extend(version);
+            covered.places.extend(real);
         }
         if let Some(fault) = self.market.fault(self.id) {
             return context.report(found, self.id, fault.clone());

@@ -211,6 +211,18 @@ events! {
         /// The number of pins and denials in it.
         pins: u64 = "pins",
     }
+    /// The user is about to deny a plugin. It applies while the pins cannot be read.
+    PluginDenied = "plugin_denied" {
+        /// The plugin.
+        plugin: String = "plugin",
+        /// The digest of its tree, if it was computed.
+        digest: Option<String> = "digest",
+    }
+    /// The user is about to delete a denial.
+    PluginUndenied = "plugin_undenied" {
+        /// The plugin.
+        plugin: String = "plugin",
+    }
     /// A plugin was refused, because it differs from its pin.
     PinRefused = "pin_refused" {
         /// The plugin.
@@ -426,6 +438,8 @@ impl LedgerEvent {
                 | Self::PinRefused { .. }
                 | Self::ApprovalGiven { .. }
                 | Self::ApprovalRevoked { .. }
+                | Self::PluginDenied { .. }
+                | Self::PluginUndenied { .. }
                 | Self::ExceptionUsed { .. }
                 | Self::CapabilityMinted { .. }
                 | Self::BundleMinted { .. }
@@ -460,6 +474,8 @@ impl LedgerEvent {
             | Self::PinAccepted { .. }
             | Self::PinForgotten { .. }
             | Self::PinsStored { .. }
+            | Self::PluginDenied { .. }
+            | Self::PluginUndenied { .. }
             | Self::PinRefused { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }

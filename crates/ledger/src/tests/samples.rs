@@ -61,6 +61,8 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
         LedgerEvent::PinAccepted { plugin: t(), digest: t(), old: some() },
         LedgerEvent::PinForgotten { plugin: t(), digest: t(), old: some() },
         LedgerEvent::PinsStored { file: t(), pins: 12 },
+        LedgerEvent::PluginDenied { plugin: t(), digest: some() },
+        LedgerEvent::PluginUndenied { plugin: t() },
         LedgerEvent::PinRefused { plugin: t(), digest: t(), old: some() },
         LedgerEvent::ApprovalGiven { plugin: t(), digest: t(), risk: t() },
         LedgerEvent::ApprovalRevoked { plugin: t(), digest: t(), risk: t() },

@@ -6,6 +6,7 @@ use plugward_manifest::json::{ParseLimits, parse};
 use plugward_manifest::{Manifest, SurfaceKind};
 use plugward_pinstore::{BaselineError, Baselines, ChangeClass, Classify, Facts, NewBaseline, TreeEntryKind};
 use plugward_tree_lock::{Excludes, Snapshot};
+use plugward_types::Digest;
 
 use crate::contents::closure::Closure;
 use crate::contents::shared::{Content, SharedRoots};
@@ -108,6 +109,13 @@ impl Material {
             Some(entry) => Some(entry.bytes()),
             None => self.contents.bytes(path).or_else(|| self.closure.bytes_of(path)),
         }
+    }
+
+    /// Returns the text of a file by its digest, if the plugin has such a file.
+    #[must_use]
+    pub fn text_of(&self, digest: &Digest) -> Option<String> {
+        let entry = self.snapshot.entries().find(|entry| entry.digest() == digest)?;
+        core::str::from_utf8(entry.bytes()).ok().map(str::to_owned)
     }
 
     /// Stores the texts as a baseline, so that a later diff can show what changed.

@@ -9,7 +9,7 @@ use plugward_pinstore::{
     SameContentsPin, StoreDecision, StoreErrorRule, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, DigestCheck, DigestedTree, Excludes, Snapshot};
-use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, PlacePath, PluginKey, TreeDigest};
 
 use super::installed;
 use super::manifest::SCHEMA_VERSION;
@@ -19,14 +19,18 @@ use super::surface::UNRESOLVED;
 use super::{Context, passed};
 use crate::contents::subject::Subject;
 use crate::contents::view::manifests;
-use crate::discovery::discover::CONTROL;
+use crate::discovery::discover::{CONTROL, exists};
 use crate::discovery::key::{Identity, OldPlace};
+use crate::discovery::roots::Root;
 use crate::report::text::plain;
 use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
 use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Question, Trust};
 use crate::run::outcome::{GateOutcome, Reason, Weight};
 use crate::state::pins::PinStore;
+
+/// The code of a new plugin that has the place and name of a pinned one that is gone.
+pub(crate) const REPLACED: &str = "pin/replaced";
 
 /// The result of comparing one plugin with the pins.
 #[derive(Debug, Clone)]
@@ -55,15 +59,26 @@ impl PinOutcome {
                 PinCheck::ManifestOnly => PinStatus::ManifestOnly,
                 PinCheck::Unpinned => PinStatus::None,
                 PinCheck::Changed(_) => PinStatus::Changed,
+                PinCheck::RolledBack { .. } => PinStatus::RolledBack,
                 PinCheck::Denied { .. } => PinStatus::Denied,
             },
         }
     }
 
+    /// Returns the difference to the latest agreed state.
+    fn difference(&self) -> Option<&PinDifference> {
+        match self {
+            Self::Compared {
+                check: PinCheck::Changed(difference) | PinCheck::RolledBack { difference, .. },
+                ..
+            } => Some(difference),
+            _ => None,
+        }
+    }
+
     /// Returns the pinned digests if the plugin differs from them: manifests by dialect, and the tree.
     pub(crate) fn pinned(&self) -> Option<(BTreeMap<String, String>, Option<String>)> {
-        let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
-        Some(match &changed.pinned {
+        Some(match &self.difference()?.pinned {
             PinnedState::Tree(facts) => {
                 let manifest =
                     facts.manifest.iter().map(|(dialect, digest)| (dialect.clone(), digest.to_string()));
@@ -75,8 +90,7 @@ impl PinOutcome {
 
     /// Returns the pinned tree or manifest if the plugin differs from it.
     pub(crate) fn refused(&self) -> Option<String> {
-        let Self::Compared { check: PinCheck::Changed(changed), .. } = self else { return None };
-        Some(match &changed.pinned {
+        Some(match &self.difference()?.pinned {
             PinnedState::Tree(facts) => facts.tree.to_string(),
             PinnedState::Manifest(digest) => digest.to_string(),
         })
@@ -222,6 +236,7 @@ pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome 
     let mut outcome = passed(Gate::Pin);
     let pins = context.stores.pins.pins();
     let mut known = keys.iter().filter_map(|key| Some((*key, pins?.get(key)?)));
+    outcome.reasons.extend(denied_in_ledger(keys.iter().copied(), None, context));
     if let Some((key, Pin { denied, .. })) = known.find(|(_, pin)| pin.state == PinState::Denied) {
         let since = denied
             .as_ref()
@@ -232,6 +247,16 @@ pub(crate) fn unread(keys: &[&PluginKey], context: &Context<'_>) -> GateOutcome 
         outcome.reasons.push(reason);
     }
     outcome
+}
+
+/// Returns the reason for a denial that only the ledger has, because the pins cannot be read.
+fn denied_in_ledger<'k>(
+    keys: impl IntoIterator<Item = &'k PluginKey>,
+    tree: Option<&TreeDigest>,
+    context: &Context<'_>,
+) -> Option<Reason> {
+    let denials = context.stores.pins.recorded_denials()?;
+    denials.has(keys, tree).then(|| denied_reason("denied, according to the ledger".to_owned()))
 }
 
 /// Returns the reason for a denial by the user.
@@ -252,7 +277,15 @@ pub(crate) fn gate(
     let pins = match context.stores.pins.state() {
         Ok(pins) => pins,
         Err(failure) => {
-            let decision = options.on_store_error.on_unusable(options.trust, failure.code());
+            let mut decision = options.on_store_error.on_unusable(options.trust, failure.code());
+            if let StoreDecision::Ask(code) = decision
+                && options.on_store_error == StoreErrorRule::Ask
+                && !context.stores.pins.can_ask()
+            {
+                decision = StoreDecision::Refuse(code);
+            }
+            let keys = core::iter::once(subject.key()).chain(&subject.further);
+            outcome.reasons.extend(denied_in_ledger(keys, one.tree.as_ref(), context));
             let (message, help) = (failure.message().to_owned(), failure.help().to_owned());
             unusable(&mut outcome, &decision, &message, &help, options);
             return (PinOutcome::Unavailable { decision, message, help }, outcome);
@@ -285,7 +318,7 @@ pub(crate) fn gate(
     }
     notes(&mut outcome, pins, subject, &check, elsewhere.as_ref(), options.trust);
     refuse(&mut outcome, one, subject, snapshot, &check, decision, context);
-    if let Some(like) = namesake(pins, one, subject, snapshot, &check) {
+    if let Some(like) = namesake(pins, one, subject, snapshot, &check, context.stores.pins.baselines()) {
         held_against(&mut outcome, &like, &check, decision, subject);
     }
     if decision != PinDecision::Ask || !one.is_on() {
@@ -363,7 +396,8 @@ fn elsewhere<'a>(pins: &'a Pins, subject: &Subject) -> Option<SameContents<'a>> 
     let others = pins.iter().filter(|(key, pin)| *key != subject.key() && pin.state == PinState::Trusted);
     let same = others.filter_map(|(key, pin)| {
         let agreed = pin.agreed.iter().rev().find(|agreed| {
-            agreed.facts.tree == facts.tree
+            agreed.superseded.is_none()
+                && agreed.facts.tree == facts.tree
                 && agreed.facts.shared == facts.shared
                 && agreed.facts.entry == facts.entry
                 && agreed.facts.closure == facts.closure
@@ -452,7 +486,7 @@ fn notes(
                 outcome.note("pin/new", message);
             }
         }
-        PinCheck::Changed(_) | PinCheck::Denied { .. } => {}
+        PinCheck::Changed(_) | PinCheck::RolledBack { .. } | PinCheck::Denied { .. } => {}
     }
 }
 
@@ -517,6 +551,17 @@ fn refuse(
             };
             let mut reason = Reason::new(changed.code(), Gate::Pin, Weight::Integrity, message, help);
             reason.accept = accept;
+            outcome.reasons.push(reason);
+        }
+        PinCheck::RolledBack { difference, agreed, superseded } => {
+            let message = rolled_back_text(one, difference, &agreed.to_string(), &superseded.to_string());
+            let pinned = match &difference.pinned {
+                PinnedState::Tree(facts) => Some(&**facts),
+                PinnedState::Manifest(_) => None,
+            };
+            let help = "install the newer version again, or accept this one if you want it";
+            let mut reason = Reason::new("pin/rolled-back", Gate::Pin, Weight::Integrity, message, help);
+            reason.accept = Some(ReviewedDigests::wanted(subject.facts(), pinned));
             outcome.reasons.push(reason);
         }
         PinCheck::Denied { since, by } => {
@@ -663,6 +708,22 @@ fn changed_text(one: &Examined, changed: &PinDifference, differs: &Differences) 
     text
 }
 
+/// Returns the message about an older version that came back.
+fn rolled_back_text(one: &Examined, newer: &PinDifference, agreed: &str, superseded: &str) -> String {
+    let version = |version: Option<&str>| version.map(|text| format!(" {}", plain(text))).unwrap_or_default();
+    let mut text = format!(
+        "an older version{} is back, which was pinned on {} and replaced{} on {}",
+        version(one.version()),
+        day(agreed),
+        newer.version.as_deref().map(|text| format!(" by {}", plain(text))).unwrap_or_default(),
+        day(superseded)
+    );
+    if let (PinnedState::Tree(facts), Some(found)) = (&newer.pinned, one.tree) {
+        text.push_str(&format!("\npinned {}\nfound {found}", facts.tree));
+    }
+    text
+}
+
 /// Returns the first line for a plugin that its host has updated.
 fn updated_text(one: &Examined, changed: &PinDifference) -> Option<String> {
     let (old, new) = (changed.version.as_deref()?, one.version()?);
@@ -716,11 +777,13 @@ fn held_against(
     match like {
         Namesake::SameBytes { .. } => outcome.reasons.push(like.reason(subject)),
         // A user who is asked anyway sees the notice first. A pin of this key is an answer already.
-        Namesake::SameName { .. } if is_new && decision == PinDecision::Ask => {
+        Namesake::SameName { .. } | Namesake::SameFile { .. } if is_new && decision == PinDecision::Ask => {
             outcome.notices.push(like.notice());
         }
-        Namesake::SameName { .. } if is_new => outcome.reasons.push(like.reason(subject)),
-        Namesake::SameName { .. } => {}
+        Namesake::SameName { .. } | Namesake::SameFile { .. } if is_new => {
+            outcome.reasons.push(like.reason(subject));
+        }
+        Namesake::SameName { .. } | Namesake::SameFile { .. } => {}
     }
 }
 
@@ -801,7 +864,7 @@ pub(crate) fn behaviors_before(
     one: &Examined,
     context: &Context<'_>,
 ) -> Option<BTreeSet<plugward_types::Behavior>> {
-    let PinOutcome::Compared { check: PinCheck::Changed(changed), .. } = &one.pin else { return None };
+    let changed = one.pin.difference()?;
     let pins = context.stores.pins.pins()?;
     let pin = pins.get(&one.key).or_else(|| pins.get(changed.from.as_ref()?))?;
     pin.latest()?.behaviors.clone()
@@ -820,10 +883,11 @@ pub(crate) fn settle(
     let by = Some(options.by.clone());
     match one.pin.clone() {
         PinOutcome::NotChecked | PinOutcome::Enrolled => None,
-        PinOutcome::Unavailable { decision, message, help } => {
-            without_pins(one, &decision, &message, &help, options, person);
+        PinOutcome::Unavailable { decision: StoreDecision::LoadUnpinned(code), message, .. } => {
+            one.exceptions.push(format!("{}: {code}: {message}", one.id));
             None
         }
+        PinOutcome::Unavailable { .. } => None,
         PinOutcome::Compared { check, decision } => match decision {
             PinDecision::Load => {
                 let stale = pins.pins()?.get(&observed.key).is_some_and(|pin| {
@@ -858,13 +922,46 @@ pub(crate) fn settle(
     }
 }
 
+/// Returns the pinned plugin that a new one seems to replace: it has a name of this one, was next to it, and is gone.
+///
+/// It does not apply in a cache, in which versions come and go.
+pub(crate) fn replaced<'p>(one: &Examined, pins: &'p Pins, root: &Root) -> Option<&'p PluginKey> {
+    if !matches!(&one.pin, PinOutcome::Compared { check: PinCheck::Unpinned, .. }) {
+        return None;
+    }
+    let parent = one.place.real.parent()?;
+    let is_gone = |place: &PlacePath| root.inside(place).is_some_and(|dir| !exists(&root.jail, dir));
+    let was = |key: &PluginKey| match (key, &one.key) {
+        (PluginKey::Placed(place), PluginKey::Placed(_)) => Some(place.clone()),
+        // An id without a marketplace is the name of a directory of its host.
+        (PluginKey::Installed { host, id }, PluginKey::Installed { host: own, .. })
+            if host == own && id.market().is_none() =>
+        {
+            parent.join(id.name()).ok()
+        }
+        _ => None,
+    };
+    let found = pins.iter().find(|(key, pin)| {
+        pin.state == PinState::Trusted
+            && pin.called.iter().any(|name| one.called.contains(name))
+            && was(key).is_some_and(|place| place.parent().as_ref() == Some(&parent) && is_gone(&place))
+    });
+    found.map(|(key, _)| key)
+}
+
+/// Asks about a new plugin that replaces a pinned one.
+pub(crate) fn ask_replaced(one: &mut Examined, old: &PluginKey) {
+    let Some(subject) = &one.subject else { return };
+    let message = format!("new, with the name of `{}`, which was pinned and is gone", shown(old));
+    let help = "review it, then accept it if it is the same plugin";
+    let mut reason = Reason::new(REPLACED, Gate::Pin, Weight::Undecided, message, help);
+    reason.accept = Some(ReviewedDigests::wanted(subject.facts(), None));
+    one.gate(Gate::Pin).reasons.push(reason);
+}
+
 /// Whether [`settle`] will ask a person about a plugin.
 pub(crate) fn asks(one: &Examined) -> bool {
-    let undecided = match &one.pin {
-        PinOutcome::Compared { decision, .. } => *decision == PinDecision::Ask,
-        PinOutcome::Unavailable { decision, .. } => matches!(decision, StoreDecision::Ask(_)),
-        _ => false,
-    };
+    let undecided = matches!(&one.pin, PinOutcome::Compared { decision: PinDecision::Ask, .. });
     undecided && one.is_askable() && one.is_on()
 }
 
@@ -885,6 +982,7 @@ fn ask(
         one.gate(Gate::Scan).reasons.retain(|reason| reason.code != SUSPICIOUS);
         one.gate(Gate::Manifest).reasons.retain(|reason| reason.code != SCHEMA_VERSION);
         one.gate(Gate::Surface).reasons.retain(|reason| reason.code != UNRESOLVED);
+        one.gate(Gate::Pin).reasons.retain(|reason| reason.code != REPLACED);
     }
     let by = Some(options.by.clone());
     let accept = ReviewedDigests::wanted(&observed.facts, None);
@@ -917,30 +1015,38 @@ fn ask(
     None
 }
 
-fn without_pins(
-    one: &mut Examined,
-    decision: &StoreDecision,
-    message: &str,
-    help: &str,
-    options: &CheckOptions,
-    person: &mut dyn Person,
-) {
-    match decision {
-        StoreDecision::LoadUnpinned(code) => one.exceptions.push(format!("{}: {code}: {message}", one.id)),
-        StoreDecision::Ask(code) => {
-            let answer = if one.passes() && options.writes == CheckMode::Commit {
-                person.ask(&Question::Enroll(&one.report()))
-            } else {
-                Answer::Nobody
-            };
-            if answer == Answer::Yes {
-                one.gate(Gate::Pin)
-                    .note(*code, "loads without a pin, as answered at the prompt; nothing is stored");
-                one.exceptions.push(format!("{}: {code}: {message}", one.id));
-            } else {
-                one.gate(Gate::Pin).add(*code, Weight::Undecided, message, help);
-            }
+/// Returns `true` if a plugin would load without a pin, once a person agrees to that.
+pub(crate) fn waits_for_pins(one: &Examined) -> bool {
+    let asks = matches!(&one.pin, PinOutcome::Unavailable { decision: StoreDecision::Ask(_), .. });
+    asks && one.passes() && one.is_on()
+}
+
+/// Asks once whether plugins load without pins this time, if the pins cannot be read. Nothing is stored.
+pub(crate) fn settle_without_pins(all: &mut [Examined], options: &CheckOptions, person: &mut dyn Person) {
+    let plugins: Vec<String> =
+        all.iter().filter(|one| waits_for_pins(one)).map(|one| one.id.clone()).collect();
+    let failure = all.iter().find_map(|one| match &one.pin {
+        PinOutcome::Unavailable { decision: StoreDecision::Ask(_), message, .. } => Some(message.clone()),
+        _ => None,
+    });
+    let Some(failure) = failure else { return };
+    let answer = if plugins.is_empty() || options.writes != CheckMode::Commit {
+        Answer::Nobody
+    } else {
+        person.ask(&Question::LoadUnpinned { failure: &failure, plugins: &plugins })
+    };
+    for one in all {
+        let waits = waits_for_pins(one);
+        let PinOutcome::Unavailable { decision: StoreDecision::Ask(code), message, help } = one.pin.clone()
+        else {
+            continue;
+        };
+        if answer == Answer::Yes && waits {
+            one.gate(Gate::Pin)
+                .note(code, "loads without a pin this time, since you agreed; nothing is stored");
+            one.exceptions.push(format!("{}: {code}: {message}", one.id));
+        } else {
+            one.gate(Gate::Pin).add(code, Weight::Undecided, message, help);
         }
-        StoreDecision::Refuse(_) => {}
     }
 }

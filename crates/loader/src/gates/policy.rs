@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use plugward_manifest::MAIN_FILES;
+use plugward_manifest::{MAIN_FILES, Manifest, SurfaceKind};
 use plugward_pinstore::{
-    EffectiveList, Pin, PinCheck, PinOrigin, PinState, Pins, ReviewedDigests, RevocationCheck,
+    Baselines, EffectiveList, Pin, PinCheck, PinOrigin, PinState, Pins, ReviewedDigests, RevocationCheck,
     RevocationSubject, Revocations,
 };
 use plugward_state_file::StateError;
@@ -14,6 +14,7 @@ use plugward_types::{Digest, PluginKey, TreeDigest};
 use super::pin::shown;
 use super::{Context, passed};
 use crate::contents::subject::Subject;
+use crate::contents::view::manifests;
 use crate::report::Gate;
 use crate::report::text::{chain, plain};
 use crate::run::examined::Examined;
@@ -127,6 +128,9 @@ impl RevocationStore {
 /// Plugins inside one plugin that are compared with denials. The limit bounds the time for a crafted tree.
 const INNER: usize = 1_000;
 
+/// The size from which a file says something about its plugin. Many plugins have the same file of one line.
+const LEAST: usize = 32;
+
 /// Help for a revocation in the user's own pins file.
 const OWN_LIST: &str = "use another version, or delete its [[revoked]] entry from plugins.pins.toml";
 /// Help for a revocation in a list from the settings.
@@ -156,6 +160,13 @@ pub(crate) fn gate(
     if let Some(parent) = one.place.real.parent() {
         names.extend(one.called.iter().map(|name| format!("{name}@{}", parent.name())));
     }
+    // A name alone means every plugin that has it, wherever it is.
+    let keys = || core::iter::once(subject.key()).chain(&subject.further);
+    names.extend(one.called.iter().map(|name| name.name().to_owned()));
+    names.extend(keys().flat_map(|key| match key {
+        PluginKey::Installed { id, .. } => vec![id.as_str().to_owned(), id.name().to_owned()],
+        PluginKey::Placed(place) => vec![place.name().to_owned()],
+    }));
     let manifests: Vec<Digest> = facts.manifest.values().copied().collect();
     let asks_for_trees = lists.iter().flat_map(|list| list.entries()).any(|entry| entry.tree.is_some());
     let inner: Vec<TreeDigest> = match context.stores.pins.pins() {
@@ -236,6 +247,8 @@ pub(crate) enum Namesake {
     },
     /// A plugin elsewhere with this dialect and name is denied or revoked.
     SameName { other: String, state: &'static str },
+    /// The plugin runs a file that a denied one has, too.
+    SameFile { denied: Denied, path: String },
 }
 
 /// A denied pin.
@@ -262,6 +275,9 @@ impl Namesake {
             Self::SameBytes { denied, at: Some(at) } => {
                 format!("contains contents that are denied as `{}`, in `{}`", denied.shown, plain(at))
             }
+            Self::SameFile { denied, path } => {
+                format!("runs `{}`, which the denied `{}` contains, too", plain(path), denied.shown)
+            }
             Self::SameName { other, state } => {
                 format!(
                     "`{other}` is {state} and has the same name; this may be the same plugin from another source"
@@ -282,7 +298,7 @@ impl Namesake {
                 Weight::Denied,
                 Some(denied.selector.clone()),
             ),
-            Self::SameName { .. } => (
+            Self::SameName { .. } | Self::SameFile { .. } => (
                 "policy/namesake",
                 "deny this plugin too, or accept it if it is a different one",
                 Weight::Undecided,
@@ -294,6 +310,24 @@ impl Namesake {
         reason.selector = denied;
         reason
     }
+}
+
+/// Returns a file that a plugin runs and that a denied plugin has, too, as far as the baselines list its files.
+fn shared_file(one: &Examined, snapshot: &Snapshot, denied: &Pin, baselines: &Baselines) -> Option<String> {
+    let own: Vec<(&str, Digest)> = manifests(&one.views)
+        .flat_map(Manifest::surface)
+        .filter(|item| item.kind() != SurfaceKind::Prompt)
+        .flat_map(|item| item.files())
+        .filter_map(|path| Some((path.as_str(), snapshot.file(path)?)))
+        .filter(|(_, entry)| entry.bytes().len() >= LEAST)
+        .map(|(path, entry)| (path, *entry.digest()))
+        .collect();
+    let seen = denied.denied.as_ref().and_then(|denial| denial.tree);
+    let trees = seen.into_iter().chain(denied.agreed.iter().map(|agreed| agreed.facts.tree));
+    trees.filter_map(|tree| baselines.tree(&tree).ok()?.found()).find_map(|list| {
+        let mut same = own.iter().filter(|(_, digest)| list.contains(&digest.hex()));
+        same.next().map(|(path, _)| (*path).to_owned())
+    })
 }
 
 /// Returns the names of a plugin, and its former names in its marketplace.
@@ -314,6 +348,7 @@ pub(crate) fn namesake(
     subject: &Subject,
     snapshot: &Snapshot,
     check: &PinCheck,
+    baselines: Option<&Baselines>,
 ) -> Option<Namesake> {
     if matches!(check, PinCheck::Denied { .. }) {
         return None;
@@ -347,11 +382,16 @@ pub(crate) fn namesake(
     if let Some((key, _)) = denied().find(|(_, pin)| same_name(pin)) {
         return Some(Namesake::SameName { other: shown(key), state: "denied" });
     }
+    if let Some((key, path)) =
+        denied().find_map(|(key, pin)| Some((key, shared_file(one, snapshot, pin, baselines?)?)))
+    {
+        return Some(Namesake::SameFile { denied: Denied::key(key), path });
+    }
     // A revoked id of another host or marketplace that has a name of this plugin. The plugin's own ids were
     // compared before.
     let own = crate::gates::verifiers::names(one);
     let revoked = pins.revoked().iter().filter_map(|entry| entry.id.as_deref()).find(|id| {
-        let name = id.split('@').next().unwrap_or(id);
+        let name = id.split_once('@').map_or(*id, |(name, _)| name);
         !own.iter().any(|own| own == id) && called.iter().any(|called| called == name)
     });
     revoked.map(|id| Namesake::SameName { other: id.to_owned(), state: "revoked" })

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plugward_manifest::Dialect;
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
+    Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanOptions, ScanReport,
     Suppression,
 };
 use plugward_tree_lock::Snapshot;
@@ -92,14 +92,15 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
         suppressed: Vec::new(),
         behaviors: Vec::new(),
     };
-    match scan_as(snapshot, one, options) {
+    let profiles = options.profile.map_or_else(|| profiles(&one.dialects), |profile| vec![profile]);
+    match scan(snapshot, one, &profiles, options) {
         Ok(mut scanned) => {
             if let Some(own) = scanned.parts.first_mut() {
                 let found = settings_findings::of(one);
                 own.judged = found.iter().map(|one| (one.rule.clone(), one.snippet.clone())).collect();
                 own.report.add_findings(found);
             }
-            decide(&mut result, one, &scanned, context);
+            decide(&mut result, one, &scanned, &profiles, context);
         }
         Err(message) => {
             let help = "fix the cause; a plugin that cannot be scanned does not load";
@@ -109,21 +110,41 @@ pub(crate) fn gate(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -
     result
 }
 
+/// Returns the profiles of a plugin's dialects. A finding has the most severe tier that one of them gives.
+///
+/// HyperAgent plugins can import very little, and a second manifest for a host that allows more does not relax that. Its
+/// profile only lists suspicious findings, and a second manifest for HyperAgent does not relax the others.
+fn profiles(dialects: &[Dialect]) -> Vec<Profile> {
+    let is_strict = |dialect: &Dialect| *dialect == Dialect::Hyperagent;
+    let strict = dialects.iter().any(is_strict).then_some(Profile::StrictPlugin);
+    let general = (strict.is_none() || !dialects.iter().all(is_strict)).then_some(Profile::General);
+    general.into_iter().chain(strict).collect()
+}
+
 fn scan(
     snapshot: &Snapshot,
     one: &Examined,
-    profile: Profile,
+    profiles: &[Profile],
     options: &CheckOptions,
 ) -> Result<Scanned, String> {
     let Examined { shared, closure_files: closure, views, .. } = one;
-    let mut how = ScanOptions::new(profile);
+    let mut how = ScanOptions::new(Profile::General);
     how.jobs = options.jobs;
     how.limits = options.scan;
     how.packages = &options.packages;
     how.cache = options.scan_cache();
-    let look = |before: String, files: &[Entry<'_>]| {
-        let report = plugward_scanner::scan(options.rules(), &how, files)
-            .map_err(|error| format!("{error} ({})", error.code()))?;
+    let mut look = |before: String, files: &[Entry<'_>]| {
+        let mut merged: Option<ScanReport> = None;
+        for profile in profiles {
+            how.profile = *profile;
+            let next = plugward_scanner::scan(options.rules(), &how, files)
+                .map_err(|error| format!("{error} ({})", error.code()))?;
+            match &mut merged {
+                Some(report) => report.add_findings(next.findings().iter().cloned()),
+                None => merged = Some(next),
+            }
+        }
+        let report = merged.ok_or("no profile for the scan")?;
         let secrets = crate::contents::secrets::look(files, &report, how.cache)?;
         Ok::<Part, String>(Part { before, report, secrets, judged: BTreeSet::new() })
     };
@@ -150,47 +171,23 @@ fn scan(
     Ok(Scanned { parts })
 }
 
-/// Scans with the profile of the options, else with those of the dialects.
-///
-/// HyperAgent plugins can import very little, and other plugins are asked about when something in them is suspicious. A
-/// second manifest relaxes neither.
-fn scan_as(snapshot: &Snapshot, one: &Examined, options: &CheckOptions) -> Result<Scanned, String> {
-    let guests = one.dialects.iter().filter(|dialect| **dialect == Dialect::Hyperagent).count();
-    let own =
-        if guests > 0 && guests == one.dialects.len() { Profile::StrictPlugin } else { Profile::General };
-    let mut scanned = scan(snapshot, one, options.profile.unwrap_or(own), options)?;
-    if guests == 0 || own == Profile::StrictPlugin || options.profile.is_some() {
-        return Ok(scanned);
-    }
-    let strict = scan(snapshot, one, Profile::StrictPlugin, options)?;
-    for (part, strict) in scanned.parts.iter_mut().zip(strict.parts) {
-        let is_known = |finding: &&Finding| {
-            let same = |known: &&Finding| {
-                (&known.rule, &known.path, known.line, known.column)
-                    == (&finding.rule, &finding.path, finding.line, finding.column)
-            };
-            part.report.findings().iter().filter(same).any(|known| known.severity >= finding.severity)
-        };
-        let more: Vec<Finding> =
-            strict.report.findings().iter().filter(|finding| !is_known(finding)).cloned().collect();
-        part.report.add_findings(more);
-    }
-    Ok(scanned)
-}
-
 /// Decides with the suppressions that apply to this plugin.
-fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &Context<'_>) {
+fn decide(
+    result: &mut ScanResult,
+    one: &Examined,
+    scanned: &Scanned,
+    profiles: &[Profile],
+    context: &Context<'_>,
+) {
     let options = context.options;
-    let mut dangers = 0_usize;
-    let mut first: Option<Finding> = None;
-    let mut suspicious: Vec<Finding> = Vec::new();
+    let mut found: Vec<Finding> = Vec::new();
     for scanned in &scanned.parts {
         let Part { before, report: part, secrets, .. } = scanned;
         let own = suppressions(one, before, part, options, context.used);
         let decision = plugward_scanner::gate(part, &own, options.today);
         let place =
             |finding: &Finding| Finding { path: format!("{before}{}", finding.path), ..finding.clone() };
-        result.findings.extend(scanned.findings().chain(secrets).map(place));
+        found.extend(scanned.findings().chain(secrets).map(place));
         let evidence = part.evidence().iter().cloned();
         result
             .behaviors
@@ -208,20 +205,22 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
         if let Some(message) = partial(before, part) {
             result.outcome.note("scan/partial", message);
         }
-        match decision.check {
-            ScanCheck::Danger { first: worst, count } => {
-                dangers = dangers.saturating_add(count);
-                first.get_or_insert_with(|| place(&worst));
-            }
-            ScanCheck::Suspicious { .. } => {
-                let own = scanned.findings().filter(|finding| finding.severity == Severity::Warning);
-                suspicious.extend(own.map(place));
-            }
-            ScanCheck::Clean | ScanCheck::Listed => {}
-        }
     }
     result.behaviors.sort();
-    if let Some(first) = first {
+    // Several patterns of a rule can match at one place, which is one finding for every reader and in every count.
+    found.sort_by(|a, b| (place_of(a), b.severity).cmp(&(place_of(b), a.severity)));
+    found.dedup_by(|a, b| place_of(a) == place_of(b));
+    result.findings = found;
+    let open: Vec<&Finding> =
+        result.findings.iter().filter(|finding| !is_suppressed(result, finding)).collect();
+    let of = |severity: Severity| open.iter().copied().filter(move |finding| finding.severity == severity);
+    // For guest plugins of HyperAgent alone, a suspicious finding is only listed, as in the reference manager, unless it is
+    // about data that is sent.
+    let asks = |finding: &&Finding| profiles != [Profile::StrictPlugin] || finding.rule.family() == "flow";
+    let (danger, suspicious) = (of(Severity::Danger).min(), of(Severity::Warning).filter(asks).min());
+    let (dangers, asked) = (of(Severity::Danger).count(), of(Severity::Warning).filter(asks).count());
+    let (danger, suspicious) = (danger.cloned(), suspicious.cloned());
+    if let Some(first) = danger {
         let noun = if dangers == 1 { "finding" } else { "findings" };
         let message = format!(
             "{dangers} danger {noun}, first {} at {}:{}:{}",
@@ -229,9 +228,21 @@ fn decide(result: &mut ScanResult, one: &Examined, scanned: &Scanned, context: &
         );
         let help = "review the findings, then remove the plugin or ask its author to fix it";
         result.outcome.add("scan/danger", Weight::Scan, message, help);
-    } else if let Some(first) = suspicious.first() {
-        ask(result, one, first, suspicious.len(), context);
+    } else if let Some(first) = suspicious {
+        ask(result, one, &first, asked, context);
     }
+}
+
+/// Returns what tells two findings apart.
+fn place_of(finding: &Finding) -> (&str, u32, u32, &str) {
+    (&finding.path, finding.line, finding.column, finding.rule.as_str())
+}
+
+fn is_suppressed(result: &ScanResult, finding: &Finding) -> bool {
+    let place = |one: &SuppressedReport| {
+        (one.path.as_str(), one.line, one.column, one.rule.as_str()) == place_of(finding)
+    };
+    result.suppressed.iter().any(place)
 }
 
 /// Asks a person about suspicious findings, unless one agreed to these contents already.

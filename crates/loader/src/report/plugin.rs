@@ -220,6 +220,8 @@ states! {
         Same = "same",
         /// The contents match an earlier pin, and a newer version was accepted later.
         Older = "older",
+        /// It matches a state that was agreed to and replaced later.
+        RolledBack = "rolled-back",
         /// The contents match the pin of the plugin's former place or id.
         Moved = "moved",
         /// The contents match a pin in an older format.

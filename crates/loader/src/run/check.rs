@@ -30,6 +30,7 @@ use crate::run::outcome::{Notice, Weight};
 use crate::run::records::RecordNotes;
 use crate::run::result::CheckResult;
 use crate::run::rules::{PluginRules, RuleBook};
+use crate::state::decide::denied;
 use crate::state::pins::{self, Pending, PinStore, StoreFailed};
 use crate::state::stores::{Host, Stores};
 
@@ -286,6 +287,7 @@ impl Examiner<'_> {
         for one in absent {
             self.absent(one, options, host, gathered, &mut all);
         }
+        self.replaced(&mut all);
         let RecordNotes { rows, notices, has_failed } =
             RecordNotes::of(options, self.roots, &self.rules.base());
         all.extend(rows.into_iter().filter(|one| is_enabled(one, options)));
@@ -348,6 +350,19 @@ impl Examiner<'_> {
                 let outcome = pin::unread(&[&one.key], &context);
                 one.settle(Gate::Pin, outcome);
                 all.push(one);
+            }
+        }
+    }
+
+    /// Asks about each new plugin that seems to replace a pinned one. A plugin that was moved is not replaced.
+    fn replaced(&self, all: &mut [Examined]) {
+        let Some(pins) = self.stores.pins.pins() else { return };
+        let moved: BTreeSet<PluginKey> =
+            all.iter().filter_map(|one| one.subject.as_ref()?.observed.predecessor.clone()).collect();
+        for one in all.iter_mut() {
+            let Some(root) = self.roots.get(one.place.root) else { continue };
+            if let Some(old) = pin::replaced(one, pins, root).filter(|old| !moved.contains(old)) {
+                pin::ask_replaced(one, old);
             }
         }
     }
@@ -504,6 +519,7 @@ fn settle(
     let person: &mut dyn Person = if run.failure().is_some() { &mut nobody } else { &mut *host.person };
     let runs = all.iter().filter(|one| settings::asks(one)).count();
     person.announce(runs.saturating_add(all.iter().filter(|one| pin::asks(one)).count()));
+    pin::settle_without_pins(all, options, person);
     let mut pending: Vec<Pending> = Vec::new();
     for (at, one) in all.iter_mut().enumerate() {
         settings::ask(one, person);
@@ -581,6 +597,7 @@ fn before_the_commit(all: &[Examined], pending: &[Pending]) -> Vec<LedgerEvent> 
             digest: observed.facts.tree.to_string(),
             old: None,
         }),
+        Change::Deny { key, seen, .. } => Some(denied(key, *seen)),
         _ => None,
     });
     refused.chain(enrolled).collect()

@@ -18,7 +18,7 @@ use crate::contents::vcs::VcsFiles;
 use crate::contents::view::{View, manifests};
 use crate::discovery::discover::PluginPlace;
 use crate::gates::manifest::SCHEMA_VERSION;
-use crate::gates::pin::PinOutcome;
+use crate::gates::pin::{PinOutcome, REPLACED};
 use crate::gates::scan::{SUSPICIOUS, ScanResult};
 use crate::gates::settings::ASK;
 use crate::gates::surface::UNRESOLVED;
@@ -150,10 +150,12 @@ impl Examined {
         self.reasons().next().is_none()
     }
 
-    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands, and `run = "ask"`.
+    /// Returns `true` if a person can accept all reasons: suspicious findings, unresolved commands,
+    /// `run = "ask"`, and that it replaces a pinned plugin.
     pub(crate) fn is_askable(&self) -> bool {
-        let can_accept =
-            |reason: &Reason| [SUSPICIOUS, SCHEMA_VERSION, UNRESOLVED, ASK].contains(&reason.code.as_str());
+        let can_accept = |reason: &Reason| {
+            [SUSPICIOUS, SCHEMA_VERSION, UNRESOLVED, ASK, REPLACED].contains(&reason.code.as_str())
+        };
         !self.is_run_declined && self.reasons().all(can_accept)
     }
 

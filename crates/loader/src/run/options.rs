@@ -292,6 +292,13 @@ pub enum Answer {
 pub enum Question<'a> {
     /// Pin this new plugin and load it?
     Enroll(&'a PluginReport),
+    /// Load these plugins this time, although the pins cannot be read?
+    LoadUnpinned {
+        /// Why the pins cannot be read.
+        failure: &'a str,
+        /// The ids of the plugins.
+        plugins: &'a [String],
+    },
     /// Run it this time? The settings say that `run` asks.
     Run {
         /// The plugin's id, or the name of a command plugin.

@@ -35,6 +35,7 @@ impl PolicyOptions {
             },
             on_store_error: policy.on_store_error().map(|rule| match rule {
                 StoreErrorSetting::Warn => StoreErrorRule::Warn,
+                StoreErrorSetting::Ask => StoreErrorRule::Ask,
                 StoreErrorSetting::Refuse => StoreErrorRule::Refuse,
             }),
             approval: match policy.approval() {

@@ -68,7 +68,10 @@ impl RecordNotes {
             InstallProblemKind::NotJudged => {
                 self.notice(problem, format!("{}: {message}", problem.host));
             }
-            InstallProblemKind::Leftover | InstallProblemKind::NotRead | InstallProblemKind::Loosens => {
+            InstallProblemKind::Leftover
+            | InstallProblemKind::Newer
+            | InstallProblemKind::NotRead
+            | InstallProblemKind::Loosens => {
                 self.notice(problem, format!("`{file}`: {message}"));
             }
         }

@@ -275,6 +275,7 @@ impl CheckOptions {
         };
         let store = match self.on_store_error {
             StoreErrorRule::Warn => "warn",
+            StoreErrorRule::Ask => "ask",
             StoreErrorRule::Refuse => "refuse",
         };
         let limit = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);

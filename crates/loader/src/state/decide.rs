@@ -17,6 +17,9 @@ use crate::report::PluginReport;
 use crate::run::outcome::Weight;
 use crate::state::pins::{PinStore, StoreFailure};
 
+/// The name of all plugins in the record of a store that is emptied without being read.
+pub(crate) const EVERYTHING: &str = "*";
+
 /// A decision of a user about what is pinned, denied or revoked.
 #[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "made by the host; a new decision does not affect the others")]
@@ -28,6 +31,8 @@ pub enum UserDecision {
         observed: ObservedPlugin,
         /// The digests that the user reviewed.
         reviewed: ReviewedDigests,
+        /// The trees of its other directories that records of hosts name: two versions at a time stay agreed.
+        recorded: BTreeSet<TreeDigest>,
     },
     /// Lets the plugins of one PLUGINS.lock be pinned without a question while the file has these contents.
     AcceptLockfile {
@@ -166,9 +171,9 @@ fn expected(observed: &ObservedPlugin, pins: &PinStore) -> Option<TreeDigest> {
 fn change(decision: UserDecision, pins: &PinStore, by: &str) -> Change {
     let by = Some(by.to_owned());
     match decision {
-        UserDecision::Accept { observed, reviewed } => {
+        UserDecision::Accept { observed, reviewed, recorded } => {
             let expected = expected(&observed, pins);
-            Change::Accept { observed, shown: reviewed, expected, by }
+            Change::Accept { observed, shown: reviewed, expected, recorded, by }
         }
         UserDecision::AcceptLockfile { digest } => Change::AcceptLock { lock: digest },
         UserDecision::Forget { key } => Change::Forget { key },
@@ -201,14 +206,9 @@ fn events(decision: &UserDecision, pins: &PinStore) -> Vec<LedgerEvent> {
         UserDecision::Forget { key } => forgotten(key),
         UserDecision::ForgetAll => all_dropped(pins),
         UserDecision::Deny(Denied { key, seen, .. }) => {
-            vec![decided(
-                &ledger_name(key),
-                Recorded::Refuse,
-                Some("policy/denied"),
-                seen.map(|tree| tree.to_string()),
-            )]
+            vec![denied(key, *seen)]
         }
-        UserDecision::Undeny { key } => vec![decided(&ledger_name(key), Recorded::Ask, None, None)],
+        UserDecision::Undeny { key } => vec![LedgerEvent::PluginUndenied { plugin: ledger_name(key) }],
         UserDecision::Revoke(entry) => {
             let digest = entry.tree.map(|tree| tree.to_string());
             let digest = digest.or_else(|| entry.manifest.map(|digest| digest.to_string()));
@@ -225,6 +225,11 @@ fn decided(plugin: &str, outcome: Recorded, code: Option<&str>, digest: Option<S
     LedgerEvent::Decision { workflow: None, plugin: plugin.to_owned(), outcome, codes, digest }
 }
 
+/// The record of a denial.
+pub(crate) fn denied(key: &PluginKey, seen: Option<TreeDigest>) -> LedgerEvent {
+    LedgerEvent::PluginDenied { plugin: ledger_name(key), digest: seen.map(|tree| tree.to_string()) }
+}
+
 const fn gone(plugin: String, digest: String) -> LedgerEvent {
     LedgerEvent::PinForgotten { plugin, digest, old: None }
 }
@@ -236,7 +241,7 @@ fn dropped(key: &PluginKey, pin: &Pin) -> LedgerEvent {
 
 /// The records of a store that is about to be emptied. The contents of one that cannot be read are not known.
 pub(crate) fn all_dropped(store: &PinStore) -> Vec<LedgerEvent> {
-    let Some(pins) = store.pins() else { return vec![gone("*".to_owned(), "unreadable".to_owned())] };
+    let Some(pins) = store.pins() else { return vec![gone(EVERYTHING.to_owned(), "unreadable".to_owned())] };
     let trusted = pins.iter().filter(|(_, pin)| pin.state == PinState::Trusted);
     let old = pins.manifest_only().map(|(name, digest)| gone(name.to_owned(), digest.to_string()));
     trusted.map(|(key, pin)| dropped(key, pin)).chain(old).collect()

@@ -1,6 +1,7 @@
 //! The stores of a host and the decisions in them: pins, approvals, revocations, ledger, and the scan cache.
 
 pub(crate) mod decide;
+pub(crate) mod denials;
 pub(crate) mod pins;
 pub(crate) mod scan_records;
 pub(crate) mod stores;

@@ -15,6 +15,10 @@ use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
 use crate::run::options::{CheckOptions, FailureScope};
 use crate::run::outcome::{Notice, Weight};
+use crate::state::denials::RecordedDenials;
+
+/// The code of pins that are gone.
+const LOST: &str = "pin/lost";
 
 /// The pins, or the cause if they cannot be used.
 ///
@@ -26,6 +30,8 @@ pub struct PinStore {
     baselines: Option<Baselines>,
     /// The path of the file, by which the ledger knows it.
     path: Option<String>,
+    /// The denials in the ledger, for a store that cannot be read.
+    denials: Option<RecordedDenials>,
 }
 
 /// A store that could not be used for a change that the user requested.
@@ -84,7 +90,7 @@ impl PinStore {
     }
 
     const fn of(state: State) -> Self {
-        Self { state, baselines: None, path: None }
+        Self { state, baselines: None, path: None, denials: None }
     }
 
     /// Creates a store whose file and backup are gone, although the ledger knows that they had pins.
@@ -94,7 +100,7 @@ impl PinStore {
     pub fn lost(path: &str, pins: u64) -> Self {
         let plugins = if pins == 1 { "1 plugin".to_owned() } else { format!("{pins} plugins") };
         Self::of(State::Broken(StoreFailure {
-            code: "pin/lost",
+            code: LOST,
             message: format!("your pins at {path} are gone ({plugins})"),
             help: "restore the file from a backup".to_owned(),
         }))
@@ -118,6 +124,26 @@ impl PinStore {
     #[must_use]
     pub fn at(self, path: &str) -> Self {
         Self { path: Some(path.to_owned()), ..self }
+    }
+
+    /// Adds the denials in the ledger. They apply while the pins cannot be read, and without them the rule
+    /// [`StoreErrorRule::Ask`](plugward_pinstore::StoreErrorRule::Ask) asks nobody.
+    #[must_use]
+    pub fn with_denials(self, denials: Option<RecordedDenials>) -> Self {
+        Self { denials, ..self }
+    }
+
+    /// Returns the denials that apply because the pins cannot be read.
+    pub(crate) fn recorded_denials(&self) -> Option<&RecordedDenials> {
+        self.denials.as_ref().filter(|_| self.is_broken())
+    }
+
+    /// Returns `true` if a person may be asked to load plugins without pins: what they denied is known.
+    ///
+    /// For pins that are gone there is another question, whether to start over.
+    pub(crate) fn can_ask(&self) -> bool {
+        let is_lost = matches!(&self.state, State::Broken(failure) if failure.code == LOST);
+        self.denials.is_some() && !is_lost
     }
 
     /// Returns `true` if neither the file nor its backup exists.
@@ -200,7 +226,9 @@ impl PinStore {
     pub fn collect(&self) -> Result<(), BaselineError> {
         let (Some(pins), Some(baselines)) = (self.pins(), self.baselines()) else { return Ok(()) };
         let mut in_use = UsedDigests::default();
-        for facts in pins.iter().flat_map(|(_, pin)| &pin.agreed).map(|agreed| &agreed.facts) {
+        // A replaced state is only recognized and not compared, so its texts are not needed.
+        let agreed = pins.iter().flat_map(|(_, pin)| &pin.agreed).filter(|state| state.superseded.is_none());
+        for facts in agreed.map(|agreed| &agreed.facts) {
             in_use.trees.insert(facts.tree);
             in_use.trees.extend(facts.shared.values().chain(&facts.closure).copied());
             in_use.surfaces.extend(facts.surface);

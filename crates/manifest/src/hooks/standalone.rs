@@ -5,6 +5,7 @@ use crate::dialects::gnoma::{fields, same_key};
 use crate::error::{ManifestCode, ManifestError, ManifestErrors, ManifestPlace, ManifestWarning};
 use crate::json::{JsonMember, JsonNode, JsonValue, ParseLimits, parse, parse_toml};
 use crate::manifest::{MapFiles, PluginContext};
+use crate::reader::text::escape;
 use crate::reader::{Base, Document, Reader, Reading, Requirement};
 use crate::surface::{ManifestLayer, Origin, SurfaceItem};
 
@@ -33,7 +34,7 @@ impl HooksFile {
         &self.errors
     }
 
-    /// Returns the notices.
+    /// Returns the notices. The pointer of an unknown table of a TOML file does not start with `/hooks`.
     #[must_use]
     pub fn warnings(&self) -> &[ManifestWarning] {
         &self.warnings
@@ -113,8 +114,17 @@ fn refused(code: ManifestCode, message: String, help: &'static str) -> ManifestE
     ManifestErrors { errors: vec![ManifestError { help: Some(help), ..error }] }
 }
 
-/// Reads `[[hooks]]` and removes the other keys of a configuration, so that they cannot cause errors.
+/// Reads `[[hooks]]` and removes the other keys, so that they cannot cause errors.
 fn gnoma(reader: &mut Reader<'_>, doc: &mut Document<'_>) {
+    // A guard in a misspelled table would be dropped without a word.
+    let is_table = |member: &&JsonMember<'_>| {
+        !same_key(member.key(), "hooks")
+            && matches!(member.node().value(), JsonValue::Object(_) | JsonValue::Array(_))
+    };
+    for member in doc.root.members().unwrap_or_default().iter().filter(is_table) {
+        let message = format!("unknown table `{}`", escape(member.key(), 64));
+        reader.notice(doc, member.key_span(), ManifestCode::UnknownKey, message);
+    }
     doc.root.retain(|member| same_key(member.key(), "hooks"));
     let top = fields(reader, doc, &doc.root, &["hooks"]);
     super::gnoma::read_hooks(reader, doc, &top);

@@ -9,7 +9,7 @@ use crate::format::old_formats;
 use crate::format::reader::{self, Node};
 use crate::format::writer::{self, Block};
 use crate::pins::facts::{Facts, PinOrigin, ReadScope};
-use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed};
+use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed, most_states};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
 
@@ -184,7 +184,10 @@ fn parse_pin(node: &Node<'_, '_>, key: &PluginKey, format: Format) -> Result<Pin
         PinState::Trusted if denied.is_some() => return Err(node.unknown("denied")),
         PinState::Denied | PinState::Trusted => {}
     }
-    if agreed.len() > most_agreed(key) {
+    if agreed.len() > most_states(key) {
+        return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: most_states(key) }));
+    }
+    if agreed.iter().filter(|state| state.superseded.is_none()).count() > most_agreed(key) {
         return Err(FormatError::anywhere(FormatErrorKind::TooMany { most: most_agreed(key) }));
     }
     let called = node.set("called")?;

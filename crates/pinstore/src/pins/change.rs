@@ -7,7 +7,7 @@ use plugward_types::{CalledName, Digest, PluginKey, TreeDigest};
 use crate::format::model::Model;
 use crate::pins::check::{DenialSource, PinCheck, check, check_without_own, differing, position};
 use crate::pins::facts::{DirectoryId, Facts, ObservedPlugin, PinOrigin, ReadScope};
-use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed};
+use crate::pins::pin::{AgreedState, Denial, McpPin, Pin, PinState, most_agreed, most_states};
 use crate::pins::reviewed::{DigestMismatch, ReviewedDigests};
 use crate::revocations::entry::Revocation;
 use plugward_types::Timestamp;
@@ -36,7 +36,8 @@ pub enum Change {
         /// The plugin.
         observed: ObservedPlugin,
     },
-    /// Replaces the pin, if the plugin and its pin still are the ones that the user reviewed.
+    /// Replaces the pin, if the plugin and its pin still are the ones that the user reviewed. The states that it had before
+    /// are not agreed to any more.
     Accept {
         /// The plugin, digested again.
         observed: ObservedPlugin,
@@ -44,6 +45,8 @@ pub enum Change {
         shown: ReviewedDigests,
         /// The latest agreed tree at the time of the review.
         expected: Option<TreeDigest>,
+        /// The trees of other directories that records name for an installed plugin. Their states stay agreed.
+        recorded: BTreeSet<TreeDigest>,
         /// The user, if the host knows.
         by: Option<String>,
     },
@@ -141,7 +144,7 @@ impl ChangeOutcome {
             Self::Done | Self::Already => None,
             Self::Absent | Self::Conflict(PinCheck::Unpinned | PinCheck::ManifestOnly) => Some("pin/none"),
             Self::Conflict(check) => match check {
-                PinCheck::Changed(_) | PinCheck::Denied { .. } => check.code(),
+                PinCheck::Changed(_) | PinCheck::RolledBack { .. } | PinCheck::Denied { .. } => check.code(),
                 _ => None,
             },
             Self::NotShown { .. } | Self::NotShownBeside(_) => Some("pin/not-shown"),
@@ -175,7 +178,9 @@ impl Batch<'_> {
         match change {
             Change::Enroll { observed, via, by } => self.enroll(observed, via, by),
             Change::Refresh { observed } => self.refresh(observed),
-            Change::Accept { observed, shown, expected, by } => self.accept(observed, &shown, expected, by),
+            Change::Accept { observed, shown, expected, recorded, by } => {
+                self.accept(observed, &shown, expected, &recorded, by)
+            }
             Change::Forget { key } => self.forget(&key),
             Change::ForgetAll => self.forget_all(),
             Change::Deny { key, directory, called, seen, by } => {
@@ -225,7 +230,9 @@ impl Batch<'_> {
                 let Some(mut pin) = self.model.pins.remove(&from) else { return ChangeOutcome::Absent };
                 if most_agreed(&observed.key) == 1 {
                     let index = position(&pin, &observed).unwrap_or_default();
-                    pin.agreed = pin.agreed.into_iter().skip(index).take(1).collect();
+                    let all = pin.agreed.into_iter().enumerate();
+                    let kept = all.filter(|(at, state)| *at == index || state.superseded.is_some());
+                    pin.agreed = kept.map(|(_, state)| state).collect();
                 }
                 (pin.directory, pin.called) = (directory_of(&observed), observed.called);
                 self.model.pins.insert(observed.key, pin);
@@ -242,7 +249,9 @@ impl Batch<'_> {
             changed @ PinCheck::Changed(_) => {
                 self.enroll_further(observed, agreed).unwrap_or(ChangeOutcome::Conflict(changed))
             }
-            denied @ PinCheck::Denied { .. } => ChangeOutcome::Conflict(denied),
+            refused @ (PinCheck::RolledBack { .. } | PinCheck::Denied { .. }) => {
+                ChangeOutcome::Conflict(refused)
+            }
         }
     }
 
@@ -301,6 +310,7 @@ impl Batch<'_> {
         observed: ObservedPlugin,
         shown: &ReviewedDigests,
         expected: Option<TreeDigest>,
+        recorded: &BTreeSet<TreeDigest>,
         by: Option<String>,
     ) -> ChangeOutcome {
         let facts = &observed.facts;
@@ -343,18 +353,31 @@ impl Batch<'_> {
         };
         let base = old.map(|(key, _)| key.clone());
         let removed = base.and_then(|key| self.model.pins.remove(&key));
-        self.replace(observed, agreed, removed);
+        self.replace(observed, agreed, recorded, removed);
         ChangeOutcome::Done
     }
 
     /// Stores an accepted state over the pin that the plugin had, if any.
-    fn replace(&mut self, observed: ObservedPlugin, agreed: AgreedState, old: Option<Pin>) {
+    fn replace(
+        &mut self,
+        observed: ObservedPlugin,
+        agreed: AgreedState,
+        recorded: &BTreeSet<TreeDigest>,
+        old: Option<Pin>,
+    ) {
         self.forget_names(&observed.called);
         let mut pin = old.unwrap_or_else(|| fresh(&observed, Vec::new()));
         // An older state that is accepted again becomes the latest one.
         pin.agreed.retain(|one| !differing(one, &observed).is_empty());
+        for state in &mut pin.agreed {
+            // A placed plugin is in one directory, so no other record names a state of it.
+            let stays = observed.key.placed().is_none() && recorded.contains(&state.facts.tree);
+            if !stays {
+                state.superseded.get_or_insert(self.now);
+            }
+        }
         pin.agreed.push(agreed);
-        let excess = pin.agreed.len().saturating_sub(most_agreed(&observed.key));
+        let excess = pin.agreed.len().saturating_sub(most_states(&observed.key));
         pin.agreed.drain(..excess);
         pin.directory = directory_of(&observed).or(pin.directory);
         match observed.key {

@@ -39,6 +39,15 @@ pub enum PinCheck {
     Unpinned,
     /// The plugin differs from its pin.
     Changed(Box<PinDifference>),
+    /// The plugin is in a state that was agreed to and replaced later: `pin/rolled-back`.
+    RolledBack {
+        /// The difference to the latest agreed state.
+        difference: Box<PinDifference>,
+        /// When the state was agreed to.
+        agreed: Timestamp,
+        /// When another state replaced it.
+        superseded: Timestamp,
+    },
     /// The user denied the plugin.
     Denied {
         /// The time of the denial.
@@ -80,6 +89,7 @@ impl PinCheck {
             Self::Migrated { .. } => Some("pin/migrated"),
             Self::ManifestOnly | Self::Unpinned => Some("pin/new"),
             Self::Changed(changed) => Some(changed.code()),
+            Self::RolledBack { .. } => Some("pin/rolled-back"),
             Self::Denied { .. } => Some("policy/denied"),
         }
     }
@@ -183,7 +193,12 @@ fn check_own(pin: &Pin, observed: &ObservedPlugin) -> PinCheck {
     // The parser refuses trusted pins without an agreed state.
     let Some(latest) = pin.latest() else { return PinCheck::Unpinned };
     let same = position(pin, observed).and_then(|index| Some((index, pin.agreed.get(index)?)));
-    let Some((index, same)) = same else { return changed(None, pin, latest, observed) };
+    let Some((index, same)) = same else {
+        return PinCheck::Changed(Box::new(difference(None, pin, latest, observed)));
+    };
+    if let Some(check) = rolled_back(None, pin, same, observed) {
+        return check;
+    }
     let is_latest = index.saturating_add(1) == pin.agreed.len();
     let age = if is_latest { AgreedAge::Latest } else { AgreedAge::Older };
     if same.reads == ReadScope::Directory {
@@ -210,8 +225,25 @@ pub(crate) fn agreed<'m>(model: &'m Model, observed: &ObservedPlugin) -> Option<
     pin.agreed.get(position(pin, observed)?)
 }
 
-fn changed(from: Option<PluginKey>, pin: &Pin, latest: &AgreedState, observed: &ObservedPlugin) -> PinCheck {
-    PinCheck::Changed(Box::new(PinDifference {
+/// Returns the answer for a state that another one replaced.
+fn rolled_back(
+    from: Option<PluginKey>,
+    pin: &Pin,
+    same: &AgreedState,
+    observed: &ObservedPlugin,
+) -> Option<PinCheck> {
+    let (superseded, latest) = (same.superseded?, pin.latest()?);
+    let difference = Box::new(difference(from, pin, latest, observed));
+    Some(PinCheck::RolledBack { difference, agreed: same.at, superseded })
+}
+
+fn difference(
+    from: Option<PluginKey>,
+    pin: &Pin,
+    latest: &AgreedState,
+    observed: &ObservedPlugin,
+) -> PinDifference {
+    PinDifference {
         from,
         pinned: PinnedState::Tree(Box::new(latest.facts.clone())),
         version: latest.version.clone(),
@@ -219,7 +251,7 @@ fn changed(from: Option<PluginKey>, pin: &Pin, latest: &AgreedState, observed: &
         since: Some(latest.at),
         actual: compared(latest, observed).clone(),
         parts: differing(latest, observed),
-    }))
+    }
 }
 
 /// Checks a plugin as if its key had no pin.
@@ -235,8 +267,11 @@ fn check_predecessor(model: &Model, observed: &ObservedPlugin) -> Option<PinChec
     }
     let latest = pin.latest()?;
     Some(match position(pin, observed) {
-        Some(_) => PinCheck::Moved { from: from.clone() },
-        None => changed(Some(from.clone()), pin, latest, observed),
+        Some(index) => {
+            let replaced = rolled_back(Some(from.clone()), pin, pin.agreed.get(index)?, observed);
+            replaced.unwrap_or_else(|| PinCheck::Moved { from: from.clone() })
+        }
+        None => PinCheck::Changed(Box::new(difference(Some(from.clone()), pin, latest, observed))),
     })
 }
 

@@ -60,7 +60,7 @@ pub enum PinDecision {
 /// Decides about a check.
 ///
 /// # Guarantees
-/// `PinDifference` and `Denied` are refused in every mode. `Locked` enrolls nothing.
+/// `Changed`, `RolledBack` and `Denied` are refused in every mode. `Locked` enrolls nothing.
 pub fn decide(
     check: &PinCheck,
     trust: TrustMode,
@@ -77,6 +77,7 @@ pub fn decide(
         }
         PinCheck::Moved { .. } | PinCheck::Migrated { .. } => PinDecision::Carry,
         PinCheck::Changed(changed) => PinDecision::Refuse(PinDifference::code(changed)),
+        PinCheck::RolledBack { .. } => PinDecision::Refuse("pin/rolled-back"),
         PinCheck::Denied { .. } => PinDecision::Refuse("policy/denied"),
         PinCheck::Unpinned | PinCheck::ManifestOnly => match (trust, lock, elsewhere) {
             (TrustMode::Locked, LockMatch::Matched | LockMatch::Accepted, _) => PinDecision::Load,
@@ -103,6 +104,8 @@ pub fn decide(
 pub enum StoreErrorRule {
     /// Plugins load without pins, with a warning. The exit code is still 7.
     Warn,
+    /// The user is asked once whether plugins load without pins this time.
+    Ask,
     /// Plugins are refused.
     Refuse,
 }
@@ -128,16 +131,18 @@ impl StoreErrorRule {
     pub const fn on_unusable(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {
             (Self::Warn, TrustMode::Tofu) => StoreDecision::LoadUnpinned(code),
-            (Self::Warn, TrustMode::Prompt) => StoreDecision::Ask(code),
-            (Self::Warn, TrustMode::Locked) | (Self::Refuse, _) => StoreDecision::Refuse(code),
+            (Self::Warn, TrustMode::Prompt) | (Self::Ask, TrustMode::Tofu | TrustMode::Prompt) => {
+                StoreDecision::Ask(code)
+            }
+            (Self::Warn | Self::Ask, TrustMode::Locked) | (Self::Refuse, _) => StoreDecision::Refuse(code),
         }
     }
 
-    /// Decides about a plugin that could not be enrolled. Plugins that match a pin are not affected.
+    /// Decides about a plugin that could not be enrolled, after all questions. Plugins that match a pin are not affected.
     pub const fn on_unsaved(self, trust: TrustMode, code: &'static str) -> StoreDecision {
         match (self, trust) {
             (Self::Warn, TrustMode::Tofu | TrustMode::Prompt) => StoreDecision::LoadUnpinned(code),
-            (Self::Warn, TrustMode::Locked) | (Self::Refuse, _) => StoreDecision::Refuse(code),
+            (Self::Warn, TrustMode::Locked) | (Self::Ask | Self::Refuse, _) => StoreDecision::Refuse(code),
         }
     }
 }

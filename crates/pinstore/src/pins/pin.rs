@@ -9,6 +9,16 @@ use plugward_types::Timestamp;
 
 /// The most agreed states of an installed plugin. Hosts keep several versions at a time.
 const MAX_AGREED: usize = 16;
+/// The most replaced states that the pin of a placed plugin keeps. They only name an older version that comes back.
+const MAX_REPLACED: usize = 16;
+
+/// Returns the most states that a pin of this key can have, replaced ones included.
+pub(crate) const fn most_states(key: &PluginKey) -> usize {
+    match key {
+        PluginKey::Installed { .. } => MAX_AGREED,
+        PluginKey::Placed(_) => most_agreed(key).saturating_add(MAX_REPLACED),
+    }
+}
 
 /// Returns the most agreed states that a pin of this key can have.
 pub(crate) const fn most_agreed(key: &PluginKey) -> usize {
@@ -28,8 +38,8 @@ pub struct Pin {
     pub called: BTreeSet<CalledName>,
     /// The identity of the directory of a placed plugin.
     pub directory: Option<DirectoryId>,
-    /// The agreed states, oldest first: at most 16 for an installed plugin, one for a placed one. Empty
-    /// only in a denial.
+    /// The agreed states, oldest first: at most 16 for an installed plugin; for a placed one, one and at most 16 replaced
+    /// ones. The last one is not replaced. Empty only in a denial.
     pub agreed: Vec<AgreedState>,
     /// The denial, present exactly if the state is [`PinState::Denied`].
     pub denied: Option<Denial>,
@@ -63,7 +73,7 @@ pub struct AgreedState {
     pub at: Timestamp,
     /// The user, as stated by the caller.
     pub by: Option<String>,
-    /// When another state replaced this one.
+    /// When another state replaced this one. It is then not agreed to any more.
     pub superseded: Option<Timestamp>,
 }
 

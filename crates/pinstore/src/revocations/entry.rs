@@ -6,7 +6,9 @@ use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::Node;
 use plugward_types::Timestamp;
 
-const ID: &str = "a plugin key or a name: host:name@market, path:/directory or dialect:name";
+const ID: &str = "a plugin key or a name: host:name@market, path:/directory, dialect:name or name";
+/// The longest name, in bytes, as for the parts of ids.
+const LONGEST: usize = 128;
 const CONDITIONS: &str = "tree, manifest, binary, id or signer";
 
 /// An entry of a revocation list. All of its conditions must match.
@@ -19,7 +21,8 @@ pub struct Revocation {
     pub manifest: Option<Digest>,
     /// A file that the plugin is or contains.
     pub binary: Option<Digest>,
-    /// The plugin's key or one of its names: text that parses as [`PluginKey`], [`CalledName`] or [`PluginId`].
+    /// The plugin's key or one of its names: text that parses as [`PluginKey`], [`CalledName`] or [`PluginId`], or a name
+    /// alone. The case of letters does not count, except in a path.
     pub id: Option<String>,
     /// The affected versions, compared as whole strings. They require `id`. Empty means all versions.
     pub versions: Vec<String>,
@@ -76,10 +79,10 @@ impl Revocation {
             && self.signer.is_none()
     }
 
-    /// Returns `true` if the entry's id or one of its digests is written exactly like this.
+    /// Returns `true` if the entry has this id, or a digest that is written exactly like this.
     #[must_use]
     pub fn names(&self, what: &str) -> bool {
-        self.id.as_deref() == Some(what)
+        self.id.as_deref().is_some_and(|id| is_same(id, what))
             || self.tree.is_some_and(|tree| tree.to_string() == what)
             || self.manifest.is_some_and(|digest| digest.to_string() == what)
             || self.binary.is_some_and(|digest| digest.to_string() == what)
@@ -88,7 +91,9 @@ impl Revocation {
     /// Returns `true` if all conditions match.
     pub(crate) fn matches(&self, subject: &RevocationSubject<'_>) -> bool {
         let version = subject.version.unwrap_or_default();
-        let is_named = |id: &String| subject.names.contains(id) || subject.key.to_string() == *id;
+        let is_named = |id: &String| {
+            subject.key.to_string() == *id || subject.names.iter().any(|name| is_same(name, id))
+        };
         !self.is_empty()
             && self.tree.as_ref().is_none_or(|tree| subject.tree == Some(tree))
             && self.manifest.as_ref().is_none_or(|manifest| subject.manifests.contains(manifest))
@@ -136,8 +141,20 @@ impl Revocation {
     }
 }
 
+/// Returns `true` if two ids or names differ at most in the case of letters. Hosts compare names without case.
+fn is_same(one: &str, two: &str) -> bool {
+    one == two
+        || (!one.starts_with("path:")
+            && !two.starts_with("path:")
+            && one.to_lowercase() == two.to_lowercase())
+}
+
 fn is_id(text: &str) -> bool {
     // A relative path has the form of a name, but would never match.
-    let is_name = || text.parse::<CalledName>().is_ok() || text.parse::<PluginId>().is_ok();
-    text.parse::<PluginKey>().is_ok() || (!text.starts_with("path:") && is_name())
+    let is_called = || text.parse::<CalledName>().is_ok() || text.parse::<PluginId>().is_ok();
+    let is_alone = || {
+        let is_part = |c: char| !c.is_control() && !matches!(c, ':' | '/');
+        !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_part)
+    };
+    text.parse::<PluginKey>().is_ok() || (!text.starts_with("path:") && (is_called() || is_alone()))
 }

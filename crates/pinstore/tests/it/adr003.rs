@@ -105,7 +105,10 @@ fn accept_overwrites_and_preserves_others() {
     assert_eq!(check(&pins, "path:/plugins/b", &facts(5)), SAME);
     let pin = pins.get(&key("path:/plugins/a")).unwrap();
     let latest = pin.latest().unwrap();
-    assert_eq!((pin.agreed.len(), latest.via, latest.by.as_deref()), (1, PinOrigin::Accept, Some("anna")));
+    assert_eq!((pin.agreed.len(), latest.via, latest.by.as_deref()), (2, PinOrigin::Accept, Some("anna")));
+    // The state before is kept to recognize it, and is not agreed to any more.
+    assert!(pin.agreed[0].superseded.is_some() && latest.superseded.is_none());
+    assert!(matches!(check(&pins, "path:/plugins/a", &facts(1)), PinCheck::RolledBack { .. }));
 }
 
 #[test]

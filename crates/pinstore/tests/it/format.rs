@@ -350,7 +350,13 @@ fn some_change() -> impl Strategy<Value = Change> {
                 0..=2 => Change::Enroll { observed, via: PinOrigin::Same, by },
                 3 => {
                     let shown = ReviewedDigests::wanted(&observed.facts, None);
-                    Change::Accept { observed, shown, expected: None, by }
+                    Change::Accept {
+                        observed,
+                        shown,
+                        expected: None,
+                        recorded: std::collections::BTreeSet::new(),
+                        by,
+                    }
                 }
                 4 => Change::Deny { key, directory, called, seen: Some(observed.facts.tree), by },
                 5 => Change::Forget { key },

@@ -89,6 +89,7 @@ fn an_accept_moves_the_pin_of_a_changed_plugin() {
         observed: moved(2),
         shown: ReviewedDigests::of_tree(tree(shown)),
         expected: expected.map(tree),
+        recorded: BTreeSet::new(),
         by: None,
     };
     assert_eq!(
@@ -99,7 +100,7 @@ fn an_accept_moves_the_pin_of_a_changed_plugin() {
     let (pins, _) = home.open();
     assert!(pins.get(&key(OLD)).is_none());
     let pin = pins.get(&key(NEW)).unwrap();
-    assert_eq!((pin.agreed.len(), pin.mcp.len(), pin.latest().unwrap().via), (1, 1, PinOrigin::Accept));
+    assert_eq!((pin.agreed.len(), pin.mcp.len(), pin.latest().unwrap().via), (2, 1, PinOrigin::Accept));
     assert_eq!(pins.check(&moved(2)), SAME);
 }
 

@@ -182,6 +182,7 @@ fn an_accept_names_one_digest_for_all_files_outside() {
         observed: wide.clone(),
         shown: ReviewedDigests { outside: outside.iter().copied().collect(), ..wanted.clone() },
         expected: Some(pinned.tree),
+        recorded: std::collections::BTreeSet::new(),
         by: None,
     };
     for wrong in [&[][..], &[tree(70), tree(71)]] {

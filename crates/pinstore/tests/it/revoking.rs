@@ -85,7 +85,7 @@ fn an_entry_that_matches_nothing_or_gives_no_reason_is_refused() {
     for bad in [
         list(1, "[[revoked]]\nreason = \"r\"\n"),
         list(1, "[[revoked]]\nid = \"a:b@c\"\n"),
-        list(1, "[[revoked]]\nreason = \"r\"\nid = \"ab\"\n"),
+        list(1, "[[revoked]]\nreason = \"r\"\nid = \"a/b\"\n"),
         list(1, "[[revoked]]\nreason = \"r\"\nid = \"path:b\"\n"),
         list(1, "[[revoked]]\nreason = \"r\"\ntree = \"x\"\n"),
         list(1, "[[revoked]]\nreason = \"r\"\nversions = [\"1\"]\nsigner = \"k\"\n"),
@@ -100,6 +100,9 @@ fn an_entry_that_matches_nothing_or_gives_no_reason_is_refused() {
         let error = Revocations::parse(bad.as_bytes()).unwrap_err();
         assert_eq!(error.code(), "store/format", "{bad}");
     }
+    // A name alone means every plugin that has it.
+    let named = list(1, "[[revoked]]\nreason = \"r\"\nid = \"ab\"\n");
+    assert_eq!(Revocations::parse(named.as_bytes()).unwrap().entries().len(), 1);
     // An empty list is a list.
     assert_eq!(Revocations::parse(list(7, "").as_bytes()).unwrap().serial(), 7);
 }

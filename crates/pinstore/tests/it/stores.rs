@@ -280,7 +280,7 @@ fn on_store_error_is_the_table() {
     let modes = [TrustMode::Tofu, TrustMode::Prompt, TrustMode::Locked];
     let mut rows = Vec::new();
     for trust in modes {
-        for rule in [StoreErrorRule::Warn, StoreErrorRule::Refuse] {
+        for rule in [StoreErrorRule::Warn, StoreErrorRule::Ask, StoreErrorRule::Refuse] {
             let unusable = rule.on_unusable(trust, "pin/store");
             let unsaved = rule.on_unsaved(trust, "pin/not-saved");
             rows.push(format!("{trust:?} {rule:?}; unusable {unusable:?}; unsaved {unsaved:?}"));
@@ -290,10 +290,13 @@ fn on_store_error_is_the_table() {
         rows,
         [
             r#"Tofu Warn; unusable LoadUnpinned("pin/store"); unsaved LoadUnpinned("pin/not-saved")"#,
+            r#"Tofu Ask; unusable Ask("pin/store"); unsaved Refuse("pin/not-saved")"#,
             r#"Tofu Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
             r#"Prompt Warn; unusable Ask("pin/store"); unsaved LoadUnpinned("pin/not-saved")"#,
+            r#"Prompt Ask; unusable Ask("pin/store"); unsaved Refuse("pin/not-saved")"#,
             r#"Prompt Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
             r#"Locked Warn; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
+            r#"Locked Ask; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
             r#"Locked Refuse; unusable Refuse("pin/store"); unsaved Refuse("pin/not-saved")"#,
         ]
     );

@@ -127,6 +127,7 @@ pub(crate) fn accept(plugin: &str, facts: &Facts, shown: u64, expected: Option<u
         observed: observed(plugin, facts),
         shown: ReviewedDigests::of_tree(tree(shown)),
         expected: expected.map(tree),
+        recorded: BTreeSet::new(),
         by: Some("anna".to_owned()),
     }
 }

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::{Decision, Report};
 
 use super::{Judgement, Target, judge};
+use crate::advice;
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -117,7 +118,7 @@ fn lines(report: &Report) -> Vec<String> {
         .iter()
         .filter(|plugin| plugin.on && plugin.decision != Decision::Load)
         .map(|plugin| {
-            let why = plugin.reasons.first().map_or("", |reason| reason.code.as_str());
+            let why = advice::codes(plugin);
             let name = host::display(&plugin.key);
             let next = match plugin.decision {
                 // A review shows what is asked, and takes the answer.

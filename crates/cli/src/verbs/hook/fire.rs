@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use super::model::ReplayedModel;
 use super::{add_files, event_of, need_source, notes, user_file_is_refused};
-use crate::args::{HookFireArgs, PermitArg};
+use crate::args::{FireFormat, HookFireArgs, PermitArg};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
@@ -42,6 +42,7 @@ use plugward_loader::escape::line;
 const PAYLOAD: u64 = 16 << 20;
 
 pub(super) fn run(args: &HookFireArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
+    let FireFormat::Json = args.format;
     let event = event_of(&args.event)?;
     need_source(&args.sources)?;
     let settings = Settings::read(host)?;

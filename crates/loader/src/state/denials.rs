@@ -1,0 +1,65 @@
+//! The denials that the ledger knows. They apply while the pins cannot be read.
+
+use std::collections::BTreeMap;
+
+use plugward_ledger::{ChainCheck, LedgerEvent, LedgerFiles, LoadVerdict, VerifyPlan};
+use plugward_types::{PluginKey, TreeDigest};
+
+use crate::record::ledger_name;
+use crate::state::decide::EVERYTHING;
+
+/// The plugins that the user denied, by their names in the ledger, each with the tree that was on disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedDenials(BTreeMap<String, Option<String>>);
+
+impl RecordedDenials {
+    /// Collects the denials that no later record deletes.
+    ///
+    /// Returns `None` if the ledger cannot be read, if its records were changed or removed, or if it has no record of a
+    /// denial: older versions of plugward did not record all of them, so it does not say that nothing is denied.
+    #[must_use]
+    pub fn read(ledger: &LedgerFiles) -> Option<Self> {
+        let mut found = Self::default();
+        let mut has_records = false;
+        let plan = VerifyPlan::new();
+        let plan = match ledger.checkpoint() {
+            Some(checkpoint) => plan.against(checkpoint.clone()),
+            None => plan,
+        };
+        let verified = ledger.verify(plan, &mut |record, _| match record.event() {
+            Some(LedgerEvent::PluginDenied { plugin, digest }) => {
+                has_records = true;
+                found.0.insert(plugin.clone(), digest.clone());
+            }
+            Some(LedgerEvent::PluginUndenied { plugin }) => {
+                has_records = true;
+                found.0.remove(plugin);
+            }
+            // Older versions recorded them as decisions outside of any workflow.
+            Some(LedgerEvent::Decision { workflow: None, plugin, outcome, codes, digest }) => match outcome {
+                LoadVerdict::Refuse if codes.iter().any(|code| code == "policy/denied") => {
+                    has_records = true;
+                    found.0.insert(plugin.clone(), digest.clone());
+                }
+                LoadVerdict::Ask => drop(found.0.remove(plugin)),
+                LoadVerdict::Refuse | LoadVerdict::Load => {}
+            },
+            // Who starts over without the pins starts over without their denials.
+            Some(LedgerEvent::PinForgotten { plugin, .. }) if plugin == EVERYTHING => found.0.clear(),
+            _ => {}
+        });
+        let is_whole = matches!(verified.ok()?.check, ChainCheck::Whole { .. } | ChainCheck::Torn { .. });
+        (is_whole && has_records).then_some(found)
+    }
+
+    /// Returns `true` if one of these keys, or a plugin with this tree, is denied.
+    pub(crate) fn has<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k PluginKey>,
+        tree: Option<&TreeDigest>,
+    ) -> bool {
+        let tree = tree.map(ToString::to_string);
+        keys.into_iter().any(|key| self.0.contains_key(&ledger_name(key)))
+            || self.0.values().any(|denied| denied.is_some() && *denied == tree)
+    }
+}
