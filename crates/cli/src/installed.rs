@@ -159,11 +159,13 @@ fn project_around(root: &Root) -> Option<PlacePath> {
         let path = Utf8Path::new(real.as_str()).join(name);
         std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
     };
-    let home = host::home_directory();
     // The directories of hosts in the home directory are not those of a project.
-    let is_home = home.and_then(|home| MachineFiles::real_of(home.as_str())).as_ref() == Some(&real);
-    let is_read = !is_home && project_directory_names().iter().copied().any(has);
-    project_of(root).or_else(|| is_read.then(|| real.clone()))
+    let is_home = || {
+        let home = host::home_directory();
+        home.and_then(|home| MachineFiles::real_of(home.as_str())).as_ref() == Some(&real)
+    };
+    let is_read = || !is_home() && project_directory_names().iter().copied().any(has);
+    project_of(root).or_else(|| is_read().then(|| real.clone()))
 }
 
 /// Returns the host with a name on the command line.

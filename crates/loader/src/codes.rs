@@ -30,7 +30,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("install/row", "remove the row from the record, or install the plugin again with its host"),
     ("install/missing", "install the plugin with its host, then check again"),
     ("install/leftover", "nothing to do; the host deletes versions that no record names"),
-    ("install/not-read", "check the directory of that host yourself; plugward does not read its records yet"),
+    ("install/not-read", "review the place yourself, or check a directory there; plugward does not read it"),
     (
         "install/not-judged",
         "review these files yourself; their host reads them, and plugward does not judge them",

@@ -33,18 +33,13 @@ fn has(found: &HostInventory, path: &str) -> bool {
 /// Returns a text with `value` at a JSON pointer.
 fn text_at(format: FileFormat, at: &str, value: &str) -> String {
     let keys: Vec<&str> = at.split('/').skip(1).map(|key| if key == "*" { "k" } else { key }).collect();
-    match format {
-        FileFormat::Toml => {
-            let (last, before) = keys.split_last().unwrap();
-            let table = if before.is_empty() { String::new() } else { format!("[{}]\n", before.join(".")) };
-            format!("{table}{last} = {}", value.replace("\":", "\"="))
-        }
-        // JSON is YAML and JSON5, too.
-        _ => {
-            let before: String = keys.iter().map(|key| format!("{{\"{key}\":")).collect();
-            format!("{before}{value}{}", "}".repeat(keys.len()))
-        }
+    if format == FileFormat::Toml {
+        let (last, before) = keys.split_last().unwrap();
+        let table = if before.is_empty() { String::new() } else { format!("[{}]\n", before.join(".")) };
+        return format!("{table}{last} = {}", value.replace("\":", "\"="));
     }
+    // JSON is YAML and JSON5, too.
+    keys.iter().rev().fold(value.to_owned(), |inner, key| format!("{{\"{key}\":{inner}}}"))
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) const HOME: &str = "/home/u";
 pub(crate) const SITE: &str = "/home/u/site";
 
 /// The id of a row.
-pub(crate) trait HostId {
+pub(crate) trait HostId: Copy {
     fn id(&self) -> &str;
 }
 
