@@ -1,5 +1,6 @@
 //! Writes docs/rules.md and other generated texts from the lists that the program and the fence print.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -16,6 +17,8 @@ const FILE: &str = "docs/rules.md";
 const HEAD: &str = "# Codes and rules\n\nWritten by `cargo xtask docs` from `plugward codes --format json`, the list of known false negatives and the lists of the fence; edit the sources, not this file.\n";
 /// The known false negatives of the rules; the scanner's tests run each entry.
 const MISSES: &str = "crates/scanner/tests/data/evades.toml";
+/// The judged findings, from which the precision of each rule is counted.
+const LABELS: &str = "crates/cli/data/field-labels.tsv";
 const MISSES_HEAD: &str = "\n## Known false negatives\n\nEach row is a test: the rule does not report this form, and reports the same thing written plainly. \
                            \"Found instead\" lists the other rules that report it, in the profile `general`. The scanner also does not see values that are known only at run time, \
                            encrypted content, flows through functions, classes and files except of constants, and languages that it has no reader for.\n\n\
@@ -70,12 +73,13 @@ fn codes() -> Result<Value> {
 /// The explanation of the last column in the table of rules.
 const RULES_NOTE: &str = "
 Precision is the share of a rule's findings in published plugins that a reviewer labeled as an attack or as worth asking about
-(`benches/field-labels.tsv`, plugins of the tune split, notes included). `–` means not measured.
+(`crates/cli/data/field-labels.tsv`, plugins of the tune split, notes included). `–` means not measured.
 ";
 
 fn render(json: &Value) -> Result<String> {
     let codes = json.get("codes").and_then(Value::as_array).context("plugward codes has no list")?;
-    let precision = crate::field::labels::precision()?;
+    let labels = text(LABELS)?;
+    let precision = precision(&labels);
     let mut out = HEAD.to_owned();
     let parts = [
         ("reason", "Codes of reasons and notices"),
@@ -91,8 +95,8 @@ fn render(json: &Value) -> Result<String> {
         for code in codes.iter().filter(|code| code.get("kind").and_then(Value::as_str) == Some(kind)) {
             let cell =
                 |key: &str| code.get(key).and_then(Value::as_str).unwrap_or_default().replace('|', "\\|");
-            let measured = precision.get(&cell("code"));
-            let measured = measured.map(|one| format!("{} of {}", one.right, one.labeled));
+            let measured = precision.get(cell("code").as_str());
+            let measured = measured.map(|(right, labeled)| format!("{right} of {labeled}"));
             let last =
                 if is_rule { format!(" {} |", measured.as_deref().unwrap_or("–")) } else { String::new() };
             writeln!(out, "| `{}` | {} |{last}", cell("code"), cell("help").replace('\n', " "))
@@ -100,6 +104,19 @@ fn render(json: &Value) -> Result<String> {
         }
     }
     Ok(out)
+}
+
+/// Counts the labels of each rule: those that are right, and all. `cargo xtask field judge --check` checks the table.
+fn precision(labels: &str) -> BTreeMap<&str, (usize, usize)> {
+    let mut rules: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for line in labels.lines().skip(1) {
+        if let [_, _, _, rule, _, verdict, ..] = line.split('\t').collect::<Vec<_>>()[..] {
+            let (right, labeled) = rules.entry(rule).or_default();
+            *right = right.saturating_add(usize::from(verdict != "false"));
+            *labeled = labeled.saturating_add(1);
+        }
+    }
+    rules
 }
 
 /// Renders the table of known false negatives.

@@ -67,12 +67,6 @@ impl Metadata {
             .with_context(|| format!("Cargo.toml has no [workspace.metadata.{key}]"))?;
         Ok(table.iter().filter_map(|(name, number)| Some((name.clone(), number.as_u64()?))).collect())
     }
-
-    /// Returns the directory that cargo builds in.
-    pub(crate) fn target_directory(&self) -> Result<&str> {
-        let directory = self.json.get("target_directory").and_then(Value::as_str);
-        directory.context("cargo metadata names no target directory")
-    }
 }
 
 /// Returns the dependencies of a package on this platform with default features, without dev-dependencies.
@@ -102,14 +96,30 @@ fn tree(package: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
+/// Returns the directory that cargo builds in.
+///
+/// # Errors
+///
+/// `cargo metadata` failed.
+pub fn target_directory() -> Result<String> {
+    let metadata = Metadata::read()?;
+    let directory = metadata.json.get("target_directory").and_then(Value::as_str);
+    directory.map(str::to_owned).context("cargo metadata has no target directory")
+}
+
 /// Returns the directory of the workspace.
-pub(crate) fn root() -> &'static std::path::Path {
+#[must_use]
+pub fn root() -> &'static std::path::Path {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
 }
 
-/// Reads a file of the repository.
-pub(crate) fn text(name: &str) -> Result<String> {
+/// Reads a file of the repository, by its path from the root.
+///
+/// # Errors
+///
+/// The file cannot be read or is not UTF-8.
+pub fn text(name: &str) -> Result<String> {
     #[expect(clippy::disallowed_methods, reason = "a repository check reads the repository")]
     let text = std::fs::read_to_string(root().join(name));
     text.with_context(|| format!("read {name}"))
@@ -137,6 +147,11 @@ impl<'a> Package<'a> {
 
     pub(crate) fn version(&self) -> &'a str {
         self.str("version")
+    }
+
+    /// Returns `true` unless the package has `publish = false`.
+    pub(crate) fn is_published(&self) -> bool {
+        self.0.get("publish").and_then(Value::as_array).is_none_or(|registries| !registries.is_empty())
     }
 
     pub(crate) fn license(&self) -> &'a str {

@@ -1,4 +1,4 @@
-//! Counts lines of source per crate and prints them next to the budgets in the root Cargo.toml. It never fails.
+//! Compares lines of source per crate with the budgets in the root Cargo.toml.
 #![expect(clippy::disallowed_methods, reason = "reads this repository's own files")]
 
 use std::fs;
@@ -6,34 +6,47 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, root};
 use crate::{Outcome, say};
 
-/// Prints a row for each crate, with the lines that exceed its budget.
-pub(crate) fn print() -> Result<Outcome> {
+/// The budget of all crates in `crates/` together.
+const ALL: &str = "all";
+
+/// Prints a row for each budget. A crate above its budget, and a crate in `crates/` without one, are errors.
+pub(crate) fn check() -> Result<Outcome> {
     let metadata = Metadata::read()?;
-    let budgets = metadata.numbers("sizes")?;
-    let mut members: Vec<String> = metadata.members().map(|package| package.directory().to_owned()).collect();
-    members.sort();
-    let (mut total, mut over) = (0_u64, 0_usize);
-    for member in &members {
-        let lines = count(&Path::new(member).join("src"))?;
-        total = total.saturating_add(lines);
-        let name = member.trim_end_matches('/').rsplit('/').next().unwrap_or(member);
-        let budget = budgets.get(name).copied();
-        let note = match budget {
-            Some(budget) if lines > budget => {
-                over = over.saturating_add(1);
-                format!("{budget:>7}  over by {}", lines.saturating_sub(budget))
-            }
-            Some(budget) => format!("{budget:>7}"),
-            None => "      -".to_owned(),
-        };
-        say(format!("{name:<14} {lines:>7} {note}").trim_end());
+    let mut budgets = metadata.numbers("sizes")?;
+    let crates = root().join("crates");
+    let mut members: Vec<(&str, &Path)> = metadata
+        .members()
+        .map(|package| (package.directory_name(), Path::new(package.directory())))
+        .collect();
+    members.sort_unstable();
+    let mut rows = Vec::new();
+    let mut total = 0_u64;
+    let mut wrong = Vec::new();
+    for (name, directory) in members {
+        let is_counted = directory.starts_with(&crates);
+        let budget = budgets.remove(name);
+        if is_counted || budget.is_some() {
+            let lines = count(&directory.join("src"))?;
+            total = total.saturating_add(if is_counted { lines } else { 0 });
+            rows.push((name, lines, budget));
+        }
     }
-    let looked_at =
-        format!("sizes: {} crates, {total} lines of source, {over} over their budget", members.len());
-    Ok(Outcome { looked_at, wrong: Vec::new() })
+    rows.push((ALL, total, budgets.remove(ALL)));
+    for (name, lines, budget) in &rows {
+        let Some(budget) = budget else {
+            wrong.push(format!("`{name}` has no budget in [workspace.metadata.sizes]"));
+            continue;
+        };
+        say(&format!("{name:<14} {lines:>7} of {budget:>7}"));
+        if lines > budget {
+            wrong.push(format!("`{name}` has {lines} lines of source, {} over its budget", lines - budget));
+        }
+    }
+    wrong.extend(budgets.keys().map(|name| format!("the budget `{name}` is not a crate of this workspace")));
+    Ok(Outcome { looked_at: format!("sizes: {} budgets, {total} lines of source", rows.len()), wrong })
 }
 
 /// Counts the lines of all Rust files in a directory.

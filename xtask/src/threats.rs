@@ -18,7 +18,7 @@ pub(crate) fn check() -> Result<Outcome> {
         .map(|name| name.rsplit("::").next().unwrap_or(name))
         .collect();
     let mut sources = String::new();
-    for directory in ["crates", "tests", "xtask", "examples"] {
+    for directory in ["crates", "tests", "xtask", "tools", "examples"] {
         collect(&root().join(directory), &mut sources)?;
     }
     let mut wrong: Vec<String> = named

@@ -77,7 +77,8 @@ fn extension(path: &str) -> Option<&str> {
 }
 
 fn is_checked(path: &str) -> bool {
-    let source = path.starts_with("xtask/src/") || (path.starts_with("crates/") && path.contains("/src/"));
+    let source = ["xtask/src/", "tools/measure/src/"].iter().any(|tool| path.starts_with(tool))
+        || (path.starts_with("crates/") && path.contains("/src/"));
     match extension(path) {
         Some("md") => true,
         Some("rs") => source,

@@ -25,6 +25,7 @@ pub use mint::bundle::{AnyCapability, AnyScope, CapabilityBundle};
 pub use mint::for_tests;
 pub use mint::{GrantKey, Lifetime, Mint, MintCheck, MintRefusal, MintRules, RawWithNetwork, Request};
 pub use name::{PluginName, WorkflowId};
+pub use plugward_ledger as ledger;
 pub use plugward_ledger::{LedgerEvent, UseOutcome};
 pub use report::listing::{ListedRecord, ShowQuery, show};
 pub use report::review::{FINDINGS, NOTES, Review, ReviewItem, Tally, TallyKey, review};

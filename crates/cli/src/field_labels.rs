@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// The labels, one finding per line; `cargo xtask field judge --check` validates the file.
-const LABELS: &str = include_str!("../../../benches/field-labels.tsv");
+const LABELS: &str = include_str!("../data/field-labels.tsv");
 
 /// The number of labeled findings of a rule, and of those that are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

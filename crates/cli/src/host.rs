@@ -241,19 +241,23 @@ pub(crate) fn today() -> Option<Date> {
 
 /// Returns 16 bytes of the system's random source.
 pub(crate) fn random() -> Result<[u8; 16], Failure> {
-    #[cfg(unix)]
-    {
-        let mut bytes = [0; 16];
-        let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-            .map_err(|error| Failure::internal(format!("cannot get random bytes: {error}")))?;
-        // A short read would leave zeros in place of random bytes.
-        if got < bytes.len() {
-            return Err(Failure::internal(format!("got {got} of 16 random bytes")));
-        }
-        Ok(bytes)
-    }
-    #[cfg(not(unix))]
-    Err(Failure::internal("random bytes are not supported on this system"))
+    let mut bytes = [0; 16];
+    fill(&mut bytes).map_err(|error| Failure::internal(format!("cannot get random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+#[cfg(target_os = "linux")]
+fn fill(bytes: &mut [u8; 16]) -> std::io::Result<()> {
+    let got = rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty())?;
+    // A short read would leave zeros in place of random bytes.
+    if got == bytes.len() { Ok(()) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// The file is on every Unix. Elsewhere the read fails.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "the system's random source is a file")]
+fn fill(bytes: &mut [u8; 16]) -> std::io::Result<()> {
+    std::io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, bytes)
 }
 
 /// Opens a directory that the user named.

@@ -500,6 +500,12 @@ fn a_plugin_in_place_is_pinned_with_files_next_to_it() {
         ("cd ${CLAUDE_PLUGIN_ROOT}/.. && bash shared/x.sh", "n.txt", "n", "shared/x.sh"),
         ("bash ${CLAUDE_PLUGIN_ROOT}/a.sh", "a.sh", ". \"$(dirname \"$0\")/../shared/x.sh\"", "shared/x.sh"),
         (
+            "bash ${CLAUDE_PLUGIN_ROOT}/a.sh",
+            "a.sh",
+            ". \"$(git rev-parse --show-toplevel)/plugins/shared/x.sh\"",
+            "shared/x.sh",
+        ),
+        (
             "python3 ${CLAUDE_PLUGIN_ROOT}/a.py",
             "a.py",
             "import sys, os\nsys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))\nimport x",
@@ -535,24 +541,229 @@ fn a_question_shows_no_secret() {
     assert!(!text.contains(token), "{text}");
 }
 
+/// A command, the script that it starts with its text, and a second file. `{}` is a directory of its own.
+type Form<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+const SHELL: &str = "bash {}/a.sh";
+const NODE: &str = "node {}/a.cjs";
+const MODULE: &str = "node {}/a.mjs";
+const PYTHON: &str = "python3 {}/a.py";
+
+/// Checks for each form, in one project, that a change of the second file is seen, or that it is not.
+fn changes(forms: &[Form<'_>], expected: i32) {
+    let project = Project::new();
+    let of = |at: usize, text: &str| text.replace("{}", &format!("d/f{at}"));
+    let mut commands = Vec::new();
+    for (at, (command, first, text, second)) in forms.iter().enumerate() {
+        commands.push(json!({ "type": "command", "command": of(at, command) }));
+        project.executable(&of(at, first), &of(at, text));
+        project.write(&of(at, second), "1\n");
+    }
+    let hooks = json!({ "hooks": { "Stop": [{ "hooks": commands }] } });
+    project.write(".claude/settings.json", &hooks.to_string());
+    project.write("tools/other.sh", "echo other\n");
+    let (exit, text) = project.check();
+    assert_eq!(exit, 0, "{text}");
+    project.write("tools/other.sh", "echo changed\n");
+    assert_eq!(project.check().0, 0);
+    let mut wrong = Vec::new();
+    for (at, form) in forms.iter().enumerate() {
+        project.write(&of(at, form.3), "2\n");
+        if project.check().0 != expected {
+            wrong.push(form);
+        }
+        project.write(&of(at, form.3), "1\n");
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn files_of_a_directory_that_a_script_runs_are_pinned() {
+    let each = "const fs = require('fs'), path = require('path'), cp = require('child_process');
+        const d = path.join(__dirname, 'x'); for (const f of fs.readdirSync(d)) ";
+    let each = |run: &str| format!("{each}{run}");
+    changes(
+        &[
+            (NODE, "{}/a.cjs", &each("require(path.join(d, f))"), "{}/x/b.js"),
+            (NODE, "{}/a.cjs", &each("require('./x/' + f)"), "{}/x/.b.js"),
+            (NODE, "{}/a.cjs", &each("cp.spawnSync('bash', [path.join(d, f)])"), "{}/x/b.sh"),
+            (NODE, "{}/a.cjs", &each("cp.execSync(`bash '${path.join(d, f)}'`)"), "{}/x/b.sh"),
+            (
+                NODE,
+                "{}/a.cjs",
+                "require('glob').globSync('{}/x/**/*.js').forEach(f => require(process.cwd() + '/' + f))",
+                "{}/x/y/b.js",
+            ),
+            (NODE, "{}/a.cjs", "require(`./x/${process.argv[2]}.js`)", "{}/x/b.js"),
+            (NODE, "{}/a.cjs", "require('./x/' + process.argv[2])", "{}/x/b/index.js"),
+            (
+                MODULE,
+                "{}/a.mjs",
+                "import { readdir } from 'fs/promises'; const d = new URL('./x/', import.meta.url); for (const f of await readdir(d)) await import(new URL(f, d))",
+                "{}/x/b.mjs",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import glob, runpy\nfor f in glob.glob('{}/x/*.py'): runpy.run_path(f)",
+                "{}/x/b.py",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "from pathlib import Path\nimport subprocess\nfor f in (Path(__file__).parent / 'x').rglob('*.sh'): subprocess.run(['bash', str(f)])",
+                "{}/x/y/b.sh",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import os\nfor r, _, fs in os.walk('{}/x'):\n  for f in fs: exec(open(os.path.join(r, f)).read())",
+                "{}/x/y/b.py",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import importlib, sys\nimportlib.import_module('x.' + sys.argv[1])",
+                "{}/x/b.py",
+            ),
+            (SHELL, "{}/a.sh", "find {}/x -name '*.sh' | while read -r f; do . \"$f\"; done", "{}/x/y/b.sh"),
+            (SHELL, "{}/a.sh", "for f in $(find {}/x -type f); do bash \"$f\"; done", "{}/x/b.sh"),
+            (SHELL, "{}/a.sh", "find {}/x -name '*.sh' | sort | xargs -n1 bash", "{}/x/b.sh"),
+            (SHELL, "{}/a.sh", "cd {}/x && ls | xargs -n1 bash", "{}/x/b.sh"),
+        ],
+        4,
+    );
+}
+
+#[test]
+fn files_that_a_script_names_from_another_directory_are_pinned() {
+    changes(
+        &[
+            (
+                NODE,
+                "{}/a.cjs",
+                "require('child_process').spawnSync('./b.sh', { cwd: __dirname + '/x' })",
+                "{}/x/b.sh",
+            ),
+            (
+                NODE,
+                "{}/a.cjs",
+                "process.chdir(__dirname); require('child_process').execSync('bash x/b.sh')",
+                "{}/x/b.sh",
+            ),
+            (NODE, "{}/a.cjs", "require(process.cwd() + '/{}/x/b.js')", "{}/x/b.js"),
+            (
+                NODE,
+                "{}/a.cjs",
+                "require(require('path').dirname(require.main.filename) + '/x/b')",
+                "{}/x/b.js",
+            ),
+            (
+                MODULE,
+                "{}/a.mjs",
+                "import path from 'path'; import { pathToFileURL } from 'url'; await import(pathToFileURL(path.resolve('{}/x/b.mjs')).href)",
+                "{}/x/b.mjs",
+            ),
+            (
+                MODULE,
+                "{}/a.mjs",
+                "import { execSync } from 'child_process'; const top = execSync('git rev-parse --show-toplevel').toString().trim(); execSync(`bash ${top}/{}/x/b.sh`)",
+                "{}/x/b.sh",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'b'], cwd='{}/x')",
+                "{}/x/b.py",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import os, runpy\nos.chdir(os.path.dirname(__file__))\nrunpy.run_path('x/b.py')",
+                "{}/x/b.py",
+            ),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import sys, runpy\nfrom pathlib import Path\nrunpy.run_path(str(Path(sys.path[0]) / 'x' / 'b.py'))",
+                "{}/x/b.py",
+            ),
+            (SHELL, "{}/a.sh", "pushd \"$(dirname \"$0\")\"; bash x/b.sh", "{}/x/b.sh"),
+            (SHELL, "{}/a.sh", "bash \"$LIBRARY/x/b.sh\"", "{}/x/b.sh"),
+        ],
+        4,
+    );
+}
+
+#[test]
+fn code_that_a_script_is_given_is_pinned() {
+    changes(
+        &[
+            ("bash {}/a.sh {}/b.sh", "{}/a.sh", ". \"$1\"", "{}/b.sh"),
+            ("./{}/a.sh --script={}/b.sh", "{}/a.sh", "exec \"${1#*=}\"", "{}/b.sh"),
+            ("node {}/a.cjs ../../{}/b.js", "{}/a.cjs", "require(process.argv[2])", "{}/b.js"),
+            (
+                "python3 {}/a.py bash {}/b.sh",
+                "{}/a.py",
+                "import subprocess, sys\nsubprocess.run(sys.argv[1:])",
+                "{}/b.sh",
+            ),
+            ("RUN={}/b.sh bash {}/a.sh", "{}/a.sh", "bash \"$RUN\"", "{}/b.sh"),
+            (SHELL, "{}/a.sh", "export RUN=\"{}/b.sh\"\nother", "{}/b.sh"),
+        ],
+        4,
+    );
+    let project = Project::new();
+    project.hook("bash a.sh");
+    project.write("a.sh", ". ./env\nbash \"$RUN\"");
+    project.write("env", "RUN=\"tools/x.sh\"");
+    project.write("tools/x.sh", "echo 1\n");
+    assert_eq!(project.check().0, 0);
+    project.write("tools/x.sh", "echo 2\n");
+    assert_eq!(project.check().0, 4);
+}
+
 #[test]
 fn files_that_a_script_only_handles_are_not_pinned() {
-    for (body, file) in [
-        ("find hooks -name '*.sh' -exec chmod +x {} \\;", "hooks/b.sh"),
-        ("find hooks -name '*.sh' -exec sh -c 'wc -l \"$1\"' _ {} \\;", "hooks/b.sh"),
-        ("sh \"$1\"", "b.sh"),
-        ("cat \"logs/$1.txt\"", "logs/b.txt"),
-    ] {
-        let project = Project::new();
-        project.hook("bash a.sh");
-        project.write("a.sh", body);
-        project.write(file, "echo 1\n");
-        let (exit, text) = project.check();
-        assert_eq!(exit, 0, "{body}: {text}");
-        project.write(file, "echo 2\n");
-        let (exit, text) = project.check();
-        assert_eq!(exit, 0, "{body}: {text}");
-    }
+    changes(
+        &[
+            (SHELL, "{}/a.sh", "find {} -name '*.sh' -exec chmod +x {}/b.sh \\;", "{}/b.sh"),
+            (SHELL, "{}/a.sh", "find {}/x -name '*.sh' -exec sh -c 'wc -l \"$1\"' _ {}/x \\;", "{}/x/b.sh"),
+            (
+                SHELL,
+                "{}/a.sh",
+                "find {}/x -name '*.sh' | while read -r f; do wc -l \"$f\"; done; sh \"$1\"",
+                "{}/x/b.sh",
+            ),
+            (SHELL, "{}/a.sh", "sh \"$1\"", "{}/b.sh"),
+            (SHELL, "{}/a.sh", "cat \"logs/$1.txt\"", "logs/b.txt"),
+            (SHELL, "{}/a.sh", "bash \"$DIR/$1.sh\"", "{}/b.sh"),
+            ("bash {}/a.sh {}/notes.md {}/c.json", "{}/a.sh", "cat \"$@\"", "{}/notes.md"),
+            ("npx prettier --check {}/b.js", "{}/a.sh", "", "{}/b.js"),
+            ("bash {}/a.sh {}/x", "{}/a.sh", "ls \"$1\"", "{}/x/b.sh"),
+            (
+                NODE,
+                "{}/a.cjs",
+                "for (const f of fs.readdirSync(__dirname + '/x')) console.log(f)",
+                "{}/x/b.js",
+            ),
+            (
+                NODE,
+                "{}/a.cjs",
+                "require('child_process').execSync('ls', { cwd: __dirname + '/x' })",
+                "{}/x/b.sh",
+            ),
+            (NODE, "{}/a.cjs", "console.log(require(process.argv[2]))", "{}/b.js"),
+            (
+                PYTHON,
+                "{}/a.py",
+                "import glob\nfor f in glob.glob('{}/x/*.py'): print(open(f).read())",
+                "{}/x/b.py",
+            ),
+            (PYTHON, "{}/a.py", "import json\nprint(json.load(open('{}/c.json'))['x/b.sh'])", "{}/x/b.sh"),
+        ],
+        0,
+    );
 }
 
 #[test]

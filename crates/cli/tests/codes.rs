@@ -17,7 +17,7 @@ use serde_json::Value;
 
 /// Returns the number of right labels of a rule, and of all.
 fn labels(rule: &str) -> (usize, usize) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/field-labels.tsv");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/field-labels.tsv");
     let text = std::fs::read_to_string(file).unwrap();
     let own = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let own: Vec<_> = own.filter(|row| row.get(3) == Some(&rule)).collect();

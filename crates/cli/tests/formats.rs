@@ -9,8 +9,6 @@
 
 mod home;
 
-use std::path::Path;
-
 use home::{Home, code};
 use serde_json::Value;
 
@@ -31,28 +29,14 @@ fn plugins() -> Home {
     home
 }
 
-fn schema() -> jsonschema::Validator {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sarif-2.1.0-rtm.5.json");
-    let mut schema: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    // The schema's pattern for `language` is not a valid Unicode regex, and plugward does not write that key.
-    for place in ["run", "toolComponent"] {
-        let language = schema.pointer_mut(&format!("/definitions/{place}/properties/language")).unwrap();
-        assert!(language.as_object_mut().unwrap().remove("pattern").is_some());
-    }
-    jsonschema::validator_for(&schema).unwrap()
-}
-
 #[test]
-fn sarif_of_a_scan_holds_to_the_schema_and_names_files_as_check_does() {
+fn sarif_of_a_scan_names_files_as_check_does() {
     let home = plugins();
     std::fs::create_dir(home.path(".git")).unwrap();
     home.write("plugins/notes/half.txt", "\u{202e} text \u{1b}[31m");
     let log = |dir: &str, args: &[&str]| -> Value {
         let output = home.command(args).current_dir(home.path(dir)).output().unwrap();
-        let log: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let faults: Vec<String> = schema().iter_errors(&log).map(|error| error.to_string()).collect();
-        assert_eq!(faults, Vec::<String>::new(), "{args:?}");
-        log
+        serde_json::from_slice(&output.stdout).unwrap()
     };
     let places = |log: &Value| -> Vec<String> {
         let results = log["runs"][0]["results"].as_array().unwrap();
@@ -73,10 +57,6 @@ fn sarif_of_a_scan_holds_to_the_schema_and_names_files_as_check_does() {
     assert!(results.iter().all(|one| one["locations"][0]["physicalLocation"]["region"]["endLine"].is_u64()));
     assert!(run["artifacts"].as_array().unwrap().iter().all(|one| one["hashes"]["sha-256"].is_string()));
     assert_eq!(run["properties"]["plugward/behaviors"]["process"][0]["uri"], "plugins/bad/a%20b.js");
-    // The schema rejects a broken log.
-    let mut broken = scan.clone();
-    broken["runs"][0]["results"][0]["level"] = "danger".into();
-    assert!(!schema().is_valid(&broken));
 }
 
 #[test]
@@ -94,13 +74,11 @@ fn sarif_of_a_manifest_error_names_its_region() {
 }
 
 #[test]
-fn sarif_has_findings_and_refusals_and_holds_to_the_schema() {
+fn sarif_has_findings_and_refusals() {
     let home = plugins();
     let output = home.run(&["check", "--format", "sarif", "plugins"]);
     assert_eq!(code(&output), 6);
     let log: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let faults: Vec<String> = schema().iter_errors(&log).map(|error| error.to_string()).collect();
-    assert_eq!(faults, Vec::<String>::new());
     let run = &log["runs"][0];
     let results = run["results"].as_array().unwrap();
     let of = |id: &str| results.iter().find(|one| one["ruleId"] == id).unwrap();

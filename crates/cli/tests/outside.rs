@@ -155,3 +155,28 @@ fn a_lockfile_that_does_not_list_a_command_does_not_match() {
     let (exit, text) = run(&home, &["lock", "plugins", "--check"]);
     assert!(exit == 4 && text.contains(WORDS), "{text}");
 }
+
+#[test]
+fn a_record_does_not_hide_a_file_that_appears_outside_a_plugin() {
+    let home = project(&[]);
+    let plugin = |path: &str| format!("w/plugins/p/{path}");
+    home.write(&plugin(".claude-plugin/plugin.json"), "{ \"name\": \"p\", \"version\": \"1.0.0\" }");
+    home.write(&plugin("hooks/hooks.json"), &hooks(&["bash \"${CLAUDE_PLUGIN_ROOT}/run.sh\""]));
+    home.write(&plugin("run.sh"), ". \"$(dirname \"$0\")/../../tools/x.sh\"\n");
+    home.write("w/tools/other.sh", "echo 1\n");
+    // The first check stores the record, and the second one uses it.
+    for _ in 0..2 {
+        assert_eq!(run(&home, &["check", "plugins"]).0, 0);
+    }
+    home.write("w/tools/other.sh", "echo 2\n");
+    assert_eq!(run(&home, &["check", "plugins"]).0, 0);
+    home.write("w/tools/x.sh", "echo 1\n");
+    let (exit, text) = run(&home, &["check", "plugins"]);
+    assert!(exit == 4 && text.contains("files outside the plugin differ"), "{text}");
+    assert_eq!((exit, text), run(&home, &["check", "--no-cache", "plugins"]));
+    std::fs::remove_file(home.path("w/tools/x.sh")).unwrap();
+    assert_eq!(run(&home, &["check", "plugins"]).0, 0);
+    // A link to a file that was not looked up before.
+    std::os::unix::fs::symlink("other.sh", home.path("w/tools/x.sh")).unwrap();
+    assert_eq!(run(&home, &["check", "plugins"]).0, 4);
+}

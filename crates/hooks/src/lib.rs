@@ -18,7 +18,10 @@ pub use execution::services::{
     AgentLoop, AgentRound, HookCommand, HookServices, JudgeHook, LendCheck, LocalHook, LocalReply,
     PermissionRule, RawGrants, Start, StartDirectly,
 };
+pub use plugward_manifest as manifest;
+pub use plugward_redact as redact;
 pub use replies::report::{
     Answer, Consent, GateReport, HookReport, Laundered, PermittedArgs, PostToolReport, ProposedArgs,
     StepReport, StepResult,
 };
+pub use serde_json;

@@ -30,6 +30,7 @@ pub use install::{
 };
 pub use known_host::{KnownHost, UnknownHost, read_host};
 pub use machine::{EntryKind, HostEntry, HostFiles, Machine, ReadFault};
+pub use plugward_types as types;
 pub use table::{
     Evidence, FileFormat, HookPlace, HookShape, HostHome, HostRow, HostRowError, HostTable, PartEffect,
     PartPlace, RepositoryTrust, ServerPlace, ServerShape, project_directory_names,

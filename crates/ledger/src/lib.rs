@@ -8,6 +8,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
+pub use cap_std;
 pub use chain::checkpoint::Checkpoint;
 pub use chain::files::LedgerFiles;
 pub use chain::verify::{ChainCheck, ChainVerification, ChainVerifier, VerifyPlan, verify};

@@ -67,5 +67,5 @@ pub use state::decide::{
     static_risk,
 };
 pub use state::pins::{PinStore, StoreFailure};
-pub use state::scan_records::{ScanCacheUse, ScanPack, ScanRecords};
+pub use state::scan_records::{ScanPack, ScanRecords};
 pub use state::stores::{Host, Stores};

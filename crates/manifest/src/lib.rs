@@ -31,5 +31,6 @@ pub use marketplace::{
     CommandSources, Marketplace, MarketplaceEntry, Pinning, RefusedEntry, RemoteSource, Source,
     read_marketplace,
 };
+pub use plugward_types as types;
 pub use reader::ForeignText;
 pub use surface::{Coverage, ManifestLayer, Origin, SurfaceFact, SurfaceItem, SurfaceKind};

@@ -13,6 +13,7 @@ pub use approvals::store::{
     ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, RulesChanged, UnapproveOutcome,
     parse_approvals,
 };
+pub use cap_std;
 pub use codes::CODES;
 pub use diff::baselines::{
     BaselineError, Baselines, CleanupReport, NewBaseline, PutReport, StoredText, UsedDigests,
@@ -36,6 +37,8 @@ pub use pins::load::{StoreCheck, StoreNotice};
 pub use pins::pin::{AgreedState, Denial, McpPin, Pin, PinState};
 pub use pins::reviewed::{DigestMismatch, ReviewedDigests};
 pub use pins::store::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
+pub use plugward_state_file::Owner;
+pub use plugward_types as types;
 pub use plugward_types::Timestamp;
 pub use revocations::copies::{EffectiveList, ListFault, RevocationLists};
 pub use revocations::entry::{Revocation, RevocationSubject};

@@ -23,6 +23,7 @@ pub use error::{SettingsError, SettingsFault, ValueOrigin};
 pub use hosts::HostSetting;
 pub use layer::{LayerKind, SettingsLayer};
 pub use note::{CODES, SettingsNote};
+pub use plugward_types as types;
 pub use policy::TrustPolicy;
 pub use resolved::{Contribution, ContributionFate, ResolvedSetting};
 pub use table::{KeyError, SettingId, SettingKey};

@@ -15,7 +15,8 @@ pub use evaluate::{
     Alternative, Analysis, Argument, Call, Collection, Constant, Convergence, Evaluation, Item, Language,
     Name, NamePart, NameUse, Round, Taint, Value, evaluate,
 };
-pub use imports::{Import, ImportTarget, imports};
+pub use imports::{Import, ImportTarget, UNKNOWN, imports};
+pub use plugward_types::Obfuscation;
 pub use program::{
     CallKind, Function, FunctionId, List, Node, NodeFlags, NodeId, Program, ProgramBuilder, ScopeKind, Text,
     Variable,

@@ -1,6 +1,6 @@
 //! The files, modules and commands that programs load or start.
 
-use plugward_readers::{ImportTarget, Language, imports};
+use plugward_readers::{Import, ImportTarget, Language, imports};
 
 /// Returns the targets of a program at `/p/.claude/a.EXTENSION`, one per line.
 fn found(language: Language, source: &str) -> Vec<String> {
@@ -8,16 +8,17 @@ fn found(language: Language, source: &str) -> Vec<String> {
         Language::JavaScript => "/p/.claude/a.mjs",
         Language::Python => "/p/.claude/a.py",
     };
-    let targets = imports(language, source.as_bytes(), path).into_iter().map(|one| one.target);
-    targets
-        .map(|target| match target {
+    let shown = |one: Import| {
+        let target = match one.target {
             ImportTarget::Module(name) => format!("module {name}"),
             ImportTarget::File(path) => format!("file {path}"),
             ImportTarget::Directory(path) => format!("directory {path}"),
             ImportTarget::Command(words) => format!("command {}", words.join(" ")),
             ImportTarget::Shell(text) => format!("shell {text}"),
-        })
-        .collect()
+        };
+        one.directory.map(|at| format!("{at}: {target}")).unwrap_or(target)
+    };
+    imports(language, source.as_bytes(), path).into_iter().map(shown).collect()
 }
 
 fn check(language: Language, cases: &[(&str, &str)]) {
@@ -80,7 +81,7 @@ fn javascript_starts_commands() {
                  import { fileURLToPath } from 'url';
                  const here = path.dirname(fileURLToPath(import.meta.url));
                  spawn(process.execPath, [path.join(here, 'b.mjs'), process.argv[2]])",
-                "command node /p/.claude/b.mjs ",
+                "command node /p/.claude/b.mjs $_",
             ),
             (
                 "import { exec as run } from 'child_process'; run(`bash ${import.meta.dirname}/b.sh ${x}`)",
@@ -153,7 +154,7 @@ fn python_starts_commands() {
             ("from subprocess import Popen as P\nP(('sh', 'b.sh'))", "command sh b.sh"),
             (
                 "import subprocess, sys\nfrom pathlib import Path\nHERE = Path(__file__).parent\nsubprocess.run([sys.executable, str(HERE / 'b.py'), sys.argv[1]])",
-                "command python3 /p/.claude/b.py ",
+                "command python3 /p/.claude/b.py $_",
             ),
             ("import subprocess\nsubprocess.run('sh b.sh', shell=True)", "shell sh b.sh"),
             (
@@ -165,6 +166,100 @@ fn python_starts_commands() {
             (
                 "import os, subprocess\nd = os.environ.get('CLAUDE_PROJECT_DIR', os.getcwd())\nsubprocess.call(['sh', d + '/b.sh'])",
                 "command sh ${CLAUDE_PROJECT_DIR}/b.sh",
+            ),
+        ],
+    );
+}
+
+/// Unknown parts are marked, and what lists files stands for any of them.
+#[test]
+fn a_file_of_a_directory_is_a_pattern() {
+    check(
+        Language::JavaScript,
+        &[
+            ("for (const f of fs.readdirSync('x')) require('./x/' + f)", "module ./x/$_"),
+            ("import(`./x/${name}.mjs`)", "module ./x/$_.mjs"),
+            (
+                "const d = path.join(__dirname, 'x'); fs.readdirSync(d).forEach(f => require(path.join(d, f)))",
+                "module /p/.claude/x/$_",
+            ),
+            (
+                "const { globSync } = require('glob'); globSync(__dirname + '/x/**/*.js').map(f => require(f))",
+                "module /p/.claude/x/**/*.js",
+            ),
+            (
+                "const run = d => { for (const e of fs.readdirSync(d)) require(d + '/' + e.name) }; run(__dirname + '/x')",
+                "module /p/.claude/x/$_",
+            ),
+            (
+                "function walk(d) { for (const e of fs.readdirSync(d)) { const p = path.join(d, e); if (q) walk(p); else require(p) } } walk('/x')",
+                "module /x/$_/$_",
+            ),
+            (
+                "import { readdir } from 'fs/promises'; const d = new URL('./x/', import.meta.url);
+                 for (const f of await readdir(d)) await import(new URL(f, d))",
+                "module /p/.claude/./x/$_",
+            ),
+        ],
+    );
+    check(
+        Language::Python,
+        &[
+            ("import glob, runpy\nfor f in sorted(glob.glob('x/*.py')): runpy.run_path(f)", "file x/*.py"),
+            (
+                "from pathlib import Path\nimport subprocess as s\nfor f in Path(__file__).parent.rglob('*.sh'): s.run(['sh', str(f)])",
+                "command sh /p/.claude/**/*.sh",
+            ),
+            (
+                "import os\nfor r, _, names in os.walk('x'):\n  for n in names: exec(open(os.path.join(r, n)).read())",
+                "file x/**/$_",
+            ),
+            ("import os\nfor e in os.scandir('x'): os.system('sh ' + e.path)", "shell sh x/$_"),
+            ("import pkgutil\npkgutil.iter_modules(['x'])", "file x/*.py"),
+            ("import importlib\nimportlib.import_module('x.' + name)", "module x.$_"),
+            ("import runpy\nrunpy.run_path('x/%s.py' % name)", "file x/$_.py"),
+        ],
+    );
+}
+
+#[test]
+fn commands_have_the_directory_in_which_they_start() {
+    check(
+        Language::JavaScript,
+        &[
+            (
+                "const cp = require('child_process'); cp.execSync('sh b.sh', { cwd: __dirname + '/x' })",
+                "/p/.claude/x: shell sh b.sh",
+            ),
+            (
+                "const cp = require('child_process'); const cwd = 'x'; cp.spawn('sh', ['b.sh'], { cwd })",
+                "x: command sh b.sh",
+            ),
+            (
+                "process.chdir(__dirname); require('child_process').execSync('sh b.sh')",
+                "/p/.claude: shell sh b.sh",
+            ),
+            ("require(process.cwd() + '/b.js')", "module ${PWD}/b.js"),
+            ("import(pathToFileURL(path.resolve('b.mjs')).href)", "module ${PWD}/b.mjs"),
+            (
+                "const top = require('child_process').execSync('git rev-parse --show-toplevel').toString().trim(); require(top + '/b')",
+                "module ${TOP_LEVEL}/b",
+            ),
+            ("require(require.resolve('./b'))", "module ./b"),
+        ],
+    );
+    check(
+        Language::Python,
+        &[
+            ("import subprocess\nsubprocess.run(['sh', 'b.sh'], cwd='x')", "x: command sh b.sh"),
+            ("import contextlib, os\nwith contextlib.chdir('x'): os.system('sh b.sh')", "x: shell sh b.sh"),
+            (
+                "import os, runpy\nos.chdir(os.path.dirname(__file__))\nrunpy.run_path('b.py')",
+                "/p/.claude: file b.py",
+            ),
+            (
+                "import subprocess as s\nt = s.check_output(['git', 'rev-parse', '--show-toplevel'], text=True).strip()\ns.run(['sh', t + '/b.sh'])",
+                "command sh ${TOP_LEVEL}/b.sh",
             ),
         ],
     );

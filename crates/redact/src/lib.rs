@@ -1,8 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(feature = "_bench")]
-#[doc(hidden)]
-pub mod bench;
 mod bytes;
 mod firewall;
 mod known;

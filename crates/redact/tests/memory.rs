@@ -15,9 +15,9 @@
     reason = "a test starts itself, reads files, builds and slices small texts, says what it measured, and ends at the first surprise"
 )]
 
-#[path = "../src/bench/plant.rs"]
+#[path = "../benches/redact/plant.rs"]
 mod plant;
-#[path = "../src/bench/plant_encode.rs"]
+#[path = "../benches/redact/plant_encode.rs"]
 mod plant_encode;
 
 use std::fs::{self, File};

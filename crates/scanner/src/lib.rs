@@ -15,6 +15,7 @@ mod text;
 #[doc(hidden)]
 pub use engine::Engine;
 pub use inventory::EntryState;
+pub use plugward_types as types;
 pub use rules::{Rule, RuleExample, RuleFile, Rules, SelfCheck};
 pub use scan::cache::MatchCache;
 pub use scan::entry::{Content, Entry, FileKind, Lens, RoleHint};

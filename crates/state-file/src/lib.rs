@@ -9,6 +9,7 @@ mod names;
 mod owner;
 mod replace;
 
+pub use cap_std;
 pub use content::{CopyFault, Recovered, StateContents, StateWarning};
 pub use directory::make_directory;
 pub use error::{CODES, StateError, StateErrorKind, TrustFault};

@@ -13,6 +13,8 @@ pub use lock::{
     LockDifference, LockEntry, LockError, LockFacts, LockFile, LockOutcome, LockRule, LockSource,
     MigratedPlugin, Migration, SurfaceWarning,
 };
+pub use plugward_sandbox_path as sandbox_path;
+pub use plugward_types as types;
 pub use problem::codes::CODES;
 pub use problem::error::{TreeError, TreeErrorKind};
 pub use problem::{TreeProblem, TreeProblemKind, TreeRefusal, TreeWarning, TreeWarningKind};

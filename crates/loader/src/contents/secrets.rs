@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use plugward_redact::{Firewall, Raw, RedactAction, RuleSelection, SecretFinding, Settings, ViewMode};
-use plugward_scanner::{Content, Entry, EntryState, ScanReport};
+use plugward_scanner::{Content, Entry, EntryState, MatchCache, ScanReport};
 use plugward_types::{Digest, FileRole, Finding, RuleId, Severity, Span};
+
+use crate::state::scan_records::record_key;
+
+/// Part of the key of each record. Increase it with each change after which redaction finds other secrets.
+const RULES: u32 = 1;
 
 /// Compiled once per process, since compiling the rules is expensive.
 fn firewall() -> Result<&'static Firewall, String> {
@@ -28,8 +33,12 @@ pub(crate) fn without(text: &str) -> String {
 }
 
 /// Returns a note `redact/<kind>` for each secret in the scanned text files that no `secret/*` finding
-/// covers.
-pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Finding>, String> {
+/// covers. Files in which nothing was found have a record in the cache, and are not searched again.
+pub(crate) fn look(
+    files: &[Entry<'_>],
+    report: &ScanReport,
+    cache: Option<&dyn MatchCache>,
+) -> Result<Vec<Finding>, String> {
     let firewall = firewall()?;
     let by_path: BTreeMap<&str, &Entry<'_>> = files.iter().map(|entry| (entry.path, entry)).collect();
     let mut out = Vec::new();
@@ -39,8 +48,13 @@ pub(crate) fn look(files: &[Entry<'_>], report: &ScanReport) -> Result<Vec<Findi
         }
         let Some(entry) = by_path.get(state.path.as_str()) else { continue };
         let Content::Bytes { bytes, digest } = entry.content else { continue };
+        let key = record_key("secrets", &[&RULES.to_le_bytes(), digest.as_bytes()]);
+        if cache.is_some_and(|cache| cache.get(&key).is_some()) {
+            continue;
+        }
         let secrets = firewall.find(bytes);
         if secrets.is_empty() {
+            cache.inspect(|cache| cache.put(&key, &[]));
             continue;
         }
         let own = report.findings();
@@ -140,7 +154,7 @@ mod tests {
         let content = Content::Bytes { bytes: text.as_bytes(), digest: Digest::from_bytes([0; 32]) };
         let files = [Entry { path: "a.txt", content, role: RoleHint::NONE }];
         let report = scan(ScanRules::builtin(), &ScanOptions::new(Profile::General), &files).unwrap();
-        let found = look(&files, &report).unwrap();
+        let found = look(&files, &report, None).unwrap();
         found.iter().map(|one| (one.rule.to_string(), one.span.start, one.line, one.column)).collect()
     }
 

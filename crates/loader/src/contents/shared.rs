@@ -168,7 +168,7 @@ pub(crate) fn listed<'a>(
     context: &Context<'_>,
 ) -> BTreeMap<String, TreeDigest> {
     let root = context.root;
-    let places = Places::new(&root.jail, &root.top, None);
+    let places = Places::new(&root.jail, &root.top, context.outside, None);
     let digest = |name: &String| {
         // An interpreter tries the extensions of its language, and a directory starts its main file.
         let from = normalized(&format!("{}/{name}", place.real));

@@ -22,6 +22,7 @@ use plugward_sandbox_path::Jail;
 use plugward_tree_lock::Snapshot;
 use plugward_types::{Behavior, PluginKey};
 
+use crate::contents::closure::place::OutsideFiles;
 use crate::contents::material::{self, Material};
 use crate::contents::view::View;
 use crate::contents::{closure, shared, trees};
@@ -51,6 +52,7 @@ pub(crate) struct Context<'a> {
     pub(crate) rules: &'a Arc<PluginRules>,
     pub(crate) watch: &'a dyn Watch,
     pub(crate) used: &'a UsedSuppressions,
+    pub(crate) outside: &'a OutsideFiles,
     pub(crate) run: &'a Run<'a>,
 }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use plugward_manifest::Dialect;
 use plugward_pinstore::ReviewedDigests;
 use plugward_scanner::{
-    Completeness, Content as Bytes, Entry, EntryState, MatchCache, Profile, RoleHint, ScanCheck, ScanOptions,
-    ScanReport, Suppression,
+    Completeness, Content as Bytes, Entry, EntryState, Profile, RoleHint, ScanCheck, ScanOptions, ScanReport,
+    Suppression,
 };
 use plugward_tree_lock::Snapshot;
 use plugward_types::{BehaviorEvidence, Finding, Severity};
@@ -19,7 +19,7 @@ use crate::contents::shared::{Content, SharedRoots};
 use crate::contents::view::{View, entries};
 use crate::report::{Gate, SuppressedReport};
 use crate::run::examined::Examined;
-use crate::run::options::{CheckOptions, ScanAsk, Trust};
+use crate::run::options::{CheckOptions, ScanAsk};
 use crate::run::outcome::{GateOutcome, Notice, Reason, Weight};
 
 /// The code for suspicious findings that a person must accept.
@@ -113,13 +113,11 @@ fn scan(
     how.jobs = options.jobs;
     how.limits = options.scan;
     how.packages = &options.packages;
-    // Under `locked`, a decision depends on the contents alone, not on stored records.
-    let records = options.records.as_deref().filter(|_| options.trust != Trust::Locked);
-    how.cache = records.map(|pack| pack as &dyn MatchCache);
+    how.cache = options.scan_cache();
     let look = |before: String, files: &[Entry<'_>]| {
         let report = plugward_scanner::scan(options.rules(), &how, files)
             .map_err(|error| format!("{error} ({})", error.code()))?;
-        let secrets = crate::contents::secrets::look(files, &report)?;
+        let secrets = crate::contents::secrets::look(files, &report, how.cache)?;
         Ok::<Part, String>(Part { before, report, secrets })
     };
     let hints = crate::contents::hints::Hints::of(views);

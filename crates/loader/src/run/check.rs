@@ -10,6 +10,7 @@ use plugward_pinstore::Change;
 use plugward_policy::BundleNames;
 use plugward_types::{PlacePath, PluginKey};
 
+use crate::contents::closure::place::OutsideFiles;
 use crate::contents::subject::Subject;
 use crate::contents::view::manifests;
 use crate::discovery::discover::{AbsentPin, PluginPlace, SearchExtent, discover};
@@ -106,7 +107,8 @@ pub fn look(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &
 /// commit after all verdicts, and each new pin is recorded in the ledger before that commit. A
 /// capability exists only after its record, and a plugin loads only if the record of its decision
 /// was written. The report does not depend on `jobs`, or on the order in which a directory lists
-/// its names. Memory holds one plugin at a time, and the bytes of the plugins that load.
+/// its names. Memory holds one plugin at a time, the files outside of plugins that their commands run, and the
+/// bytes of the plugins that load.
 pub fn load(
     roots: &[Root],
     stores: &mut Stores,
@@ -155,8 +157,10 @@ fn run(roots: &[Root], stores: &mut Stores, options: &CheckOptions, host: &mut H
     let (places, absent) = find(roots, stores, options, host, &mut gathered);
     let locks = LockFiles::default();
     let used = UsedSuppressions::default();
+    let outside = OutsideFiles::default();
     let rules = RuleBook::new(roots, options);
-    let around = Examiner { roots, rules: &rules, locks: &locks, stores, used: &used, run: &run };
+    let around =
+        Examiner { roots, rules: &rules, locks: &locks, stores, used: &used, outside: &outside, run: &run };
     let mut all = around.examine_all(places, absent, options, host, &mut gathered);
     gathered.notices.extend(used.notices(options));
     gathered.notices.extend(rules.notices(&all, &gathered.off));
@@ -212,6 +216,7 @@ struct Examiner<'a> {
     locks: &'a LockFiles,
     stores: &'a Stores,
     used: &'a UsedSuppressions,
+    outside: &'a OutsideFiles,
     run: &'a Run<'a>,
 }
 
@@ -285,8 +290,8 @@ impl Examiner<'_> {
     }
 
     fn context<'c>(&'c self, root: &'c Root, rules: &'c Arc<PluginRules>, host: &'c Host<'_>) -> Context<'c> {
-        let Self { locks, stores, used, run, .. } = *self;
-        Context { root, locks, stores, options: &rules.options, rules, watch: host.watch, used, run }
+        let Self { locks, stores, used, outside, run, .. } = *self;
+        Context { root, locks, stores, options: &rules.options, rules, watch: host.watch, used, outside, run }
     }
 
     /// Reports a pinned place that is not a directory any more: a note if nothing is there, a

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plugward_manifest::Dialect;
 use plugward_pinstore::{Risk, StoreErrorRule, Timestamp};
 use plugward_policy::SettingsLayer;
-use plugward_scanner::{Date, Profile, Suppression};
+use plugward_scanner::{Date, MatchCache, Profile, Suppression};
 use plugward_tree_lock::{Excludes, TreeLimits};
 use plugward_types::{PlacePath, PluginKey};
 
@@ -227,6 +227,12 @@ impl CheckOptions {
     #[must_use]
     pub fn rules(&self) -> &plugward_scanner::Rules {
         self.rules.as_deref().unwrap_or_else(|| plugward_scanner::Rules::builtin())
+    }
+
+    /// Returns the records of earlier scans. Under `locked`, a decision depends on the contents alone.
+    pub(crate) fn scan_cache(&self) -> Option<&dyn MatchCache> {
+        let records = self.records.as_deref().filter(|_| self.trust != Trust::Locked);
+        records.map(|pack| pack as &dyn MatchCache)
     }
 
     /// Returns the name of the trust mode in settings and reports.

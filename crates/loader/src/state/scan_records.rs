@@ -104,7 +104,7 @@ pub struct ScanPack {
 #[derive(Debug, Default)]
 struct UsedRecords {
     records: BTreeMap<Digest, Vec<u8>>,
-    fresh: u64,
+    has_fresh: bool,
 }
 
 impl MatchCache for ScanPack {
@@ -118,28 +118,21 @@ impl MatchCache for ScanPack {
     fn put(&self, key: &Digest, record: &[u8]) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.records.insert(*key, record.to_vec());
-        used.fresh = used.fresh.saturating_add(1);
+        used.has_fresh = true;
     }
 }
 
-/// The number of records that a run used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ScanCacheUse {
-    /// Records that the run read or made.
-    pub records: u64,
-    /// Records that it made, one per scanned file.
-    pub fresh: u64,
+/// Returns the key of a record that is no record of the scanner. `what` names its kind.
+pub(crate) fn record_key(what: &str, parts: &[&[u8]]) -> Digest {
+    let mut text = format!("plugward-record/1 {what} {}", env!("CARGO_PKG_VERSION")).into_bytes();
+    for part in parts {
+        text.extend((part.len() as u64).to_le_bytes());
+        text.extend(*part);
+    }
+    sha256(&text)
 }
 
 impl ScanPack {
-    /// Returns the counts of the run so far.
-    #[must_use]
-    pub fn remembered(&self) -> ScanCacheUse {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        ScanCacheUse { records: used.records.len() as u64, fresh: used.fresh }
-    }
-
     /// Replaces the stored pack with the records of this run, unless nothing changed.
     ///
     /// # Errors
@@ -150,7 +143,7 @@ impl ScanPack {
     /// match.
     pub fn keep(&self) -> io::Result<()> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.fresh == 0 && used.records.len() == self.known.len() {
+        if !used.has_fresh && used.records.len() == self.known.len() {
             return Ok(());
         }
         let body = written(&used.records);

@@ -1,7 +1,7 @@
 //! The functions of the standard libraries that load or start something.
 
-use super::ImportTarget;
 use super::fold::Folder;
+use super::{ImportTarget, UNKNOWN};
 use crate::evaluate::{Argument, Language};
 
 /// The arguments of a function that name what it loads or starts.
@@ -21,11 +21,15 @@ pub(super) enum CallForm {
     Module,
     /// One or several directories.
     Directory(usize),
+    /// Directories whose modules are listed.
+    Packages,
+    /// The new working directory.
+    ChangeDirectory,
     /// Code, which the argument may read from a file.
     Code,
 }
 
-use CallForm::{Arguments, Code, Directory, File, Module, Program, Shell, Words};
+use CallForm::{Arguments, ChangeDirectory, Code, Directory, File, Module, Packages, Program, Shell, Words};
 
 /// The functions of JavaScript, sorted.
 const JAVASCRIPT: &[(&str, CallForm)] = &[
@@ -56,6 +60,7 @@ const JAVASCRIPT: &[(&str, CallForm)] = &[
     ("SharedWorker", File(0)),
     ("Worker", File(0)),
     ("eval", Code),
+    ("process.chdir", ChangeDirectory),
     ("process.dlopen", File(1)),
     ("require.resolve", Module),
 ];
@@ -66,11 +71,13 @@ const PYTHON: &[(&str, CallForm)] = &[
     ("@asyncio.create_subprocess_shell", Shell),
     ("@asyncio.subprocess.create_subprocess_exec", Arguments(0)),
     ("@asyncio.subprocess.create_subprocess_shell", Shell),
+    ("@contextlib.chdir", ChangeDirectory),
     ("@ctypes.CDLL", File(0)),
     ("@ctypes.cdll.LoadLibrary", File(0)),
     ("@imp.load_source", File(1)),
     ("@importlib.machinery.SourceFileLoader", File(1)),
     ("@importlib.util.spec_from_file_location", File(1)),
+    ("@os.chdir", ChangeDirectory),
     ("@os.execl", Arguments(1)),
     ("@os.execle", Arguments(1)),
     ("@os.execlp", Arguments(1)),
@@ -87,6 +94,8 @@ const PYTHON: &[(&str, CallForm)] = &[
     ("@os.spawnv", Words(2)),
     ("@os.spawnvp", Words(2)),
     ("@os.system", Shell),
+    ("@pkgutil.iter_modules", Packages),
+    ("@pkgutil.walk_packages", Packages),
     ("@pty.spawn", Words(0)),
     ("@runpy.run_module", Module),
     ("@runpy.run_path", File(0)),
@@ -132,18 +141,13 @@ pub(super) fn begins(language: Language, path: &str) -> bool {
 pub(super) fn targets(form: CallForm, folder: &Folder<'_, '_>, arguments: &[Argument]) -> Vec<ImportTarget> {
     let texts = |at: usize| arguments.get(at).map(|argument| folder.texts_of(argument)).unwrap_or_default();
     let all = |make: fn(String) -> ImportTarget, texts: Vec<String>| texts.into_iter().map(make).collect();
-    let shell = |at: usize| {
-        let texts = arguments.get(at).map(|argument| folder.shell_of(argument)).unwrap_or_default();
-        texts.into_iter().map(ImportTarget::Shell).collect::<Vec<_>>()
-    };
     match form {
-        Shell => shell(0),
+        ChangeDirectory => Vec::new(),
+        Shell => all(ImportTarget::Shell, texts(0)),
         File(at) => all(ImportTarget::File, texts(at)),
         Module => all(ImportTarget::Module, texts(0)),
-        Directory(at) => {
-            let listed = arguments.get(at).and_then(|argument| folder.words_of(argument)).unwrap_or_default();
-            all(ImportTarget::Directory, texts(at).into_iter().chain(listed.into_iter().flatten()).collect())
-        }
+        Directory(at) => all(ImportTarget::Directory, texts(at)),
+        Packages => texts(0).into_iter().map(|at| ImportTarget::File(format!("{at}/*.py"))).collect(),
         Code => {
             arguments.iter().filter_map(|one| one.node).flat_map(|node| folder.files_read(node)).collect()
         }
@@ -152,13 +156,14 @@ pub(super) fn targets(form: CallForm, folder: &Folder<'_, '_>, arguments: &[Argu
             let rest = arguments.get(1).and_then(|argument| folder.words_of(argument)).unwrap_or_default();
             // With the option `shell`, the first argument is a text for a shell.
             let is_text = program.iter().any(|text| text.contains(char::is_whitespace));
-            let mut found = if is_text { shell(0) } else { Vec::new() };
+            let mut found: Vec<_> =
+                program.iter().filter(|_| is_text).cloned().map(ImportTarget::Shell).collect();
             found.extend(commands(core::iter::once(program).chain(rest).collect()));
             found
         }
         Words(at) => match arguments.get(at).and_then(|argument| folder.words_of(argument)) {
             Some(words) => commands(words),
-            None => shell(at),
+            None => all(ImportTarget::Shell, texts(at)),
         },
         Arguments(from) => {
             commands(arguments.iter().skip(from).map(|argument| folder.texts_of(argument)).collect())
@@ -167,7 +172,7 @@ pub(super) fn targets(form: CallForm, folder: &Folder<'_, '_>, arguments: &[Argu
 }
 
 /// The most commands that one call can mean.
-const MOST: usize = 8;
+const MOST: usize = 64;
 
 /// Returns the commands of which each word is one of several.
 fn commands(words: Vec<Vec<String>>) -> Vec<ImportTarget> {
@@ -175,7 +180,7 @@ fn commands(words: Vec<Vec<String>>) -> Vec<ImportTarget> {
     for word in words {
         let room = MOST.checked_div(all.len()).unwrap_or(1).max(1);
         let choices: Vec<String> =
-            if word.is_empty() { vec![String::new()] } else { word.into_iter().take(room).collect() };
+            if word.is_empty() { vec![UNKNOWN.to_owned()] } else { word.into_iter().take(room).collect() };
         all = all
             .into_iter()
             .flat_map(|head| {
@@ -183,7 +188,7 @@ fn commands(words: Vec<Vec<String>>) -> Vec<ImportTarget> {
             })
             .collect();
     }
-    all.retain(|words| words.iter().any(|word| !word.is_empty()));
+    all.retain(|words| words.iter().any(|word| word != UNKNOWN));
     all.into_iter().map(ImportTarget::Command).collect()
 }
 

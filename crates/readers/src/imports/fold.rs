@@ -1,59 +1,58 @@
 //! Folds expressions to texts, with the path of the program itself as a constant.
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 
-use super::{Bindings, ImportTarget};
-use crate::evaluate::{Alternative, Argument, Evaluation, NamePart, Value};
+use super::{Bindings, ImportTarget, UNKNOWN};
+use crate::evaluate::{Alternative, Argument, Evaluation, Item, NamePart, Value};
 use crate::program::{List, Node, NodeId};
 
 /// The deepest nesting of expressions that is folded.
-const DEEPEST: usize = 24;
+const DEEPEST: usize = 32;
 /// The most texts that one expression can mean.
-const MOST: usize = 16;
+const MOST: usize = 64;
 /// The most expressions that are visited for one text. Shared operands would multiply otherwise.
 const MOST_VISITS: usize = 2_048;
-/// Stands for an unknown part in the text of a shell.
-const UNKNOWN: &str = "$_";
-
-/// What becomes of a part that is not constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UnknownParts {
-    /// The whole text is unknown.
-    Drop,
-    /// The part becomes [`UNKNOWN`].
-    Mark,
-}
+/// The levels of directories through which a function that calls itself is followed.
+const LEVELS: usize = 4;
 
 pub(super) struct Folder<'f, 'p> {
     facts: &'f Evaluation<'p>,
     path: &'f str,
     bindings: &'f Bindings,
     left: Cell<usize>,
+    /// The expressions that are being folded.
+    open: RefCell<Vec<NodeId>>,
 }
 
 impl<'f, 'p> Folder<'f, 'p> {
     pub(super) const fn new(facts: &'f Evaluation<'p>, path: &'f str, bindings: &'f Bindings) -> Self {
-        Self { facts, path, bindings, left: Cell::new(MOST_VISITS) }
+        Self { facts, path, bindings, left: Cell::new(MOST_VISITS), open: RefCell::new(Vec::new()) }
     }
 
-    /// Returns the texts that an expression can mean.
+    /// Returns the texts that an expression can mean, as far as they are known.
     pub(super) fn texts(&self, node: NodeId) -> Vec<String> {
-        self.left.set(MOST_VISITS);
-        let texts = self.fold(node, UnknownParts::Drop, 0);
-        texts.into_iter().map(|text| plain(&text)).collect()
+        let mut texts = self.words(node);
+        texts.retain(|text| text != UNKNOWN);
+        texts
     }
 
     pub(super) fn texts_of(&self, argument: &Argument) -> Vec<String> {
         argument.node.map_or_else(|| self.constants(argument.value), |node| self.texts(node))
     }
 
-    /// Returns the texts for a shell, with unknown parts marked.
-    pub(super) fn shell_of(&self, argument: &Argument) -> Vec<String> {
+    /// Returns the texts that an expression can mean, also [`UNKNOWN`].
+    fn words(&self, node: NodeId) -> Vec<String> {
         self.left.set(MOST_VISITS);
-        let fold = |node| self.fold(node, UnknownParts::Mark, 0);
-        let mut texts = argument.node.map_or_else(|| self.constants(argument.value), fold);
-        texts.retain(|text| text != UNKNOWN);
-        texts
+        self.fold(node, 0).into_iter().map(|text| plain(&text)).collect()
+    }
+
+    /// Returns the texts of an option: a keyword argument, or a field of a record among the arguments.
+    pub(super) fn option(&self, arguments: &[Argument], name: &[u8]) -> Vec<String> {
+        let has_name = |item: &Item| item.key.is_some_and(|key| self.facts.bytes(key) == name);
+        let given = arguments.iter().map(|one| self.facts.item(one));
+        let fields = arguments.iter().flat_map(|one| self.facts.items(one.value));
+        let found = given.chain(fields).filter(has_name).filter_map(|item| item.node);
+        found.flat_map(|node| self.texts(node)).collect()
     }
 
     /// Returns the words of a list, each with its alternatives, or `None` if the argument is not a list.
@@ -66,7 +65,7 @@ impl<'f, 'p> Folder<'f, 'p> {
                 if item.key.is_some() { inner } else { vec![item] }
             });
             let texts = |node: Option<NodeId>, value| {
-                node.map_or_else(|| self.constants(value), |node| self.texts(node))
+                node.map_or_else(|| self.constants(value), |node| self.words(node))
             };
             items.map(|item| texts(item.node, item.value)).collect()
         })
@@ -122,25 +121,39 @@ impl<'f, 'p> Folder<'f, 'p> {
         alternatives.take(MOST).collect()
     }
 
-    fn fold(&self, node: NodeId, unknown: UnknownParts, depth: usize) -> Vec<String> {
+    /// Returns the texts that an expression can mean. A part that is not constant is [`UNKNOWN`], and a list stands for
+    /// any of its items.
+    fn fold(&self, node: NodeId, depth: usize) -> Vec<String> {
         let left = self.left.get().saturating_sub(1);
         self.left.set(left);
         if depth > DEEPEST || left == 0 {
+            return vec![UNKNOWN.to_owned()];
+        }
+        if self.open.borrow().iter().filter(|open| **open == node).count() >= LEVELS {
             return Vec::new();
         }
+        self.open.borrow_mut().push(node);
+        let found = self.fold_inside(node, depth);
+        self.open.borrow_mut().pop();
+        found
+    }
+
+    fn fold_inside(&self, node: NodeId, depth: usize) -> Vec<String> {
         let value = self.facts.value(node);
         let mut found = self.constants(value);
-        if found.is_empty() || self.facts.is_open(value) {
-            found.extend(self.structure(node, depth.saturating_add(1), unknown));
+        // The evaluation does not know the working directory, which is part of the result of `path.resolve('x')`.
+        let is_call = matches!(self.facts.program().node(node), Node::Call { .. });
+        if found.is_empty() || is_call || self.facts.is_open(value) {
+            found.extend(self.structure(node, depth.saturating_add(1)));
         }
         for one in self.facts.alternatives(value) {
             if let Alternative::Partial(inner) = one
                 && inner != node
             {
-                found.extend(self.fold(inner, unknown, depth.saturating_add(1)));
+                found.extend(self.fold(inner, depth.saturating_add(1)));
             }
         }
-        if found.is_empty() && unknown == UnknownParts::Mark {
+        if found.is_empty() {
             found.push(UNKNOWN.to_owned());
         }
         found.sort();
@@ -150,9 +163,9 @@ impl<'f, 'p> Folder<'f, 'p> {
     }
 
     /// Folds an expression by its form.
-    fn structure(&self, node: NodeId, depth: usize, unknown: UnknownParts) -> Vec<String> {
+    fn structure(&self, node: NodeId, depth: usize) -> Vec<String> {
         let program = self.facts.program();
-        let fold = |node: NodeId| self.fold(node, unknown, depth);
+        let fold = |node: NodeId| self.fold(node, depth);
         match program.node(node) {
             Node::Variable(variable) => self
                 .bindings
@@ -175,32 +188,30 @@ impl<'f, 'p> Folder<'f, 'p> {
             }
             // Python joins paths with `/`.
             Node::Mix(list) => {
-                let items = program.items(list).iter().map(|one| self.fold(*one, UnknownParts::Drop, depth));
-                product(items, |a, b| joined(&a, &b))
+                product(program.items(list).iter().map(|one| fold(*one)), |a, b| joined(&a, &b))
             }
-            Node::Format { template, .. } => fold(template),
-            Node::Either(list) => program.items(list).iter().flat_map(|one| fold(*one)).collect(),
+            Node::Format { template, .. } => {
+                fold(template).into_iter().map(|text| text.replace("%s", UNKNOWN)).collect()
+            }
+            Node::Either(list) | Node::List(list) => {
+                program.items(list).iter().flat_map(|one| fold(*one)).collect()
+            }
             Node::Last(list) => program.items(list).last().map(|one| fold(*one)).unwrap_or_default(),
-            Node::Bind { value, .. } | Node::Spread(value) => fold(value),
+            Node::Bind { value, .. } | Node::Spread(value) | Node::Element(value) => fold(value),
             _ => Vec::new(),
         }
     }
 
     fn member(&self, object: NodeId, name: &[u8], depth: usize) -> Vec<String> {
-        let program = self.facts.program();
-        let of = |object: NodeId| match program.node(object) {
-            Node::Member { name, .. } | Node::Global(name) => program.bytes(name),
-            _ => b"",
-        };
-        match (of(object), name) {
+        match (self.last_name(object), name) {
             (b"meta", b"url") => vec![format!("file://{}", self.path)],
-            (b"meta", b"filename") => vec![self.path.to_owned()],
+            (b"meta" | b"main" | b"module", b"filename") => vec![self.path.to_owned()],
             (b"meta", b"dirname" | b"dir") => vec![directory(self.path)],
             (b"env", name) => vec![format!("${{{}}}", String::from_utf8_lossy(name))],
             (_, b"execPath") => vec!["node".to_owned()],
             (_, b"executable") => vec!["python3".to_owned()],
-            (_, b"parent") => self.plain(object, depth).iter().map(|path| directory(path)).collect(),
-            (_, b"href" | b"pathname") => self.plain(object, depth),
+            (_, b"parent") => self.fold(object, depth).iter().map(|path| directory(path)).collect(),
+            (_, b"href" | b"pathname" | b"path" | b"stdout") => self.fold(object, depth),
             _ => Vec::new(),
         }
     }
@@ -213,7 +224,7 @@ impl<'f, 'p> Folder<'f, 'p> {
             (b"parents", Node::Number(ups)) => {
                 let ups = usize::try_from(ups).unwrap_or(DEEPEST).min(DEEPEST);
                 let up = |path: String| (0..=ups).fold(path, |path, _| directory(&path));
-                self.plain(inner, depth).into_iter().map(up).collect()
+                self.fold(inner, depth).into_iter().map(up).collect()
             }
             (b"environ" | b"env", _) => self.variables(key, depth),
             _ => Vec::new(),
@@ -222,62 +233,75 @@ impl<'f, 'p> Folder<'f, 'p> {
 
     fn call(&self, callee: NodeId, arguments: List, depth: usize) -> Vec<String> {
         let program = self.facts.program();
-        let items: Vec<NodeId> = program
-            .items(arguments)
-            .iter()
-            .copied()
-            .filter(|item| !matches!(program.node(*item), Node::Field { .. }))
-            .collect();
-        let receiver = || self.receiver(callee).map(|one| self.plain(one, depth)).unwrap_or_default();
-        let all = || product(items.iter().map(|one| self.plain(*one, depth)), |a, b| joined(&a, &b));
-        let first = || items.first().map(|one| self.plain(*one, depth)).unwrap_or_default();
+        let is_field = |item: &NodeId| matches!(program.node(*item), Node::Field { .. });
+        let items: Vec<NodeId> =
+            program.items(arguments).iter().copied().filter(|item| !is_field(item)).collect();
+        let receiver = || self.receiver(callee).map(|one| self.fold(one, depth)).unwrap_or_default();
+        let all = || product(items.iter().map(|one| self.fold(*one, depth)), |a, b| joined(&a, &b));
+        let nth = |at: usize| items.get(at).map(|one| self.fold(*one, depth)).unwrap_or_default();
+        let in_directory = |base: Vec<String>, rest: Vec<String>| {
+            below(base.into_iter().map(|path| directory(&path)).collect(), rest)
+        };
         let mut found = Vec::new();
         for name in self.names(callee) {
             found.extend(match name.as_str() {
                 "join" => self.join(callee, &items, depth),
-                "resolve" | "absolute" | "as_posix" | "toString" | "expanduser" if items.is_empty() => {
-                    receiver()
+                "resolve" | "absolute" if items.is_empty() => absolute(receiver()),
+                // `require.resolve('./x')` does not start in the working directory.
+                "resolve" | "abspath" | "realpath" | "realpathSync" => [absolute(all()), all()].concat(),
+                "as_posix" | "toString" | "trim" | "strip" | "rstrip" | "decode" | "read" | "filter"
+                | "sort" | "slice" | "reverse" => receiver(),
+                "expanduser" if items.is_empty() => receiver(),
+                "joinpath" => below(receiver(), all()),
+                "normpath" | "normalize" | "str" | "String" | "fspath" | "expanduser" | "Path"
+                | "PurePath" | "PosixPath" | "fileURLToPath" | "pathToFileURL" | "quote" => all(),
+                "map" => items.first().map(|one| self.results(*one, depth)).unwrap_or_default(),
+                "dirname" => nth(0).iter().map(|path| directory(path)).collect(),
+                // The base of an address ends at its last slash.
+                "URL" if items.len() > 1 => {
+                    in_directory(nth(1).into_iter().map(|base| format!("{base}_")).collect(), nth(0))
                 }
-                "joinpath" | "resolve" | "abspath" | "realpath" | "realpathSync" | "normpath"
-                | "normalize" | "str" | "String" | "fspath" | "expanduser" | "Path" | "PurePath"
-                | "PosixPath" | "fileURLToPath" | "pathToFileURL" | "quote" => {
-                    let all = all();
-                    let base = if name == "joinpath" { receiver() } else { Vec::new() };
-                    if base.is_empty() {
-                        all
-                    } else {
-                        product([base, all].into_iter(), |a, b| joined(&a, &b))
-                    }
-                }
-                "dirname" => first().iter().map(|path| directory(path)).collect(),
-                "URL" => match items.get(1) {
-                    Some(base) => {
-                        let base = self.plain(*base, depth).iter().map(|path| directory(path)).collect();
-                        product([base, first()].into_iter(), |a, b| joined(&a, &b))
-                    }
-                    None => first(),
-                },
-                "with_name" => {
-                    let base = receiver().iter().map(|path| directory(path)).collect();
-                    product([base, first()].into_iter(), |a, b| joined(&a, &b))
-                }
-                "cwd" | "getcwd" => vec![".".to_owned()],
+                "URL" | "sorted" | "list" | "from" => nth(0),
+                "with_name" => in_directory(receiver(), nth(0)),
+                "format" => receiver().iter().map(|text| text.replace("{}", UNKNOWN)).collect(),
+                "cwd" | "getcwd" => vec!["${PWD}".to_owned()],
                 "homedir" | "home" => vec!["~".to_owned()],
                 "getenv" | "get" => {
-                    let default = items.get(1).map(|one| self.plain(*one, depth)).unwrap_or_default();
-                    items
-                        .first()
-                        .map(|key| self.variables(*key, depth))
-                        .unwrap_or_default()
-                        .into_iter()
-                        .chain(default)
-                        .collect()
+                    let key = items.first().map(|key| self.variables(*key, depth)).unwrap_or_default();
+                    key.into_iter().chain(nth(1)).collect()
                 }
-                _ => Vec::new(),
+                "execSync" | "execFileSync" | "spawnSync" | "check_output" | "run" | "popen"
+                | "getoutput" => {
+                    let mut words = items.iter().flat_map(|one| self.fold(*one, depth));
+                    let is_top = words.any(|word| word.contains("--show-toplevel"));
+                    is_top.then(|| "${TOP_LEVEL}".to_owned()).into_iter().collect()
+                }
+                name => Self::listed(name, receiver, nth),
             });
         }
         found.extend(self.results(callee, depth));
         found
+    }
+
+    /// Folds a call of a function that lists files, to a pattern of their paths.
+    fn listed(
+        name: &str,
+        receiver: impl Fn() -> Vec<String>,
+        nth: impl Fn(usize) -> Vec<String>,
+    ) -> Vec<String> {
+        let some = |text: &str| vec![text.to_owned()];
+        match name {
+            "iterdir" => below(receiver(), some(UNKNOWN)),
+            "scandir" => below(nth(0), some(UNKNOWN)),
+            "walk" => below(nth(0), some("**")),
+            "rglob" => below(below(receiver(), some("**")), nth(0)),
+            "glob" | "iglob" | "globSync" | "sync" | "globby" | "globbySync" | "fg" => {
+                // The receiver can be a module.
+                let base: Vec<String> = receiver().into_iter().filter(|path| path != UNKNOWN).collect();
+                if base.is_empty() { nth(0) } else { below(base, nth(0)) }
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Folds `path.join(a, b)`, `[a, b].join('/')` and `'/'.join([a, b])`.
@@ -292,41 +316,40 @@ impl<'f, 'p> Folder<'f, 'p> {
         let first = items.first().copied();
         let with = |list: Vec<NodeId>, between: Vec<String>| {
             let between = between.first().cloned().unwrap_or_else(|| ",".to_owned());
-            product(list.into_iter().map(|one| self.plain(one, depth)), |a, b| format!("{a}{between}{b}"))
+            product(list.into_iter().map(|one| self.fold(one, depth)), |a, b| format!("{a}{between}{b}"))
         };
         if let Some(list) = receiver.and_then(listed) {
-            return with(list, first.map(|one| self.plain(one, depth)).unwrap_or_default());
+            return with(list, first.map(|one| self.fold(one, depth)).unwrap_or_default());
         }
         if let (Some(list), Some(receiver)) = (first.and_then(listed), receiver) {
-            return with(list, self.plain(receiver, depth));
+            return with(list, self.fold(receiver, depth));
         }
-        product(items.iter().map(|one| self.plain(*one, depth)), |a, b| joined(&a, &b))
+        product(items.iter().map(|one| self.fold(*one, depth)), |a, b| joined(&a, &b))
     }
 
     /// Returns the results of the functions of the file that a call can mean.
     fn results(&self, callee: NodeId, depth: usize) -> Vec<String> {
         let program = self.facts.program();
-        let values = match program.node(callee) {
-            Node::Variable(variable) => self.bindings.variables.get(&variable).cloned().unwrap_or_default(),
-            _ => vec![callee],
-        };
-        let functions = values.into_iter().filter_map(|node| match program.node(node) {
-            Node::Function(function) => Some(function),
-            _ => None,
-        });
-        let returns =
-            functions.flat_map(|function| self.bindings.returns.get(&function).into_iter().flatten());
-        returns.flat_map(|node| self.plain(*node, depth)).collect()
-    }
-
-    fn plain(&self, node: NodeId, depth: usize) -> Vec<String> {
-        self.fold(node, UnknownParts::Drop, depth)
+        let functions = self.bindings.functions(program, callee);
+        let returns = functions
+            .into_iter()
+            .flat_map(|function| self.bindings.returns.get(&function).into_iter().flatten());
+        returns.flat_map(|node| self.fold(*node, depth)).collect()
     }
 
     fn variables(&self, key: NodeId, depth: usize) -> Vec<String> {
-        let names = self.plain(key, depth).into_iter();
+        let names = self.fold(key, depth).into_iter();
         let is_name = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         names.filter(is_name).map(|name| format!("${{{name}}}")).collect()
+    }
+
+    /// Returns the name of a member or global.
+    fn last_name(&self, node: NodeId) -> &'p [u8] {
+        let program = self.facts.program();
+        match program.node(node) {
+            Node::Member { name, .. } | Node::Global(name) => program.bytes(name),
+            _ => b"",
+        }
     }
 
     fn receiver(&self, callee: NodeId) -> Option<NodeId> {
@@ -372,9 +395,23 @@ fn plain(text: &str) -> String {
     text.strip_prefix("file://").unwrap_or(text).to_owned()
 }
 
+/// Returns paths that start in the working directory unless they are absolute.
+fn absolute(paths: Vec<String>) -> Vec<String> {
+    let is_absolute = |path: &str| path.starts_with(['/', '~', '$']) || path.starts_with("file:");
+    let from_start = |path: String| if is_absolute(&path) { path } else { format!("${{PWD}}/{path}") };
+    paths.into_iter().map(from_start).collect()
+}
+
+/// Returns each path below each directory.
+fn below(base: Vec<String>, rest: Vec<String>) -> Vec<String> {
+    product([base, rest].into_iter(), |a, b| joined(&a, &b))
+}
+
 /// Returns the directory of a path.
 fn directory(path: &str) -> String {
     match path.trim_end_matches('/').rsplit_once('/') {
+        None if path == UNKNOWN => path.to_owned(),
+        None if path.starts_with('$') => format!("{path}/.."),
         Some(("", _)) => "/".to_owned(),
         Some((directory, _)) => directory.to_owned(),
         None => ".".to_owned(),

@@ -24,15 +24,18 @@ use fold::Folder;
 pub enum ImportTarget {
     /// A module as the language names it: `./b.mjs`, `left-pad`, or Python's `a.b` and `.b`.
     Module(String),
-    /// The path of a file. A relative one starts in the working directory.
+    /// The path of a file, or a pattern with `*` for several. A relative one starts in the working directory.
     File(String),
     /// A directory in which modules are searched from now on.
     Directory(String),
-    /// The words of a command that no shell reads. A word that is not constant is empty.
+    /// The words of a command that no shell reads.
     Command(Vec<String>),
-    /// A text that a shell reads. A part that is not constant is the variable `$_`.
+    /// A text that a shell reads.
     Shell(String),
 }
+
+/// Stands for a part of a text that is not constant, as the name of a variable that no shell sets.
+pub const UNKNOWN: &str = "$_";
 
 /// An import of a program, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +43,8 @@ pub enum ImportTarget {
 pub struct Import {
     /// What is loaded or started.
     pub target: ImportTarget,
+    /// The directory in which it starts, if that is not the one in which the program started.
+    pub directory: Option<String>,
     /// The line, from 1.
     pub line: u32,
 }
@@ -50,10 +55,11 @@ const MOST_UNSURE: usize = 64;
 /// Returns what a program loads or starts, sorted and without duplicates.
 ///
 /// `path` is the path of the program itself. It is the value of `__dirname`, `import.meta.url` and `__file__`, so paths that
-/// are built from these are returned in terms of it. An environment variable at the start of a path becomes `${NAME}`, and
-/// the home directory `~`.
+/// are built from these are returned in terms of it. An environment variable becomes `${NAME}`, the home directory `~`, the
+/// working directory `${PWD}`, and the top of the repository `${TOP_LEVEL}`.
 ///
-/// What is not constant is left out, because a program can compute any name.
+/// A part of a text that is not constant is [`UNKNOWN`]. A text without a constant part is left out, because a program can
+/// compute any name.
 ///
 /// # Examples
 ///
@@ -115,15 +121,20 @@ fn collect(
         is_report: false,
         known: BTreeMap::new(),
         targets: BTreeSet::new(),
+        directories: BTreeSet::new(),
     };
     if language == Language::Python {
         collector.members_of_modules(program);
     }
     // A limit leaves names unresolved, and so does a program that computes them.
     let _convergence = evaluate(program, language, &mut collector);
-    for (target, node) in collector.targets {
+    for (target, directory, node) in collector.targets {
         let (at, _) = program.span(node);
-        found.insert(Import { target, line: lines.line(start + at) });
+        let line = lines.line(start + at);
+        // The order of calls is not known, so the program can be in each directory.
+        let moved = collector.directories.iter().filter(|_| directory.is_none());
+        found.extend(moved.map(|to| Import { target: target.clone(), directory: Some(to.clone()), line }));
+        found.insert(Import { target, directory, line });
     }
 }
 
@@ -134,21 +145,70 @@ struct Bindings {
     returns: BTreeMap<FunctionId, Vec<NodeId>>,
 }
 
+/// The methods that pass each item of a list, or their result, to a function.
+const CALLBACKS: [&[u8]; 8] =
+    [b"every", b"filter", b"find", b"flatMap", b"forEach", b"map", b"some", b"then"];
+
 impl Bindings {
     fn of(program: &Program) -> Self {
         let mut found = Self::default();
         for id in program.ids() {
             match program.node(id) {
                 Node::Bind { target, value } => {
-                    if let Node::Variable(variable) = program.node(target) {
-                        found.variables.entry(variable).or_default().push(value);
-                    }
+                    // The first name of `for root, names, files in os.walk(path)` is the path.
+                    let first = match (program.node(target), program.node(value)) {
+                        (Node::List(list), Node::Element(_)) => program.items(list).first().copied(),
+                        _ => None,
+                    };
+                    found.bind(program, first.unwrap_or(target), value);
                 }
                 Node::Return { function, value } => found.returns.entry(function).or_default().push(value),
                 _ => {}
             }
         }
+        for id in program.ids() {
+            let Node::Call { callee, arguments, .. } = program.node(id) else { continue };
+            let arguments = program.items(arguments);
+            for function in found.functions(program, callee) {
+                found.pass(program, function, arguments);
+            }
+            if let Node::Member { object, name } = program.node(callee)
+                && CALLBACKS.contains(&program.bytes(name))
+            {
+                let functions = arguments.iter().flat_map(|one| found.functions(program, *one));
+                for function in functions.collect::<Vec<_>>() {
+                    found.pass(program, function, &[object]);
+                }
+            }
+        }
         found
+    }
+
+    fn bind(&mut self, program: &Program, target: NodeId, value: NodeId) {
+        if let Node::Variable(variable) = program.node(target) {
+            self.variables.entry(variable).or_default().push(value);
+        }
+    }
+
+    /// Binds the parameters of a function to the arguments of one call.
+    fn pass(&mut self, program: &Program, function: FunctionId, arguments: &[NodeId]) {
+        let parameters = program.function(function).map(|one| program.items(one.parameters));
+        for (target, value) in parameters.unwrap_or_default().iter().zip(arguments) {
+            self.bind(program, *target, *value);
+        }
+    }
+
+    /// Returns the functions of the file that an expression can mean.
+    fn functions(&self, program: &Program, node: NodeId) -> Vec<FunctionId> {
+        let values = match program.node(node) {
+            Node::Variable(variable) => self.variables.get(&variable).map(Vec::as_slice).unwrap_or_default(),
+            _ => &[node],
+        };
+        let functions = values.iter().filter_map(|node| match program.node(*node) {
+            Node::Function(function) => Some(function),
+            _ => None,
+        });
+        functions.collect()
     }
 }
 
@@ -160,7 +220,9 @@ struct Collector<'s> {
     is_report: bool,
     /// The spelling of each name that an evaluation asked about.
     known: BTreeMap<Name, Option<String>>,
-    targets: BTreeSet<(ImportTarget, NodeId)>,
+    targets: BTreeSet<(ImportTarget, Option<String>, NodeId)>,
+    /// The directories to which the program changes.
+    directories: BTreeSet<String>,
 }
 
 impl Collector<'_> {
@@ -173,7 +235,7 @@ impl Collector<'_> {
             let module = String::from_utf8_lossy(program.bytes(module)).into_owned();
             let name = String::from_utf8_lossy(program.bytes(name)).into_owned();
             let dot = if module.ends_with('.') { "" } else { "." };
-            self.targets.insert((ImportTarget::Module(format!("{module}{dot}{name}")), object));
+            self.targets.insert((ImportTarget::Module(format!("{module}{dot}{name}")), None, object));
         }
     }
 
@@ -216,9 +278,20 @@ impl Analysis for Collector<'_> {
 
     fn call(&mut self, call: &Call<'_, '_>) -> Taint {
         let form = self.spelled(call.facts, call.name).and_then(|path| calls::form(self.language, &path));
-        if let Some(form) = form.filter(|_| self.is_report) {
-            let targets = calls::targets(form, &self.folder(call.facts), call.arguments);
-            self.targets.extend(targets.into_iter().map(|target| (target, call.node)));
+        let Some(form) = form.filter(|_| self.is_report) else { return Taint::NONE };
+        let folder = self.folder(call.facts);
+        if form == calls::CallForm::ChangeDirectory {
+            let to = call.arguments.first().map(|argument| folder.texts_of(argument));
+            self.directories.extend(to.into_iter().flatten());
+            return Taint::NONE;
+        }
+        let targets = calls::targets(form, &folder, call.arguments);
+        let directories: Vec<Option<String>> =
+            folder.option(call.arguments, b"cwd").into_iter().map(Some).collect();
+        let directories = if directories.is_empty() { vec![None] } else { directories };
+        for target in targets {
+            let starts = directories.iter().map(|at| (target.clone(), at.clone(), call.node));
+            self.targets.extend(starts);
         }
         Taint::NONE
     }
@@ -229,7 +302,6 @@ impl Analysis for Collector<'_> {
 
     fn import(&mut self, facts: &Evaluation<'_>, module: Option<Constant>, _: Obfuscations, node: NodeId) {
         let mut names: Vec<String> = match facts.program().node(node) {
-            _ if module.is_some() => Vec::new(),
             Node::Import(name) => self.folder(facts).texts(name),
             Node::Call { arguments, .. } => {
                 let first = facts.program().items(arguments).first();
@@ -238,7 +310,7 @@ impl Analysis for Collector<'_> {
             _ => Vec::new(),
         };
         names.extend(module.map(|module| String::from_utf8_lossy(facts.bytes(module)).into_owned()));
-        self.targets.extend(names.into_iter().map(|name| (ImportTarget::Module(name), node)));
+        self.targets.extend(names.into_iter().map(|name| (ImportTarget::Module(name), None, node)));
     }
 
     fn build_name(&mut self, _: &Evaluation<'_>, _: NodeId) {}

@@ -11,9 +11,9 @@
     reason = "tests read their fixtures, build, count and slice small texts, say what they measured, and end at the first surprise"
 )]
 
-#[path = "../../src/bench/plant.rs"]
+#[path = "../../benches/redact/plant.rs"]
 mod plant;
-#[path = "../../src/bench/plant_encode.rs"]
+#[path = "../../benches/redact/plant_encode.rs"]
 mod plant_encode;
 
 mod benign;

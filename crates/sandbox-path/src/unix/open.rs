@@ -145,7 +145,9 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> Lookup
             | PathEscapeKind::TooLong
     );
     let mut component = None;
-    if found_by_looking {
+    if kind == PathEscapeKind::NotFound && has_directory(root, path) {
+        component = Some(count(path));
+    } else if found_by_looking {
         let mounts = if kind == PathEscapeKind::Mount { policy.mounts } else { crate::policy::Mounts::Allow };
         component = match steps::open(root, mounts, path, OpenFlags::PIN) {
             Err(second) if second.kind == kind => second.component,
@@ -165,6 +167,16 @@ fn from_kernel(root: &Root, policy: Policy, path: &[u8], errno: Errno) -> Lookup
     let kind =
         if kind == PathEscapeKind::Mount && component.is_none() { PathEscapeKind::Outside } else { kind };
     LookupError { kind, component, errno: Some(errno.raw_os_error()) }
+}
+
+/// Returns `true` if the directory of a path exists, so that the last component is the missing one. Programs often look
+/// for files that do not exist, and this is one lookup instead of one per component.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn has_directory(root: &Root, path: &[u8]) -> bool {
+    let Some(at) = path.iter().rposition(|byte| *byte == b'/') else { return true };
+    let OpenFlags { flags, mode } = OpenFlags::DIRECTORY;
+    let directory = path.split_at(at).0;
+    super::kernel::open(root.handle(), crate::policy::Mounts::Allow, directory, flags, mode).is_ok()
 }
 
 /// Looks up the kind of an object that cannot be opened as a file.

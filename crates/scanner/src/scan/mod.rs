@@ -113,7 +113,10 @@ fn declared_hosts(entries: &[Entry<'_>], placed: &mut Vec<Placed>, summary: &mut
     for one in placed.iter().filter(|one| undeclared(one)) {
         named.extend(host_of(one).map(|host| (host, BTreeSet::new())));
     }
-    if let Ok(search) = aho_corasick::AhoCorasick::new(named.keys()) {
+    // Most plugins send no secret, and then no file has to be searched.
+    if !named.is_empty()
+        && let Ok(search) = aho_corasick::AhoCorasick::new(named.keys())
+    {
         let mut sets: Vec<&mut BTreeSet<&str>> = named.values_mut().collect();
         for (path, bytes) in &files {
             for found in search.find_overlapping_iter(*bytes) {

@@ -1,67 +1,23 @@
 //! What a file that runs imports, sources or starts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use plugward_commands::{read_argv, read_command, read_script};
-use plugward_readers::{ImportTarget, Language, imports};
+use plugward_commands::{extensions, read_argv, read_command, read_script};
+use plugward_readers::{ImportTarget, Language, UNKNOWN, imports};
 use plugward_scanner::Lens;
 use plugward_tree_lock::{EntryKind, Snapshot};
 
+use super::patterns::ANY;
 use super::place::{Landing, directory, inside, normalized};
 use super::scope::is_dependency;
-use super::{Collector, MOST_BYTES, Origin, joined};
+use super::{Collector, Origin, joined};
 
-/// The endings that loaders of JavaScript and TypeScript try.
-const SCRIPT_ENDINGS: [&str; 16] = [
-    "",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".mts",
-    ".cts",
-    ".tsx",
-    ".jsx",
-    ".json",
-    ".node",
-    "/index.js",
-    "/index.mjs",
-    "/index.cjs",
-    "/index.ts",
-    "/index.json",
-];
+/// The characters around texts, and around words.
+const QUOTES: [char; 2] = ['"', '\''];
+const WORD_ENDS: [char; 5] = ['"', '\'', '=', ' ', '\t'];
 /// The shells whose scripts are read.
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "source", "."];
-/// Texts without which code in a plugin's own directory cannot lead out of it. What only adds names to the directory of
-/// the script stays inside.
-const WAYS_OUT: [&str; 25] = [
-    "../",
-    "/..",
-    "..\"",
-    "..'",
-    ".. ",
-    "..\n",
-    "..;",
-    "..)",
-    "..&",
-    "parent",
-    "HOME",
-    "homedir",
-    "~/",
-    "expanduser",
-    "PROJECT_DIR",
-    "CONFIG_DIR",
-    "PLUGIN_DATA",
-    "toplevel",
-    "cwd",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".copilot",
-    ".cursor",
-    ".grok",
-];
-
 /// The language of a file that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileLanguage {
@@ -133,7 +89,7 @@ pub(super) struct Job {
 
 impl Collector<'_> {
     pub(super) fn queue_file(&mut self, path: String, language: Option<FileLanguage>, start: &str) {
-        if !self.is_full {
+        if !self.is_full && self.queued.insert((path.clone(), language)) {
             self.queue.push(Job { path, language, start: start.to_owned() });
         }
     }
@@ -143,36 +99,38 @@ impl Collector<'_> {
         if !self.queue.is_empty() && self.scope.own.is_some() {
             self.names = names_of(self.snapshot);
         }
+        let snapshot = self.snapshot;
         while let Some(Job { path, language, start }) = self.queue.pop() {
+            let outside;
             let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
             let bytes = match &own {
-                Some(path) => self.snapshot.file(path).map(|entry| entry.bytes().to_vec()),
-                None => self.closure_bytes(&path).or_else(|| self.places.read(&path, MOST_BYTES).ok()),
+                Some(path) => snapshot.file(path).map(|entry| entry.bytes()),
+                None => {
+                    outside = self.closure_bytes(&path);
+                    outside.as_deref()
+                }
             };
             let Some(bytes) = bytes else { continue };
-            let Some(language) = language.or_else(|| FileLanguage::of_file(&path, &bytes)) else { continue };
+            let Some(language) = language.or_else(|| FileLanguage::of_file(&path, bytes)) else { continue };
             if !self.seen.insert((path.clone(), language)) {
                 continue;
             }
             if let Some(lens) = language.lens().filter(|_| own.is_none()) {
                 self.set_lens(&path, lens);
             }
-            if let Some(line) = shebang(&bytes) {
+            if let Some(line) = shebang(bytes) {
                 let words: Vec<&str> = line.split_ascii_whitespace().chain([path.as_str()]).collect();
                 let line = self
                     .scope
                     .with_context(&start, None, &BTreeMap::new(), |context| read_argv(&words, context));
                 self.command(line, &start, Origin::Body, &path);
             }
-            let text = String::from_utf8_lossy(&bytes);
-            // The directory of a directory is a step upward.
-            let leads_out =
-                || WAYS_OUT.iter().any(|way| text.contains(way)) || text.matches("dirname").nth(1).is_some();
-            if own.is_none() || leads_out() {
-                self.code(language, &bytes, &path, &start);
-            } else {
-                self.neighbors(&bytes, &path, &start);
+            let text = String::from_utf8_lossy(bytes);
+            self.names_top = self.scope.is_in_place() && text.contains("--show-toplevel");
+            if own.is_some() {
+                self.neighbors(bytes, &path, &start);
             }
+            self.code(language, bytes, &path, &start);
         }
     }
 
@@ -184,12 +142,12 @@ impl Collector<'_> {
         }
     }
 
-    fn closure_bytes(&self, path: &str) -> Option<Vec<u8>> {
+    fn closure_bytes(&self, path: &str) -> Option<Arc<[u8]>> {
         let name = super::listed(&self.scope.shown(path));
-        self.closure.entries.get(&name).map(|entry| entry.bytes.clone())
+        self.closure.entries.get(&name).map(|entry| Arc::clone(&entry.bytes))
     }
 
-    /// Queues the files of the plugin that a file can name, without reading its code.
+    /// Queues the files of the plugin whose names a file contains. Code can put together the rest of the path.
     fn neighbors(&mut self, bytes: &[u8], path: &str, start: &str) {
         let Some(own) = self.scope.own.clone() else { return };
         let Some(here) = inside(directory(path), &own).map(str::to_owned) else { return };
@@ -208,7 +166,7 @@ impl Collector<'_> {
             for base in [here.as_str(), ""] {
                 for name in names {
                     let at = if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
-                    let endings = SCRIPT_ENDINGS.into_iter().chain([".py", "/__init__.py", ".sh"]);
+                    let endings = script_endings().chain([".py", "/__init__.py", ".sh"]);
                     found.extend(
                         endings.map(|end| format!("{at}{end}")).filter(|at| self.snapshot.file(at).is_some()),
                     );
@@ -234,72 +192,81 @@ impl Collector<'_> {
                 let line = self
                     .scope
                     .with_context(start, Some(path), &BTreeMap::new(), |context| read_script(&text, context));
+                // What a script exports, or a file of assignments sets, is started by another script.
+                let sets = line.as_ref().is_ok_and(|line| line.programs.is_empty());
+                let set = text.lines().filter(|line| sets || line.trim_start().starts_with("export "));
+                self.named_files(&set.collect::<Vec<_>>().join("\n"), &WORD_ENDS, path, start);
                 return self.command(line, start, Origin::Body, path);
             }
-            FileLanguage::Other => return self.named_files(bytes, path, start),
+            FileLanguage::Other => {
+                return self.named_files(&String::from_utf8_lossy(bytes), &QUOTES, path, start);
+            }
             FileLanguage::JavaScript => Language::JavaScript,
             FileLanguage::Python => Language::Python,
         };
         let found = imports(language, bytes, path);
-        if language == Language::Python {
-            let directories = found.iter().filter_map(|import| match &import.target {
-                ImportTarget::Directory(path) => self.scope.expand(path).map(|path| joined(start, &path)),
-                _ => None,
-            });
-            let directories: Vec<String> = directories.collect();
-            self.python.extend(directories);
+        for import in &found {
+            if let (Language::Python, ImportTarget::Directory(at)) = (language, &import.target) {
+                let directories = self.expanded(at, start);
+                self.python.extend(directories.iter().map(|at| joined(start, at)));
+            }
         }
         for import in found {
-            match import.target {
-                ImportTarget::Module(name) if language == Language::Python => {
-                    self.python_module(&name, directory(path), start);
-                }
-                ImportTarget::Module(name) => self.script_module(&name, directory(path), start),
-                ImportTarget::File(name) => self.imported_file(&name, language, path, start),
-                ImportTarget::Directory(_) => {}
-                ImportTarget::Command(words) => {
-                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    let line = self
-                        .scope
-                        .with_context(start, None, &BTreeMap::new(), |context| read_argv(&words, context));
-                    self.command(line, start, Origin::Body, path);
-                }
-                ImportTarget::Shell(text) => {
-                    let line = self
-                        .scope
-                        .with_context(start, None, &BTreeMap::new(), |context| read_command(&text, context));
-                    self.command(line, start, Origin::Body, path);
-                }
+            let directories = import.directory.iter().flat_map(|at| self.expanded(at, start));
+            let starts: Vec<String> = directories
+                .map(|at| joined(start, &at))
+                .filter(|at| self.places.land(at).landing == Landing::Directory)
+                .collect();
+            let starts = if starts.is_empty() { vec![start.to_owned()] } else { starts };
+            for start in starts {
+                self.import(&import.target, language, path, &start);
             }
         }
     }
 
-    /// Takes the files of code that the quoted texts of a script name, relative to it or to the directory in which it starts.
-    fn named_files(&mut self, bytes: &[u8], path: &str, start: &str) {
-        let text = String::from_utf8_lossy(bytes);
+    /// Takes what one import or call of a script loads or starts.
+    fn import(&mut self, target: &ImportTarget, language: Language, path: &str, start: &str) {
+        let line = match target {
+            ImportTarget::Module(name) if language == Language::Python => {
+                return self.python_module(name, directory(path), start);
+            }
+            ImportTarget::Module(name) => return self.script_module(name, path, start),
+            ImportTarget::File(name) => return self.imported_file(name, language, path, start),
+            ImportTarget::Directory(_) => return,
+            ImportTarget::Command(words) => {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                self.scope.with_context(start, None, &BTreeMap::new(), |context| read_argv(&words, context))
+            }
+            ImportTarget::Shell(text) => {
+                self.scope.with_context(start, None, &BTreeMap::new(), |context| read_command(text, context))
+            }
+        };
+        self.command(line, start, Origin::Body, path);
+    }
+
+    /// Takes the files of code that the words of a text name, relative to it or to the directory in which it starts.
+    fn named_files(&mut self, text: &str, ends: &[char], path: &str, start: &str) {
         let is_path = |c: char| c.is_alphanumeric() || "._-/~@+$#{}".contains(c);
-        let mut names: BTreeSet<&str> = BTreeSet::new();
-        for line in text.lines() {
-            names
-                .extend(line.split(['"', '\'']).filter(|word| !word.is_empty() && word.chars().all(is_path)));
-        }
+        let words = text.lines().flat_map(|line| line.split(ends));
+        let names: BTreeSet<&str> =
+            words.filter(|word| !word.is_empty() && word.chars().all(is_path)).collect();
         for name in names {
             // The directory of the script or of the user is an expression in front of the path, or in braces.
             let rest = name.rsplit('}').next().unwrap_or(name);
+            let rest =
+                if rest.starts_with('$') { rest.split_once('/').map_or("", |(_, rest)| rest) } else { rest };
             let home =
                 ["~", "$HOME", "${HOME", "$ENV{HOME", "#{Dir.home"].iter().any(|at| name.starts_with(at));
             let home = self.scope.expand("~").filter(|_| home || name.starts_with('/'));
-            let bases =
-                [directory(path).to_owned(), path.to_owned(), start.to_owned()].into_iter().chain(home);
-            for base in bases.collect::<Vec<_>>() {
-                // `File.expand_path("../b.rb", __FILE__)` starts at the file itself.
-                let at = normalized(&joined(&base, rest.trim_start_matches(['~', '/'])));
+            // `File.expand_path("../b.rb", __FILE__)` starts at the file itself.
+            for base in [directory(path), path, start].into_iter().chain(home.as_deref()) {
+                let at = normalized(&joined(base, rest.trim_start_matches(['~', '/'])));
                 let tried = ["", ".rb", ".pl", ".pm", ".php", ".lua", ".ps1"].map(|end| format!("{at}{end}"));
                 let is_code = |at: &&String| {
                     FileLanguage::is_code(at) && matches!(self.places.land(at).landing, Landing::File { .. })
                 };
-                if let Some(found) = tried.iter().find(is_code).cloned() {
-                    self.file(&found, &[], None, start, Origin::Body);
+                if let Some(found) = tried.iter().find(is_code) {
+                    self.file(found, &[], None, start, Origin::Body);
                 }
             }
         }
@@ -307,42 +274,46 @@ impl Collector<'_> {
 
     /// Takes a file that code names. A relative path starts in the working directory, which is often that of the script.
     fn imported_file(&mut self, name: &str, language: Language, path: &str, start: &str) {
-        let Some(name) = self.scope.expand(name) else { return };
         let language = match language {
             Language::JavaScript => FileLanguage::JavaScript,
             Language::Python => FileLanguage::Python,
         };
-        let places = [joined(start, &name), joined(directory(path), &name)];
-        let exists = |path: &&String| matches!(self.places.land(path).landing, Landing::File { .. });
-        if let Some(found) = places.iter().find(exists).cloned() {
-            self.file(&found, &[], Some(language), start, Origin::Body);
+        for name in self.expanded(name, start) {
+            for found in self.located(&name, path, &[start, directory(path)]) {
+                self.code_at(&found, Some(language), start);
+            }
         }
     }
 
     /// Takes the module of an import in JavaScript. Packages are dependencies, unless they are imported by a path.
-    fn script_module(&mut self, name: &str, here: &str, start: &str) {
-        let Some(name) = self.scope.expand(name.strip_prefix("file://").unwrap_or(name)) else { return };
-        let is_path = name.starts_with("./")
-            || name.starts_with("../")
-            || name.starts_with('/')
-            || matches!(name.as_str(), "." | "..");
-        // An import is an address, whose query names no other file.
-        let name = if is_path { name.split(['?', '#']).next().unwrap_or(&name).to_owned() } else { name };
-        let bases: Vec<String> = if is_path {
-            vec![joined(here, &name)]
-        } else {
+    fn script_module(&mut self, name: &str, path: &str, start: &str) {
+        let here = directory(path);
+        if !self.modules.insert((name.to_owned(), here.to_owned(), self.packages.len())) {
+            return;
+        }
+        for name in self.expanded(name.strip_prefix("file://").unwrap_or(name), start) {
+            let is_path = name.starts_with(['/', ANY])
+                || name.starts_with("./")
+                || name.starts_with("../")
+                || matches!(name.as_str(), "." | "..");
+            // An import is an address, whose query names no other file.
+            let end = name.find(['?', '#']).filter(|_| is_path).unwrap_or(name.len());
+            let name = name.get(..end).unwrap_or_default();
             // `NODE_PATH` names directories of packages.
-            self.packages.iter().map(|base| format!("{base}/{name}")).collect()
-        };
-        let name = |base: &String| {
-            // A module of TypeScript is imported by the name of its output.
-            let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
-            let tried = SCRIPT_ENDINGS.iter().map(move |end| format!("{base}{end}"));
-            tried.chain(source).collect::<Vec<_>>()
-        };
-        for base in &bases {
-            let main = self.main_of(base);
-            self.first_of(name(base).into_iter().chain(main), FileLanguage::JavaScript, here, start);
+            let packages = || self.packages.iter().map(|base| format!("{base}/{name}")).collect();
+            let bases = if is_path { self.candidates(name, path, &[here]) } else { packages() };
+            for base in bases.iter().map(|base| normalized(base)) {
+                if name.contains(['*', ANY]) {
+                    self.code_at(&format!("{base}{ANY}"), None, start);
+                    self.code_at(&format!("{base}/index{ANY}"), None, start);
+                    continue;
+                }
+                // A module of TypeScript is imported by the name of its output.
+                let source = base.strip_suffix(".js").map(|stem| format!("{stem}.ts"));
+                let tried = script_endings().map(|end| format!("{base}{end}"));
+                let tried: Vec<String> = tried.chain(source).chain(self.main_of(&base)).collect();
+                self.first_of(&tried, FileLanguage::JavaScript, here, start);
+            }
         }
     }
 
@@ -350,13 +321,7 @@ impl Collector<'_> {
     pub(super) fn main_of(&mut self, directory: &str) -> Option<String> {
         let landed = self.places.land(&format!("{directory}/package.json"));
         let Landing::File { .. } = landed.landing else { return None };
-        let bytes = match self.places.read(&landed.path, super::recipes::MOST_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                self.unreadable(&landed.path, &error);
-                return None;
-            }
-        };
+        let bytes = self.contents(&landed.path)?;
         let root =
             plugward_manifest::json::parse(&bytes, &plugward_manifest::json::ParseLimits::standard()).ok()?;
         root.get("main").and_then(|main| main.as_str()).map(|main| format!("{directory}/{main}"))
@@ -389,41 +354,32 @@ impl Collector<'_> {
         let last = last.into_iter().flatten().filter(|_| !found);
         for base in bases.into_iter().chain(last.collect::<Vec<_>>()) {
             let mut at = base;
+            if name.contains(UNKNOWN) {
+                // Without a package, the name can be that of any module.
+                if parts.len() > 1 || ups > 0 {
+                    let rest = parts.join("/").replace(UNKNOWN, &ANY.to_string());
+                    self.code_at(&format!("{at}/{rest}{ANY}"), None, start);
+                }
+                continue;
+            }
+            let mut take = |tried: &[String]| self.first_of(tried, FileLanguage::Python, here, start);
             if parts.is_empty() {
-                self.first_of(
-                    core::iter::once(format!("{at}/__init__.py")),
-                    FileLanguage::Python,
-                    here,
-                    start,
-                );
+                take(&[format!("{at}/__init__.py")]);
             }
             for (number, part) in parts.iter().enumerate() {
                 at = format!("{at}/{part}");
-                let is_last = number.saturating_add(1) == parts.len();
-                let files = [format!("{at}/__init__.py"), format!("{at}.py")];
-                self.first_of(files.into_iter(), FileLanguage::Python, here, start);
-                if is_last {
-                    self.first_of(
-                        core::iter::once(format!("{at}/__main__.py")),
-                        FileLanguage::Python,
-                        here,
-                        start,
-                    );
+                take(&[format!("{at}/__init__.py"), format!("{at}.py")]);
+                if number.saturating_add(1) == parts.len() {
+                    take(&[format!("{at}/__main__.py")]);
                 }
             }
         }
     }
 
     /// Takes the first file that exists. Dependencies are not followed, unless a file of a dependency imports them.
-    fn first_of(
-        &mut self,
-        tried: impl Iterator<Item = String>,
-        language: FileLanguage,
-        here: &str,
-        start: &str,
-    ) {
+    fn first_of(&mut self, tried: &[String], language: FileLanguage, here: &str, start: &str) {
         for path in tried {
-            let landed = self.places.land(&path);
+            let landed = self.places.land(path);
             if !matches!(landed.landing, Landing::File { .. }) {
                 continue;
             }
@@ -431,9 +387,15 @@ impl Collector<'_> {
                 return;
             }
             let is_code = FileLanguage::is_code(&landed.path);
-            return self.take(&path, &landed, is_code.then_some(language), start, Origin::Body);
+            return self.take(path, &landed, is_code.then_some(language), start, Origin::Body);
         }
     }
+}
+
+/// Returns the endings that loaders of JavaScript and TypeScript try.
+fn script_endings() -> impl Iterator<Item = &'static str> {
+    let known = extensions("node").iter().map(String::as_str);
+    core::iter::once("").chain(known).chain([".jsx", "/index.json"])
 }
 
 /// Returns the names by which texts can mean the files of a tree: those of files up to the first dot, and those of
@@ -454,7 +416,7 @@ fn names_of(snapshot: &Snapshot) -> BTreeSet<String> {
 }
 
 /// Returns the line that names the interpreter of a file.
-fn shebang(bytes: &[u8]) -> Option<&str> {
+pub(super) fn shebang(bytes: &[u8]) -> Option<&str> {
     let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     core::str::from_utf8(line).ok()
 }

@@ -1,20 +1,24 @@
 //! The closure of a row: the files outside its own tree that its commands can run, with what these import and start.
 
 mod follow;
+mod patterns;
 pub(crate) mod place;
 mod recipes;
+mod record;
 mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plugward_commands::{
-    CodeLanguage, CommandError, CommandLine, CommandWord, OpenWordKind, PathText, StartTarget,
-    StartedProgram, WordPart, extensions, read_argv, read_command, read_variable,
+    CodeLanguage, CommandError, CommandLine, OpenWordKind, PathText, StartTarget, StartedProgram, extensions,
+    read_argv, read_command, read_variable,
 };
 use plugward_manifest::{Dialect, Manifest, SurfaceFact, SurfaceItem, SurfaceKind};
+use plugward_readers::UNKNOWN;
 use plugward_scanner::{Content, Entry, Lens, RoleHint};
 use plugward_tree_lock::{EntryKind, Snapshot, TreeList};
-use plugward_types::{Digest, FileRole, TreeDigest};
+use plugward_types::{Digest, FileRole};
 
 use crate::contents::closure_facts::{ClosureFacts, UnresolvedCommand, closure_paths};
 use crate::contents::hash::sha256;
@@ -26,7 +30,9 @@ use crate::report::text::plain;
 use crate::run::examined::Examined;
 use crate::run::outcome::{GateOutcome, Weight};
 use follow::{FileLanguage, Job};
+use patterns::ANY;
 use place::{Landed, Landing, Places};
+use record::ClosureRecord;
 use scope::{PathVerdict, RowOwner, Scope};
 
 /// The most files, and bytes of files, of one closure.
@@ -49,7 +55,6 @@ pub(crate) struct Closure {
     /// The entries by their names in the list.
     entries: BTreeMap<String, ClosureEntry>,
     list: Option<TreeList>,
-    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -61,7 +66,7 @@ struct ClosureEntry {
     /// The language in which it runs.
     lens: Option<Lens>,
     /// The contents, or the target of a symlink. Empty for a file that does not exist.
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     /// The place in the order in which the entries were found. Files that commands name are first.
     order: usize,
 }
@@ -94,13 +99,13 @@ impl Closure {
             left = if fits { left.saturating_sub(len) } else { left };
             fits
         };
-        entries.into_iter().filter(fits).map(|entry| entry.bytes.as_slice()).collect()
+        entries.into_iter().filter(fits).map(|entry| &*entry.bytes).collect()
     }
 
     /// Returns the contents of a file by its path for a person, as [`closure_paths`] has it.
     pub(crate) fn bytes_of(&self, path: &str) -> Option<&[u8]> {
         let shown = path.strip_prefix("./").unwrap_or(path);
-        self.entries.values().find(|entry| entry.shown == shown).map(|entry| entry.bytes.as_slice())
+        self.entries.values().find(|entry| entry.shown == shown).map(|entry| &*entry.bytes)
     }
 
     /// Returns the paths of the files for a person.
@@ -119,27 +124,57 @@ impl Closure {
 }
 
 /// The result of collecting the closure of a row.
+#[derive(Debug)]
 pub(crate) struct ClosureResult {
     pub(crate) closure: Closure,
     pub(crate) facts: ClosureFacts,
     pub(crate) outcome: GateOutcome,
 }
 
+impl ClosureResult {
+    /// Digests the files, and returns them with what else was found.
+    fn new(
+        entries: BTreeMap<String, ClosureEntry>,
+        unresolved: Vec<UnresolvedCommand>,
+        mut outcome: GateOutcome,
+    ) -> Self {
+        let mut text = "plugtree-v1\n".to_owned();
+        for (name, entry) in &entries {
+            let (kind, digest, len) = (entry.kind.letter(), entry.digest.hex(), entry.bytes.len());
+            text.push_str(&format!("{kind} {digest} {len} {name}\n"));
+        }
+        let list = (!entries.is_empty()).then(|| TreeList::parse(&text)).transpose();
+        let list = list.unwrap_or_else(|error| {
+            let help = "rename the files that its commands run";
+            outcome.add(error.code(), Weight::CouldNotTell, error.to_string(), help);
+            None
+        });
+        let facts = ClosureFacts { digest: list.as_ref().map(|list| *list.digest()), unresolved };
+        Self { closure: Closure { entries, list }, facts, outcome }
+    }
+}
+
 /// Collects the closure of a row from its surface.
 pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>) -> ClosureResult {
     let scope = Scope::new(&one.place, context);
     let jail = context.run.watched(&context.root.jail, &context.root.label);
-    let mut places = Places::new(&jail, &context.root.top, context.options.machine.user);
+    let mut places = Places::new(&jail, &context.root.top, context.outside, context.options.machine.user);
     places.trust_owner_of(scope.top());
+    let record = ClosureRecord::of(one, snapshot, &scope, context);
+    if let Some(result) = record.as_ref().and_then(|record| record.result(&places)) {
+        return result;
+    }
     let mut collector = Collector {
         one,
         scope,
         places,
         snapshot,
         closure: Closure::default(),
+        bytes: 0,
         unresolved: Vec::new(),
         outcome: GateOutcome::passed(Gate::Surface),
         queue: Vec::new(),
+        queued: BTreeSet::new(),
         seen: BTreeSet::new(),
         names: BTreeSet::new(),
         python: BTreeSet::new(),
@@ -149,6 +184,7 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         recipes: BTreeSet::new(),
         modules: BTreeSet::new(),
         is_full: false,
+        names_top: false,
     };
     collector.variables();
     for manifest in manifests(one.lookup_views()) {
@@ -157,7 +193,11 @@ pub(crate) fn collect(one: &Examined, snapshot: &Snapshot, context: &Context<'_>
         }
     }
     collector.follow();
-    collector.finish()
+    let result = collector.finish();
+    if let Some(record) = record {
+        record.store(&collector.places, &result);
+    }
+    result
 }
 
 /// Returns `true` if a host runs the commands or files of an item.
@@ -201,10 +241,13 @@ struct Collector<'a> {
     places: Places<'a>,
     snapshot: &'a Snapshot,
     closure: Closure,
+    /// The bytes of the files so far.
+    bytes: u64,
     unresolved: Vec<UnresolvedCommand>,
     outcome: GateOutcome,
     /// The files whose imports are still to be followed.
     queue: Vec<Job>,
+    queued: BTreeSet<(String, Option<FileLanguage>)>,
     seen: BTreeSet<(String, FileLanguage)>,
     /// The names of the files of the tree, without extensions.
     names: BTreeSet<String>,
@@ -217,9 +260,11 @@ struct Collector<'a> {
     /// The text of the settings file, to find the lines of commands.
     source: Option<String>,
     recipes: BTreeSet<(String, String)>,
-    /// The modules of Python that were looked up: name, directory, and the number of other directories.
+    /// The modules that were looked up: name, directory, and the number of other directories.
     modules: BTreeSet<(String, String, usize)>,
     is_full: bool,
+    /// `true` if the current script asks for the top of its repository.
+    names_top: bool,
 }
 
 impl Collector<'_> {
@@ -365,95 +410,18 @@ impl Collector<'_> {
         for program in &line.programs {
             self.on_search_path(program, start, origin);
             self.work_directory(program, start);
-            if matches!(origin, Origin::Body) && program.name.literal().as_deref() == Some("find") {
-                self.found_files(program, &joined(start, program.directory.as_str()), start);
-            }
+            self.given_files(program, start);
             for target in &program.starts {
                 self.target(target, Some(program), start, origin);
             }
         }
         let Origin::Host(place) = origin else {
-            for open in &line.open_words {
-                self.open_path(&open.word, start);
-            }
-            return;
+            return self.listed_files(&line, start, file);
         };
         for open in &line.open_words {
             // The scan judges what the argument of an unknown program may be.
             if open.kind != OpenWordKind::UnknownProgram {
                 self.unresolved(place, open.word.shown());
-            }
-        }
-    }
-
-    /// Takes the files that a path with an unknown part can mean in a script: the code in the directory that it names.
-    fn open_path(&mut self, word: &CommandWord, start: &str) {
-        for parts in word.values() {
-            let pattern: String = parts
-                .iter()
-                .map(|part| match part {
-                    WordPart::Text(text) => text.as_str(),
-                    _ => "*",
-                })
-                .collect();
-            // Without a directory in front of the unknown part, the path can mean any file.
-            let known = pattern.split('*').next().unwrap_or_default();
-            if !known.trim_matches(['/', '.']).contains(|c: char| c.is_alphanumeric()) || !known.contains('/')
-            {
-                continue;
-            }
-            for path in self.matches(&joined(start, &pattern)) {
-                self.code_file(&path, start);
-            }
-        }
-    }
-
-    /// Takes a file that can be code by its name or its execute bit.
-    fn code_file(&mut self, path: &str, start: &str) {
-        let is_code = match self.places.land(path).landing {
-            Landing::File { is_executable, .. } => is_executable || FileLanguage::is_code(path),
-            _ => false,
-        };
-        if is_code {
-            self.file(path, &[], None, start, Origin::Body);
-        }
-    }
-
-    /// Takes the code in the directories whose files a script finds and starts.
-    fn found_files(&mut self, program: &StartedProgram, directory: &str, start: &str) {
-        let words: Vec<String> =
-            program.arguments.iter().map(|word| word.literal().unwrap_or_default()).collect();
-        // Only what starts the files counts: `-exec rm` and `-exec sh -c CODE` have them as data.
-        let starts = |pair: &[String]| match pair {
-            [option, program, next] if option.starts_with("-exec") || option.starts_with("-ok") => {
-                let name = program.rsplit('/').next().unwrap_or(program);
-                program.starts_with("{}")
-                    || FileLanguage::of_program(name).is_some() && !next.starts_with('-')
-            }
-            _ => false,
-        };
-        if !words.windows(3).any(starts) {
-            return;
-        }
-        let mut queue: Vec<String> = words
-            .iter()
-            .take_while(|word| !word.starts_with(['-', '(', '!']))
-            .map(|word| joined(directory, word))
-            .collect();
-        let mut left = MOST_FILES;
-        while let Some(at) = queue.pop() {
-            let Some(rest) = left.checked_sub(1) else { return self.full() };
-            left = rest;
-            let landed = self.places.land(&at);
-            match landed.landing {
-                Landing::Directory
-                    if !scope::is_dependency(&landed.path) && self.scope.reaches(&landed.path) =>
-                {
-                    let Some(names) = self.places.names(&landed.path) else { return self.full() };
-                    queue.extend(names.iter().map(|name| format!("{}/{name}", landed.path)));
-                }
-                Landing::File { .. } => self.code_file(&at, start),
-                _ => {}
             }
         }
     }
@@ -469,6 +437,13 @@ impl Collector<'_> {
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let directory = program.map_or_else(|| start.to_owned(), |one| joined(start, one.directory.as_str()));
         match target {
+            // Quotes hide unknown parts and patterns from the shell, and a list of words has none.
+            StartTarget::File(path)
+                if matches!(origin, Origin::Body) && path.as_str().contains(['$', '*']) =>
+            {
+                let pattern = path.as_str().replace(UNKNOWN, &ANY.to_string());
+                self.code_at(&joined(start, &pattern), None, &directory);
+            }
             StartTarget::File(path) => {
                 let language = FileLanguage::of_program(&name);
                 self.file(&joined(start, path.as_str()), extensions(&name), language, &directory, origin);
@@ -592,6 +567,15 @@ impl Collector<'_> {
         if let Some(path) = self.own_relative(landed) {
             return self.queue_file(path, language, start);
         }
+        // A script can ask git for the repository of a plugin that is used in place.
+        if let Some(rest) = place::inside(&landed.path, scope::PROJECT)
+            && self.names_top
+            && matches!(origin, Origin::Body)
+        {
+            let named = format!("{}/{rest}", self.scope.top());
+            let landed = self.places.land(&named);
+            return self.take(&named, &landed, language, start, origin);
+        }
         match (self.scope.verdict(named, landed, &self.places), origin) {
             (PathVerdict::Own, _) => self.queue_file(landed.path.clone(), language, start),
             (PathVerdict::Closure, _) => self.add(landed, language, start, origin),
@@ -612,11 +596,11 @@ impl Collector<'_> {
     /// Adds a file of the closure, and the symlinks that lead to it.
     fn add(&mut self, landed: &Landed, language: Option<FileLanguage>, start: &str, origin: Origin<'_>) {
         for (path, target) in &landed.links {
-            self.insert(path, EntryKind::Link, target.as_bytes().to_vec());
+            self.insert(path, EntryKind::Link, target.as_bytes().into());
         }
         match &landed.landing {
             Landing::File { is_executable, len } => {
-                let room = MOST_BYTES.saturating_sub(self.closure.bytes);
+                let room = MOST_BYTES.saturating_sub(self.bytes);
                 if *len > room {
                     return self.full();
                 }
@@ -633,7 +617,7 @@ impl Collector<'_> {
                 }
             }
             Landing::Absent if matches!(origin, Origin::Host(_)) => {
-                self.insert(&landed.path, EntryKind::Link, Vec::new());
+                self.insert(&landed.path, EntryKind::Link, Arc::default());
             }
             Landing::Special(kind) => {
                 let message =
@@ -656,15 +640,14 @@ impl Collector<'_> {
         );
     }
 
-    fn insert(&mut self, path: &str, kind: EntryKind, bytes: Vec<u8>) {
+    fn insert(&mut self, path: &str, kind: EntryKind, bytes: Arc<[u8]>) {
         if self.closure.entries.len() >= MOST_FILES {
             return self.full();
         }
         let shown = self.scope.shown(path);
         let order = self.closure.entries.len();
         let digest = sha256(&bytes);
-        self.closure.bytes =
-            self.closure.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.bytes = self.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let entry = ClosureEntry { shown: shown.clone(), kind, digest, lens: None, bytes, order };
         self.closure.entries.entry(listed(&shown)).or_insert(entry);
     }
@@ -716,67 +699,17 @@ impl Collector<'_> {
         }
     }
 
-    /// Expands a pattern, component by component.
-    fn matches(&mut self, pattern: &str) -> Vec<String> {
-        let mut found = vec![String::new()];
-        for part in pattern.split('/').filter(|part| !part.is_empty()) {
-            let is_pattern = part.contains(['*', '?', '[']);
-            let mut next = Vec::new();
-            for directory in found {
-                if !is_pattern {
-                    next.push(format!("{directory}/{part}"));
-                    continue;
-                }
-                let real = self.places.land(&format!("{directory}/")).path;
-                let landed = self.places.land(&real).landing;
-                let names = match self.places.names(&real) {
-                    Some(names) => names,
-                    // More names than are listed can be among the matches.
-                    None if landed == Landing::Directory => {
-                        self.full();
-                        return Vec::new();
-                    }
-                    None => Vec::new(),
-                };
-                let names = names.into_iter().filter(|name| glob(part.as_bytes(), name.as_bytes()));
-                next.extend(names.map(|name| format!("{directory}/{name}")));
-            }
-            if next.len() > MOST_FILES {
-                self.full();
-                return Vec::new();
-            }
-            found = next;
-        }
-        found
-    }
-
-    fn finish(mut self) -> ClosureResult {
-        let names: BTreeSet<String> = self.closure.entries.keys().cloned().collect();
+    fn finish(&mut self) -> ClosureResult {
+        let mut closure = core::mem::take(&mut self.closure);
+        let names: BTreeSet<String> = closure.entries.keys().cloned().collect();
         // A path below a file does not exist, so it says nothing besides the file.
         let is_below = |name: &str| {
             name.match_indices('/').any(|(at, _)| name.get(..at).is_some_and(|above| names.contains(above)))
         };
-        self.closure.entries.retain(|name, _| !is_below(name));
-        let mut text = "plugtree-v1\n".to_owned();
-        for (name, entry) in &self.closure.entries {
-            let (kind, digest, len) = (entry.kind.letter(), entry.digest.hex(), entry.bytes.len());
-            text.push_str(&format!("{kind} {digest} {len} {name}\n"));
-        }
-        let mut digest: Option<TreeDigest> = None;
-        if !self.closure.entries.is_empty() {
-            match TreeList::parse(&text) {
-                Ok(list) => {
-                    digest = Some(*list.digest());
-                    self.closure.list = Some(list);
-                }
-                Err(error) => {
-                    let help = "rename the files that its commands run";
-                    self.outcome.add(error.code(), Weight::CouldNotTell, error.to_string(), help);
-                }
-            }
-        }
-        let facts = ClosureFacts { digest, unresolved: self.unresolved };
-        ClosureResult { closure: self.closure, facts, outcome: self.outcome }
+        closure.entries.retain(|name, _| !is_below(name));
+        let unresolved = core::mem::take(&mut self.unresolved);
+        let outcome = core::mem::replace(&mut self.outcome, GateOutcome::passed(Gate::Surface));
+        ClosureResult::new(closure.entries, unresolved, outcome)
     }
 }
 
@@ -810,45 +743,6 @@ fn listed(shown: &str) -> String {
     name
 }
 
-/// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself.
-fn glob(pattern: &[u8], name: &[u8]) -> bool {
-    if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
-        return false;
-    }
-    let (mut at, mut from) = (0_usize, 0_usize);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        let step = match (pattern.get(at), name.get(from)) {
-            (None, None) => return true,
-            (Some(b'*'), _) => {
-                star = Some((at, from));
-                at = at.saturating_add(1);
-                continue;
-            }
-            (Some(b'?'), Some(_)) => Some(1),
-            // A set of characters; any character counts, since this can only add files.
-            (Some(b'['), Some(_)) => {
-                let rest = pattern.get(at..).unwrap_or_default();
-                rest.iter().skip(2).position(|byte| *byte == b']').map(|end| end.saturating_add(3))
-            }
-            (Some(one), Some(other)) if one == other => Some(1),
-            _ => None,
-        };
-        match (step, star) {
-            (Some(step), _) => {
-                at = at.saturating_add(step);
-                from = from.saturating_add(1);
-            }
-            (None, Some((before, tried))) if tried < name.len() => {
-                at = before.saturating_add(1);
-                from = tried.saturating_add(1);
-                star = Some((before, from));
-            }
-            (None, _) => return false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -863,18 +757,5 @@ mod tests {
             all.iter().map(|name| format!("f {} 0 {name}\n", sha256(b"").hex())).collect();
         let text = format!("plugtree-v1\n{}", rows.concat());
         assert!(TreeList::parse(&text).is_ok(), "{text}");
-    }
-
-    #[test]
-    fn patterns_match_as_in_a_shell() {
-        for (pattern, name) in
-            [("*.sh", "a.sh"), ("a?c", "abc"), ("[ab].sh", "b.sh"), ("*", "a"), ("a*b*c", "axbxc")]
-        {
-            assert!(glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
-        }
-        for (pattern, name) in [("*.sh", "a.py"), ("*.sh", ".a.sh"), ("a?c", "ac"), ("a*b", "axc"), ("", "a")]
-        {
-            assert!(!glob(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
-        }
     }
 }

@@ -1,11 +1,14 @@
 //! Where a path leads: each component is looked up in the jail, and symlinks are followed inside it.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plugward_sandbox_path::{ErrorClass, FileKind, Jail, Metadata};
 use plugward_types::PlacePath;
 
+use super::MOST_BYTES;
+use crate::contents::hash::sha256;
 use crate::discovery::discover::NAMES;
 
 /// The most symlinks on the way to one file, as on Linux.
@@ -53,22 +56,58 @@ pub(crate) struct Landed {
 /// Why there is no metadata for a path.
 #[derive(Debug, Clone)]
 enum Obstacle {
-    Symlink,
+    /// A symlink, with its target if that is text.
+    Symlink(Option<String>),
     Other(Landing),
 }
+
+/// The files outside of plugins that a run has read, by absolute path. Several rows can reach one, and each judges the
+/// same bytes.
+#[derive(Debug, Default)]
+pub(crate) struct OutsideFiles(RefCell<BTreeMap<String, Arc<[u8]>>>);
 
 /// The files of the machine, as far as a jail reaches.
 pub(crate) struct Places<'a> {
     jail: &'a Jail,
     top: &'a PlacePath,
+    files: &'a OutsideFiles,
     /// The users whose directories are trusted besides root.
     owners: Vec<u32>,
     seen: RefCell<BTreeMap<String, Result<Metadata, Obstacle>>>,
+    /// The results for paths. Most scripts of a directory name the same ones.
+    landed: RefCell<BTreeMap<String, Landed>>,
+    /// The names in directories.
+    listed: RefCell<BTreeMap<String, Option<Vec<String>>>>,
+    /// The files that were read.
+    read: RefCell<BTreeSet<String>>,
+}
+
+/// What was looked up of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    Metadata,
+    Contents,
+    Names,
 }
 
 impl<'a> Places<'a> {
-    pub(crate) fn new(jail: &'a Jail, top: &'a PlacePath, user: Option<u32>) -> Self {
-        Self { jail, top, owners: user.into_iter().collect(), seen: RefCell::default() }
+    pub(crate) fn new(
+        jail: &'a Jail,
+        top: &'a PlacePath,
+        files: &'a OutsideFiles,
+        user: Option<u32>,
+    ) -> Self {
+        let owners = user.into_iter().collect();
+        Self {
+            jail,
+            top,
+            files,
+            owners,
+            seen: RefCell::default(),
+            landed: RefCell::default(),
+            listed: RefCell::default(),
+            read: RefCell::default(),
+        }
     }
 
     /// Trusts the owner of a directory, such as the top of a project.
@@ -92,7 +131,10 @@ impl<'a> Places<'a> {
         let found = match self.relative(path) {
             None => Err(Obstacle::Other(Landing::Elsewhere)),
             Some(relative) => self.jail.metadata(relative).map_err(|error| match error.code() {
-                "path/symlink" => Obstacle::Symlink,
+                "path/symlink" => {
+                    let target = self.jail.read_link(relative).ok();
+                    Obstacle::Symlink(target.and_then(|bytes| String::from_utf8(bytes).ok()))
+                }
                 "path/not-a-directory" => Obstacle::Other(Landing::Absent),
                 _ if error.class() == ErrorClass::NotFound => Obstacle::Other(Landing::Absent),
                 _ => Obstacle::Other(Landing::Unreadable(error.to_string())),
@@ -104,6 +146,15 @@ impl<'a> Places<'a> {
 
     /// Follows an absolute path.
     pub(crate) fn land(&self, path: &str) -> Landed {
+        if let Some(known) = self.landed.borrow().get(path) {
+            return known.clone();
+        }
+        let landed = self.follow(path);
+        self.landed.borrow_mut().insert(path.to_owned(), landed.clone());
+        landed
+    }
+
+    fn follow(&self, path: &str) -> Landed {
         let mut rest: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
         let mut at: Vec<String> = Vec::new();
         let mut landed = Landed {
@@ -143,12 +194,7 @@ impl<'a> Places<'a> {
                         break;
                     }
                 }
-                Err(Obstacle::Symlink) if landed.links.len() < MOST_HOPS => {
-                    let target = self.relative(&here).and_then(|path| self.jail.read_link(path).ok());
-                    let Some(target) = target.and_then(|bytes| String::from_utf8(bytes).ok()) else {
-                        landed.landing = Landing::Elsewhere;
-                        break;
-                    };
+                Err(Obstacle::Symlink(Some(target))) if landed.links.len() < MOST_HOPS => {
                     at.pop();
                     if target.starts_with('/') {
                         at.clear();
@@ -157,7 +203,7 @@ impl<'a> Places<'a> {
                     landed.links.push((here, target));
                     landed.landing = Landing::Directory;
                 }
-                Err(Obstacle::Symlink) => {
+                Err(Obstacle::Symlink(_)) => {
                     landed.landing = Landing::Elsewhere;
                     break;
                 }
@@ -172,16 +218,52 @@ impl<'a> Places<'a> {
         landed
     }
 
-    pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String> {
+    /// Reads a file, at most once in a run.
+    pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Arc<[u8]>, String> {
+        self.read.borrow_mut().insert(path.to_owned());
+        let known = self.files.0.borrow().get(path).cloned();
+        if let Some(bytes) = known.filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|len| len <= limit)) {
+            return Ok(bytes);
+        }
         let relative = self.relative(path).ok_or("it is outside of what can be opened")?;
-        self.jail.read(relative, limit).map_err(|error| error.to_string())
+        let bytes: Arc<[u8]> = self.jail.read(relative, limit).map_err(|error| error.to_string())?.into();
+        self.files.0.borrow_mut().insert(path.to_owned(), Arc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    /// Returns what was looked up so far, in the order of the paths.
+    pub(super) fn lookups(&self) -> Vec<(Lookup, String)> {
+        let looked = self.seen.borrow();
+        let (read, listed) = (self.read.borrow(), self.listed.borrow());
+        let all = looked.keys().map(|path| (Lookup::Metadata, path));
+        let all = all.chain(read.iter().map(|path| (Lookup::Contents, path)));
+        let all = all.chain(listed.keys().map(|path| (Lookup::Names, path)));
+        all.map(|(kind, path)| (kind, path.clone())).collect()
+    }
+
+    /// Returns a text that is the same as long as a lookup has the same result, or `None` if it failed.
+    pub(super) fn trace(&self, kind: Lookup, path: &str) -> Option<String> {
+        Some(match kind {
+            Lookup::Metadata => match self.metadata(path) {
+                Ok(meta) => format!("{} {} {:o}", meta.kind(), meta.uid(), meta.mode()),
+                Err(obstacle) => format!("{obstacle:?}"),
+            },
+            Lookup::Contents => sha256(&self.read(path, MOST_BYTES).ok()?).hex(),
+            Lookup::Names => sha256(self.names(path)?.join("/").as_bytes()).hex(),
+        })
     }
 
     /// Returns the names in a directory, sorted; `None` if there are too many, or it cannot be listed.
     pub(crate) fn names(&self, path: &str) -> Option<Vec<String>> {
-        let listing = self.jail.list(self.relative(path)?, NAMES).ok()?;
-        let names = listing.entries().iter().filter_map(|entry| entry.name_str().map(str::to_owned));
-        (!listing.is_truncated()).then(|| names.collect())
+        if let Some(known) = self.listed.borrow().get(path) {
+            return known.clone();
+        }
+        let listing = self.relative(path).and_then(|path| self.jail.list(path, NAMES).ok());
+        let names = listing.filter(|listing| !listing.is_truncated()).map(|listing| {
+            listing.entries().iter().filter_map(|entry| entry.name_str().map(str::to_owned)).collect()
+        });
+        self.listed.borrow_mut().insert(path.to_owned(), names.clone());
+        names
     }
 
     /// Returns `true` if only the system's own programs can change what a path leads to.

@@ -1,13 +1,14 @@
 //! Recipes of a project's tools: `scripts` of package.json, rules of a Makefile, and the like.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plugward_commands::{RecipeTool, read_command};
 use plugward_manifest::json::{JsonNode, ParseLimits, parse};
 use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
 
-use super::place::{Landing, directory};
+use super::place::{Landing, directory, inside};
 use super::scope::PathVerdict;
 use super::{Collector, Origin};
 
@@ -26,6 +27,13 @@ struct Recipe {
 }
 
 impl Collector<'_> {
+    /// Reads a file that decides what runs, from the row's own tree if that contains it.
+    pub(super) fn contents(&mut self, path: &str) -> Option<Arc<[u8]>> {
+        let own = self.scope.own.as_ref().and_then(|own| self.snapshot.file(inside(path, own)?));
+        let read = own.map_or_else(|| self.places.read(path, MOST_FILE), |entry| Ok(entry.bytes().into()));
+        read.map_err(|error| self.unreadable(path, &error)).ok()
+    }
+
     /// Takes the lines of a recipe, and the files that they name. The rest of its file does not count.
     pub(super) fn recipe(&mut self, tool: RecipeTool, name: &str, start: &str) {
         let Some((file, verdict)) = self.recipe_file(tool, start) else { return };
@@ -34,10 +42,7 @@ impl Collector<'_> {
         {
             return;
         }
-        let bytes = match self.places.read(&file, MOST_FILE) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.unreadable(&file, &error),
-        };
+        let Some(bytes) = self.contents(&file) else { return };
         let text = String::from_utf8_lossy(&bytes);
         let found = match tool {
             RecipeTool::Make => blocks(&expanded(&text, "$(", ")"), name, make_head),
@@ -51,7 +56,7 @@ impl Collector<'_> {
             // The row's own tree covers its own file.
             if verdict == PathVerdict::Closure {
                 let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
-                self.insert(&listed, EntryKind::File, recipe.text.into_bytes());
+                self.insert(&listed, EntryKind::File, recipe.text.into_bytes().into());
                 self.set_lens(&listed, Lens::Sh);
             }
             let line = self.scope.with_context(&here, None, &BTreeMap::new(), |context| {

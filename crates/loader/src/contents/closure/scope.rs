@@ -71,6 +71,7 @@ pub(super) enum PathVerdict {
     Unresolved(String),
 }
 
+#[derive(Debug)]
 pub(super) struct Scope<'a> {
     pub(super) owner: RowOwner,
     /// The directory that the row's own tree covers.
@@ -157,6 +158,7 @@ impl<'a> Scope<'a> {
             ("workspacePath", &project),
             ("PWD", &project),
             (TOP_LEVEL, &project),
+            ("TOP_LEVEL", &project),
             ("CLAUDE_FILE_PATHS", &file),
             ("CLAUDE_PLUGIN_DATA", &data),
             ("PLUGIN_DATA", &data),
@@ -182,6 +184,16 @@ impl<'a> Scope<'a> {
     /// Returns the directory that a closure is about: the project or the home directory.
     pub(super) fn top(&self) -> &str {
         self.reach.first().map_or(&self.base, String::as_str)
+    }
+
+    /// Returns `true` for a plugin that is not a copy.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.own.is_some() && self.usage == PluginUse::InPlace
+    }
+
+    /// Returns `true` for a directory that can be the one from which a script names others.
+    pub(super) fn is_around(&self, path: &str) -> bool {
+        self.own.as_ref().map_or_else(|| self.reaches(path), |own| inside(path, own).is_some())
     }
 
     /// Returns `true` for a path whose files can belong to the closure.
