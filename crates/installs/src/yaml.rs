@@ -72,7 +72,7 @@ impl Writer {
         }
     }
 
-    /// Writes what stands in front of a part, and returns `true` if the part is a key.
+    /// Writes the separator before a part, and returns `true` if the part is a key.
     fn start(&mut self, line: usize) -> bool {
         let mut is_key = false;
         if let Some(open) = self.open.last_mut() {

@@ -130,7 +130,7 @@ fn is_place(place: &str) -> bool {
     let parts: Vec<&str> = rest.split('/').collect();
     let is_part = |part: &&str| {
         let is_name = !matches!(*part, "" | "." | "..") && !part.contains(['\n', '\r', '\0']);
-        // `*` is a whole component, or stands in front of a file extension.
+        // `*` is a whole component, or the name before a file extension.
         is_name
             && (!part.contains('*')
                 || *part == "*"
