@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plugward_installs::{
-    EntryKind, HostEntry, HostFiles, HostInventory, InstallContents, KnownHost, Machine, ReadFault, read_host,
+    EntryKind, HostEntry, HostFiles, HostInventory, HostTable, InstallContents, Machine, ReadFault, read_host,
 };
 use plugward_types::{PlacePath, PluginKey};
 
@@ -21,7 +21,7 @@ impl HostFiles for Texts<'_> {
 
     fn list(&self, path: &str) -> Result<Option<Vec<HostEntry>>, ReadFault> {
         // Directories are nested, but not without end.
-        let deep = path.matches('/').count() > 8;
+        let deep = path.matches('/').count() > 6;
         let entry = |name: &str, kind| HostEntry { name: name.to_owned(), kind };
         let entries = vec![entry("a", EntryKind::Directory), entry("a b", EntryKind::Symlink)];
         Ok((!deep).then_some(entries))
@@ -47,11 +47,11 @@ pub(crate) fn claude(bytes: &[u8]) {
         "/.mcp.json",
         "/plugin.json",
     ];
-    read(&[KnownHost::Claude], &files, bytes);
+    read(&["claude"], &files, bytes);
 }
 
 pub(crate) fn codex(bytes: &[u8]) {
-    read(&[KnownHost::Codex], &["/config.toml", "/hooks.json"], bytes);
+    read(&["codex"], &["/config.toml", "/hooks.json"], bytes);
 }
 
 pub(crate) fn gemini(bytes: &[u8]) {
@@ -61,15 +61,34 @@ pub(crate) fn gemini(bytes: &[u8]) {
         "/.gemini-extension-install.json",
         "/gemini-extension.json",
     ];
-    read(&[KnownHost::Gemini], &files, bytes);
+    read(&["gemini"], &files, bytes);
 }
 
 pub(crate) fn directory_hosts(bytes: &[u8]) {
-    let hosts = [KnownHost::Copilot, KnownHost::Cursor, KnownHost::Grok, KnownHost::Gnoma, KnownHost::Vscode];
-    read(&hosts, &["/mcp-config.json", "/mcp.json", "/hooks.json", "/settings.json"], bytes);
+    let hosts = ["copilot", "cursor", "vscode", "opencode", "pi", "qwen", "kimi", "droid"];
+    let files = [
+        "/mcp-config.json",
+        "/mcp.json",
+        "/hooks.json",
+        "/settings.json",
+        "/config.json",
+        "/installed.json",
+        "/installed_plugins.json",
+        "/opencode.json",
+    ];
+    read(&hosts, &files, bytes);
 }
 
-fn read(hosts: &[KnownHost], files: &[&str], bytes: &[u8]) {
+/// Formats that are rewritten as JSON.
+pub(crate) fn other_formats(bytes: &[u8]) {
+    read(
+        &["goose", "hermes", "openclaw", "kimi"],
+        &["/config.yaml", "/openclaw.json", "/config.toml"],
+        bytes,
+    );
+}
+
+fn read(hosts: &[&str], files: &[&str], bytes: &[u8]) {
     let environment = BTreeMap::from([("CLAUDE_CODE_PLUGIN_SEED_DIR".to_owned(), "/seed".to_owned())]);
     let project = PlacePath::new("/home/u/site").ok();
     let texts = Texts { files, texts: bytes.splitn(files.len(), |byte| *byte == 0).collect() };
@@ -82,7 +101,8 @@ fn read(hosts: &[KnownHost], files: &[&str], bytes: &[u8]) {
         unsearched: &[],
         files: &texts,
     };
-    for found in hosts.iter().filter_map(|host| read_host(*host, &machine)) {
+    let table = HostTable::compiled().unwrap();
+    for found in hosts.iter().filter_map(|host| read_host(table.row(host)?, &machine)) {
         check(&found);
     }
 }

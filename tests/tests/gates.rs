@@ -1,5 +1,7 @@
 //! Shared roots, approvals, revocations, namesakes and rivals: what the pin gate's neighbours say.
 
+use std::collections::BTreeSet;
+
 use plugward_loader::pinstore::{
     ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, Facts,
     ObservedPlugin, PinOrigin, Pins, ReviewedDigests, Revocation, Risk, Timestamp,
@@ -285,7 +287,10 @@ fn a_denied_plugin_stays_denied_under_the_new_name_of_its_market_and_its_bytes_a
     // A person said yes to this one: it is another plugin.
     let observed = bench.subject(&Run::default(), "plugins/far/x").observed;
     let shown = ReviewedDigests::wanted(&observed.facts, None);
-    bench_commit(&bench, vec![Change::Accept { observed, shown, expected: None, by: None }]);
+    bench_commit(
+        &bench,
+        vec![Change::Accept { observed, shown, expected: None, recorded: BTreeSet::new(), by: None }],
+    );
     assert_eq!(bench.check(&Run::default()).exit, 0);
 }
 

@@ -66,7 +66,7 @@ fn accept(bench: &Bench, path: &str) {
     let observed = bench.subject(&Run::default(), path).observed;
     let shown = ReviewedDigests::wanted(&observed.facts, None);
     let expected = pins(bench).get(&observed.key).and_then(|pin| Some(pin.latest()?.facts.tree));
-    commit(bench, Change::Accept { observed, shown, expected, by: None });
+    commit(bench, Change::Accept { observed, shown, expected, recorded: BTreeSet::new(), by: None });
 }
 
 fn pins(bench: &Bench) -> Pins {

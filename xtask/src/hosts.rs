@@ -16,9 +16,9 @@ const END: &str = "<!-- end of hosts -->\n";
 
 /// The columns of places, with the fields of each.
 const COLUMNS: [(&str, &[&str]); 4] = [
-    ("plugins", &["records", "plugins"]),
+    ("plugins and code", &["records", "plugins", "code"]),
     ("skills, agents and commands", &["skills", "prompts"]),
-    ("settings, servers and hooks", &["settings", "servers", "hooks"]),
+    ("settings, servers and hooks", &["settings", "mcp", "hooks", "parts"]),
     ("only named", &["named", "imports"]),
 ];
 
@@ -34,16 +34,24 @@ fn table(source: &str) -> Result<String> {
     let table: Value = toml::from_str(source).with_context(|| format!("read {TABLE}"))?;
     let hosts = table.get("host").and_then(Value::as_array).context("the table of hosts has no rows")?;
     let titles: Vec<&str> = COLUMNS.iter().map(|(title, _)| *title).collect();
-    let mut out =
-        format!("\n| host | home | {} | seen |\n|---|---|{}---|\n", titles.join(" | "), "---|".repeat(4));
+    let mut out = format!(
+        "\n| host | home | {} | known from |\n|---|---|{}---|\n",
+        titles.join(" | "),
+        "---|".repeat(4)
+    );
     for host in hosts {
         let word = |key: &str| host.get(key).and_then(Value::as_str).unwrap_or_default();
         let home = host.get("home").and_then(|home| home.get("default")).and_then(Value::as_str);
         let mut cells = vec![format!("`{}`", word("id")), format!("`{}`", home.unwrap_or_default())];
         cells.extend(COLUMNS.iter().map(|(_, fields)| places(host, fields)));
-        let seen = [word("seen"), word("note")].into_iter().filter(|text| !text.is_empty());
-        let seen = seen.collect::<Vec<_>>().join("; ");
-        cells.push(if seen.is_empty() { "documentation only".to_owned() } else { seen });
+        let evidence = match word("evidence") {
+            "V" => format!("{} was run", word("seen")),
+            "S" => format!("{} was read", word("seen")),
+            "D" => "documentation, not tested".to_owned(),
+            _ => "lists of others, not tested".to_owned(),
+        };
+        let known = [evidence.as_str(), word("note")].into_iter().filter(|text| !text.is_empty());
+        cells.push(known.collect::<Vec<_>>().join("; "));
         writeln!(out, "| {} |", cells.join(" | ")).context("render")?;
     }
     out.push('\n');
@@ -53,6 +61,14 @@ fn table(source: &str) -> Result<String> {
 /// Returns the places of some fields, each as code.
 fn places(host: &Value, fields: &[&str]) -> String {
     let lists = fields.iter().filter_map(|field| host.get(field)?.as_array()).flatten();
-    let places: Vec<String> = lists.filter_map(Value::as_str).map(|place| format!("`{place}`")).collect();
+    let place =
+        |item: &Value| item.as_str().or_else(|| item.get("file")?.as_str()).map(|place| format!("`{place}`"));
+    let mut places: Vec<String> = Vec::new();
+    for place in lists.filter_map(place) {
+        // One file can have servers, hooks and other settings.
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
     if places.is_empty() { "–".to_owned() } else { places.join(", ") }
 }

@@ -1,10 +1,11 @@
 //! Finds what the hosts of this machine would load: the input of `check` without a directory, and the keys for all verbs.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::installs::{
-    HOSTS, HostInventory, InstallLayer, InstallProblemKind, KnownHost, Machine, read_host,
+    HostInventory, HostRow, HostTable, InstallLayer, InstallProblemKind, Machine, project_directory_names,
+    read_host,
 };
 use plugward_loader::{InstallRecords, PROJECT_LABEL, PlacePath, Root, RootSearch, project_of};
 
@@ -13,14 +14,27 @@ use crate::host;
 use crate::machine::MachineFiles;
 use crate::places::{self, NestedPlaces, PlacesUse};
 
-/// The directories of hosts in a project. A directory with one is treated as a project even without version control.
-pub(crate) const PROJECT_DIRECTORIES: [&str; 4] = [".claude", ".codex", ".gemini", ".agents"];
+/// The hosts of this run: the compiled-in table with the rows of the user's settings.
+static TABLE: OnceLock<HostTable> = OnceLock::new();
+
+/// Sets the hosts of this run. The settings can be read several times, and they do not change.
+pub(crate) fn set_hosts(table: HostTable) {
+    TABLE.get_or_init(|| table);
+}
+
+/// Returns the hosts of this run.
+pub(crate) fn hosts() -> Result<&'static HostTable, Failure> {
+    match TABLE.get() {
+        Some(table) => Ok(table),
+        None => HostTable::compiled().map_err(Failure::internal),
+    }
+}
 
 /// Which hosts and projects are read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostScope {
     /// The hosts; all if empty.
-    pub(crate) hosts: Vec<KnownHost>,
+    pub(crate) hosts: Vec<&'static HostRow>,
     pub(crate) project: ProjectScope,
     pub(crate) places: PlacesUse,
 }
@@ -40,7 +54,7 @@ pub(crate) enum ProjectScope {
 pub(crate) struct Installed {
     pub(crate) roots: Vec<Root>,
     pub(crate) records: Arc<InstallRecords>,
-    /// What each host would load, in the order of [`HOSTS`].
+    /// What each host would load, in the order of the table.
     pub(crate) inventories: Vec<HostInventory>,
     pub(crate) project: Option<PlacePath>,
 }
@@ -71,15 +85,15 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
         Some(place) => places::nested(&host::root_at(place, PROJECT_LABEL.to_owned(), None)?, &scope.places)?,
         None => NestedPlaces::default(),
     };
-    let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref(), &nested);
+    let mut inventories = read(&scope.hosts, project.as_ref(), directory.as_ref(), &nested)?;
     if matches!(scope.project, ProjectScope::None) {
         for inventory in &mut inventories {
             inventory.installs.retain(|one| one.layer == InstallLayer::User);
         }
     }
     for wanted in &scope.hosts {
-        if !inventories.iter().any(|one| one.host.as_str() == wanted.as_str()) {
-            return Err(Failure::usage(format!("{} was not found on this machine", wanted.title()))
+        if !inventories.iter().any(|one| one.host.as_str() == wanted.id) {
+            return Err(Failure::usage(format!("{} was not found on this machine", wanted.name))
                 .code("install/no-host")
                 .help("list what was found: plugward check"));
         }
@@ -116,7 +130,8 @@ pub(crate) fn inside(roots: &[Root]) -> Arc<InstallRecords> {
     let places: Vec<PlacePath> = roots.iter().map(Root::real).collect();
     let is_inside = |place: &PlacePath| places.iter().any(|dir| place.relative_to(dir).is_some());
     for project in projects {
-        for mut inventory in read(&[], project.as_ref(), project.as_ref(), &NestedPlaces::default()) {
+        let read = read(&[], project.as_ref(), project.as_ref(), &NestedPlaces::default());
+        for mut inventory in read.unwrap_or_default() {
             inventory.installs.retain(|one| is_inside(&one.place));
             let home = MachineFiles::real_of(&inventory.home);
             inventory.problems.retain(|problem| {
@@ -144,20 +159,23 @@ fn project_around(root: &Root) -> Option<PlacePath> {
         let path = Utf8Path::new(real.as_str()).join(name);
         std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
     };
-    let home = host::home_directory();
     // The directories of hosts in the home directory are not those of a project.
-    let is_home = home.and_then(|home| MachineFiles::real_of(home.as_str())).as_ref() == Some(&real);
-    let is_read = !is_home && PROJECT_DIRECTORIES.into_iter().any(has);
-    project_of(root).or_else(|| is_read.then(|| real.clone()))
+    let is_home = || {
+        let home = host::home_directory();
+        home.and_then(|home| MachineFiles::real_of(home.as_str())).as_ref() == Some(&real)
+    };
+    let is_read = || !is_home() && project_directory_names().iter().copied().any(has);
+    project_of(root).or_else(|| is_read().then(|| real.clone()))
 }
 
 /// Returns the host with a name on the command line.
 ///
 /// # Errors
 /// No host has the name.
-pub(crate) fn host_named(name: &str) -> Result<KnownHost, Failure> {
-    name.parse().map_err(|_unknown| {
-        let all: Vec<&str> = HOSTS.iter().map(|host| host.as_str()).collect();
+pub(crate) fn host_named(name: &str) -> Result<&'static HostRow, Failure> {
+    let table = hosts()?;
+    table.row(name).ok_or_else(|| {
+        let all: Vec<&str> = table.rows().iter().map(|row| row.id.as_str()).collect();
         let failure = Failure::usage(format!("unknown host: {name}"));
         match crate::verbs::select::nearest(name, all.iter().copied()) {
             Some(near) => failure.help(format!("did you mean {near}?")),
@@ -179,12 +197,12 @@ fn project(scope: &ProjectScope) -> Result<Option<PlacePath>, Failure> {
 
 /// Reads the records of hosts, with the settings of a project from its top down to a directory inside it.
 fn read(
-    hosts: &[KnownHost],
+    hosts: &[&'static HostRow],
     project: Option<&PlacePath>,
     directory: Option<&PlacePath>,
     nested: &NestedPlaces,
-) -> Vec<HostInventory> {
-    let Some(home) = host::home_directory() else { return Vec::new() };
+) -> Result<Vec<HostInventory>, Failure> {
+    let Some(home) = host::home_directory() else { return Ok(Vec::new()) };
     let environment = host::environment();
     let files = MachineFiles::new(&home, project);
     let NestedPlaces { directories, unsearched } = nested;
@@ -198,12 +216,13 @@ fn read(
         unsearched,
         files: &files,
     };
-    let wanted = HOSTS.iter().filter(|host| hosts.is_empty() || hosts.contains(host));
-    let mut found: Vec<HostInventory> = wanted.filter_map(|host| read_host(*host, &machine)).collect();
+    let all = self::hosts()?.rows().iter();
+    let wanted = all.filter(|row| hosts.is_empty() || hosts.iter().any(|host| host.id == row.id));
+    let mut found: Vec<HostInventory> = wanted.filter_map(|row| read_host(row, &machine)).collect();
     // A record can name the home directory by a symlink, and a jail follows none.
     for install in found.iter_mut().flat_map(|one| &mut one.installs) {
         let real = install.marketplace.as_deref().and_then(MachineFiles::real_of);
         install.marketplace = real.map(|real| real.to_string()).or(install.marketplace.take());
     }
-    found
+    Ok(found)
 }

@@ -1,18 +1,17 @@
 //! The files of this machine that hosts read their plugins from.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use plugward_loader::installs::{EntryKind, HostEntry, HostFiles, ReadFault};
+use plugward_loader::installs::{EntryKind, HostEntry, HostFiles, HostTable, ReadFault};
 use plugward_loader::{MachineFacts, PlacePath};
 
 /// The most bytes of a record. Real ones have a few KiB.
 const LIMIT: u64 = 64 << 20;
 /// The most entries of a directory.
 const ENTRIES: usize = 50_000;
-/// The variables that move the directory of a host.
-const HOST_HOMES: [&str; 4] = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "KIMI_CODE_HOME"];
 /// The permission bit that lets other users write.
 const OTHERS_WRITE: u32 = 0o002;
 
@@ -22,6 +21,8 @@ pub(crate) struct MachineFiles {
     home: Utf8PathBuf,
     /// The project with its owner. The files of a project can belong to the user who checked it out.
     project: Option<(PlacePath, u32)>,
+    /// What is known about paths. Many hosts look for the same places, and most of these do not exist.
+    known: RefCell<BTreeMap<String, Option<EntryKind>>>,
 }
 
 impl MachineFiles {
@@ -29,7 +30,29 @@ impl MachineFiles {
         let owner =
             |place: &PlacePath| Some((place.clone(), owner_of(&std::fs::metadata(place.as_str()).ok()?)));
         let home = home.canonicalize_utf8().unwrap_or_else(|_| home.to_owned());
-        Self { home, project: project.and_then(owner) }
+        Self { home, project: project.and_then(owner), known: RefCell::default() }
+    }
+
+    /// Returns `true` if nothing is at a path, because one of its parents does not exist or is not a directory. Only what
+    /// was not looked up before is.
+    fn is_absent(&self, path: &str) -> bool {
+        let parents = path.match_indices('/').skip(1).filter_map(|(at, _)| path.get(..at));
+        // A path that cannot be looked up is there, so that the caller reports why.
+        parents.chain([path]).any(|part| self.look_up(part).is_some_and(|kind| kind.is_none()))
+    }
+
+    /// Returns what is at a path, or `None` if it cannot be looked up.
+    fn look_up(&self, path: &str) -> Option<Option<EntryKind>> {
+        if let Some(kind) = self.known.borrow().get(path) {
+            return Some(*kind);
+        }
+        let kind = match std::fs::metadata(path) {
+            Ok(meta) => Some(kind_of(meta.file_type())),
+            Err(error) if is_absent(&error) => None,
+            Err(_) => return None,
+        };
+        self.known.borrow_mut().insert(path.to_owned(), kind);
+        Some(kind)
     }
 
     /// Returns a path with all symlinks resolved.
@@ -97,6 +120,9 @@ impl MachineFiles {
 
 impl HostFiles for MachineFiles {
     fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ReadFault> {
+        if self.is_absent(path) {
+            return Ok(None);
+        }
         let Some(file) = self.open(Utf8Path::new(path))? else { return Ok(None) };
         let mut bytes = Vec::new();
         // One byte more than the limit is enough to know that the file grew.
@@ -113,6 +139,9 @@ impl HostFiles for MachineFiles {
         let failed = |error: &std::io::Error| {
             ReadFault::new(format!("cannot be listed: {error}"), "fix its permissions")
         };
+        if self.is_absent(path) {
+            return Ok(None);
+        }
         #[expect(
             clippy::disallowed_methods,
             reason = "names of a host's directory; nothing is opened by them"
@@ -140,11 +169,11 @@ impl HostFiles for MachineFiles {
     }
 
     fn real(&self, path: &str) -> Option<PlacePath> {
-        Self::real_of(path)
+        if self.is_absent(path) { None } else { Self::real_of(path) }
     }
 
     fn kind(&self, path: &str) -> Option<EntryKind> {
-        std::fs::metadata(path).ok().map(|meta| kind_of(meta.file_type()))
+        if self.is_absent(path) { None } else { self.look_up(path).flatten() }
     }
 }
 
@@ -159,13 +188,18 @@ pub(crate) fn facts() -> MachineFacts {
     let mut program_directories: Vec<PlacePath> = program_directories.flatten().collect();
     program_directories.sort();
     program_directories.dedup();
-    let gemini = format!("{}/.gemini", value("GEMINI_CLI_HOME"));
-    let homes = HOST_HOMES.iter().map(|name| value(name)).chain([gemini.as_str()]);
+    // The default directories are known, and others can move them.
+    let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+    let homes = rows.iter().filter_map(|row| {
+        let moved = value(row.home.variable.as_deref()?);
+        let inside = row.home.join.as_ref().map(|rest| format!("/{rest}")).unwrap_or_default();
+        (!moved.is_empty()).then(|| format!("{moved}{inside}"))
+    });
     MachineFacts {
         home: crate::host::home_directory().and_then(|home| MachineFiles::real_of(home.as_str())),
         user: Some(crate::host::user_id()),
         program_directories,
-        host_directories: homes.filter_map(MachineFiles::real_of).collect(),
+        host_directories: homes.filter_map(|home| MachineFiles::real_of(&home)).collect(),
     }
 }
 

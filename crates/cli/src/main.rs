@@ -124,6 +124,8 @@ pub(crate) fn write_failed(error: &io::Error) {
 
 fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     trust_roots::refuse(verb)?;
+    // Rows of the user decide which hosts there are. A verb that needs the settings reports what is wrong in them.
+    let _reported_by_the_verb = settings::Settings::read(host);
     match verb {
         Verb::Check(args) => verbs::check::run(args, host, out),
         Verb::Run(args) => verbs::run::run(args, host, out),

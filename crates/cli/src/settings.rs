@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use plugward_loader::hook_events::RawOutput;
+use plugward_loader::installs::HostTable;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::policy::{
-    LayerKind, PlacedText, ProfileSetting, RawOutputSetting, ScanAskSetting, SettingId, SettingRow,
-    SettingsError, SettingsFault, SettingsLayer, TrustPolicy, ValueOrigin,
+    HostSetting, LayerKind, PlacedText, ProfileSetting, RawOutputSetting, ScanAskSetting, SettingId,
+    SettingRow, SettingsError, SettingsFault, SettingsLayer, TrustPolicy, ValueOrigin,
 };
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::TreeLimits;
@@ -21,6 +22,7 @@ use plugward_loader::{
 use crate::diagnostic::{Diagnostic, Location};
 use crate::failure::Failure;
 use crate::host::{self, Host, PolicyUse, Warnings};
+use crate::installed;
 use crate::settings_file::{self, FileOwner, SettingsFile};
 
 /// The name of the settings file in the config directory.
@@ -84,6 +86,7 @@ impl Settings {
         read.read_assignments(host)?;
         let policy = TrustPolicy::new(read.layers.iter().cloned(), []);
         let rules = rule_files(&policy, &read);
+        add_hosts(&policy, &read)?;
         // The loader turns the same values into options for each plugin, with the layers of its repositories.
         let values = plugward_loader::PolicyOptions::of(&policy);
         Ok(Self {
@@ -241,6 +244,24 @@ pub(crate) fn invalid(name: &str, body: &str, at: usize, what: &str, help: &str)
     let location = Location::path(name).at(number(row), number(column));
     let location = location.source(&source.replace('\t', " "), caret..column, "");
     Failure::usage(what).code("policy/settings").at(location).help(help)
+}
+
+/// Adds the rows of the user to the table of hosts.
+fn add_hosts(policy: &TrustPolicy, read: &UserLayers) -> Result<(), Failure> {
+    let rows = policy.hosts();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut table = HostTable::compiled().map_err(Failure::internal)?.clone();
+    for HostSetting { layer, id, fields, places, .. } in rows {
+        table.add_row(id, fields).map_err(|error| {
+            let at = error.field().and_then(|field| places.get(field)).or_else(|| places.values().min());
+            let message = format!("`hosts.{id}`: {error}");
+            read.fault(&layer.fault(at.copied().unwrap_or_default(), message, error.help()))
+        })?;
+    }
+    installed::set_hosts(table);
+    Ok(())
 }
 
 fn rule_files(policy: &TrustPolicy, read: &UserLayers) -> Vec<Utf8PathBuf> {

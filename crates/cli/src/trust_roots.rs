@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use camino::Utf8Path;
-use plugward_loader::installs::{TRUST_ROOT_FILES, TrustRoot, trust_roots};
+use plugward_loader::installs::{TrustRoot, trust_root_files, trust_roots};
 use plugward_loader::{
     CheckOptions, Notice, PROJECT_LABEL, PlacePath, Report, TRUST_ROOT, TrustRootFile, refuse_trust_roots,
     trust_root_notice,
@@ -47,7 +47,7 @@ pub(crate) fn find(named: &[&Utf8Path]) -> Result<FoundTrustRoots, Failure> {
     let mut found = FoundTrustRoots::default();
     for directory in &directories {
         let is_own = home.as_ref() == Some(directory) || directory.as_str() == "/";
-        for name in TRUST_ROOT_FILES {
+        for name in trust_root_files() {
             let path = Utf8Path::new(directory.as_str()).join(name);
             let Some(file) = read(&path, name)? else { continue };
             // A project that calls itself the home directory must not become the user's own by that.
@@ -59,7 +59,7 @@ pub(crate) fn find(named: &[&Utf8Path]) -> Result<FoundTrustRoots, Failure> {
         }
     }
     if let Some(home) = home.filter(|home| !directories.contains(home)) {
-        for name in TRUST_ROOT_FILES {
+        for name in trust_root_files() {
             found.own.extend(read(&Utf8Path::new(home.as_str()).join(name), name)?);
         }
     }

@@ -326,3 +326,76 @@ fn two_extensions_with_one_name_start_nothing() {
     );
     assert_eq!(gemini.started(&["gemini"]), (4, Vec::new()));
 }
+
+/// Returns the exit code and the whole output of a command in a project.
+fn all(home: &HostHome, args: &[&str]) -> (i32, String) {
+    let output = home.run(args);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (code(&output), format!("{}{}", text(&output.stdout), text(&output.stderr)))
+}
+
+/// Returns a home without any host, with a project in it.
+fn empty_home() -> HostHome {
+    let home = Home::new();
+    home.write("home/site/.git/HEAD", "ref: refs/heads/main\n");
+    HostHome(home)
+}
+
+const ACME: &str = "[hosts.acme]\nhome = { default = \"~/.acme\" }\nskills = [\"@/skills\"]\n\
+    mcp = [{ file = \"@/mcp.json\", format = \"json\", at = \"/mcpServers\", shape = \"plain\" }]\n";
+
+#[test]
+fn a_row_of_the_user_adds_a_host_and_one_of_a_repository_does_not() {
+    let home = empty_home();
+    home.0.write("home/.acme/mcp.json", "{\"mcpServers\":{\"s\":{\"command\":\"true\"}}}");
+    assert_eq!(home.rows(), (2, vec![]));
+    home.0.write("home/site/.plugward/config.toml", ACME);
+    assert_eq!(home.rows().1, [""; 0]);
+    home.0.write("config/config.toml", ACME);
+    assert_eq!(home.rows(), (0, vec!["load acme/mcp.json servers".to_owned()]));
+    let (exit, text) = all(&home, &["check", "--host", "acme"]);
+    assert!(
+        exit == 0 && text.contains("not tested") && text.contains("policy/not-from-repository"),
+        "{text}"
+    );
+    for (from, to, what) in [
+        ("@/skills", "/", "config.toml:3:10"),
+        ("skills", "skils", "unknown field `skils`"),
+        ("~/.acme", "~/", "config.toml:2:20"),
+        ("acme", "a", "not an id of a host"),
+    ] {
+        home.0.write("config/config.toml", &ACME.replacen(from, to, 1));
+        let (exit, text) = all(&home, &["check"]);
+        assert!(exit == 2 && text.contains(what) && text.contains("policy/settings"), "{to}: {text}");
+    }
+}
+
+#[test]
+fn a_host_without_switches_starts_only_if_everything_loads() {
+    let home = empty_home();
+    for name in ["qwen", "auggie", "windsurf"] {
+        home.stub(name);
+    }
+    home.0.write("home/.qwen/skills/s/SKILL.md", "---\nname: s\ndescription: Counts words.\n---\nx\n");
+    assert_eq!(home.started(&["qwen", "hi"]), (0, vec!["hi".to_owned()]));
+    home.0.write("home/.qwen/skills/s/SKILL.md", "---\nname: s\ndescription: Counts lines.\n---\nx\n");
+    assert_eq!(home.started(&["qwen", "hi"]), (4, vec![]));
+    assert_eq!(home.started(&["auggie", "hi"]), (0, vec!["hi".to_owned()]));
+    let (exit, text) = all(&home, &["run", "--", "windsurf"]);
+    assert!(exit == 2 && text.contains("its places were not tested"), "{text}");
+}
+
+#[test]
+fn no_host_loads_nothing_next_to_a_place_that_was_not_read() {
+    let home = empty_home();
+    home.0.write("home/.config/opencode/opencode.json", "{}");
+    let (exit, text) = all(&home, &["check", "--no-project"]);
+    assert!(exit == 2 && text.contains("nothing that runs"), "{text}");
+    home.0.write("home/.config/Code/agentPlugins/github.com/x/y/plugin.json", "{}");
+    home.0.write("home/.config/Code/User/settings.json", "{}");
+    let (_, text) = all(&home, &["check", "--no-project", "--host", "vscode"]);
+    assert!(
+        text.contains("not judged: ~/.config/Code/agentPlugins") && !text.contains("nothing that runs"),
+        "{text}"
+    );
+}

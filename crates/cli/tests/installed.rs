@@ -360,12 +360,15 @@ fn a_manifest_for_another_host_does_not_refuse() {
 }
 
 #[test]
-fn a_known_place_that_is_not_read_is_named() {
+fn code_of_a_host_is_judged_and_a_known_place_that_is_not_read_is_named() {
     let machine = Machine::new();
     machine.0.write("home/.config/opencode/plugins/x.js", "export default {}\n");
     let (exit, text) = machine.check();
-    assert_eq!(exit, 0, "{text}");
-    assert!(text.contains("install/not-read"), "{text}");
+    assert!(exit == 0 && text.contains("1 code file"), "{text}");
+    machine.0.write("home/.config/Code/agentPlugins/x/plugin.json", "{}\n");
+    machine.0.write("home/.config/Code/User/settings.json", "{}\n");
+    let (exit, text) = machine.check();
+    assert!(exit == 0 && text.contains("install/not-judged"), "{text}");
 }
 
 /// A repository without a plugin, whose settings attack whoever works in it.

@@ -12,6 +12,7 @@ use crate::table::HostRow;
 use crate::{
     EntryKind, HostEntry, HostInventory, HostState, HostSwitch, Install, InstallContents, InstallKind,
     InstallLayer, InstallProblem, InstallProblemKind, Machine, ReadFault, RecordPlace,
+    project_directory_names,
 };
 
 /// The inventory of one host while it is read.
@@ -19,7 +20,7 @@ pub(crate) struct Collector<'m> {
     pub(crate) machine: &'m Machine<'m>,
     pub(crate) host: HostName,
     pub(crate) home: String,
-    pub(crate) row: &'static HostRow,
+    pub(crate) row: &'m HostRow,
     installs: Vec<Install>,
     problems: Vec<InstallProblem>,
     // Two records can lead to one directory, and the home can be inside the project.
@@ -30,7 +31,7 @@ pub(crate) struct Collector<'m> {
 }
 
 impl<'m> Collector<'m> {
-    pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String, row: &'static HostRow) -> Self {
+    pub(crate) fn new(machine: &'m Machine<'m>, host: HostName, home: String, row: &'m HostRow) -> Self {
         let (installs, problems) = (Vec::new(), Vec::new());
         Self { machine, host, home, row, installs, problems, known: BTreeMap::new(), parts: BTreeMap::new() }
     }
@@ -129,7 +130,14 @@ impl<'m> Collector<'m> {
 
     pub(crate) fn fault(&mut self, file: &str, pointer: &str, fault: ReadFault) {
         let record = place(file, pointer);
-        self.report(self.draft(InstallProblemKind::Unreadable, record, fault.message, fault.help));
+        let problem = self.draft(InstallProblemKind::Unreadable, record, fault.message, fault.help);
+        // The row and the reader of a host can need the same file.
+        let is_known = |one: &&InstallProblem| {
+            one.kind == InstallProblemKind::Unreadable && one.record == problem.record
+        };
+        if self.problems.iter().find(is_known).is_none_or(|known| *known != problem) {
+            self.report(problem);
+        }
     }
 
     /// Reads a file, or returns `None` if it does not exist or cannot be used.
@@ -272,7 +280,7 @@ impl<'m> Collector<'m> {
     }
 
     /// Returns what judges the settings of a file.
-    pub(crate) fn judge(&self, path: &str, layer: InstallLayer) -> Judge {
+    pub(crate) fn judge(&self, path: &str, layer: InstallLayer) -> Judge<'m> {
         Judge::new(self, path, layer)
     }
 
@@ -340,22 +348,10 @@ impl<'m> Collector<'m> {
     }
 }
 
-/// The directories of hosts in a project. The files in them are about the directory above.
-const HOST_DIRECTORIES: [&str; 9] = [
-    "/.claude/",
-    "/.codex/",
-    "/.gemini/",
-    "/.github/",
-    "/.cursor/",
-    "/.vscode/",
-    "/.grok/",
-    "/.gnoma/",
-    "/.kimi-code/",
-];
-
 /// Returns the directory that a file of a project is about.
 pub(crate) fn base_of(path: &str) -> &str {
-    let own = HOST_DIRECTORIES.iter().filter_map(|name| path.rfind(name)).max();
+    let names = project_directory_names().iter();
+    let own = names.filter_map(|name| path.rfind(&format!("/{name}/"))).max();
     let end = own.or_else(|| path.rfind('/')).filter(|end| *end > 0);
     end.and_then(|end| path.get(..end)).unwrap_or("/")
 }

@@ -64,11 +64,30 @@ pub(crate) fn read(found: &mut Collector<'_>) {
     }
     add_shared_skills(found);
     read_environment(found);
-    add_extensions(found);
+    add_extensions(found, &GEMINI);
 }
 
+/// The names of the files of extensions, which a fork changed.
+pub(crate) struct ExtensionFiles {
+    /// The manifests, the one that counts first.
+    pub(crate) manifests: &'static [&'static str],
+    /// The file that says where an extension comes from.
+    pub(crate) source: &'static str,
+    /// The sources of copies.
+    pub(crate) copied: &'static [&'static str],
+    /// Whether the host can be told which extensions to load.
+    pub(crate) switch: HostSwitch,
+}
+
+const GEMINI: ExtensionFiles = ExtensionFiles {
+    manifests: &["gemini-extension.json"],
+    source: ".gemini-extension-install.json",
+    copied: &["git", "github-release", "local"],
+    switch: HostSwitch::ManifestName,
+};
+
 /// Adds the shell commands in the prompts of commands, each file as a row of its own. The directory is one of its own too.
-fn add_shell_commands(found: &mut Collector<'_>, path: String, layer: InstallLayer) {
+pub(crate) fn add_shell_commands(found: &mut Collector<'_>, path: String, layer: InstallLayer) {
     let mut waiting = vec![path];
     let mut count = 0_usize;
     while let Some(directory) = waiting.pop() {
@@ -170,7 +189,7 @@ fn read_settings(found: &mut Collector<'_>, path: &str, layer: InstallLayer) {
 }
 
 /// Adds every directory and symlink in `extensions/`. The name of the entry is the id.
-fn add_extensions(found: &mut Collector<'_>) {
+pub(crate) fn add_extensions(found: &mut Collector<'_>, files: &ExtensionFiles) {
     let extensions = join(&found.home, "extensions");
     let enablement = join(&extensions, "extension-enablement.json");
     let file = found.open(&enablement, Syntax::Json);
@@ -178,24 +197,30 @@ fn add_extensions(found: &mut Collector<'_>) {
     for name in found.directories(&extensions) {
         let at = join(&extensions, &name);
         let Some(id) = found.id(&name, place(&at, "")) else { continue };
-        let Some(real) = place_of(found, &id, &at) else { continue };
+        let Some(real) = place_of(found, &id, &at, files) else { continue };
         let is_outside =
             found.machine.files.real(&extensions).is_none_or(|root| real.relative_to(&root).is_none());
         // The host disables extensions by the name in their manifest.
-        let called = manifest_name(found, &join(real.as_str(), "gemini-extension.json"));
+        let mut names = files.manifests.iter();
+        let called = names.find_map(|name| manifest_name(found, &join(real.as_str(), name)));
         let state = match (&called, &root) {
             (Some(called), Some(root)) => state_of(found, &enablement, root, called),
             _ => HostState::On,
         };
         let install = found.install(found.key(&id), InstallKind::Plugin, real, place(&at, ""));
-        found.add(Install { state, switch: HostSwitch::ManifestName, is_outside, ..install });
+        found.add(Install { state, switch: files.switch.clone(), is_outside, ..install });
     }
 }
 
 /// Returns the directory that the host runs: that of a link, or the extension's own.
-fn place_of(found: &mut Collector<'_>, id: &InstalledId, at: &str) -> Option<PlacePath> {
-    let path = join(at, ".gemini-extension-install.json");
-    let (kind, message, help) = match link_source(found, &path) {
+fn place_of(
+    found: &mut Collector<'_>,
+    id: &InstalledId,
+    at: &str,
+    files: &ExtensionFiles,
+) -> Option<PlacePath> {
+    let path = join(at, files.source);
+    let (kind, message, help) = match link_source(found, &path, files.copied) {
         Ok(None) => return found.machine.files.real(at),
         Ok(Some(source)) => {
             let source = absolute(found.machine, &source);
@@ -210,19 +235,19 @@ fn place_of(found: &mut Collector<'_>, id: &InstalledId, at: &str) -> Option<Pla
         Err(fault) => (InstallProblemKind::Row, fault.message, fault.help),
     };
     let problem = found.draft(kind, place(&path, ""), message, help);
-    found.report(InstallProblem { key: Some(found.key(id)), switch: HostSwitch::ManifestName, ..problem });
+    found.report(InstallProblem { key: Some(found.key(id)), switch: files.switch.clone(), ..problem });
     None
 }
 
 /// Returns the source of a linked extension, or `None` for a copied one.
-fn link_source(found: &Collector<'_>, path: &str) -> Result<Option<String>, ReadFault> {
+fn link_source(found: &Collector<'_>, path: &str, copied: &[&str]) -> Result<Option<String>, ReadFault> {
     let Some(bytes) = found.machine.files.read(path)? else { return Ok(None) };
     let file = SourceFile::new(path.to_owned(), bytes, Syntax::Json);
     let invalid = |message: String| ReadFault::new(message, "install the extension again");
     let root = file.parse().map_err(invalid)?;
     let text = |key: &str| root.get(key).and_then(JsonNode::as_str);
     match (text("type"), text("source")) {
-        (Some("git" | "local" | "github-release"), _) => Ok(None),
+        (Some(kind), _) if copied.contains(&kind) => Ok(None),
         (Some("link"), Some(source)) => Ok(Some(source.to_owned())),
         (Some("link") | None, _) => Err(invalid("expected strings as `type` and `source`".to_owned())),
         (Some(other), _) => Err(invalid(format!("unknown type `{}`", shown(other)))),

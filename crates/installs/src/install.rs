@@ -89,6 +89,8 @@ pub enum InstallKind {
     Agents,
     /// A directory of commands.
     Commands,
+    /// A directory of code that the host runs.
+    Code,
     /// The hooks, commands and environment in a settings file.
     Settings,
     /// A file that only configures MCP servers.

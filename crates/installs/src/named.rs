@@ -15,6 +15,7 @@ pub(crate) fn report(found: &mut Collector<'_>) {
     if !found.is_here() {
         return;
     }
+    report_variables(found);
     let mut places: BTreeSet<String> = BTreeSet::new();
     for named in &row.named {
         places
@@ -43,6 +44,20 @@ pub(crate) fn report(found: &mut Collector<'_>) {
     let message = format!("not judged: {}{rest}", list.join(", "));
     let record = place(first, "");
     found.report(found.draft(InstallProblemKind::NotJudged, record, message, "review them by hand"));
+}
+
+/// Adds a problem for each variable that moves something of the host, unless the reader follows it.
+fn report_variables(found: &mut Collector<'_>) {
+    let row = found.row;
+    let is_set = |name: &&String| found.machine.environment.get(*name).is_some_and(|value| !value.is_empty());
+    let set: Vec<&String> = row.variables.iter().filter(is_set).collect();
+    // Gemini CLI's are those of its administrator, which its reader follows.
+    for name in set.into_iter().filter(|_| row.id != "gemini") {
+        let message = format!("the variable {name} is set, and what it names is not read");
+        let help = "review what it names by hand, or unset the variable";
+        let record = place(&format!("${name}"), "");
+        found.report(found.draft(InstallProblemKind::NotRead, record, message, help));
+    }
 }
 
 /// Returns the paths of a place of the table, whose notation is at the top of the table.

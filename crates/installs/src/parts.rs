@@ -30,6 +30,8 @@ pub(crate) struct Parts {
     switches: BTreeMap<String, Value>,
     /// Settings that loosen the host, in files that a repository can contain.
     permissions: BTreeMap<String, Value>,
+    /// Other settings that run something.
+    settings: BTreeMap<String, Value>,
     /// The names of settings that loosen the host, in the other files.
     pub(crate) loosens: BTreeSet<String>,
     pub(crate) findings: BTreeSet<FoundSetting>,
@@ -115,24 +117,17 @@ impl Parts {
         self.hooks.extend(members.map(|member| (member.key().to_owned(), Value::of(member.node()))));
     }
 
-    /// Adds hooks of a host whose events list the commands directly, without matchers around them.
-    pub(crate) fn add_flat_hooks(&mut self, members: &[JsonMember<'_>]) {
-        for member in members {
-            let items = member.node().items().unwrap_or_default().iter();
-            let groups = items.map(|item| {
-                let mut hook = map(item.members().unwrap_or_default());
-                let matcher = hook.remove("matcher");
-                if let (false, Some(shell)) = (hook.contains_key("command"), hook.remove("bash")) {
-                    hook.insert("command".to_owned(), shell);
-                }
-                hook.entry("type".to_owned()).or_insert_with(|| Value::Text("command".to_owned()));
-                let hooks = ("hooks".to_owned(), Value::List(vec![Value::Map(hook)]));
-                Value::Map(
-                    matcher.map(|text| ("matcher".to_owned(), text)).into_iter().chain([hooks]).collect(),
-                )
-            });
-            self.hooks.insert(member.key().to_owned(), Value::List(groups.collect()));
+    /// Adds a hook group of an event, after those that are there already.
+    pub(crate) fn add_hook_group(&mut self, event: &str, group: Value) {
+        match self.hooks.entry(event.to_owned()).or_insert_with(|| Value::List(Vec::new())) {
+            Value::List(groups) => groups.push(group),
+            other => *other = Value::List(vec![group]),
         }
+    }
+
+    /// Adds one MCP server with the keys of Claude Code.
+    pub(crate) fn add_server(&mut self, name: &str, server: Value) {
+        self.servers.insert(name.to_owned(), server);
     }
 
     /// Adds MCP servers.
@@ -159,6 +154,12 @@ impl Parts {
         self.add_command_text(name, &command);
     }
 
+    /// Adds a program with arguments as a command.
+    pub(crate) fn add_command_words(&mut self, name: &str, words: &[&str]) {
+        let words: Vec<String> = words.iter().copied().map(shell_word).collect();
+        self.add_command_text(name, &words.join(" "));
+    }
+
     /// Adds a command as a shell reads it, unless it is empty.
     pub(crate) fn add_command_text(&mut self, name: &str, command: &str) {
         if command.is_empty() {
@@ -180,6 +181,11 @@ impl Parts {
     /// Adds one environment variable.
     pub(crate) fn add_variable(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_owned(), Value::Text(value.to_owned()));
+    }
+
+    /// Adds a setting that runs something.
+    pub(crate) fn add_setting(&mut self, name: &str, value: Value) {
+        self.settings.insert(name.to_owned(), value);
     }
 
     /// Adds a setting that loosens or redirects the host.
@@ -220,6 +226,7 @@ impl Parts {
             (&mut self.env, other.env),
             (&mut self.switches, other.switches),
             (&mut self.permissions, other.permissions),
+            (&mut self.settings, other.settings),
         ];
         self.loosens.extend(other.loosens);
         self.findings.extend(other.findings);
@@ -236,7 +243,8 @@ impl Parts {
 
     /// Returns `Servers` if the file only configures MCP servers.
     pub(crate) fn kind(&self) -> InstallKind {
-        let others = [&self.hooks, &self.commands, &self.env, &self.switches, &self.permissions];
+        let others =
+            [&self.hooks, &self.commands, &self.env, &self.switches, &self.permissions, &self.settings];
         if !self.servers.is_empty() && others.iter().all(|part| part.is_empty()) {
             InstallKind::Servers
         } else {
@@ -247,7 +255,15 @@ impl Parts {
     /// Returns `true` if nothing in the file can run, loosen the host or ask.
     pub(crate) fn is_empty(&self) -> bool {
         let asks = self.findings.iter().any(|finding| finding.severity > Severity::Info);
-        let all = [&self.hooks, &self.servers, &self.commands, &self.env, &self.switches, &self.permissions];
+        let all = [
+            &self.hooks,
+            &self.servers,
+            &self.commands,
+            &self.env,
+            &self.switches,
+            &self.permissions,
+            &self.settings,
+        ];
         !asks && all.iter().all(|part| part.is_empty())
     }
 
@@ -266,8 +282,8 @@ impl Parts {
             let part = self.part(name, rendering);
             (!part.is_empty()).then(|| object(&part, rendering).into_bytes())
         };
-        // A pin of version 3 has no permissions, and nothing is looked up in its parts.
-        let names = PARTS.iter().filter(|name| is_now || **name != PERMISSIONS);
+        // A pin of version 3 has neither of these, and nothing is looked up in its parts.
+        let names = PARTS.iter().filter(|name| is_now || !matches!(**name, PERMISSIONS | SETTINGS));
         let part = |name: &&'static str| {
             let bytes = text(name, rendering)?;
             let unmasked = if is_now { text(name, Rendering::Unmasked)? } else { Vec::new() };
@@ -287,6 +303,7 @@ impl Parts {
             "env.json" => variables(self.env.clone(), rendering),
             "hooks.json" => wrapped("hooks", self.hooks.clone()),
             PERMISSIONS => self.permissions.clone(),
+            SETTINGS => self.settings.clone(),
             "servers.json" => wrapped("mcpServers", self.servers.iter().map(server).collect()),
             _ => self.switches.clone(),
         }
@@ -296,9 +313,12 @@ impl Parts {
 /// The part with the settings that loosen or redirect the host.
 const PERMISSIONS: &str = "permissions.json";
 
+/// The part with other settings that run something. The name is that of a file of Claude Code, of which each key is listed.
+const SETTINGS: &str = "settings.json";
+
 /// The names of the parts, sorted.
-const PARTS: [&str; 6] =
-    ["commands.json", "env.json", "hooks.json", PERMISSIONS, "servers.json", "switches.json"];
+const PARTS: [&str; 7] =
+    ["commands.json", "env.json", "hooks.json", PERMISSIONS, "servers.json", SETTINGS, "switches.json"];
 
 /// What is written in place of the value of a secret.
 const SECRET: &str = "secret";
@@ -320,7 +340,7 @@ fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
+pub(crate) fn map(members: &[JsonMember<'_>]) -> BTreeMap<String, Value> {
     members.iter().map(|member| (member.key().to_owned(), Value::of(member.node()))).collect()
 }
 
@@ -436,12 +456,12 @@ fn arguments(value: Value) -> Value {
 }
 
 /// Returns `true` if a number of TOML is also one of JSON.
-fn is_json_number(text: &str) -> bool {
+pub(crate) fn is_json_number(text: &str) -> bool {
     json::parse(text.as_bytes(), &ParseLimits::standard()).is_ok()
 }
 
 /// Returns a JSON string, in which only the required characters are escaped.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for character in text.chars() {
         match character {

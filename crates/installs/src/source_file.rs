@@ -7,8 +7,8 @@ use plugward_manifest::json::{self, JsonNode, ParseLimits};
 use plugward_types::{Digest, LineColumn, LineEnds, LineIndex, escape};
 use sha2::{Digest as _, Sha256};
 
-use crate::SettingsFinding;
 use crate::parts::FoundSetting;
+use crate::{FileFormat, SettingsFinding, json5, yaml};
 
 /// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,9 @@ pub(crate) enum Syntax {
     JsonWithComments,
     /// With comments and commas after the last item.
     JsonWithCommas,
+    Json5,
     Toml,
+    Yaml,
     Text,
 }
 
@@ -29,6 +31,8 @@ pub(crate) struct SourceFile {
     bytes: Vec<u8>,
     syntax: Syntax,
     is_blank: bool,
+    /// The reason that the file could not be rewritten as JSON.
+    fault: Option<String>,
 }
 
 /// Blanks what tools accept in JSON besides the standard: a byte order mark, comments, and commas after the last item.
@@ -46,21 +50,28 @@ const LIMITS: ParseLimits =
 
 impl SourceFile {
     pub(crate) fn new(path: String, mut bytes: Vec<u8>, syntax: Syntax) -> Self {
-        if !matches!(syntax, Syntax::Toml | Syntax::Text) {
-            // Hosts accept a byte order mark at the start.
-            if bytes.starts_with(b"\xef\xbb\xbf") {
-                blank(&mut bytes, 0, 3);
+        // Hosts accept a byte order mark at the start.
+        if !matches!(syntax, Syntax::Toml | Syntax::Text) && bytes.starts_with(b"\xef\xbb\xbf") {
+            blank(&mut bytes, 0, 3);
+        }
+        let mut fault = None;
+        if matches!(syntax, Syntax::Json5 | Syntax::Yaml) {
+            match rewritten(&bytes, syntax) {
+                Ok(json) => bytes = json.into_bytes(),
+                Err(message) => fault = Some(message),
             }
+        }
+        if !matches!(syntax, Syntax::Toml | Syntax::Text) {
             replace_surrogates(&mut bytes);
         }
-        let is_blank = bytes.iter().all(u8::is_ascii_whitespace);
+        let is_blank = fault.is_none() && bytes.iter().all(u8::is_ascii_whitespace);
         if matches!(syntax, Syntax::JsonWithComments | Syntax::JsonWithCommas) {
             blank_comments(&mut bytes);
         }
-        if syntax == Syntax::JsonWithCommas {
+        if matches!(syntax, Syntax::JsonWithCommas | Syntax::Json5) {
             blank_last_commas(&mut bytes);
         }
-        Self { path, bytes, syntax, is_blank }
+        Self { path, bytes, syntax, is_blank, fault }
     }
 
     /// Returns `true` if there is nothing in the file. Hosts read an empty settings file as an empty object.
@@ -108,16 +119,36 @@ impl SourceFile {
 
     /// Parses the file, which must contain one object or table; the error is a message with its place.
     pub(crate) fn parse(&self) -> Result<JsonNode<'_>, String> {
+        if let Some(message) = &self.fault {
+            return Err(message.clone());
+        }
         let root = match self.syntax {
-            Syntax::Json | Syntax::JsonWithComments | Syntax::JsonWithCommas => {
-                json::parse(&self.bytes, &LIMITS)
-            }
             Syntax::Toml => json::parse_toml(&self.bytes, &LIMITS),
             Syntax::Text => return Err("expected an object, got a text".to_owned()),
+            _ => json::parse(&self.bytes, &LIMITS),
         };
         let root = root.map_err(|errors| escape::line(&errors.to_string()).into_owned())?;
         let is_object = root.members().is_some();
         if is_object { Ok(root) } else { Err(format!("expected an object, got {}", root.type_name())) }
+    }
+}
+
+/// Returns JSON with the meaning of JSON5 or YAML.
+fn rewritten(bytes: &[u8], syntax: Syntax) -> Result<String, String> {
+    let text = core::str::from_utf8(bytes)
+        .map_err(|error| format!("expected UTF-8, got other bytes at offset {}", error.valid_up_to()))?;
+    if syntax == Syntax::Yaml { yaml::normalized(text) } else { Ok(json5::normalized(text)) }
+}
+
+impl From<FileFormat> for Syntax {
+    fn from(format: FileFormat) -> Self {
+        match format {
+            FileFormat::Json | FileFormat::Jsonc => Self::JsonWithCommas,
+            FileFormat::Json5 => Self::Json5,
+            FileFormat::Toml => Self::Toml,
+            FileFormat::Yaml => Self::Yaml,
+            FileFormat::Env => Self::Text,
+        }
     }
 }
 

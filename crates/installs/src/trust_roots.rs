@@ -3,12 +3,15 @@
 //! A host starts its hooks with the variables of its settings. A repository that sets one of these decides with which
 //! pins the user's own hook works. The variables of a server are left out, because they reach that server alone.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use plugward_manifest::json::{JsonMember, JsonNode};
 use plugward_types::{LineEnds, LineIndex};
 
 use crate::dotenv::{self, FileVariable};
-use crate::known_host::HOME_VARIABLES;
 use crate::source_file::{SourceFile, Syntax};
+use crate::{HostRow, HostTable, PartEffect};
 
 /// The names that begin with one of these.
 const PREFIXES: &[&str] = &["PLUGWARD_", "CLAUDE_CODE_PLUGIN_"];
@@ -26,16 +29,18 @@ const NAMES: &[&str] = &[
     "XDG_STATE_HOME",
 ];
 
-/// The files of a directory in which a host or an editor finds variables for the programs that it starts.
-pub const TRUST_ROOT_FILES: &[&str] = &[
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".env",
-    ".gemini/.env",
-    ".gemini/settings.json",
-    ".vscode/settings.json",
-];
+/// Returns the files of a directory in which a host or an editor finds variables for the programs that it starts.
+#[must_use]
+pub fn trust_root_files() -> &'static [&'static str] {
+    static FILES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+        let parts =
+            rows.iter().flat_map(|row| &row.parts).filter(|part| part.effect == PartEffect::TrustRoot);
+        let files: BTreeSet<&str> = parts.filter_map(|part| part.file.strip_prefix("./")).collect();
+        files.into_iter().collect()
+    });
+    &FILES
+}
 
 /// A variable that moves what plugward trusts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +54,7 @@ pub struct TrustRoot {
     pub value: Option<String>,
 }
 
-/// Returns the variables that one of [`TRUST_ROOT_FILES`] sets, in the order of the file.
+/// Returns the variables that one of the [`trust_root_files`] sets, in the order of the file.
 ///
 /// A file that cannot be parsed sets none: its host does not read it either, and [`read_host`](crate::read_host) reports
 /// it.
@@ -68,8 +73,14 @@ pub fn trust_roots(file: &str, bytes: &[u8]) -> Vec<TrustRoot> {
 /// Returns `true` for a variable that moves what plugward trusts.
 pub(crate) fn is_trust_root(name: &str) -> bool {
     NAMES.contains(&name)
-        || HOME_VARIABLES.contains(&name)
+        || is_moving(name)
         || PREFIXES.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()))
+}
+
+/// Returns `true` for a variable that moves a host of the table.
+fn is_moving(name: &str) -> bool {
+    let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+    rows.iter().flat_map(HostRow::moving_variables).any(|variable| variable == name)
 }
 
 /// Returns all variables of a `.env` file.

@@ -34,7 +34,7 @@ pub const CODES: &[(&str, &str)] = &[
         "install/newer",
         "update the plugin with its host, or delete the directory; it was judged, and the host does not load it now",
     ),
-    ("install/not-read", "check the directory of that host yourself; plugward does not read its records yet"),
+    ("install/not-read", "review the place yourself, or check a directory there; plugward does not read it"),
     (
         "install/not-judged",
         "review these files yourself; their host reads them, and plugward does not judge them",

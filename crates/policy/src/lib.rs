@@ -4,6 +4,7 @@ mod bundle;
 mod choices;
 mod command;
 mod error;
+mod hosts;
 mod layer;
 mod note;
 mod options;
@@ -19,6 +20,7 @@ pub use choices::{
 };
 pub use command::{Checksum, ChecksumAlgorithm, CommandRules, RunRule};
 pub use error::{SettingsError, SettingsFault, ValueOrigin};
+pub use hosts::HostSetting;
 pub use layer::{LayerKind, SettingsLayer};
 pub use note::{CODES, SettingsNote};
 pub use plugward_types as types;

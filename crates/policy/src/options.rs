@@ -67,7 +67,7 @@ impl TrustPolicy {
 }
 
 /// Stores a leaf at a path of a nested table.
-fn put(into: &mut Option<toml::Value>, path: &[String], leaf: toml::Value) {
+pub(crate) fn put(into: &mut Option<toml::Value>, path: &[String], leaf: toml::Value) {
     let Some((first, rest)) = path.split_first() else {
         *into = Some(leaf);
         return;

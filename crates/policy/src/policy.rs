@@ -104,7 +104,7 @@ impl TrustPolicy {
     pub fn resolve(&self, key: &SettingKey) -> ResolvedSetting {
         match key.id() {
             SettingId::BundleRun => self.bundle_setting(key),
-            SettingId::CommandOptions | SettingId::Wasm => self.resolved_options(key),
+            SettingId::CommandOptions | SettingId::Wasm | SettingId::Hosts => self.resolved_options(key),
             _ => self.merged(key).resolved(key.clone()),
         }
     }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use plugward_installs::{EntryKind, HostEntry, HostFiles, KnownHost, Machine, ReadFault, read_host};
+use plugward_installs::{EntryKind, HostEntry, HostFiles, HostTable, Machine, ReadFault, read_host};
 use plugward_types::PlacePath;
 
 const RECORD: &str = "/home/u/.claude/plugins/installed_plugins.json";
@@ -72,7 +72,8 @@ fn read(files: &OneFile) -> usize {
         unsearched: &[],
         files,
     };
-    read_host(KnownHost::Claude, &machine).expect("the host is there").installs.len()
+    let row = HostTable::compiled().unwrap().row("claude").unwrap();
+    read_host(row, &machine).expect("the host is there").installs.len()
 }
 
 fn bench(criterion: &mut Criterion) {

@@ -6,7 +6,7 @@ mod hook;
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use plugward_loader::installs::HostInventory;
+use plugward_loader::installs::{HostInventory, InstallProblemKind};
 use plugward_loader::{
     CheckMode, DeclaredModules, FailureScope, Host as Sides, InstallRecords, NoPerson, PlacePath,
     PluginReport, Report, Root, Trust, check,
@@ -198,7 +198,12 @@ pub(crate) fn judge(
 fn nothing(args: &CheckArgs, target: &Target) -> Diagnostic {
     if args.dirs.is_empty() {
         if !target.inventories.is_empty() {
-            return Diagnostic::error("nothing to check: the hosts that were found load nothing that runs")
+            let problems = target.inventories.iter().flat_map(|one| &one.problems);
+            let is_open = problems.into_iter().any(|problem| {
+                matches!(problem.kind, InstallProblemKind::NotRead | InstallProblemKind::NotJudged)
+            });
+            let what = if is_open { "were not all read" } else { "load nothing that runs" };
+            return Diagnostic::error(format!("nothing to check: the hosts that were found {what}"))
                 .help("name a directory that contains plugins, or add --allow-empty");
         }
         let project = if target.project.is_some() { " and no plugin in this project" } else { "" };

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 
 use camino::Utf8PathBuf;
 use plugward_loader::installs::{
-    HostInventory, HostState, HostSwitch, Install, InstallProblem, InstallProblemKind, KnownHost,
+    HostInventory, HostRow, HostState, HostSwitch, Install, InstallProblem, InstallProblemKind, KnownHost,
 };
 use plugward_loader::{CalledName, Decision, PlacePath, PluginKind, PluginReport, Report};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::args::{CheckArgs, RunArgs};
 use crate::diagnostic::Diagnostic;
 use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::installed::{HostScope, ProjectScope};
+use crate::installed::{self, HostScope, ProjectScope};
 use crate::out::Out;
 use crate::places::PlacesUse;
 use crate::report::{Detail, View};
@@ -28,12 +28,13 @@ use plugward_loader::escape::line;
 
 pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Failure> {
     let (program, rest) = args.command.split_first().ok_or_else(|| Failure::usage("no host was named"))?;
-    let known = known(program)?;
-    let path = host::program(known.as_str())?;
-    host::refuse_loop(known.as_str())?;
+    let settings = Settings::read(host)?;
+    let row = startable(program)?;
+    let known: Option<KnownHost> = row.id.parse().ok();
+    let path = host::program(&row.program)?;
+    host::refuse_loop(&row.program)?;
     let named = directory(known, rest);
     trust_roots::refuse_in(named.as_deref())?;
-    let settings = Settings::read(host)?;
     let project = named.map_or(ProjectScope::Here, ProjectScope::Named);
     let state = host.state_dir()?.to_owned();
     let target = Target::installed(&HostScope {
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
         places: PlacesUse::Store(state.clone()),
         ..HostScope::default()
     })?;
-    let target = only(known, project, PlacesUse::Compare(state), target)?;
+    let target = only(row, project, PlacesUse::Compare(state), target)?;
     let check = CheckArgs { trust: args.trust, ..CheckArgs::default() };
     let Judgement { report, interrupted } = judge(&check, &target, &settings, host, out)?;
     if interrupted {
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
     if args.all_or_nothing && is_refused {
         return Ok(stop(&report, "--all-or-nothing", "a plugin does not load", out));
     }
-    let switches = match Switches::of(known, &target.inventories, &report) {
+    let switches = match Switches::of(row, known, &target.inventories, &report) {
         Ok(switches) => switches,
         Err(Blocked { what, why }) => return Ok(stop(&report, &what, why, out)),
     };
@@ -79,17 +80,33 @@ pub(crate) fn run(args: &RunArgs, host: &Host, out: &mut Out) -> Result<u8, Fail
 }
 
 /// Returns the host with the name of a program.
-fn known(program: &OsStr) -> Result<KnownHost, Failure> {
+fn startable(program: &OsStr) -> Result<&'static HostRow, Failure> {
     let name = program.to_string_lossy();
-    match name.parse() {
-        Ok(host @ (KnownHost::Claude | KnownHost::Codex | KnownHost::Gemini)) => Ok(host),
-        _ => Err(Failure::usage(format!("cannot start this host: {}", line(&name)))
-            .help("use claude, codex or gemini; other hosts cannot be told which plugins not to load")),
+    let rows = installed::hosts()?.rows();
+    let found =
+        rows.iter().find(|row| row.program == name).or_else(|| rows.iter().find(|row| row.id == name));
+    match found {
+        Some(row) if row.evidence.is_tested() => Ok(row),
+        Some(row) => {
+            Err(Failure::usage(format!("cannot start {}: its places were not tested", line(&row.name)))
+                .help("check it with `plugward check`, then start it yourself"))
+        }
+        None => {
+            let all: Vec<&str> =
+                rows.iter().filter(|row| row.evidence.is_tested()).map(|row| row.program.as_str()).collect();
+            Err(Failure::usage(format!("cannot start this host: {}", line(&name)))
+                .help(format!("use one of {}", all.join(", "))))
+        }
     }
 }
 
+/// Returns `true` for a host that can be told which plugins not to load. Another one starts only if everything loads.
+const fn has_switches(known: Option<KnownHost>) -> bool {
+    matches!(known, Some(KnownHost::Claude | KnownHost::Codex | KnownHost::Gemini))
+}
+
 /// Returns the directory that the arguments name as the project of a session.
-fn directory(known: KnownHost, rest: &[OsString]) -> Option<Utf8PathBuf> {
+fn directory(known: Option<KnownHost>, rest: &[OsString]) -> Option<Utf8PathBuf> {
     let words: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let attached = |word: &String| {
         let value =
@@ -100,18 +117,18 @@ fn directory(known: KnownHost, rest: &[OsString]) -> Option<Utf8PathBuf> {
         words.windows(2).filter(|pair| pair.first().is_some_and(|word| word == "-C" || word == "--cd"));
     let named = named.filter_map(<[String]>::last).map(Utf8PathBuf::from);
     // The last of several counts.
-    named.chain(words.iter().filter_map(attached)).last().filter(|_| known == KnownHost::Codex)
+    named.chain(words.iter().filter_map(attached)).last().filter(|_| known == Some(KnownHost::Codex))
 }
 
 /// Leaves out what other hosts would load.
 fn only(
-    known: KnownHost,
+    row: &'static HostRow,
     project: ProjectScope,
     places: PlacesUse,
     target: Target,
 ) -> Result<Target, Failure> {
-    if target.inventories.iter().any(|one| one.host.as_str() == known.as_str()) {
-        return Target::installed(&HostScope { hosts: vec![known], project, places });
+    if target.inventories.iter().any(|one| one.host.as_str() == row.id) {
+        return Target::installed(&HostScope { hosts: vec![row], project, places });
     }
     // A host without a home directory has no plugins yet.
     Ok(Target { roots: Vec::new(), inventories: Vec::new(), ..target })
@@ -147,9 +164,14 @@ struct SwitchedOff {
 
 impl Switches {
     /// Decides how each plugin that does not load is kept from loading.
-    fn of(known: KnownHost, inventories: &[HostInventory], report: &Report) -> Result<Self, Blocked> {
+    fn of(
+        row: &HostRow,
+        known: Option<KnownHost>,
+        inventories: &[HostInventory],
+        report: &Report,
+    ) -> Result<Self, Blocked> {
         let mut switches = Self::default();
-        let own = || inventories.iter().filter(|one| one.host.as_str() == known.as_str());
+        let own = || inventories.iter().filter(|one| one.host.as_str() == row.id);
         let installs: BTreeSet<&PlacePath> =
             own().flat_map(|one| &one.installs).map(Install::address).collect();
         let is_problem = |plugin: &PluginReport| {
@@ -167,6 +189,9 @@ impl Switches {
         }
         for inventory in own() {
             for problem in &inventory.problems {
+                if problem.kind == InstallProblemKind::NotRead && !has_switches(known) {
+                    return Err(blocked(&problem.record.file, "a place of the host is not read"));
+                }
                 switches.problem(problem)?;
             }
             for install in &inventory.installs {
@@ -235,11 +260,16 @@ impl Switches {
         }
     }
 
-    fn plugin(&mut self, known: KnownHost, install: &Install, plugin: &PluginReport) -> Result<(), Blocked> {
+    fn plugin(
+        &mut self,
+        known: Option<KnownHost>,
+        install: &Install,
+        plugin: &PluginReport,
+    ) -> Result<(), Blocked> {
         let name = host::display(&plugin.key);
         let is_on = install.state == HostState::On;
         let loads = plugin.decision == Decision::Load;
-        let is_extension = known == KnownHost::Gemini && plugin.kind == PluginKind::Plugin;
+        let is_extension = known == Some(KnownHost::Gemini) && plugin.kind == PluginKind::Plugin;
         if is_extension {
             match name_for(plugin, "gemini") {
                 // Gemini CLI compares names without case, and a name chooses every extension that has it.
@@ -257,8 +287,8 @@ impl Switches {
         }
         let id = match &install.switch {
             HostSwitch::Id(id) => id.clone(),
-            HostSwitch::ManifestName => match name_for(plugin, known.as_str()) {
-                Some(own) if known == KnownHost::Claude => format!("{own}@skills-dir"),
+            HostSwitch::ManifestName => match name_for(plugin, known.map_or("", KnownHost::as_str)) {
+                Some(own) if known == Some(KnownHost::Claude) => format!("{own}@skills-dir"),
                 Some(own) => own.to_owned(),
                 // A manifest that plugward refuses can have a name for the host.
                 None => return Err(blocked(&name, "its name is not known, so it cannot be switched off")),
@@ -278,7 +308,7 @@ impl Switches {
     }
 
     /// Returns the arguments of the host with the switches in front.
-    fn arguments(&self, known: KnownHost, rest: &[OsString]) -> Result<Vec<OsString>, Blocked> {
+    fn arguments(&self, known: Option<KnownHost>, rest: &[OsString]) -> Result<Vec<OsString>, Blocked> {
         let has = |flag: &str| {
             let with_value = format!("{flag}=");
             rest.iter().any(|word| word == flag || word.to_string_lossy().starts_with(&with_value))
@@ -286,16 +316,16 @@ impl Switches {
         // Another choice of settings files can turn on what is off here.
         let chooses = has("--setting-sources");
         let mut ids = self.ids.clone();
-        let takes_settings = known == KnownHost::Claude && has("--settings");
+        let takes_settings = known == Some(KnownHost::Claude) && has("--settings");
         if !takes_settings || chooses {
             ids.extend(self.off_ids.iter().cloned());
         }
-        if ids.is_empty() || (known == KnownHost::Gemini && self.ids.is_empty()) {
+        if ids.is_empty() || (known == Some(KnownHost::Gemini) && self.ids.is_empty()) {
             return Ok(rest.to_vec());
         }
         let mut arguments: Vec<OsString> = Vec::new();
         match known {
-            KnownHost::Claude => {
+            Some(KnownHost::Claude) => {
                 if takes_settings {
                     return Err(blocked(
                         "--settings",
@@ -305,7 +335,7 @@ impl Switches {
                 let off: BTreeMap<&String, Value> = ids.iter().map(|id| (id, json!(false))).collect();
                 arguments.extend(["--settings".into(), json!({ "enabledPlugins": off }).to_string().into()]);
             }
-            KnownHost::Codex => {
+            Some(KnownHost::Codex) => {
                 // The last value of the key counts, so it could enable again what is refused.
                 if configures_plugins(rest) {
                     return Err(blocked("-c plugins", "the arguments configure plugins, and one is refused"));
@@ -360,11 +390,14 @@ fn configures_plugins(rest: &[OsString]) -> bool {
 }
 
 /// Returns the options with which the user adds plugins, servers or directories for this session.
-fn unchecked(known: KnownHost, rest: &[OsString]) -> Vec<&'static str> {
+fn unchecked(known: Option<KnownHost>, rest: &[OsString]) -> Vec<&'static str> {
     let options: &[&'static str] = match known {
-        KnownHost::Claude => &["--plugin-dir", "--add-dir", "--mcp-config", "--settings", "--agents"],
-        KnownHost::Gemini => &["--include-directories"],
-        _ => &["--add-dir", "--config", "-c"],
+        Some(KnownHost::Claude) => &["--plugin-dir", "--add-dir", "--mcp-config", "--settings", "--agents"],
+        Some(KnownHost::Gemini | KnownHost::Qwen) => &["--include-directories"],
+        Some(KnownHost::Codex) => &["--add-dir", "--config", "-c"],
+        Some(KnownHost::Copilot) => &["--add-dir", "--additional-mcp-config", "--plugin-dir"],
+        Some(KnownHost::Pi) => &["--extension", "-e", "--skill"],
+        _ => &[],
     };
     let given = |option: &&&str| {
         let with_value = format!("{option}=");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use plugward_loader::installs::project_directory_names;
 use plugward_loader::pinstore::Pins;
 use plugward_loader::{
     CheckMode, InstallRecords, NoWatch, PinStore, PlacePath, PluginKey, Root, RootSearch, project_of, survey,
@@ -12,7 +13,7 @@ use plugward_loader::{
 use crate::args::DiscoveryOptions;
 use crate::failure::Failure;
 use crate::host::{self, Host};
-use crate::installed::{self, HostScope, Installed, PROJECT_DIRECTORIES, ProjectScope};
+use crate::installed::{self, HostScope, Installed, ProjectScope};
 use crate::out::Out;
 use crate::settings::Settings;
 use crate::stores;
@@ -94,7 +95,7 @@ fn project_with(place: &PlacePath) -> ProjectScope {
     let mut above = place.parent();
     let mut project = above.clone();
     while let Some(dir) = above {
-        if PROJECT_DIRECTORIES.contains(&dir.name()) {
+        if project_directory_names().contains(dir.name()) {
             project = dir.parent();
             break;
         }

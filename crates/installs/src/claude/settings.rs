@@ -162,7 +162,13 @@ pub(super) fn read(found: &mut Collector<'_>) -> Settings {
 }
 
 /// Adds the hooks, environment and commands of a settings file.
-fn add_parts(found: &mut Collector<'_>, judge: &Judge, path: &str, root: &JsonNode<'_>, parts: &mut Parts) {
+fn add_parts(
+    found: &mut Collector<'_>,
+    judge: &Judge<'_>,
+    path: &str,
+    root: &JsonNode<'_>,
+    parts: &mut Parts,
+) {
     let hooks = found.members(path, root, "hooks");
     judge.hooks(parts, hooks);
     parts.add_hooks(hooks, &[]);

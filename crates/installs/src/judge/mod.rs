@@ -32,17 +32,17 @@ const LOCAL: &str = "/.claude/settings.local.json";
 pub(crate) const ENVIRONMENT_LIMIT: usize = 1 << 20;
 
 /// Judges the settings of one file.
-pub(crate) struct Judge {
+pub(crate) struct Judge<'a> {
     pub(crate) owner: FileOwner,
     /// The directory in which relative paths start.
     base: String,
     /// The directory that a repository can write, if the file is in a project.
     project: String,
-    host: &'static HostRow,
+    host: &'a HostRow,
 }
 
-impl Judge {
-    pub(crate) fn new(found: &Collector<'_>, path: &str, layer: InstallLayer) -> Self {
+impl<'a> Judge<'a> {
+    pub(crate) fn new(found: &Collector<'a>, path: &str, layer: InstallLayer) -> Self {
         let machine = found.machine;
         let base = base_of(path);
         let is_in = |home: &str, directory: &str| {

@@ -20,7 +20,7 @@ enum Loosening {
 }
 
 /// Judges the permissions of Claude Code.
-pub(crate) fn claude(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
+pub(crate) fn claude(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) {
     let few = ["enableAllProjectMcpServers", "skipDangerousModePermissionPrompt"];
     for found in few.into_iter().filter_map(|name| member(root, name)).filter(|found| is_true(found.node())) {
         judge.loosen(parts, found, found.key(), Loosening::FewerQuestions);
@@ -43,7 +43,7 @@ pub(crate) fn claude(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
 }
 
 /// Judges the permissions of Codex: at the top, and of the selected profile.
-pub(crate) fn codex(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
+pub(crate) fn codex(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) {
     let selected = root.get("profile").and_then(JsonNode::as_str);
     let profile = selected.and_then(|name| root.get("profiles")?.get(name));
     for (table, before) in
@@ -61,7 +61,7 @@ pub(crate) fn codex(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
 }
 
 /// Judges the permissions of Gemini CLI.
-pub(crate) fn gemini(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
+pub(crate) fn gemini(judge: &Judge<'_>, root: &JsonNode<'_>, parts: &mut Parts) {
     let modes = [("general", "defaultApprovalMode"), ("tools", "approvalMode"), ("", "approvalMode")];
     for (object, key) in modes {
         let Some(mode) = in_object(root, object, key) else { continue };
@@ -93,16 +93,7 @@ pub(crate) fn gemini(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
     }
 }
 
-/// Judges the permissions of Visual Studio Code.
-pub(crate) fn vscode(judge: &Judge, root: &JsonNode<'_>, parts: &mut Parts) {
-    for name in ["chat.tools.autoApprove", "chat.tools.global.autoApprove"] {
-        if let Some(found) = member(root, name).filter(|found| is_true(found.node())) {
-            judge.loosen(parts, found, name, Loosening::AnyCommand(Value::of(found.node())));
-        }
-    }
-}
-
-impl Judge {
+impl Judge<'_> {
     /// Judges a list of rules that allow commands. A rule that allows a single command does not count.
     fn allow(&self, parts: &mut Parts, list: &JsonMember<'_>, name: &str, is_any: impl Fn(&str) -> bool) {
         let rules = list.node().items().unwrap_or_default().iter().filter_map(JsonNode::as_str);
@@ -124,15 +115,25 @@ impl Judge {
             return;
         };
         let message = format!("Runs any command without asking: {}{value}", shown(name));
+        self.add_loosening(parts, setting, kept, message);
+    }
+
+    /// Adds a setting of the table that loosens the host.
+    pub(crate) fn loosens(&self, parts: &mut Parts, setting: NamedSetting<'_>, kept: Value) {
+        let message = format!("Runs commands without asking, or asks less often: {}", shown(setting.name));
+        self.add_loosening(parts, setting, kept, message);
+    }
+
+    fn add_loosening(&self, parts: &mut Parts, setting: NamedSetting<'_>, kept: Value, message: String) {
         let (severity, scope) = match self.owner {
             FileOwner::Shared => (Severity::Warning, FindingScope::Contents),
             FileOwner::Local => (Severity::Warning, FindingScope::FirstCheck),
             FileOwner::User => (Severity::Info, FindingScope::Contents),
         };
         if self.owner == FileOwner::Shared {
-            parts.add_permission(name, kept);
+            parts.add_permission(setting.name, kept);
         } else {
-            parts.loosens.insert(shown(name));
+            parts.loosens.insert(shown(setting.name));
         }
         let note = FoundSetting::note(CODE, setting, message);
         parts.findings.insert(FoundSetting { severity, scope, ..note });

@@ -47,7 +47,7 @@ pub(crate) enum VariableReach {
     Server,
 }
 
-impl Judge {
+impl Judge<'_> {
     /// Judges the members of an object of variables.
     pub(crate) fn variables(&self, parts: &mut Parts, members: &[JsonMember<'_>], reach: VariableReach) {
         for member in members {
@@ -73,15 +73,21 @@ impl Judge {
     pub(crate) fn hooks(&self, parts: &mut Parts, hooks: &[JsonMember<'_>]) {
         for member in hooks {
             match (member.key(), member.node().members()) {
-                ("env", Some(members)) => self.variables(parts, members, VariableReach::Server),
-                (_, Some(members)) => self.hooks(parts, members),
-                _ if member.key() == "command" => self.stores(parts, member),
-                _ => {
-                    let items = member.node().items().unwrap_or_default().iter();
-                    items.filter_map(JsonNode::members).for_each(|members| self.hooks(parts, members));
+                ("env" | "envs" | "environment", Some(members)) => {
+                    self.variables(parts, members, VariableReach::Server);
                 }
+                _ if member.key() == "command" && member.node().as_str().is_some() => {
+                    self.stores(parts, member)
+                }
+                _ => self.variables_in(parts, member.node()),
             }
         }
+    }
+
+    /// Judges the variables in the servers or hooks of a list or an object.
+    pub(crate) fn variables_in(&self, parts: &mut Parts, node: &JsonNode<'_>) {
+        self.hooks(parts, node.members().unwrap_or_default());
+        node.items().unwrap_or_default().iter().for_each(|item| self.variables_in(parts, item));
     }
 
     /// Judges a command that starts plugward with a variable that decides what plugward trusts.

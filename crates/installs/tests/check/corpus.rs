@@ -27,4 +27,5 @@ fn corpora_keep_the_properties() {
     replay("codex", properties::codex);
     replay("gemini", properties::gemini);
     replay("directory_hosts", properties::directory_hosts);
+    replay("other_formats", properties::other_formats);
 }

@@ -1,6 +1,6 @@
-//! Hosts whose directories are the record, and hosts that are not read.
+//! Hosts whose directories are the record.
 
-use plugward_installs::{HOSTS, InstallKind, InstallLayer, InstallProblemKind, KnownHost};
+use plugward_installs::{InstallKind, InstallLayer, InstallProblemKind, KnownHost};
 
 use crate::support::{Home, SITE, find, kinds, part, part_names, rows};
 
@@ -45,8 +45,8 @@ fn cursor() {
     let expected = [
         "cursor:a@acme -> ~/.cursor/plugins/cache/acme/a/0123abc",
         "cursor:b -> ~/.cursor/plugins/local/b",
-        "path:~/.cursor/hooks.json",
         "path:~/site/.cursor/mcp.json",
+        "path:~/.cursor/hooks.json",
     ];
     assert_eq!(rows(&found), expected);
     assert_eq!(found.installs[0].version.as_deref(), Some("0123abc"));
@@ -67,7 +67,7 @@ fn grok_and_gnoma() {
         .project(SITE, SITE)
         .directory("~/site/.grok/plugins/p")
         .directory("~/site/.gnoma/plugins/q");
-    let grok = home.read(KnownHost::Grok);
+    let grok = home.read("grok");
     assert_eq!(
         rows(&grok),
         ["grok:a -> ~/.grok/plugins/a", "grok:b -> /elsewhere", "path:~/site/.grok/plugins/p"]
@@ -77,39 +77,14 @@ fn grok_and_gnoma() {
         [false, true, false]
     );
     assert_eq!(grok.installs[2].layer, InstallLayer::Project);
-    let gnoma = home.read(KnownHost::Gnoma);
+    let gnoma = home.read("gnoma");
     assert_eq!(rows(&gnoma), ["gnoma:c -> ~/.config/gnoma/plugins/c", "path:~/site/.gnoma/plugins/q"]);
 }
 
 #[test]
-fn unread_hosts_are_reported_if_they_have_plugins() {
-    let code = "~/.config/Code/User/settings.json";
-    let there = [
-        (KnownHost::Vscode, Home::new().file(code, "{\"chat.pluginLocations\": {\"/x\": true}, }")),
-        (KnownHost::Opencode, Home::new().file("~/.config/opencode/plugins/a.js", "")),
-        (KnownHost::Opencode, Home::new().project(SITE, SITE).file("~/site/.opencode/plugin/a.ts", "")),
-        (KnownHost::Kimi, Home::new().variable("KIMI_CODE_HOME", "/k").directory("/k/plugins/a")),
-    ];
-    for (host, home) in there {
-        let found = home.read(host);
-        assert_eq!((kinds(&found), found.installs.len()), (vec![InstallProblemKind::NotRead], 0), "{host:?}");
-        assert_eq!(found.problems[0].kind.code(), "install/not-read");
-    }
-    let not = [
-        (KnownHost::Vscode, Home::new().file(code, "{}")),
-        (KnownHost::Opencode, Home::new().directory("~/.config/opencode/plugins")),
-        (KnownHost::Kimi, Home::new().directory("~/.kimi-code")),
-    ];
-    for (host, home) in not {
-        assert!(home.try_read(host).is_none(), "{host:?}");
-    }
-}
-
-#[test]
 fn names_of_hosts_are_read_back() {
-    for host in HOSTS {
+    for host in KnownHost::ALL {
         assert_eq!(host.as_str().parse::<KnownHost>(), Ok(*host));
-        assert!(!host.title().is_empty());
     }
     assert_eq!("Claude".parse::<KnownHost>().unwrap_err().to_string(), "unknown host");
 }

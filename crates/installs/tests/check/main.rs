@@ -22,6 +22,8 @@ mod masking;
 mod properties;
 #[path = "../../../../fuzz/installs/properties.rs"]
 mod properties_of_bytes;
+mod readers;
+mod rows;
 mod support;
 mod table;
 mod trust_roots;

@@ -3,13 +3,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugward_installs::{
-    EntryKind, HostEntry, HostFiles, HostInventory, Install, InstallContents, InstallProblem,
+    EntryKind, HostEntry, HostFiles, HostInventory, HostTable, Install, InstallContents, InstallProblem,
     InstallProblemKind, KnownHost, Machine, ReadFault, read_host,
 };
 use plugward_types::PlacePath;
 
 pub(crate) const HOME: &str = "/home/u";
 pub(crate) const SITE: &str = "/home/u/site";
+
+/// The id of a row.
+pub(crate) trait HostId: Copy {
+    fn id(&self) -> &str;
+}
+
+impl HostId for KnownHost {
+    fn id(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl HostId for &str {
+    fn id(&self) -> &str {
+        self
+    }
+}
 
 /// A machine with files in memory. Directories exist if something is in them.
 #[derive(Default, Clone)]
@@ -72,7 +89,11 @@ impl Home {
         self
     }
 
-    pub(crate) fn try_read(&self, host: KnownHost) -> Option<HostInventory> {
+    pub(crate) fn try_read(&self, host: impl HostId) -> Option<HostInventory> {
+        self.try_read_in(HostTable::compiled().unwrap(), host)
+    }
+
+    pub(crate) fn try_read_in(&self, table: &HostTable, host: impl HostId) -> Option<HostInventory> {
         let place = |path: &Option<String>| path.as_ref().map(|path| PlacePath::new(path).unwrap());
         let (project, directory) = (place(&self.project), place(&self.directory));
         let machine = Machine {
@@ -84,10 +105,10 @@ impl Home {
             unsearched: &[],
             files: self,
         };
-        read_host(host, &machine)
+        read_host(table.row(host.id()).expect("a row"), &machine)
     }
 
-    pub(crate) fn read(&self, host: KnownHost) -> HostInventory {
+    pub(crate) fn read(&self, host: impl HostId) -> HostInventory {
         self.try_read(host).expect("the host is on this machine")
     }
 

@@ -1,6 +1,6 @@
 //! Variables that move what plugward trusts.
 
-use plugward_installs::{InstallLayer, InstallProblemKind, KnownHost, TRUST_ROOT_FILES, trust_roots};
+use plugward_installs::{InstallLayer, InstallProblemKind, KnownHost, trust_root_files, trust_roots};
 
 use crate::support::{Home, SITE, rows};
 
@@ -13,7 +13,7 @@ fn found(file: &str, text: &str) -> Vec<String> {
 fn set(file: &str, name: &str) -> String {
     match file {
         ".codex/config.toml" => format!("[shell_environment_policy]\nset = {{ {name} = \"/x\" }}\n"),
-        ".env" | ".gemini/.env" => format!("# one\n{name}=/x\n"),
+        ".env" | ".gemini/.env" | ".qwen/.env" => format!("# one\n{name}=/x\n"),
         ".gemini/settings.json" => {
             format!("{{\"hooks\":{{\"BeforeTool\":[{{\"hooks\":[\n{{\"env\":{{\"{name}\":\"/x\"}}}}]}}]}}}}")
         }
@@ -46,7 +46,7 @@ fn each_name_is_found_in_each_file_with_its_line() {
         "XDG_DATA_HOME",
         "XDG_STATE_HOME",
     ];
-    for file in TRUST_ROOT_FILES {
+    for file in trust_root_files() {
         for name in names {
             assert_eq!(found(file, &set(file, name)), [format!("2 {name}")], "{file}");
         }

@@ -72,7 +72,16 @@ impl InstallRecords {
         for HostInventory { installs, problems, .. } in inventories {
             let broken = problems.iter().filter(|one| one.kind == InstallProblemKind::Unreadable);
             records.unreadable.extend(broken.map(|one| one.host.clone()));
-            records.problems.extend(problems);
+            // Several hosts read some files, and one problem of such a file is enough.
+            for problem in problems {
+                let is_same = |one: &&InstallProblem| {
+                    one.kind == problem.kind && one.record == problem.record && one.message == problem.message
+                };
+                let is_shared = problem.kind == InstallProblemKind::Unreadable;
+                if !is_shared || !records.problems.iter().any(|one| is_same(&one)) {
+                    records.problems.push(problem);
+                }
+            }
             for install in installs {
                 let address = Self::address(&merged, &install);
                 match merged.entry(address) {
@@ -96,8 +105,18 @@ impl InstallRecords {
         let differs = merged.get(address).is_some_and(|known| {
             known.contents != install.contents && (is_parts(&known.contents) || is_parts(&install.contents))
         });
-        let apart = differs.then(|| address.join(install.host.as_str()).ok()).flatten();
-        apart.unwrap_or_else(|| address.clone())
+        if !differs {
+            return address.clone();
+        }
+        // A third host can read the same parts as the second.
+        let same = merged
+            .range(address.clone()..)
+            .take_while(|(place, _)| place.relative_to(address).is_some())
+            .find(|(_, known)| {
+                known.place.parent().as_ref() == Some(address) && known.contents == install.contents
+            });
+        let apart = || address.join(install.host.as_str()).unwrap_or_else(|_| address.clone());
+        same.map_or_else(apart, |(place, _)| place.clone())
     }
 
     /// Returns what is installed at a place.
@@ -247,6 +266,8 @@ pub(crate) fn defined(kind: InstallKind, parts: &[&str]) -> Option<MarketplaceEn
         InstallKind::Skill => ("skill", String::new()),
         InstallKind::Agents => ("agents", r#","agents":["./"]"#.to_owned()),
         InstallKind::Commands => ("commands", r#","commands":["./"]"#.to_owned()),
+        // Every file can be loaded, so each of them is a script.
+        InstallKind::Code => ("code", r#","workflows":["./"]"#.to_owned()),
         InstallKind::Settings | InstallKind::Servers => {
             let files = ["hooks.json", "commands.json"].into_iter().filter(|name| has(name));
             let files: Vec<String> = files.map(|name| format!(r#""./{name}""#)).collect();
@@ -274,6 +295,7 @@ mod tests {
             InstallKind::Skill,
             InstallKind::Agents,
             InstallKind::Commands,
+            InstallKind::Code,
             InstallKind::Settings,
             InstallKind::Servers,
         ] {

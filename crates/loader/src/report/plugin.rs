@@ -193,6 +193,8 @@ states! {
         Agents = "agents",
         /// A directory of commands.
         Commands = "commands",
+        /// A directory of code that a host runs.
+        Code = "code",
         /// The hooks, servers, commands and environment of a settings file.
         Settings = "settings",
         /// A file that only configures MCP servers.
@@ -207,6 +209,7 @@ impl From<InstallKind> for PluginKind {
             InstallKind::Skill => Self::Skill,
             InstallKind::Agents => Self::Agents,
             InstallKind::Commands => Self::Commands,
+            InstallKind::Code => Self::Code,
             InstallKind::Settings => Self::Settings,
             InstallKind::Servers => Self::Servers,
         }

@@ -141,7 +141,11 @@ impl Reader<'_> {
         }
         let mut paths: Vec<String> = self.files.under(directory).map(ToOwned::to_owned).collect();
         paths.sort();
-        for path in paths {
+        // A description next to scripts is not one, unless it is on `PATH`.
+        let is_text = |path: &String| {
+            path.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "md" | "mdx" | "rst" | "txt"))
+        };
+        for path in paths.into_iter().filter(|path| kind == SurfaceKind::Bin || !is_text(path)) {
             let mut item =
                 SurfaceItem::new(kind, path.clone(), ManifestPlace::of_file(&path), ManifestLayer::Plugin);
             item.origin = Origin::Found;

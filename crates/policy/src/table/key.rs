@@ -244,7 +244,8 @@ pub(crate) fn check_name(id: SettingId, name: &str) -> Result<(), KeyError> {
     if name.len() <= 64 && name.starts_with(good) && name.chars().all(rest) {
         return Ok(());
     }
-    let message = format!("`{name}` is not the id of a command plugin");
+    let what = if id == SettingId::Hosts { "host" } else { "command plugin" };
+    let message = format!("`{name}` is not the id of a {what}");
     Err(KeyError::new(message, "write 1 to 64 of a-z, 0-9, _ and -, first a letter or digit"))
 }
 

@@ -228,6 +228,8 @@ table! {
     RawOutput: ["hooks", "raw"], K::Words(RawOutputSetting::WORDS), Word("user"), User, Ignore;
     /// `hooks.grants`.
     RawGrants: ["hooks", "grants"], K::Rows(GRANT), Unset, User, Ignore;
+    /// `hosts.<id>`, whose fields are those of a row in the table of hosts.
+    Hosts: ["hosts", "<id>"], K::Opaque, Unset, User, Ignore;
     /// `workspaces."<absolute path>"`.
     Workspaces: ["workspaces"], K::Workspaces, Unset, Files, Ignore;
     /// `final`.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use plugward_loader::{PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
+use plugward_loader::installs::InstallProblemKind;
+use plugward_loader::{PROJECT_LABEL, PluginKind, PluginReport, Report, SETTINGS_FILE, Severity};
 
 use super::Target;
 use crate::host;
+use crate::installed;
 use crate::out::{STRONG, paint};
 use crate::table::grid;
 use crate::text::count;
@@ -21,7 +23,9 @@ pub(super) fn render(report: &Report, target: &Target, width: usize) -> String {
         let found: Vec<&PluginReport> =
             report.plugins.iter().filter(|plugin| plugin.root == number).collect();
         let place = host::display_path(&root.real());
-        rows.push(vec![root.label.clone(), line(&place).into_owned(), contents(&found)]);
+        let text = contents(&found).unwrap_or_else(|| nothing(target, &root.label).to_owned());
+        let note = if is_tested(&root.label) { "" } else { " (places from lists of others, not tested)" };
+        rows.push(vec![root.label.clone(), line(&place).into_owned(), format!("{text}{note}")]);
     }
     let mut out = String::new();
     for row in grid(&[], &rows, width).lines() {
@@ -33,8 +37,29 @@ pub(super) fn render(report: &Report, target: &Target, width: usize) -> String {
     out
 }
 
-/// Returns the counts of what was found, such as `2 plugins, 1 skill, 3 hooks`.
-fn contents(found: &[&PluginReport]) -> String {
+/// Returns `false` for a host of which neither the program nor its source was tried.
+fn is_tested(label: &str) -> bool {
+    installed::hosts().ok().and_then(|table| table.row(label)).is_none_or(|row| row.evidence.is_tested())
+}
+
+/// Returns what can be said about a host without any row in the report.
+fn nothing(target: &Target, label: &str) -> &'static str {
+    let own = target.inventories.iter().filter(|one| one.host.as_str() == label);
+    let is_open = own.flat_map(|one| &one.problems).any(|problem| {
+        matches!(
+            problem.kind,
+            InstallProblemKind::NotRead | InstallProblemKind::NotJudged | InstallProblemKind::Unreadable
+        )
+    });
+    match is_open {
+        _ if label == PROJECT_LABEL => "nothing found",
+        true => "nothing judged; see the notes",
+        false => "nothing that runs",
+    }
+}
+
+/// Returns the counts of what was found, such as `2 plugins, 1 skill, 3 hooks`, or `None` if nothing was.
+fn contents(found: &[&PluginReport]) -> Option<String> {
     let mut counts: BTreeMap<u8, (usize, &str)> = BTreeMap::new();
     let mut add = |order: u8, noun: &'static str, number: usize| {
         counts.entry(order).or_insert((0, noun)).0 += number;
@@ -45,11 +70,13 @@ fn contents(found: &[&PluginReport]) -> String {
             PluginKind::Skill => add(1, "skill", 1),
             PluginKind::Agents => add(2, "agent", plugin.files_of_surface()),
             PluginKind::Commands => add(3, "command", plugin.files_of_surface()),
+            PluginKind::Code => add(4, "code file", plugin.surface.len()),
             PluginKind::Settings | PluginKind::Servers => {
-                add(4, "hook", plugin.surface.iter().filter(|item| item.kind == "hook").count());
-                add(5, "MCP server", plugin.surface.iter().filter(|item| item.kind == "mcp-server").count());
+                add(5, "hook", plugin.surface.iter().filter(|item| item.kind == "hook").count());
+                add(6, "MCP server", plugin.surface.iter().filter(|item| item.kind == "mcp-server").count());
                 let suspicious = plugin.findings.iter().filter(|one| one.severity > Severity::Info);
-                add(6, "setting", suspicious.filter(|one| one.path == SETTINGS_FILE).count());
+                let named = plugin.surface.iter().filter(|item| item.kind == "settings").count();
+                add(7, "setting", suspicious.filter(|one| one.path == SETTINGS_FILE).count() + named);
             }
         }
     }
@@ -58,5 +85,5 @@ fn contents(found: &[&PluginReport]) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, noun)| count(*number, noun))
         .collect();
-    if words.is_empty() { "nothing that runs".to_owned() } else { words.join(", ") }
+    (!words.is_empty()).then(|| words.join(", "))
 }

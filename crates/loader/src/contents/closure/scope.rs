@@ -17,7 +17,18 @@ pub(super) const PROJECT: &str = "/\u{1}project";
 /// Stands for the directory in which a plugin keeps its data.
 const DATA: &str = "/\u{1}data";
 /// The directories of hosts in a home directory.
-const HOST_DIRECTORIES: [&str; 6] = [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".grok"];
+const HOST_DIRECTORIES: [&str; 10] = [
+    ".claude",
+    ".codex",
+    ".copilot",
+    ".cursor",
+    ".factory",
+    ".gemini",
+    ".grok",
+    ".kimi-code",
+    ".openclaw",
+    ".qwen",
+];
 /// The directories below which imports are not followed. Anyone who can write there already runs in the project's builds.
 const DEPENDENCIES: [&str; 6] = ["node_modules", ".venv", "venv", "site-packages", "vendor", "target"];
 /// Scripts by which frameworks and build tools run the code of a project.
