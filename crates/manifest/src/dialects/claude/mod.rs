@@ -104,10 +104,12 @@ fn directory_name(reader: &mut Reader<'_>, meta: &mut Meta, main: &str) {
         return;
     }
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
-    let name: String = directory.chars().map(allowed).skip_while(|c| !c.is_ascii_alphanumeric()).take(128).collect();
+    let name: String =
+        directory.chars().map(allowed).skip_while(|c| !c.is_ascii_alphanumeric()).take(128).collect();
     let name = Some(name.replace("..", "-")).filter(|name| crate::reader::name::is_name(name));
     let name = name.unwrap_or_else(|| "unnamed".to_owned());
-    let message = format!("the directory `{}` is not the name of a plugin; read as `{name}`", escape(directory, 128));
+    let message =
+        format!("the directory `{}` is not the name of a plugin; read as `{name}`", escape(directory, 128));
     reader.warn_at(ManifestPlace::of_file(main), ManifestCode::Name, WarningLevel::Notice, message);
     meta.name = Some(name);
 }
