@@ -9,7 +9,7 @@ use super::follow::{FileLanguage, shebang};
 use super::place::{Landing, directory, normalized};
 use super::recipes::MOST_FILE;
 use super::scope::{PathVerdict, is_dependency};
-use super::{Collector, MOST_FILES, Origin, joined};
+use super::{Collector, MOST_FILES, NOT_UTF8, Origin, joined};
 
 /// Stands for an unknown part of a path. Unlike `*`, it also matches a name with a leading dot.
 pub(super) const ANY: char = '\u{2}';
@@ -207,7 +207,7 @@ impl Collector<'_> {
                 names.retain(|name| glob(part.as_bytes(), name.as_bytes()));
                 for path in names.into_iter().map(|name| format!("{directory}/{name}")) {
                     if path.contains('\u{fffd}') {
-                        self.unreadable(&path, "its name is not UTF-8");
+                        self.unreadable(&path, NOT_UTF8);
                     }
                     next.push(path);
                 }

@@ -10,7 +10,7 @@ use plugward_scanner::Lens;
 use plugward_tree_lock::EntryKind;
 
 use super::place::{Landing, directory, inside};
-use super::scope::PathVerdict;
+use super::scope::{PROJECT, PathVerdict};
 use super::{Collector, Origin, joined};
 
 /// The most bytes of a file with recipes.
@@ -19,12 +19,20 @@ pub(super) const MOST_FILE: u64 = 4 << 20;
 /// A recipe as its file contains it.
 struct Recipe {
     name: String,
-    /// The text in the file, which the list of the closure contains.
-    text: String,
+    /// The line with its name and needs, in a file of a format of its own.
+    head: Option<String>,
     /// The commands, for a shell.
     commands: String,
     /// Other recipes that run with it.
     needs: Vec<String>,
+}
+
+impl Recipe {
+    /// Returns the text that the list of the closure contains and the scan reads: the commands as the shell gets them.
+    fn listed(&self) -> String {
+        let head = self.head.iter().map(|head| format!("# {head}\n"));
+        head.chain([self.commands.clone()]).collect()
+    }
 }
 
 /// A file with recipes.
@@ -69,8 +77,6 @@ impl Collector<'_> {
             return;
         }
         let here = directory(&first).to_owned();
-        // A tool that looks for its file itself runs the code of the project.
-        let origin = if named.is_some() { origin } else { Origin::Body };
         for (number, RecipeFile { path: file, verdict, bytes }) in
             self.recipe_files(tool, first, start, origin).into_iter().enumerate()
         {
@@ -93,7 +99,7 @@ impl Collector<'_> {
                 // The row's own tree covers its own file.
                 if verdict == PathVerdict::Closure {
                     let listed = format!("{file}#{}", recipe.name.replace('/', "%2F"));
-                    self.insert(&listed, EntryKind::File, recipe.text.into_bytes().into());
+                    self.insert(&listed, EntryKind::File, recipe.listed().into_bytes().into());
                     self.set_lens(&listed, Lens::Sh);
                 }
                 let line = self.scope.read(&here, None, |context| read_command(&recipe.commands, context));
@@ -175,6 +181,10 @@ impl Collector<'_> {
         if named.is_some() {
             return named.map(str::to_owned);
         }
+        // The commands of a plugin start in the project of the user.
+        if inside(start, PROJECT).is_some() {
+            return None;
+        }
         let names: &[&str] = match tool {
             RecipeTool::Make => &["GNUmakefile", "makefile", "Makefile"],
             RecipeTool::Just => &["justfile", "Justfile", ".justfile"],
@@ -186,7 +196,8 @@ impl Collector<'_> {
         loop {
             for name in names {
                 let path = format!("{at}/{name}");
-                if matches!(self.places.land(&path).landing, Landing::File { .. }) {
+                // What is no file is found, too, so that it is a reason.
+                if !matches!(self.places.land(&path).landing, Landing::Absent | Landing::Directory) {
                     return Some(path);
                 }
             }
@@ -224,7 +235,7 @@ fn scripts(root: &JsonNode<'_>, key: &str, name: &str) -> Vec<Recipe> {
     let names = [format!("pre{name}"), name.to_owned(), format!("post{name}")];
     let found = names.into_iter().filter_map(|name| {
         let text = scripts.and_then(|scripts| scripts.get(&name)).and_then(JsonNode::as_str)?.to_owned();
-        Some(Recipe { name, commands: text.clone(), text, needs: Vec::new() })
+        Some(Recipe { name, head: None, commands: text, needs: Vec::new() })
     });
     found.collect()
 }
@@ -246,7 +257,6 @@ fn blocks(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<Recipe>
         let is_inner = line.starts_with([' ', '\t']) && head(line).is_none() || line.trim().is_empty();
         if is_inner {
             if let Some(recipe) = found.last_mut().filter(|_| is_open) {
-                recipe.text.push_str(&format!("\n{line}"));
                 recipe.commands.push_str(&format!("\n{}", command(line)));
             }
             continue;
@@ -260,12 +270,12 @@ fn blocks(text: &str, name: &str, head: fn(&str) -> Option<Head>) -> Vec<Recipe>
         is_open = is_default || names.iter().any(|one| one == name);
         if is_open {
             let name = names.join(" ");
-            found.push(Recipe { name, text: line.to_owned(), commands: command(&own), needs });
+            found.push(Recipe { name, head: Some(line.to_owned()), commands: command(&own), needs });
         }
     }
     for recipe in &mut found {
         // Comments and empty lines after a rule belong to the next one.
-        recipe.text.truncate(recipe.text.trim_end().len());
+        recipe.commands.truncate(recipe.commands.trim_end().len());
     }
     found
 }
