@@ -66,7 +66,9 @@ impl Reader<'_> {
                 for word in words.iter().skip(1) {
                     let tool = word.shown().split(':').next().and_then(script_tool);
                     let offset = word.shown().find(':').map_or(0, |at| at.saturating_add(1));
-                    tool.into_iter().for_each(|tool| self.named_script(at, tool, &cut(word, offset)));
+                    if let Some(tool) = tool {
+                        self.named_script(at, tool, &cut(word, offset));
+                    }
                 }
             }
             _ => {}
@@ -137,14 +139,22 @@ impl Reader<'_> {
             has(&table().options.workspaces, option)
                 || base == "yarn" && matches!(option, "workspace" | "workspaces")
         });
+        // An installation runs those of all workspaces.
+        let in_workspaces =
+            in_workspaces || table().lifecycles.iter().any(|one| has(&one.scripts, name.shown()));
         self.target(at, StartTarget::Recipe { tool, name, files, in_workspaces });
     }
 
     /// Returns the files with recipes that a command names. Other tools than make run in the directory of the file.
-    fn recipe_files(&mut self, at: usize, tool: RecipeTool, base: &str, words: &[CommandWord]) -> Vec<PathText> {
+    fn recipe_files(
+        &mut self,
+        at: usize,
+        tool: RecipeTool,
+        base: &str,
+        words: &[CommandWord],
+    ) -> Vec<PathText> {
         let has_root = loaders(base).any(|one| !values_of(words, &one.roots).is_empty());
-        let values: Vec<CommandWord> =
-            loaders(base).flat_map(|one| values_of(words, &one.recipes)).collect();
+        let values: Vec<CommandWord> = loaders(base).flat_map(|one| values_of(words, &one.recipes)).collect();
         let mut files = Vec::new();
         for value in values {
             let Some(path) = value.literal() else {
@@ -162,8 +172,11 @@ impl Reader<'_> {
             } else {
                 if !has_root {
                     let directory = start.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
-                    program.directory =
-                        PathText::new(if directory.is_empty() && start.is_absolute() { "/" } else { directory });
+                    program.directory = PathText::new(if directory.is_empty() && start.is_absolute() {
+                        "/"
+                    } else {
+                        directory
+                    });
                 }
                 files.push(start);
             }
@@ -193,7 +206,9 @@ impl Reader<'_> {
         let is_bare = words.iter().all(|word| word.shown().starts_with('-'));
         for one in table().lifecycles.iter().filter(|one| has(&one.verbs, verb)) {
             if is_bare || one.with_arguments {
-                one.scripts.iter().for_each(|name| self.recipe_target(at, tool, Some(&CommandWord::known(name))));
+                one.scripts
+                    .iter()
+                    .for_each(|name| self.recipe_target(at, tool, Some(&CommandWord::known(name))));
             }
         }
     }
@@ -380,8 +395,9 @@ impl Reader<'_> {
         for (index, word) in words.iter().enumerate().skip(1) {
             let name = text(texts, index);
             // `-j 4`, but `-j all`.
-            let is_count = matches!(before(index, 1), "-j" | "-l" | "--jobs" | "--load-average" | "--max-load")
-                && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let is_count =
+                matches!(before(index, 1), "-j" | "-l" | "--jobs" | "--load-average" | "--max-load")
+                    && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             let is_value = values.iter().any(|value| value.word == index && value.offset == 0)
                 || is_count
                 || before(index, 2) == "--set" && tool == RecipeTool::Just;

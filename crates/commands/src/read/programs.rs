@@ -181,15 +181,15 @@ impl Reader<'_> {
         let mut files = values_of(words, &["-a", "--arg-file"]);
         let after = words.iter().skip_while(|word| word.shown() != "::::");
         files.extend(after.skip(1).cloned());
-        files.iter().for_each(|file| self.file(at, file));
-        let Some(name) = words.first().filter(|_| files.is_empty()) else { return Ok(()) };
-        match &call.input {
-            Some(values) => self.code(at, CodeLanguage::Shell, name, values, None),
-            None => {
-                self.line.open_words.push(OpenWord { word: name.clone(), kind: OpenWordKind::Dynamic });
-                Ok(())
-            }
+        for file in &files {
+            self.file(at, file);
         }
+        let Some(name) = words.first().filter(|_| files.is_empty()) else { return Ok(()) };
+        if let Some(values) = &call.input {
+            return self.code(at, CodeLanguage::Shell, name, values, None);
+        }
+        self.line.open_words.push(OpenWord { word: name.clone(), kind: OpenWordKind::Dynamic });
+        Ok(())
     }
 
     /// Records the files of the directory that `run-parts` runs.

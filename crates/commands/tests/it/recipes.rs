@@ -34,11 +34,12 @@ fn build_tools_run_recipes_of_files() {
 
 #[test]
 fn package_managers_run_scripts_with_their_verbs() {
-    let install = "recipe:Npm:install recipe:Npm:prepublish recipe:Npm:prepare recipe:Npm:dependencies";
+    let install =
+        "recipe:Npm/*:install recipe:Npm/*:prepublish recipe:Npm/*:prepare recipe:Npm/*:dependencies";
     let of = |tool: &str| install.replace("Npm", tool);
     let (pnpm, yarn, bun) = (of("Pnpm"), of("Yarn"), of("Bun"));
     let test = format!("{install} recipe:Npm:test");
-    let pack = "recipe:Npm:prepublishOnly recipe:Npm:prepack recipe:Npm:prepare recipe:Npm:postpack recipe:Npm:publish";
+    let pack = "recipe:Npm/*:prepublishOnly recipe:Npm/*:prepack recipe:Npm/*:prepare recipe:Npm/*:postpack recipe:Npm/*:publish";
     check(
         &[
             ("npm ci", install),
@@ -47,7 +48,7 @@ fn package_managers_run_scripts_with_their_verbs() {
             ("npm i left-pad", ""),
             ("npm ci --ignore-scripts", ""),
             ("npm pack", pack),
-            ("npm version patch", "recipe:Npm:version"),
+            ("npm version patch", "recipe:Npm/*:version"),
             ("npm restart", "recipe:Npm:restart recipe:Npm:stop recipe:Npm:start"),
             ("npm", ""),
             ("pnpm install --frozen-lockfile", &pnpm),

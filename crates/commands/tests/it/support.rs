@@ -34,7 +34,8 @@ pub(crate) fn target(target: &StartTarget) -> String {
         StartTarget::Package(package) => format!("package:{}", package.reference.shown()),
         StartTarget::Environment(path) => format!("env:{path}"),
         StartTarget::Recipe { tool, name, files, in_workspaces } => {
-            let files: String = files.iter().map(|file| format!("@{file}")).collect();
+            let files: Vec<String> = files.iter().map(|file| format!("@{file}")).collect();
+            let files = files.concat();
             let workspaces = if *in_workspaces { "/*" } else { "" };
             format!("recipe:{tool:?}{workspaces}:{}{files}", name.shown())
         }
