@@ -10,6 +10,7 @@
 
 #[expect(dead_code, reason = "these tests start the program in a project")]
 mod home;
+#[expect(dead_code, reason = "these tests accept nothing")]
 #[path = "home/project.rs"]
 mod project;
 
@@ -174,4 +175,211 @@ fn a_record_does_not_hide_who_can_write_in_a_directory_of_the_plugin() {
     let (exit, text) = project.run(&["check", "plugins"]);
     assert!(exit != 0 && text.contains("every user can write"), "{exit} {text}");
     assert_eq!((exit, text), project.run(&["check", "--no-cache", "plugins"]));
+}
+
+#[test]
+fn a_makefile_runs_what_its_variables_and_rules_say() {
+    let script = ("tools/x.sh", "echo 1\n");
+    let of = |text: &'static str| [("Makefile", text), script];
+    for text in [
+        "C = sh tools/x.sh\nlint:\n\t${C}\n",
+        "C = sh tools/x.sh\nlint:\n\t$C\n",
+        "C = sh\nC += tools/x.sh\nlint: ; $(C)\n",
+        "lint:\n\t$(MAKE) other\nother:\n\tsh tools/x.sh\n",
+        "lint: tools/x.sh\n\tsh $<\n",
+        "l%t:\n\tsh tools/x.sh\n",
+        "lint:\n\tcd tools && true\n\tsh tools/x.sh\n",
+        "lint:\n\tcd tools && \\\n\tsh x.sh\n",
+        "ifdef CI\nC = true\nelse\nC = true\nendif\nlint:\n\t$(C) && sh tools/x.sh\n",
+        "V := $(shell sh tools/x.sh)\nlint:\n\ttrue\n",
+        "SHELL := tools/x.sh\nlint:\n\ttrue\n",
+        "lint:\n\ttrue\nMakefile:\n\tsh tools/x.sh\n",
+        "define C\nsh tools/x.sh\nendef\nlint:\n\t$(C)\n",
+        "lint: C = sh tools/x.sh\nother: C = true\nlint other:\n\t$(C)\n",
+        "lint:\n\t$(if $(CI),sh tools/x.sh,true)\n",
+        "lint:\n\tsh $(abspath tools)/x.sh\n",
+    ] {
+        changed(&[("make lint", &of(text), "tools/x.sh", 4)]);
+    }
+    changed(&[
+        // What another recipe runs does not count.
+        ("make lint", &of("V = 1\nlint:\n\techo $(V)\nother:\n\tsh tools/x.sh\n"), "tools/x.sh", 0),
+        ("make lint", &[("Makefile", "lint:\n\ttrue\nother:\n\techo 1\n")], "Makefile", 0),
+        (
+            "make lint",
+            &[("Makefile", "V := $(shell date)\nlint:\n\ttrue\nother:\n\techo 1\n")],
+            "Makefile",
+            0,
+        ),
+        // A file that is not understood counts as a whole.
+        ("make lint", &[("Makefile", "lint:\n\t$(call f,a)\nother:\n\techo 1\n")], "Makefile", 4),
+        ("make lint RUN=tools/x.sh", &of("lint:\n\tsh $(RUN)\n"), "tools/x.sh", 4),
+    ]);
+    judged(&[
+        ("make lint", &[("Makefile", "lint:\n\t$(call f,a)\nother:\n\t@{ATTACK}\n")], 6, "Makefile"),
+        ("make lint", &[("Makefile", "C = {ATTACK}\nlint:\n\t@$(C)\n")], 6, "Makefile"),
+        ("make lint", &[("Makefile", "export BASH_ENV := x.sh\nlint:\n\ttrue\n")], 3, "Makefile"),
+        ("make", &[("Makefile", ".PHONY: all\nall: lint\nlint:\n\t@-{ATTACK}\n")], 6, "Makefile"),
+    ]);
+}
+
+#[test]
+fn a_makefile_includes_other_files() {
+    let lint = ("tools/x.mk", "lint:\n\techo 1\n");
+    for text in [
+        "include tools/x.mk\n",
+        "\tinclude tools/x.mk\n",
+        "  -include tools/x.mk\n",
+        "sinclude \\\n  tools/x.mk\n",
+        "D = tools\ninclude $D/x.mk\n",
+        "D = tools\ninclude ${D}/x.mk\n",
+        "include $(CURDIR)/tools/x.mk\n",
+        "include $(wildcard tools/*.mk)\n",
+        "include tools/y.mk\n",
+    ] {
+        let files = [("Makefile", text), lint, ("tools/y.mk", "include tools/x.mk\n")];
+        changed(&[("make lint", &files, "tools/x.mk", 4)]);
+    }
+    changed(&[
+        ("make -I tools lint", &[("Makefile", "include x.mk\n"), lint], "tools/x.mk", 4),
+        ("make lint", &[("Makefile", "# include tools/x.mk\nlint:\n\ttrue\n"), lint], "tools/x.mk", 0),
+        ("make -f a.mk -f tools/x.mk lint", &[("a.mk", "all:\n\ttrue\n"), lint], "tools/x.mk", 4),
+        ("make -sf tools/x.mk lint", &[lint], "tools/x.mk", 4),
+        ("make -f tools/y.mk lint", &[("tools/y.mk", "lint:\n\tsh x.sh\n"), ("x.sh", "echo 1\n")], "x.sh", 4),
+        (
+            "make lint",
+            &[("Makefile", "-include .env\nlint:\n\techo $(KEY)\n"), (".env", "KEY=1\n")],
+            ".env",
+            0,
+        ),
+    ]);
+    let text = "lint:\n\ttrue\ninclude $(call pick,a)\n";
+    judged(&[
+        ("make lint", &[("Makefile", "include {X}/x.mk\nlint:\n\ttrue\n")], 3, "surface/unresolved"),
+        ("make lint", &[("Makefile", text)], 3, "include $(call pick,a)"),
+        ("cat x.mk | make -f - lint", &[("x.mk", text)], 3, "surface/unresolved"),
+        ("bash a.sh", &[("a.sh", "make lint\n"), ("Makefile", text)], 0, ""),
+    ]);
+}
+
+#[test]
+fn a_justfile_and_a_taskfile_run_what_they_say() {
+    let script = ("tools/x.sh", "echo 1\n");
+    for text in [
+        "lint:\n  sh tools/x.sh\n",
+        "alias lint := check\ncheck:\n  @sh tools/x.sh\n",
+        "d := 'tools'\nlint: pre\npre:\n  sh {{d}}/x.sh\n",
+        "lint f='tools/x.sh':\n  sh {{f}}\n",
+        "v := `sh tools/x.sh`\nlint:\n  true\n",
+        "import 'tools/x.just'\n",
+        "import? 'tools/x.just'\n",
+        "mod lint 'tools/x.just'\n",
+        "lint:\n  #!/usr/bin/env python3\n  import os\n  os.system('sh tools/x.sh')\n",
+        "[script]\nlint:\n  sh tools/x.sh\n",
+    ] {
+        let files = [("justfile", text), script, ("tools/x.just", "lint:\n  sh tools/x.sh\n")];
+        changed(&[("just lint", &files, "tools/x.sh", 4)]);
+    }
+    for text in [
+        "    lint:\n        cmds:\n            - sh tools/x.sh\n",
+        "  lint: {deps: [pre], silent: true}\n  pre: {cmds: [{cmd: sh tools/x.sh}]}\n",
+        "  lint: [{task: pre}]\n  pre: {dir: tools, cmd: sh x.sh}\n",
+        "  lint:\n    for2: x\n    cmd: sh tools/x.sh\n",
+        "  check: {aliases: [lint], vars: {F: tools/x.sh}, cmd: 'sh {{.F}}'}\n",
+    ] {
+        let text = format!("version: '3'\ntasks:\n{text}");
+        changed(&[("task lint", &[("Taskfile.yml", &text), script], "tools/x.sh", 4)]);
+    }
+    let included = ("d/Taskfile.yml", "version: '3'\ntasks:\n  lint: echo 1\n");
+    changed(&[
+        (
+            "task d:lint",
+            &[("Taskfile.yml", "version: '3'\nincludes: {d: ./d}\n"), included],
+            "d/Taskfile.yml",
+            4,
+        ),
+        ("just lint", &[("justfile", "lint:\n  true\nother:\n  echo 1\n")], "justfile", 0),
+        ("just d/lint", &[("d/justfile", "lint:\n  sh x.sh\n"), ("d/x.sh", "echo 1\n")], "d/x.sh", 4),
+        (
+            "task lint",
+            &[("Taskfile.yml", "version: '3'\ntasks: {lint: 'true', other: echo 1}\n")],
+            "Taskfile.yml",
+            0,
+        ),
+    ]);
+    judged(&[
+        ("task lint", &[("Taskfile.yml", "version: '3'\ntasks: {lint: ['{ATTACK}']}\n")], 6, "Taskfile"),
+        ("just lint", &[("justfile", "[no-cd]\nlint:\n  @{ATTACK}\n")], 6, "justfile"),
+    ]);
+}
+
+#[test]
+fn package_managers_run_the_scripts_of_their_verbs() {
+    let package = |script: &str| format!("{{\"scripts\":{{\"{script}\":\"sh tools/x.sh\"}}}}");
+    let script = ("tools/x.sh", "echo 1\n");
+    for (command, name, expected) in [
+        ("npm ci", "postinstall", 4),
+        ("npm install", "prepare", 4),
+        ("npm i left-pad", "prepare", 0),
+        ("npm ci --ignore-scripts", "prepare", 0),
+        ("npm pack", "prepack", 4),
+        ("npm start", "prestart", 4),
+        ("npm version patch", "postversion", 4),
+        ("pnpm i", "preinstall", 4),
+        ("yarn", "prepare", 4),
+        ("bun install", "postinstall", 4),
+        ("npm ci", "test", 0),
+        ("run-s lint", "lint", 4),
+        ("npm-run-all 'lint:*'", "lint:a", 4),
+        ("concurrently npm:lint 'echo x'", "lint", 4),
+    ] {
+        changed(&[(command, &[("package.json", &package(name)), script], "tools/x.sh", expected)]);
+    }
+    let root = ("package.json", r#"{"workspaces":["packages/*"]}"#);
+    let inner = ("packages/a/package.json", r#"{"scripts":{"lint":"echo 1","prepare":"echo x"}}"#);
+    changed(&[
+        ("npm run lint -w a", &[root, inner], "packages/a/package.json", 4),
+        ("npm run lint", &[root, inner], "packages/a/package.json", 0),
+        ("yarn workspace a lint", &[root, inner], "packages/a/package.json", 4),
+        (
+            "pnpm -r lint",
+            &[("package.json", "{}"), ("pnpm-workspace.yaml", "packages:\n  - 'packages/*'\n"), inner],
+            "packages/a/package.json",
+            4,
+        ),
+        ("uv --directory tools run x.py", &[("tools/x.py", "print(1)\n")], "tools/x.py", 4),
+        ("bun --cwd tools x.ts", &[("tools/x.ts", "console.log(1)\n")], "tools/x.ts", 4),
+        (
+            "deno task --cwd tools lint",
+            &[("tools/deno.json", r#"{"tasks":{"lint":"echo 1"}}"#)],
+            "tools/deno.json",
+            4,
+        ),
+        ("just -f tools/justfile lint", &[("tools/justfile", "lint:\n  sh x.sh\n"), script], "tools/x.sh", 4),
+        ("npm start", &[("package.json", "{}"), ("server.js", "console.log(1)\n")], "server.js", 4),
+    ]);
+}
+
+#[test]
+fn an_honest_makefile_is_no_question() {
+    let makefile = "SHELL := /bin/bash\n.DEFAULT_GOAL := build\nMAKEFLAGS += --no-print-directory\n\
+        VERSION ?= $(shell git describe --tags)\nGOFILES := $(wildcard *.go)\nexport GO111MODULE = on\n\n\
+        ifeq ($(OS),Windows_NT)\n  EXT := .exe\nendif\n\n.PHONY: build test clean\n\n\
+        build: $(GOFILES) ## Build it\n\t@echo \"building $(VERSION)\"\n\tgo build -ldflags \"-X main.v=$(VERSION)\" -o bin/app$(EXT) ./...\n\n\
+        test: build\n\tgo test $(ARGS) ./...\n\nclean:\n\trm -rf bin\n\nhelp:\n\t@awk 'BEGIN {FS = \":\"} {print $$1}' $(MAKEFILE_LIST)\n";
+    judged(&[
+        ("make", &[("Makefile", makefile)], 0, ""),
+        ("make build", &[("Makefile", makefile)], 0, ""),
+        ("make test", &[("Makefile", makefile)], 0, ""),
+        ("make help", &[("Makefile", makefile)], 0, ""),
+        ("cd \"$CLAUDE_PROJECT_DIR\" && make -s clean", &[("Makefile", makefile)], 0, ""),
+        (
+            "npm ci && npm test",
+            &[("package.json", r#"{"scripts":{"prepare":"husky","test":"jest"}}"#)],
+            0,
+            "",
+        ),
+        ("npm run lint --workspaces --if-present", &[("package.json", r#"{"workspaces":["a"]}"#)], 0, ""),
+        ("just", &[("justfile", "default:\n  @just --list\n")], 0, ""),
+    ]);
 }

@@ -34,6 +34,7 @@ use follow::{FileLanguage, Job};
 use packages::Package;
 use patterns::ANY;
 use place::{Landed, Landing, Places};
+use recipes::RecipeCall;
 use record::ClosureRecord;
 use scope::{PathVerdict, RowOwner, Scope};
 
@@ -506,10 +507,16 @@ impl Collector<'_> {
                     self.python_module(&module, &directory, &directory);
                 }
             }
-            StartTarget::Recipe { tool, name, file } => {
-                let file = file.as_ref().map(|file| joined(start, file.as_str()));
-                for name in name.literals() {
-                    self.recipe(*tool, &name, &directory, file.as_deref(), origin);
+            StartTarget::Recipe { tool, name, files, in_workspaces } => {
+                let files: Vec<String> = files.iter().map(|file| joined(start, file.as_str())).collect();
+                let mut starts = vec![directory.clone()];
+                if *in_workspaces {
+                    starts.extend(self.workspaces(&directory));
+                }
+                for (name, start) in
+                    name.literals().flat_map(|name| starts.iter().map(move |at| (name.clone(), at)))
+                {
+                    self.recipe(&RecipeCall { tool: *tool, name: &name, start, files: &files }, origin);
                 }
             }
             StartTarget::Environment(path) => {
@@ -525,7 +532,9 @@ impl Collector<'_> {
         let name = program.name.literal().unwrap_or_default();
         let named = joined(start, program.directory.as_str());
         // The commands of a plugin start in the project of the user.
-        if !program.is_floating() || NO_PROJECT.contains(&name.as_str()) || place::inside(&named, scope::PROJECT).is_some()
+        if !program.is_floating()
+            || NO_PROJECT.contains(&name.as_str())
+            || place::inside(&named, scope::PROJECT).is_some()
         {
             return;
         }
@@ -616,7 +625,8 @@ impl Collector<'_> {
             return self.take(&named, &landed, language, start, origin);
         }
         // The text of a script replaces what is not UTF-8, so that the name is that of another file.
-        if landed.landing == Landing::Absent && named.contains('\u{fffd}') && self.scope.reaches(&landed.path) {
+        if landed.landing == Landing::Absent && named.contains('\u{fffd}') && self.scope.reaches(&landed.path)
+        {
             return self.unreadable(&landed.path, NOT_UTF8);
         }
         match (self.scope.verdict(named, landed, &self.places), origin) {

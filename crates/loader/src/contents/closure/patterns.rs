@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use plugward_commands::{CommandLine, CommandWord, StartTarget, StartedProgram, WordPart, read_argv};
+use plugward_commands::{
+    CommandLine, CommandWord, RecipeTool, StartTarget, StartedProgram, WordPart, read_argv,
+};
 use plugward_readers::UNKNOWN;
 
 use super::follow::{FileLanguage, shebang};
@@ -132,6 +134,8 @@ impl Collector<'_> {
         let at = joined(start, program.directory.as_str());
         let own = program.starts.iter().find_map(|target| match target {
             StartTarget::File(path) => Some(joined(start, path.as_str())).filter(|path| self.is_own(path)),
+            // `make lint TOOL=./x.sh` and `just lint ./x.sh`.
+            StartTarget::Recipe { tool: RecipeTool::Make | RecipeTool::Just, .. } => Some(format!("{at}/-")),
             _ => None,
         });
         // A variable reaches the script that starts, and each that it starts.
@@ -288,7 +292,7 @@ fn found_by(words: &[String]) -> Vec<String> {
 }
 
 /// Returns `true` if a name matches a pattern of a shell. A leading dot only matches itself and an unknown part.
-fn glob(pattern: &[u8], name: &[u8]) -> bool {
+pub(super) fn glob(pattern: &[u8], name: &[u8]) -> bool {
     if name.first() == Some(&b'.') && !matches!(pattern.first(), Some(&(b'.' | ANY_BYTE))) {
         return false;
     }
