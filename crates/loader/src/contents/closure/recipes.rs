@@ -375,7 +375,7 @@ impl Collector<'_> {
         loop {
             for name in names {
                 let path = format!("{at}/{name}");
-                // What is no file is found, too, so that it is a reason.
+                // Another object than a file is found, too, so that it is a reason.
                 if !matches!(self.places.land(&path).landing, Landing::Absent | Landing::Directory) {
                     return Some(path);
                 }

@@ -138,7 +138,7 @@ impl Makefile {
         }
     }
 
-    /// Reads a line that is no condition, and returns the rule that it opens.
+    /// Reads a line that is not a condition, and returns the rule that it opens.
     fn statement(&mut self, file: usize, line: &str, first: &str) -> Option<usize> {
         self.lines.push((file, line.to_owned()));
         match first {
@@ -183,7 +183,7 @@ impl Makefile {
             "MAKEFLAGS" | "GNUMAKEFLAGS" => self.is_open |= value.split_ascii_whitespace().any(names_file),
             _ => self.is_open |= name.contains('$') || name == "PATH" || loads_code(name),
         }
-        // A key in a file of variables is no command, and not part of the list.
+        // A key in a file of variables is not a command, and not part of the list.
         let is_key = !value.contains([' ', '/']) || value.contains("://");
         if is_key && self.files.get(number).is_some_and(|name| name.starts_with(ENVIRONMENT)) {
             return true;
@@ -319,6 +319,11 @@ impl RecipeBook for Makefile {
                 _ => line.clone(),
             };
             lines.push(super::without_prefix(&self.values.shown(&line)));
+            // The arguments of a function can be commands.
+            if self.values.expanded(&line, &[], 0).is_none() {
+                let parts = line.split([',', '(', ')', '{', '}']).filter(|part| part.contains([' ', '/']));
+                lines.extend(parts.map(super::without_prefix));
+            }
         }
         lines
     }
