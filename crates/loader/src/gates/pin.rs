@@ -9,7 +9,7 @@ use plugward_pinstore::{
     SameContentsPin, StoreDecision, StoreErrorRule, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, DigestCheck, DigestedTree, Excludes, Snapshot};
-use plugward_types::{CalledName, Digest, PlacePath, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, HostName, PlacePath, PluginKey, TreeDigest};
 
 use super::installed;
 use super::manifest::SCHEMA_VERSION;
@@ -27,6 +27,7 @@ use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
 use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Question, Trust};
 use crate::run::outcome::{GateOutcome, Reason, Weight};
+use crate::state::gated::GateRecord;
 use crate::state::pins::PinStore;
 
 /// The code of a new plugin that has the place and name of a pinned one that is gone.
@@ -317,6 +318,9 @@ pub(crate) fn gate(
         return (PinOutcome::Compared { check, decision }, outcome);
     }
     notes(&mut outcome, pins, subject, &check, elsewhere.as_ref(), options.trust);
+    if matches!(check, PinCheck::Unpinned) {
+        say_gated(&mut outcome, one, subject, context);
+    }
     refuse(&mut outcome, one, subject, snapshot, &check, decision, context);
     if let Some(like) = namesake(pins, one, subject, snapshot, &check, context.stores.pins.baselines()) {
         held_against(&mut outcome, &like, &check, decision, subject);
@@ -509,6 +513,28 @@ fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
             .push_str(&format!("\n{many} commands whose text does not determine what runs count as agreed")),
     }
     text
+}
+
+/// Says whether a new plugin is what its host asked about before it installed it. The trust mode decides in both cases.
+fn say_gated(outcome: &mut GateOutcome, one: &Examined, subject: &Subject, context: &Context<'_>) {
+    let hosts = one.place.installed.iter().flat_map(|place| &place.hosts);
+    for host in hosts.map(HostName::as_str) {
+        match context.stores.pins.gated(host, subject.key().name(), &subject.facts().tree) {
+            GateRecord::None => {}
+            GateRecord::Same => {
+                outcome.note(
+                    "pin/gated",
+                    format!("the same contents that {host} asked about before the installation"),
+                );
+            }
+            GateRecord::Other => {
+                let message = format!(
+                    "not the contents that {host} asked about before the installation; treated as new"
+                );
+                outcome.note("pin/not-gated", message);
+            }
+        }
+    }
 }
 
 fn same_name<'a>(pins: &'a Pins, subject: &'a Subject) -> Option<(&'a PluginKey, &'a CalledName)> {
