@@ -264,13 +264,39 @@ fn a_skill_is_compared_with_the_installed_one() {
     home.write("weather/SKILL.md", text);
     assert_eq!(ask(&home, &skill(&home, "weather", "install"), &[])["decision"], "allow");
     home.write("home/.openclaw/skills/weather/SKILL.md", text);
-    assert_eq!(check(&home).0, 0);
+    let (exit, report) = check(&home);
+    assert!(exit == 0 && report.to_string().contains("\"pin/gated\""), "{report}");
     assert_eq!(ask(&home, &skill(&home, "weather", "update"), &[])["decision"], "allow");
     home.write("weather/SKILL.md", &text.replace("forecast", "forecast of tomorrow"));
     let changed = ask(&home, &skill(&home, "weather", "update"), &[]);
     assert_eq!((&changed["decision"], rules(&changed)[0]), (&json!("warn"), "pin/changed"), "{changed}");
     assert_eq!(code(&home.run(&["deny", "home/.openclaw/skills/weather"])), 0);
     assert_eq!(ask(&home, &skill(&home, "weather", "install"), &[])["decision"], "block");
+}
+
+#[test]
+fn what_the_host_adds_to_a_skill_is_not_another_skill() {
+    for (file, code) in [(".openclaw/source-origin.json", "pin/gated"), (".openclaw/run.sh", "pin/not-gated")]
+    {
+        let home = machine();
+        let text = "---\nname: weather\ndescription: Tells the weather.\n---\nUse the forecast.\n";
+        home.write("weather/SKILL.md", text);
+        assert_eq!(ask(&home, &skill(&home, "weather", "install"), &[])["decision"], "allow");
+        home.write("home/.openclaw/skills/weather/SKILL.md", text);
+        home.write(&format!("home/.openclaw/skills/weather/{file}"), "{}");
+        let (exit, report) = check(&home);
+        assert!(exit == 0 && report.to_string().contains(&format!("\"{code}\"")), "{report}");
+    }
+}
+
+#[test]
+fn a_repository_is_the_same_plugin_without_its_git_directory() {
+    let home = machine();
+    home.write("staged/.git/HEAD", "ref: refs/heads/main\n");
+    assert_eq!(ask(&home, &request(&home, "staged"), &[])["decision"], "allow");
+    install(&home, "staged");
+    let (exit, report) = check(&home);
+    assert!(exit == 0 && notices(&report).contains(&"pin/gated"), "{report}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
 use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Question, Trust};
 use crate::run::outcome::{GateOutcome, Reason, Weight};
-use crate::state::gated::GateRecord;
+use crate::state::gated::{self, GateRecord};
 use crate::state::pins::PinStore;
 
 /// The code of a new plugin that has the place and name of a pinned one that is gone.
@@ -319,7 +319,7 @@ pub(crate) fn gate(
     }
     notes(&mut outcome, pins, subject, &check, elsewhere.as_ref(), options.trust);
     if matches!(check, PinCheck::Unpinned) {
-        say_gated(&mut outcome, one, subject, context);
+        say_gated(&mut outcome, one, subject, snapshot, context);
     }
     refuse(&mut outcome, one, subject, snapshot, &check, decision, context);
     if let Some(like) = namesake(pins, one, subject, snapshot, &check, context.stores.pins.baselines()) {
@@ -516,16 +516,25 @@ fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
 }
 
 /// Says whether a new plugin is what its host asked about before it installed it. The trust mode decides in both cases.
-fn say_gated(outcome: &mut GateOutcome, one: &Examined, subject: &Subject, context: &Context<'_>) {
-    let hosts = one.place.installed.iter().flat_map(|place| &place.hosts);
-    for host in hosts.map(HostName::as_str) {
-        match context.stores.pins.gated(host, subject.key().name(), &subject.facts().tree) {
+fn say_gated(
+    outcome: &mut GateOutcome,
+    one: &Examined,
+    subject: &Subject,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) {
+    let hosts = one.place.installed.iter().flat_map(|place| &place.hosts).map(HostName::as_str);
+    let hosts: Vec<&str> = hosts.filter(|host| gated::HOSTS.contains(host)).collect();
+    if hosts.is_empty() {
+        return;
+    }
+    let trees = crate::contents::trees::before_installation(snapshot);
+    for host in hosts {
+        match context.stores.pins.gated(host, subject.key().name(), &trees) {
             GateRecord::None => {}
             GateRecord::Same => {
-                outcome.note(
-                    "pin/gated",
-                    format!("the same contents that {host} asked about before the installation"),
-                );
+                let message = format!("the same contents that {host} asked about before the installation");
+                outcome.note("pin/gated", message);
             }
             GateRecord::Other => {
                 let message = format!(
@@ -908,12 +917,11 @@ pub(crate) fn settle(
     let writes = options.writes == CheckMode::Commit;
     let by = Some(options.by.clone());
     match one.pin.clone() {
-        PinOutcome::NotChecked | PinOutcome::Enrolled => None,
         PinOutcome::Unavailable { decision: StoreDecision::LoadUnpinned(code), message, .. } => {
             one.exceptions.push(format!("{}: {code}: {message}", one.id));
             None
         }
-        PinOutcome::Unavailable { .. } => None,
+        PinOutcome::NotChecked | PinOutcome::Enrolled | PinOutcome::Unavailable { .. } => None,
         PinOutcome::Compared { check, decision } => match decision {
             PinDecision::Load => {
                 let stale = pins.pins()?.get(&observed.key).is_some_and(|pin| {

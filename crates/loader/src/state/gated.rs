@@ -1,10 +1,12 @@
 //! What a host was told before it installed a plugin, for the first check of that plugin.
 
+use std::collections::BTreeSet;
+
 use plugward_ledger::{LedgerEvent, LedgerFiles, LedgerRecord};
 use plugward_types::TreeDigest;
 
 /// The hosts that ask before they install something.
-const HOSTS: [&str; 1] = ["openclaw"];
+pub(crate) const HOSTS: [&str; 1] = ["openclaw"];
 
 /// The record of a gate about a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,25 +20,22 @@ pub(crate) enum GateRecord {
 }
 
 impl GateRecord {
-    /// Looks for the record of a plugin in the ledger. A ledger that cannot be read has none: a run that writes opens it as
-    /// well, and then loads nothing.
-    pub(crate) fn find(ledger: &LedgerFiles, host: &str, id: &str, tree: &TreeDigest) -> Self {
-        if !HOSTS.contains(&host) {
-            return Self::None;
-        }
-        let tree = tree.to_string();
-        let find = |wanted: Option<&str>| {
+    /// Looks for the record of a plugin, which had one of these trees, in the ledger. A ledger that cannot be read has none:
+    /// a run that writes opens it as well, and then loads nothing.
+    pub(crate) fn find(ledger: &LedgerFiles, host: &str, id: &str, trees: &BTreeSet<TreeDigest>) -> Self {
+        let find = |is_wanted: &dyn Fn(&str) -> bool| {
             let is = |record: &LedgerRecord| match record.event() {
                 Some(LedgerEvent::PluginGated { host: by, plugin, digest, .. }) => {
-                    by == host && plugin == id && wanted.is_none_or(|tree| tree == digest)
+                    by == host && plugin == id && is_wanted(digest)
                 }
                 _ => false,
             };
             ledger.find_last("plugin_gated", is).ok().flatten().is_some()
         };
-        if find(Some(&tree)) {
+        let trees: BTreeSet<String> = trees.iter().map(ToString::to_string).collect();
+        if find(&|digest| trees.contains(digest)) {
             Self::Same
-        } else if find(None) {
+        } else if find(&|_any| true) {
             Self::Other
         } else {
             Self::None

@@ -1,5 +1,7 @@
 //! The pin store, and what a run writes to it.
 
+use std::collections::BTreeSet;
+
 use cap_std::fs::Dir;
 use plugward_ledger::{LedgerError, LedgerEvent, LedgerFiles, LedgerRecord};
 use plugward_pinstore::{
@@ -144,8 +146,8 @@ impl PinStore {
     }
 
     /// Returns what the ledger says about an installation.
-    pub(crate) fn gated(&self, host: &str, id: &str, tree: &TreeDigest) -> GateRecord {
-        self.ledger.as_ref().map_or(GateRecord::None, |ledger| GateRecord::find(ledger, host, id, tree))
+    pub(crate) fn gated(&self, host: &str, id: &str, trees: &BTreeSet<TreeDigest>) -> GateRecord {
+        self.ledger.as_ref().map_or(GateRecord::None, |ledger| GateRecord::find(ledger, host, id, trees))
     }
 
     /// Returns the denials that apply because the pins cannot be read.
