@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use plugward_loader::installs::InstallKind;
 use plugward_loader::ledger::{LedgerEvent, LoadVerdict};
-use plugward_loader::pinstore::PinState;
+use plugward_loader::pinstore::{PinState, Pins};
 use plugward_loader::{
     CheckMode, Host as Sides, HostName, InstallRecords, NoGrants, NoPerson, NoWatch, ParseError, PinStore,
     PlacePath, PluginKey, PluginReport, Report, RootSearch, look,
@@ -110,7 +110,7 @@ fn pinned_skill(request: &GateRequest, plugins: &[PluginReport], pins: &PinStore
         place.name() == request.id() && place.parent().is_some_and(|parent| parent.name() == "skills")
     };
     let tree = plugins.first().and_then(|plugin| plugin.tree.as_deref());
-    let known = pins.pins().into_iter().flat_map(|pins| pins.iter());
+    let known = pins.pins().into_iter().flat_map(Pins::iter);
     let known = known.filter(|(key, _)| key.placed().is_some_and(is_skill));
     let mut differs = None;
     for (key, pin) in known {

@@ -33,6 +33,13 @@ pub(super) struct GateRequest {
     skill: Option<Map<String, Value>>,
 }
 
+/// What is known of a request of another version.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    protocol_version: Value,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum TargetType {
@@ -105,12 +112,6 @@ impl GateRequest {
     fn parse(bytes: &[u8]) -> Result<Self, Failure> {
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > LIMIT {
             return Err(invalid(format!("the request has more than {LIMIT} bytes")));
-        }
-        /// Of another version, only this key is known.
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Version {
-            protocol_version: Value,
         }
         let fault = |error: serde_json::Error| invalid(format!("the request is not valid: {error}"));
         let Version { protocol_version } = serde_json::from_slice(bytes).map_err(fault)?;

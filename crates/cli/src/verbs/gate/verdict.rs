@@ -30,7 +30,9 @@ impl Verdict {
             verdict.add(Some(Self::one("gate/nothing", GateDecision::Block, &message, &message)));
         }
         for plugin in &report.plugins {
-            verdict.add_plugin(plugin, mode, report.plugins.len() > 1);
+            let is_alone = report.plugins.len() == 1;
+            let prefix = if is_alone { String::new() } else { format!("{}/", plugin.path) };
+            verdict.add_plugin(plugin, mode, &prefix);
         }
         if report.exit != 0 && verdict.decision == GateDecision::Allow {
             let notice = report.notices.first();
@@ -75,19 +77,18 @@ impl Verdict {
         GateAnswer::new(self.decision, &reason, self.findings)
     }
 
-    fn add_plugin(&mut self, plugin: &PluginReport, mode: RequestMode, is_one_of_several: bool) {
+    fn add_plugin(&mut self, plugin: &PluginReport, mode: RequestMode, prefix: &str) {
         let decision = decision(plugin, mode);
         self.decision = self.decision.max(decision);
-        let prefix = if is_one_of_several { format!("{}/", plugin.path) } else { String::new() };
         for reason in advice::by_severity(plugin) {
             self.causes.push(advice::words(reason));
             // The findings of the scan follow one by one.
             if !reason.code.starts_with("scan/") || plugin.findings.is_empty() {
-                self.findings.push(of_reason(plugin, reason, mode, decision, &prefix));
+                self.findings.push(of_reason(plugin, reason, mode, decision, prefix));
             }
         }
         let open = plugin.findings.iter().filter(|finding| plugin.suppression(finding).is_none());
-        self.findings.extend(open.map(|finding| of_scan(finding, &prefix)));
+        self.findings.extend(open.map(|finding| of_scan(finding, prefix)));
         for notice in &plugin.notices {
             self.findings.push(GateFinding::new(&notice.code, GateSeverity::Info, &joined(&notice.message)));
         }
