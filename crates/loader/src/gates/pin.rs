@@ -515,7 +515,7 @@ fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
     text
 }
 
-/// Says whether a new plugin is what its host asked about before it installed it. The trust mode decides in both cases.
+/// Notes whether a new plugin is what its host asked about before it installed it. The trust mode decides in both cases.
 fn say_gated(
     outcome: &mut GateOutcome,
     one: &Examined,

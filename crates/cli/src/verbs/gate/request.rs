@@ -227,7 +227,7 @@ mod tests {
             for value in &wrong {
                 let mut request = golden();
                 let right = request.pointer(pointer).unwrap().clone();
-                // A value of the same type is no fault, apart from words and paths that must be known.
+                // A value of the same type is valid, apart from words and paths that must be known.
                 let same = core::mem::discriminant(&right) == core::mem::discriminant(value);
                 let is_word =
                     ["/targetType", "/sourcePath", "/sourcePathKind", "/request/mode"].contains(&pointer);
