@@ -47,6 +47,12 @@ fn a_manifest_of_the_standard_keeps_its_rules() {
         let result = read(Dialect::AgentPlugins, &files, &PluginContext::for_directory("a"));
         assert_eq!(error_codes(&result), [code], "{body}");
     }
+    for schema in ["null", "1", "[]", "{}"] {
+        let files = MapFiles::new().with("plugin.json", format!(r#"{{"$schema":{schema},"name":"a"}}"#));
+        assert_eq!(dialects(&files), ["agent-plugins"], "{schema}");
+        let result = read(Dialect::AgentPlugins, &files, &PluginContext::for_directory("a"));
+        assert_eq!(error_codes(&result), ["manifest/type"], "{schema}");
+    }
     for body in [r#","other":1"#, r#","extensions":[]"#] {
         let files = MapFiles::new().with("plugin.json", package(body));
         assert_eq!(notice_codes(&read_dialect(Dialect::AgentPlugins, &files)).len(), 1, "{body}");
