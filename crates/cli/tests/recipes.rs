@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    clippy::indexing_slicing,
     reason = "tests start the program and make directories"
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]

@@ -144,7 +144,6 @@ fn cut(text: &str, limit: usize) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 mod tests {
     use super::*;
 

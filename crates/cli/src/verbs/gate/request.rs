@@ -157,7 +157,6 @@ fn invalid(message: impl Into<String>) -> Failure {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot set up must stop")]
 mod tests {
     use super::*;
     use serde_json::json;
