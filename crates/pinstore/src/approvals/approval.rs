@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
+use plugward_types::{AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::{self, Node};
@@ -42,68 +42,8 @@ pub struct Approval {
     pub at: Timestamp,
 }
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? } $expected:literal
-     $($derive:ident)*) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq $(, $derive)*)]
-        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
-        pub enum $name { $($(#[$one])* $variant),* }
-
-        impl $name {
-            pub(crate) const EXPECTED: &'static str = $expected;
-
-            /// Returns the word in the file.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            pub(crate) fn of_word(word: &str) -> Option<Self> {
-                [$(Self::$variant),*].into_iter().find(|one| one.as_str() == word)
-            }
-        }
-    };
-}
-
-words! {
-    /// The kind of an audit.
-    AuditKind {
-        /// The language model and the rules.
-        Deep = "deep",
-        /// The rules only.
-        Static = "static",
-    } "`deep` or `static`"
-}
-
-words! {
-    /// The risk of a plugin.
-    ///
-    /// # Guarantees
-    /// The order is `Low < Medium < High < Critical`.
-    Risk {
-        /// Low.
-        Low = "LOW",
-        /// Medium.
-        Medium = "MEDIUM",
-        /// High.
-        High = "HIGH",
-        /// Critical.
-        Critical = "CRITICAL",
-    } "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`" PartialOrd Ord
-}
-
-words! {
-    /// The advice of an audit. An approval never has a rejecting audit.
-    AuditVerdict {
-        /// Approve.
-        Approve = "approve",
-        /// Approve under the conditions in the audit.
-        ApproveWithConditions = "approve-with-conditions",
-        /// Do not approve.
-        Reject = "reject",
-    } "`approve` or `approve-with-conditions`"
-}
+/// The words of a verdict that an approval can have.
+const APPROVING: &str = "`approve` or `approve-with-conditions`";
 
 /// The contents of an approvals file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -208,10 +148,10 @@ fn write(out: &mut String, approval: &Approval) {
 }
 
 fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {
-    let kind = node.read("kind", AuditKind::EXPECTED, |value| AuditKind::of_word(value.as_str()?))?;
-    let risk = node.read("risk", Risk::EXPECTED, |value| Risk::of_word(value.as_str()?))?;
-    let verdict = node.read("verdict", AuditVerdict::EXPECTED, |value| {
-        AuditVerdict::of_word(value.as_str()?).filter(|verdict| *verdict != AuditVerdict::Reject)
+    let kind = node.read("kind", AuditKind::EXPECTED, |value| value.as_str()?.parse().ok())?;
+    let risk = node.read("risk", Risk::EXPECTED, |value| value.as_str()?.parse().ok())?;
+    let verdict = node.read("verdict", APPROVING, |value| {
+        value.as_str()?.parse().ok().filter(|verdict| *verdict != AuditVerdict::Reject)
     })?;
     Ok(Approval {
         tree: node.must("tree")?,
