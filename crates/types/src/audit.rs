@@ -1,26 +1,35 @@
-//! The result of an audit: its kind, risk and advice.
+//! The words of an audit: its kind, the risk that it found, and its advice.
 
 use core::fmt;
 use core::str::FromStr;
 
-use crate::{ParseError, ParseErrorKind};
+use crate::{Finding, ParseError, ParseErrorKind, Severity};
 
-macro_rules! audit_words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? } $what:literal,
-     $expected:literal $($derive:ident)*) => {
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? } $what:literal
+     $expected:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq $(, $derive)*)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
         pub enum $name { $($(#[$one])* $variant),* }
 
         impl $name {
-            /// The words, as a phrase for messages.
+            /// The words, as a phrase for error messages.
             pub const EXPECTED: &'static str = $expected;
 
-            /// Returns the word in the file.
+            /// Returns the word in files and reports.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                let found = [$(Self::$variant),*].into_iter().find(|one| one.as_str() == text);
+                found.ok_or(ParseError::new($what, ParseErrorKind::Shape { expected: $expected }))
             }
         }
 
@@ -29,29 +38,20 @@ macro_rules! audit_words {
                 f.pad(self.as_str())
             }
         }
-
-        impl FromStr for $name {
-            type Err = ParseError;
-
-            fn from_str(word: &str) -> Result<Self, ParseError> {
-                let shape = || ParseError::new($what, ParseErrorKind::Shape { expected: $expected });
-                [$(Self::$variant),*].into_iter().find(|one| one.as_str() == word).ok_or_else(shape)
-            }
-        }
     };
 }
 
-audit_words! {
+words! {
     /// The kind of an audit.
     AuditKind {
         /// The language model and the rules.
         Deep = "deep",
         /// The rules only.
         Static = "static",
-    } "kind of an audit", "`deep` or `static`"
+    } "kind of audit" "`deep` or `static`"
 }
 
-audit_words! {
+words! {
     /// The risk of a plugin.
     ///
     /// # Guarantees
@@ -65,11 +65,14 @@ audit_words! {
         High = "HIGH",
         /// Critical.
         Critical = "CRITICAL",
-    } "risk", "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`" PartialOrd Ord
+    } "risk" "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`"
 }
 
-audit_words! {
+words! {
     /// The advice of an audit. An approval never has a rejecting audit.
+    ///
+    /// # Guarantees
+    /// The order is `Approve < ApproveWithConditions < Reject`.
     AuditVerdict {
         /// Approve.
         Approve = "approve",
@@ -77,5 +80,36 @@ audit_words! {
         ApproveWithConditions = "approve-with-conditions",
         /// Do not approve.
         Reject = "reject",
-    } "verdict of an audit", "`approve`, `approve-with-conditions` or `reject`"
+    } "verdict of an audit" "`approve`, `approve-with-conditions` or `reject`"
+}
+
+impl Risk {
+    /// Returns the risk that findings show: high for a danger finding, medium for a suspicious one, else low.
+    #[must_use]
+    pub fn of_findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+        match findings.into_iter().map(|finding| finding.severity).max() {
+            Some(Severity::Danger) => Self::High,
+            Some(Severity::Warning) => Self::Medium,
+            Some(Severity::Info) | None => Self::Low,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_has_one_text() {
+        for risk in [Risk::Low, Risk::Medium, Risk::High, Risk::Critical] {
+            assert_eq!(risk.to_string().parse(), Ok(risk));
+        }
+        for verdict in [AuditVerdict::Approve, AuditVerdict::ApproveWithConditions, AuditVerdict::Reject] {
+            assert_eq!(verdict.to_string().parse(), Ok(verdict));
+        }
+        assert_eq!("deep".parse(), Ok(AuditKind::Deep));
+        assert_eq!("low".parse::<Risk>().unwrap_err().code(), "parse/shape");
+        assert!(Risk::Low < Risk::Medium && Risk::High < Risk::Critical);
+        assert!(AuditVerdict::ApproveWithConditions < AuditVerdict::Reject);
+    }
 }

@@ -1,5 +1,6 @@
 //! An approval, and the approvals file.
 
+use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use plugward_types::{AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, TreeDigest};
@@ -41,9 +42,6 @@ pub struct Approval {
     /// The time, as stated by the host.
     pub at: Timestamp,
 }
-
-/// The words of a verdict that an approval can have.
-const APPROVING: &str = "`approve` or `approve-with-conditions`";
 
 /// The contents of an approvals file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -148,22 +146,26 @@ fn write(out: &mut String, approval: &Approval) {
 }
 
 fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {
-    let kind = node.read("kind", AuditKind::EXPECTED, |value| value.as_str()?.parse().ok())?;
-    let risk = node.read("risk", Risk::EXPECTED, |value| value.as_str()?.parse().ok())?;
-    let verdict = node.read("verdict", APPROVING, |value| {
+    // An approval never has a rejecting audit, so a file with one was not written by plugward.
+    let verdict = node.read("verdict", "`approve` or `approve-with-conditions`", |value| {
         value.as_str()?.parse().ok().filter(|verdict| *verdict != AuditVerdict::Reject)
     })?;
     Ok(Approval {
         tree: node.must("tree")?,
         shared: node.map("shared")?,
         audit: node.must("audit")?,
-        kind: kind.ok_or_else(|| node.missing("kind"))?,
-        risk: risk.ok_or_else(|| node.missing("risk"))?,
+        kind: word(node, "kind", AuditKind::EXPECTED)?,
+        risk: word(node, "risk", Risk::EXPECTED)?,
         verdict: verdict.ok_or_else(|| node.missing("verdict"))?,
         rules: node.must("rules")?,
         by: node.text("by")?,
         at: node.time("at")?.ok_or_else(|| node.missing("at"))?,
     })
+}
+
+fn word<T: FromStr>(node: &Node<'_, '_>, key: &str, expected: &'static str) -> Result<T, FormatError> {
+    let word = node.read(key, expected, |value| value.as_str()?.parse().ok())?;
+    word.ok_or_else(|| node.missing(key))
 }
 
 /// Returns `true` if the text is a scope of version 1.
