@@ -3,6 +3,7 @@
 mod codes;
 mod config;
 mod facts;
+mod faults;
 mod modules;
 mod plugins;
 mod schema;
@@ -15,6 +16,7 @@ pub use config::{
     Questions, ValueSource, inline, nearest, questions,
 };
 pub use facts::{ApprovalFacts, AuditFacts, Clearance, FoundPlugin, PluginContents, PluginTexts};
+pub use faults::{Fault, Faults};
 pub use modules::{ModuleDecision, admit_modules};
 pub use plugins::{
     Additions, CompanionError, CompanionPlan, DirtyFlags, EnableError, Enablement, Plugins, Rediscovery,

@@ -80,7 +80,7 @@ impl SchemaField {
             FieldType::Boolean => scalar(ItemType::Boolean, text),
             FieldType::Array => array(self.items, text.trim()),
         };
-        let value = value.ok_or_else(|| self.fault(ConfigFaultKind::Type, self.expected_type()))?;
+        let value = value.ok_or_else(|| self.fault(ConfigFaultKind::Type, &self.expected_type()))?;
         self.check(&value).map(|()| value)
     }
 
@@ -97,7 +97,7 @@ impl SchemaField {
             (FieldType::Array, _) => false,
         };
         if !is_of_type {
-            return Err(self.fault(ConfigFaultKind::Type, self.expected_type()));
+            return Err(self.fault(ConfigFaultKind::Type, &self.expected_type()));
         }
         match value {
             ConfigValue::Number(number) => self.check_range(*number),
@@ -114,7 +114,7 @@ impl SchemaField {
         let is_low = self.minimum.is_some_and(|minimum| number < minimum);
         let is_high = self.maximum.is_some_and(|maximum| number > maximum);
         if !number.is_finite() {
-            return Err(self.fault(ConfigFaultKind::Type, "a finite number".to_owned()));
+            return Err(self.fault(ConfigFaultKind::Type, "a finite number"));
         }
         if !is_low && !is_high {
             return Ok(());
@@ -124,13 +124,13 @@ impl SchemaField {
             (Some(minimum), None) => format!("a number of at least {minimum}"),
             (_, maximum) => format!("a number of at most {}", maximum.unwrap_or(f64::MAX)),
         };
-        Err(self.fault(ConfigFaultKind::Range, expected))
+        Err(self.fault(ConfigFaultKind::Range, &expected))
     }
 
     fn check_length(&self, text: &str) -> Result<(), ConfigFault> {
         match self.max_length {
             Some(most) if text.chars().count() > most => {
-                Err(self.fault(ConfigFaultKind::Length, format!("at most {most} characters")))
+                Err(self.fault(ConfigFaultKind::Length, &format!("at most {most} characters")))
             }
             _ => Ok(()),
         }
@@ -145,7 +145,7 @@ impl SchemaField {
         }
     }
 
-    fn fault(&self, kind: ConfigFaultKind, expected: String) -> ConfigFault {
+    fn fault(&self, kind: ConfigFaultKind, expected: &str) -> ConfigFault {
         ConfigFault {
             kind,
             key: self.key.clone(),
@@ -181,8 +181,12 @@ fn array(items: ItemType, text: &str) -> Option<ConfigValue> {
     };
     // Only a quote at the start shows that the list is JSON. Without quotes, both forms have the same items.
     if inner.starts_with('"') {
-        let literal = LiteralReader::new(text).document().ok()?;
-        let ConfigValue::Array(values) = ConfigValue::of_literal(&literal)? else { return None };
+        let (literal, faults) = LiteralReader::new(text).document();
+        let Some(ConfigValue::Array(values)) =
+            ConfigValue::of_literal(&literal).filter(|_| faults.is_empty())
+        else {
+            return None;
+        };
         let items = values.iter().map(|value| scalar(items, value.to_string().trim()));
         return items.collect::<Option<Vec<_>>>().map(ConfigValue::Array);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ConfigEntry, ConfigError, ConfigFault, ConfigFaultKind, ConfigValues, ValueSource, faults};
+use crate::faults::Faults;
 use crate::schema::Schema;
 use crate::value::ConfigValue;
 
@@ -76,9 +77,7 @@ impl GivenValues {
             }
         }
         let values = self.values.iter().map(|(key, (value, _))| (key.as_str(), value)).collect();
-        if let Some(error) = ConfigError::of(faults(schema, &values)) {
-            return Err(error);
-        }
+        Faults::check(faults(schema, &values))?;
         let entries = self.values.into_iter().map(|(key, (value, origin))| {
             let mask = mask(&key, &value.to_string());
             (key, ConfigEntry { value, origin, mask })
@@ -131,5 +130,5 @@ pub fn inline<'a>(
             },
         }
     }
-    ConfigError::of(faults).map_or(Ok(given), Err)
+    Faults::check(faults).map(|()| given)
 }

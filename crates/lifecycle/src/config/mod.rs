@@ -5,12 +5,13 @@ mod questions;
 
 use std::collections::BTreeMap;
 
+use plugward_types::escape;
 use thiserror::Error;
 
 pub use given::{GivenValues, inline};
 pub use questions::{AnswerOutcome, Questions, questions};
 
-use crate::codes::help;
+use crate::faults::{Fault, Faults};
 use crate::schema::Schema;
 use crate::value::ConfigValue;
 
@@ -86,7 +87,7 @@ impl ConfigValues {
     /// Checks the values against another schema, which can be that of a newer version.
     pub(crate) fn check(&self, schema: &Schema) -> Result<(), ConfigError> {
         let values = self.entries.iter().map(|(key, entry)| (key.as_str(), &entry.value));
-        ConfigError::of(faults(schema, &values.collect())).map_or(Ok(()), Err)
+        Faults::check(faults(schema, &values.collect()))
     }
 }
 
@@ -97,7 +98,7 @@ fn faults(schema: &Schema, values: &BTreeMap<&str, &ConfigValue>) -> Vec<ConfigF
     for field in schema.fields() {
         match values.get(field.key.as_str()) {
             Some(value) if !(value.is_empty() && field.is_required) => {
-                faults.extend(field.check(value).err())
+                faults.extend(field.check(value).err());
             }
             None if !field.is_required && field.default.is_none() => {}
             _ => faults.push(ConfigFault::required(&field.key)),
@@ -106,41 +107,12 @@ fn faults(schema: &Schema, values: &BTreeMap<&str, &ConfigValue>) -> Vec<ConfigF
     faults
 }
 
-/// A configuration that cannot be used, with all of its faults. Nothing was applied.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{}`: {}", first.key, first.message)]
-pub struct ConfigError {
-    first: Box<ConfigFault>,
-    rest: Vec<ConfigFault>,
-}
-
-impl ConfigError {
-    /// Returns the error for some faults, or `None` if there are none.
-    pub(crate) fn of(faults: Vec<ConfigFault>) -> Option<Self> {
-        let mut faults = faults.into_iter();
-        Some(Self { first: Box::new(faults.next()?), rest: faults.collect() })
-    }
-
-    /// Returns the stable code of the first fault.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.first.kind.code()
-    }
-
-    /// Returns the next step for the user.
-    #[must_use]
-    pub fn help(&self) -> &'static str {
-        help(self.code())
-    }
-
-    /// Returns all faults.
-    pub fn faults(&self) -> impl Iterator<Item = &ConfigFault> {
-        core::iter::once(&*self.first).chain(&self.rest)
-    }
-}
+/// A configuration that cannot be used. Nothing was applied.
+pub type ConfigError = Faults<ConfigFault>;
 
 /// One fault of a configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{}`: {message}", escape::line(key))]
 #[non_exhaustive]
 pub struct ConfigFault {
     /// The kind.
@@ -151,6 +123,12 @@ pub struct ConfigFault {
     pub message: String,
     /// The nearest key of the schema, for an unknown one.
     pub did_you_mean: Option<String>,
+}
+
+impl Fault for ConfigFault {
+    fn code(&self) -> &'static str {
+        self.kind.code()
+    }
 }
 
 impl ConfigFault {

@@ -89,7 +89,7 @@ impl EnableError {
 
     /// Returns the stable code: `lifecycle/companion` for a companion, else that of the reason.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         if self.is_companion { "lifecycle/companion" } else { self.kind.code() }
     }
 }

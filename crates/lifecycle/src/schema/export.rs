@@ -3,11 +3,11 @@
 use super::lexer::TokenKind;
 use super::literal::{Literal, LiteralReader};
 
-/// Returns the literal that a source exports under a name, or the offsets and messages of what is wrong.
-pub(crate) fn exported(source: &str, name: &str) -> Result<Option<Literal>, Vec<(usize, String)>> {
+/// Returns the literal that a source exports under a name, and the offsets and messages of what is wrong.
+pub(crate) fn exported(source: &str, name: &str) -> (Option<Literal>, Vec<(usize, String)>) {
     // The lexer visits every byte. Most sources do not have the name at all.
     if !source.contains(name) {
-        return Ok(None);
+        return (None, Vec::new());
     }
     let mut reader = LiteralReader::new(source);
     let mut found = None;
@@ -41,7 +41,7 @@ pub(crate) fn exported(source: &str, name: &str) -> Result<Option<Literal>, Vec<
             format!("expected the end of a text, template, comment or block; `{name}` can be after it"),
         );
     }
-    if reader.faults.is_empty() { Ok(found) } else { Err(reader.faults) }
+    (found, reader.faults)
 }
 
 /// Reads the rest of a declaration from its name.

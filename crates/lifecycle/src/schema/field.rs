@@ -110,7 +110,7 @@ pub(crate) fn read(member: &Member, faults: &mut FieldFaults) -> Option<SchemaFi
     if parts.find("type").is_none() {
         parts.wrong(start, "a `type`");
     }
-    let field = SchemaField {
+    let mut field = SchemaField {
         key: key.clone(),
         kind: kind?,
         items: parts.items(kind?),
@@ -127,25 +127,16 @@ pub(crate) fn read(member: &Member, faults: &mut FieldFaults) -> Option<SchemaFi
     {
         parts.wrong(start, &format!("a `maximum` of at least {minimum}, got {maximum}"));
     }
-    let default = parts.find("default");
-    with_default(field, default, faults)
-}
-
-fn with_default(
-    mut field: SchemaField,
-    literal: Option<&Literal>,
-    faults: &mut FieldFaults,
-) -> Option<SchemaField> {
-    let Some(literal) = literal else { return Some(field) };
-    let checked = match ConfigValue::of_literal(literal) {
+    let Some(default) = parts.find("default") else { return Some(field) };
+    let checked = match ConfigValue::of_literal(default) {
         Some(value) => field.check(&value).map(|()| value).map_err(|fault| fault.message),
-        None => Err(format!("expected {}, got {}", field.kind.as_str(), literal.describe())),
+        None => Err(format!("expected {}, got {}", field.kind.as_str(), default.describe())),
     };
     match checked {
         Ok(value) => field.default = Some(value),
         Err(message) => {
-            let message = format!("the default of `{}`: {message}", field.key);
-            faults.add(SchemaFaultKind::Default, literal.range.start, message);
+            let message = format!("the default of `{key}`: {message}");
+            faults.add(SchemaFaultKind::Default, default.range.start, message);
         }
     }
     Some(field)

@@ -1,8 +1,8 @@
 //! The hints of a plugin for the model.
 
-use super::SchemaError;
 use super::export::exported;
-use super::literal::{Literal, LiteralReader, LiteralValue};
+use super::literal::{Literal, LiteralReader, LiteralValue, Member};
+use super::{SchemaError, check_literal};
 
 /// The hints of a manifest, by the plugin's author.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,24 +26,26 @@ impl Hints {
     /// # Errors
     /// `schema/not-literal` if the text is not an object of texts and lists of texts.
     pub fn from_manifest(hints: &str) -> Result<Self, SchemaError> {
-        let wrong = |faults| SchemaError::not_literal(hints, faults);
-        let literal = LiteralReader::new(hints).document().map_err(wrong)?;
-        let LiteralValue::Object(members) = literal.value else {
-            return Err(wrong(vec![(literal.range.start, "expected an object of hints".to_owned())]));
-        };
+        let (literal, mut faults) = LiteralReader::new(hints).document();
         let mut read = Self::default();
-        for member in members {
-            let texts = texts(&member.value).map_err(|fault| wrong(vec![fault]))?;
-            match member.key.as_str() {
-                "overview" => read.overview = texts.join("\n"),
-                "criticalRules" => read.critical_rules = texts,
-                "antiPatterns" => read.anti_patterns = texts,
-                "commonPatterns" => read.common_patterns = texts,
-                "requiredPlugins" => read.required_plugins = texts,
-                _ => {}
-            }
+        match literal.value {
+            LiteralValue::Object(members) => members.iter().for_each(|member| read.take(member, &mut faults)),
+            _ => faults.push((literal.range.start, "expected an object of hints".to_owned())),
         }
-        Ok(read)
+        check_literal(hints, faults).map(|()| read)
+    }
+
+    fn take(&mut self, member: &Member, faults: &mut Vec<(usize, String)>) {
+        let mut list = Vec::new();
+        texts(&member.value, &mut list, faults);
+        match member.key.as_str() {
+            "overview" => self.overview = list.join("\n"),
+            "criticalRules" => self.critical_rules = list,
+            "antiPatterns" => self.anti_patterns = list,
+            "commonPatterns" => self.common_patterns = list,
+            "requiredPlugins" => self.required_plugins = list,
+            _ => {}
+        }
     }
 
     /// Returns the hints for the model, as HyperAgent writes them.
@@ -64,11 +66,11 @@ impl Hints {
     }
 }
 
-fn texts(literal: &Literal) -> Result<Vec<String>, (usize, String)> {
+fn texts(literal: &Literal, list: &mut Vec<String>, faults: &mut Vec<(usize, String)>) {
     match &literal.value {
-        LiteralValue::Text(text) => Ok(vec![text.clone()]),
-        LiteralValue::Array(items) => Ok(items.iter().map(texts).collect::<Result<Vec<_>, _>>()?.concat()),
-        _ => Err((literal.range.start, format!("expected a string, got {}", literal.describe()))),
+        LiteralValue::Text(text) => list.push(text.clone()),
+        LiteralValue::Array(items) => items.iter().for_each(|item| texts(item, list, faults)),
+        _ => faults.push((literal.range.start, format!("expected a string, got {}", literal.describe()))),
     }
 }
 
@@ -77,12 +79,13 @@ fn texts(literal: &Literal) -> Result<Vec<String>, (usize, String)> {
 /// # Errors
 /// `schema/not-literal` if the value is not one text.
 pub fn exported_hints(source: &str) -> Result<Option<String>, SchemaError> {
-    let wrong = |faults| SchemaError::not_literal(source, faults);
-    match exported(source, "_HINTS").map_err(wrong)? {
-        None => Ok(None),
-        Some(Literal { value: LiteralValue::Text(text), .. }) => Ok(Some(text)),
-        Some(other) => {
-            Err(wrong(vec![(other.range.start, format!("expected a string, got {}", other.describe()))]))
+    let (literal, mut faults) = exported(source, "_HINTS");
+    let text = literal.and_then(|literal| {
+        if let LiteralValue::Text(text) = literal.value {
+            return Some(text);
         }
-    }
+        faults.push((literal.range.start, format!("expected a string, got {}", literal.describe())));
+        None
+    });
+    check_literal(source, faults).map(|()| text)
 }

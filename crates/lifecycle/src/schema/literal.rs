@@ -90,7 +90,7 @@ impl<'a> LiteralReader<'a> {
     }
 
     /// Reads a whole text that is one literal.
-    pub(crate) fn document(mut self) -> Result<Literal, Vec<(usize, String)>> {
+    pub(crate) fn document(mut self) -> (Literal, Vec<(usize, String)>) {
         let literal = self.value(0);
         if self.current.kind != TokenKind::End {
             self.fault(self.current.at, "expected the end of the text".to_owned());
@@ -98,7 +98,7 @@ impl<'a> LiteralReader<'a> {
         if let Some(at) = self.lexer.unfinished {
             self.fault(at, "expected the end of this text".to_owned());
         }
-        if self.faults.is_empty() { Ok(literal) } else { Err(self.faults) }
+        (literal, self.faults)
     }
 
     pub(crate) fn value(&mut self, depth: u32) -> Literal {
@@ -232,7 +232,7 @@ impl<'a> LiteralReader<'a> {
                 TokenKind::Mark(b',' | b';' | b'}' | b']' | b')') if depth == 0 => break,
                 TokenKind::Mark(b'{' | b'[' | b'(') | TokenKind::TemplateHead => depth += 1,
                 TokenKind::Mark(b'}' | b']' | b')') | TokenKind::TemplateTail => {
-                    depth = depth.saturating_sub(1)
+                    depth = depth.saturating_sub(1);
                 }
                 _ => {}
             }
@@ -251,45 +251,27 @@ impl<'a> LiteralReader<'a> {
         true
     }
 
-    /// Reads a type: names with dots, type arguments and `[]`, joined by `|` or `&`.
+    /// Reads a type: names, type arguments and `[]`, joined by `|` or `&`. Operators of values are not part of it.
     pub(crate) fn type_name(&mut self) {
+        let (start, mut depth, mut is_after_open) = (self.current.at, 0_u32, false);
         loop {
-            if !matches!(self.current.kind, TokenKind::Name | TokenKind::Text) {
-                return self.fault(self.current.at, "expected the name of a type".to_owned());
-            }
-            self.advance();
-            while self.current.is_mark(b'.') {
-                self.advance();
-                self.advance();
-            }
-            if self.current.is_mark(b'<') {
-                self.type_arguments();
-            }
-            while self.current.is_mark(b'[') {
-                self.advance();
-                if !self.current.is_mark(b']') {
-                    return self.fault(self.current.at, "expected `]`".to_owned());
-                }
-                self.advance();
-            }
-            if !self.current.is_mark(b'|') && !self.current.is_mark(b'&') {
-                return;
-            }
-            self.advance();
-        }
-    }
-
-    fn type_arguments(&mut self) {
-        let mut depth = 0_u32;
-        while self.current.kind != TokenKind::End {
-            match self.advance().kind {
+            match self.current.kind {
                 TokenKind::Mark(b'<') => depth += 1,
                 TokenKind::Mark(b'>') => depth = depth.saturating_sub(1),
-                _ => {}
+                TokenKind::Name | TokenKind::Text | TokenKind::Mark(b'.' | b'[' | b'|' | b'&') => {}
+                TokenKind::Mark(b']') if is_after_open => {}
+                TokenKind::End => break,
+                _ if depth > 0 => {}
+                _ => break,
             }
-            if depth == 0 {
-                return;
+            if depth == 0 && self.current.is_on_new_line && self.end > start {
+                break;
             }
+            is_after_open = self.current.is_mark(b'[');
+            self.advance();
+        }
+        if self.end <= start {
+            self.fault(start, "expected the name of a type".to_owned());
         }
     }
 }

@@ -14,7 +14,7 @@ pub use hints::{Hints, exported_hints};
 
 use literal::{Literal, LiteralReader, LiteralValue};
 
-use crate::codes::help;
+use crate::faults::{Fault, Faults};
 
 const MAX_FIELDS: usize = 100;
 const MAX_BYTES: usize = 64 << 10;
@@ -46,11 +46,9 @@ impl Schema {
     /// `schema/not-literal` if a part is computed; `schema/field`, `schema/default` and `schema/too-large` if the
     /// literal is not a valid schema. All faults are returned together.
     pub fn from_source(source: &str) -> Result<Option<Self>, SchemaError> {
-        match export::exported(source, "SCHEMA") {
-            Ok(None) => Ok(None),
-            Ok(Some(literal)) => Self::from_literal(source, &literal, &[]).map(Some),
-            Err(faults) => Err(SchemaError::not_literal(source, faults)),
-        }
+        let (literal, faults) = export::exported(source, "SCHEMA");
+        check_literal(source, faults)?;
+        literal.map(|literal| Self::from_literal(source, &literal, &[])).transpose()
     }
 
     /// Reads the JSON text of `configSchema`, and the keys that the manifest lists in `promptKeys`.
@@ -58,10 +56,9 @@ impl Schema {
     /// # Errors
     /// As [`Schema::from_source`]. Places are relative to the given text.
     pub fn from_manifest(config_schema: &str, prompt_keys: &[String]) -> Result<Self, SchemaError> {
-        match LiteralReader::new(config_schema).document() {
-            Ok(literal) => Self::from_literal(config_schema, &literal, prompt_keys),
-            Err(faults) => Err(SchemaError::not_literal(config_schema, faults)),
-        }
+        let (literal, faults) = LiteralReader::new(config_schema).document();
+        check_literal(config_schema, faults)?;
+        Self::from_literal(config_schema, &literal, prompt_keys)
     }
 
     /// Returns the fields.
@@ -117,7 +114,7 @@ impl Schema {
                 None => {}
             }
         }
-        if faults.list.is_empty() { Ok(Self { fields }) } else { Err(SchemaError::new(text, faults.list)) }
+        check(text, faults.list).map(|()| Self { fields })
     }
 }
 
@@ -135,55 +132,26 @@ impl FieldFaults {
     }
 }
 
-/// A schema that cannot be used, with all of its faults.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{}:{}: {}", first.place.line, first.place.column, first.message)]
-pub struct SchemaError {
-    first: Box<SchemaFault>,
-    rest: Vec<SchemaFault>,
+/// A schema that cannot be used.
+pub type SchemaError = Faults<SchemaFault>;
+
+/// Returns an error if there are faults, with their places.
+fn check(text: &str, faults: Vec<(SchemaFaultKind, usize, String)>) -> Result<(), SchemaError> {
+    let index = LineIndex::new(text.as_bytes(), LineEnds::EcmaScript);
+    Faults::check(faults.into_iter().map(|(kind, at, message)| SchemaFault {
+        kind,
+        message,
+        place: index.line_column(at),
+    }))
 }
 
-impl SchemaError {
-    fn new(text: &str, faults: Vec<(SchemaFaultKind, usize, String)>) -> Self {
-        let index = LineIndex::new(text.as_bytes(), LineEnds::EcmaScript);
-        let mut faults = faults.into_iter().map(|(kind, at, message)| SchemaFault {
-            kind,
-            message,
-            place: index.line_column(at),
-        });
-        let nothing = || SchemaFault {
-            kind: SchemaFaultKind::NotLiteral,
-            message: "expected a literal".to_owned(),
-            place: LineColumn { line: 1, column: 1 },
-        };
-        Self { first: Box::new(faults.next().unwrap_or_else(nothing)), rest: faults.collect() }
-    }
-
-    pub(crate) fn not_literal(text: &str, faults: Vec<(usize, String)>) -> Self {
-        let kind = SchemaFaultKind::NotLiteral;
-        Self::new(text, faults.into_iter().map(|(at, message)| (kind, at, message)).collect())
-    }
-
-    /// Returns the stable code of the first fault.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.first.kind.code()
-    }
-
-    /// Returns the next step for the user.
-    #[must_use]
-    pub fn help(&self) -> &'static str {
-        help(self.code())
-    }
-
-    /// Returns all faults, in the order of the text.
-    pub fn faults(&self) -> impl Iterator<Item = &SchemaFault> {
-        core::iter::once(&*self.first).chain(&self.rest)
-    }
+fn check_literal(text: &str, faults: Vec<(usize, String)>) -> Result<(), SchemaError> {
+    check(text, faults.into_iter().map(|(at, message)| (SchemaFaultKind::NotLiteral, at, message)).collect())
 }
 
 /// One fault of a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}:{}: {message}", place.line, place.column)]
 #[non_exhaustive]
 pub struct SchemaFault {
     /// The kind.
@@ -192,6 +160,12 @@ pub struct SchemaFault {
     pub message: String,
     /// The place in the given text.
     pub place: LineColumn,
+}
+
+impl Fault for SchemaFault {
+    fn code(&self) -> &'static str {
+        self.kind.code()
+    }
 }
 
 /// The kind of a schema's fault.

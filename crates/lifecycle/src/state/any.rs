@@ -83,6 +83,7 @@ impl fmt::Display for PluginState {
 /// Returns the typed result as one at run time.
 fn any<T, S>(result: Result<Plugin<T>, TransitionError<Plugin<S>>>) -> AnyTransition
 where
+    S: fmt::Debug,
     AnyPlugin: From<Plugin<T>> + From<Plugin<S>>,
 {
     result.map(AnyPlugin::from).map_err(|error| {
@@ -132,64 +133,41 @@ impl AnyPlugin {
             Self::Disabled(plugin) => Some(&plugin.state.values),
         }
     }
+}
 
-    /// Adds the result of an audit to a discovered plugin.
-    ///
-    /// # Errors
-    /// `lifecycle/order` in another state, and the codes of the method of [`Plugin`] with this name.
-    pub fn audited(self, audit: AuditFacts) -> AnyTransition {
-        match self {
-            Self::Discovered(plugin) => any(plugin.audited(audit)),
-            other => other.out_of_order("audit"),
+macro_rules! transitions {
+    ($(#[doc = $doc:literal] $method:ident($argument:ident: $type:ty) from $($variant:ident)|+ as $verb:literal;)*) => {
+        impl AnyPlugin {
+            $(
+                #[doc = $doc]
+                ///
+                /// # Errors
+                /// `lifecycle/order` in another state, and the codes of the method of [`Plugin`] with this name.
+                pub fn $method(self, $argument: $type) -> AnyTransition {
+                    match self {
+                        $(Self::$variant(plugin) => any(plugin.$method($argument)),)+
+                        other => other.out_of_order($verb),
+                    }
+                }
+            )*
         }
-    }
+    };
+}
 
-    /// Adds a stored approval to a discovered plugin.
-    ///
-    /// # Errors
-    /// As [`AnyPlugin::audited`].
-    pub fn approved(self, approval: ApprovalFacts) -> AnyTransition {
-        match self {
-            Self::Discovered(plugin) => any(plugin.approved(approval)),
-            other => other.out_of_order("approve"),
-        }
-    }
-
+transitions! {
+    /// Adds the result of an audit.
+    audited(audit: AuditFacts) from Discovered as "audit";
+    /// Adds a stored approval.
+    approved(approval: ApprovalFacts) from Discovered as "approve";
     /// Adds or replaces the configuration of a plugin that is not enabled.
-    ///
-    /// # Errors
-    /// As [`AnyPlugin::audited`].
-    pub fn configure(self, values: ConfigValues) -> AnyTransition {
-        match self {
-            Self::Audited(plugin) => any(plugin.configure(values)),
-            Self::Disabled(plugin) => any(plugin.configure(values)),
-            other => other.out_of_order("configure"),
-        }
-    }
-
-    /// Enables a configured or disabled plugin.
-    ///
-    /// # Errors
-    /// As [`AnyPlugin::audited`].
-    pub fn enable(self, clearance: Clearance) -> AnyTransition {
-        match self {
-            Self::Configured(plugin) => any(plugin.enable(clearance)),
-            Self::Disabled(plugin) => any(plugin.enable(clearance)),
-            other => other.out_of_order("enable"),
-        }
-    }
-
+    configure(values: ConfigValues) from Audited | Disabled as "configure";
+    /// Enables the plugin.
+    enable(clearance: Clearance) from Configured | Disabled as "enable";
     /// Replaces the configuration of an enabled plugin.
-    ///
-    /// # Errors
-    /// As [`AnyPlugin::audited`].
-    pub fn reconfigure(self, values: ConfigValues) -> AnyTransition {
-        match self {
-            Self::Enabled(plugin) => any(plugin.reconfigure(values)),
-            other => other.out_of_order("reconfigure"),
-        }
-    }
+    reconfigure(values: ConfigValues) from Enabled as "reconfigure";
+}
 
+impl AnyPlugin {
     /// Disables an enabled plugin.
     ///
     /// # Errors

@@ -13,13 +13,14 @@ use crate::config::ConfigError;
 pub(crate) type Transition<T, S> = Result<Plugin<T>, TransitionError<Plugin<S>>>;
 
 /// A transition that did not happen. It contains the unchanged plugin.
-#[derive(Debug, PartialEq)]
-pub struct TransitionError<P> {
+#[derive(Debug, PartialEq, Error)]
+#[error("{kind}")]
+pub struct TransitionError<P: fmt::Debug> {
     kind: TransitionErrorKind,
     plugin: Box<P>,
 }
 
-impl<P> TransitionError<P> {
+impl<P: fmt::Debug> TransitionError<P> {
     pub(crate) fn new(kind: TransitionErrorKind, plugin: P) -> Self {
         Self { kind, plugin: Box::new(plugin) }
     }
@@ -32,7 +33,7 @@ impl<P> TransitionError<P> {
 
     /// Returns the stable code.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         self.kind.code()
     }
 
@@ -53,14 +54,6 @@ impl<P> TransitionError<P> {
         (self.kind, *self.plugin)
     }
 }
-
-impl<P> fmt::Display for TransitionError<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
-    }
-}
-
-impl<P: fmt::Debug> core::error::Error for TransitionError<P> {}
 
 /// The reason why a transition did not happen.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -105,7 +98,7 @@ pub enum TransitionErrorKind {
 impl TransitionErrorKind {
     /// Returns the stable code.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Order { .. } => "lifecycle/order",
             Self::OtherContents => "lifecycle/other-bytes",

@@ -3,6 +3,8 @@
 mod any;
 mod error;
 
+use core::fmt::Debug;
+
 use plugward_types::{AuditVerdict, PluginKey};
 
 pub use any::{AnyPlugin, PluginState};
@@ -94,7 +96,7 @@ impl Drift {
     }
 }
 
-impl<S> Plugin<S> {
+impl<S: Debug> Plugin<S> {
     /// Returns the key.
     #[must_use]
     pub const fn key(&self) -> &PluginKey {
@@ -255,7 +257,7 @@ impl Plugin<Disabled> {
     }
 }
 
-impl<S> Plugin<S> {
+impl<S: Debug> Plugin<S> {
     fn changed(mut self) -> Self {
         self.base.is_changed = true;
         self

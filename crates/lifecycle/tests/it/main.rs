@@ -1,4 +1,9 @@
 //! The tests of this crate.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test has paths, and panics if it cannot continue"
+)]
 
 mod codes;
 mod common;

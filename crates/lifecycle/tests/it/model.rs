@@ -1,7 +1,7 @@
 //! Random operations, compared with a model of the table of transitions.
 
 use plugward_lifecycle::types::{AuditVerdict, Risk};
-use plugward_lifecycle::{AnyPlugin, AuditFacts, Clearance, Drift, PluginState, Plugins};
+use plugward_lifecycle::{AnyPlugin, AuditFacts, Clearance, Drift, Plugin, PluginState, Plugins};
 use proptest::prelude::*;
 
 use crate::common::*;
@@ -131,7 +131,7 @@ proptest! {
             prop_assert_eq!(actual.map(AnyPlugin::state), model.as_ref().map(|model| model.state));
             let audit = actual.and_then(AnyPlugin::audit).map(|audit| (audit.risk, audit.verdict));
             prop_assert_eq!(audit, model.as_ref().and_then(|model| model.audit));
-            let drift = plugins.enabled().next().and_then(|plugin| plugin.drift());
+            let drift = plugins.enabled().next().and_then(Plugin::drift);
             prop_assert_eq!(drift, model.as_ref().and_then(|model| model.drift));
             prop_assert_eq!((plugins.dirty().sandbox, plugins.dirty().session), (sandbox, session));
         }

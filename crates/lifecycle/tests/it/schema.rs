@@ -203,7 +203,7 @@ fn defaults_pass_their_own_field() {
 #[test]
 fn sizes_are_limited() {
     let fields = |count: usize| {
-        (0..count).map(|number| format!("f{number}: {{ type: 'string' }},")).collect::<String>()
+        (0..count).map(|number| format!("f{number}: {{ type: 'string' }},")).collect::<Vec<_>>().concat()
     };
     assert_eq!(source(&format!("{{ {} }}", fields(100))).unwrap().unwrap().fields().len(), 100);
     assert_eq!(codes(&source(&format!("{{ {} }}", fields(101))).unwrap_err()), ["schema/too-large"]);
