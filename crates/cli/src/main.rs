@@ -163,6 +163,7 @@ fn run(verb: &Verb, host: &Host, out: &mut Out) -> Result<u8, Failure> {
         Verb::Pin(args) => verbs::pin::run(args, host, out),
         Verb::Registry { verb } => verbs::registry::run(verb, host, out),
         Verb::Digest(args) => verbs::digest::run(args, host, out),
+        Verb::Session(args) => verbs::session::run(args, host, out),
         Verb::Config { verb } => verbs::config::run(verb, host, out),
         Verb::Codes(args) => verbs::codes::run(args, out),
         Verb::Completions { shell } => verbs::completions::run(*shell, out),

@@ -122,6 +122,9 @@ pub const CODES: &[(&str, &str)] = &[
         "revocation/unreadable",
         "fix the revocation list or its stored copy; no plugin loads until one of them can be read",
     ),
+    ("session/command", "write one of the commands in `plugward session --help`"),
+    ("session/line", "write one command per line, as UTF-8 text of at most 64 KiB"),
+    ("session/plugin", "write the id of a plugin, as `list` prints it"),
     ("mint/no-record", "provide a state directory for the ledger; no plugin loads without a record"),
     #[cfg(not(feature = "minisign"))]
     ("lock/signer", "build with the feature `minisign`, or remove `lock.signers` from your settings"),
@@ -170,6 +173,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_redact::CODES,
         plugward_registry::CODES,
         plugward_hooks::CODES,
+        plugward_lifecycle::CODES,
     ]
     .concat();
     all.sort_unstable();

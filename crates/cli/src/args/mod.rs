@@ -7,6 +7,7 @@ mod gate;
 mod hooks;
 mod inspect;
 mod review;
+mod session;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
@@ -26,6 +27,7 @@ pub(crate) use inspect::{
     HostOptions, ListArgs, ListFormat, ProfileArg, ReportFormat, RunArgs, ScanArgs, SchemeArg, TrustArg,
 };
 pub(crate) use review::ReviewArgs;
+pub(crate) use session::SessionArgs;
 
 /// Checks agent plugins before a host loads them
 #[derive(Debug, Parser)]
@@ -232,6 +234,13 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: RegistryVerb,
     },
+    /// Enable plugins for a host that sends one command per line
+    ///
+    /// Commands: list, info ID, audit ID, enable ID [KEY=VALUE…] [audit=DIGEST], disable ID, messages, dirty,
+    /// register ID MODULE…. Each gets one line of JSON. Enabled plugins are forgotten at the end of the input.
+    #[command(after_help = "Examples:\n  echo list | plugward session plugins\n  \
+                      echo 'enable word-count maxLength=9' | plugward session plugins --static --yes")]
+    Session(SessionArgs),
     /// Show the settings, and the file that decides about each
     #[command(
         after_help = "Examples:\n  plugward config show                       # all settings, with their origins\n  \

@@ -22,6 +22,7 @@ pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod select;
+pub(crate) mod session;
 pub(crate) mod shared;
 pub(crate) mod suppress;
 pub(crate) mod which;
