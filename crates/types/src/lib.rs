@@ -24,6 +24,6 @@ pub use finding::{Finding, Obfuscation, Severity, Span};
 pub use id::PluginId;
 pub use key::{CalledName, HostName, InstalledId, PlacePath, PluginKey};
 pub use lines::{LineColumn, LineEnds, LineIndex, code_points};
-pub use part::Part;
+pub use part::{Part, valid_head};
 pub use rule::RuleId;
 pub use time::Timestamp;

@@ -89,7 +89,7 @@ fn to_review(args: &ReviewArgs) -> Result<(Vec<Root>, Arc<InstallRecords>), Fail
         return Ok((roots, records));
     }
     let roots = shared::roots(&args.dirs)?;
-    let records = installed::inside(&roots);
+    let records = installed::inside(&roots)?;
     Ok((roots, records))
 }
 

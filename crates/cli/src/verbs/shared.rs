@@ -254,7 +254,7 @@ pub(crate) fn look(
     host: &Host,
     out: &Out,
 ) -> Result<LookReport, Failure> {
-    look_at(roots, installed::inside(roots), trust, keep, finding, host, out)
+    look_at(roots, installed::inside(roots)?, trust, keep, finding, host, out)
 }
 
 /// Checks places with the records that name them, without writing anything.

@@ -244,7 +244,7 @@ impl PlanBuilder {
 
     fn unique(&mut self, id: &str) -> String {
         let id = shown(id, 256);
-        let stem = id.split(':').next().unwrap_or_default();
+        let stem = id.split(':').next().unwrap_or(&id);
         let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit());
         let is_scope = matches!(stem, "managed" | "user" | "project" | "host");
         let id = if is_scope { format!("./{id}") } else { id };

@@ -606,7 +606,7 @@ impl Differences {
             return Self::Unknown;
         };
         let Some(old) = kept.found() else { return Self::Unknown };
-        let list = Excludes::new(changed.actual.exclude.iter().map(String::as_str)).unwrap_or_default();
+        let list = crate::contents::trees::excludes_of(&changed.actual);
         let new = crate::contents::trees::preimage(snapshot, &list);
         let (old, new) = (files(&old), files(&new));
         let differ: Vec<&&str> =

@@ -224,7 +224,7 @@ impl Source {
             }
         };
         let known: Vec<&str> = keys.iter().chain(&["source", "type"]).copied().collect();
-        reader.keys(doc, node.members().unwrap_or_default(), &known);
+        reader.keys(doc, node.members_or_none(), &known);
         let mut fields = SourceReader { reader, doc, node };
         match kind.as_str() {
             "local" => {

@@ -202,16 +202,18 @@ pub fn diff(
     out_of_time: &dyn Fn() -> bool,
 ) -> Diff {
     let mut sections = Sections::default();
-    let listed = old.and_then(|old| entries(old.preimage?));
+    let listed = match old {
+        None => Some(BTreeMap::new()),
+        Some(old) => old.preimage.and_then(|preimage| with_shared(preimage, old.shared)),
+    };
     let old_side = match (old, &listed) {
         (None, _) => OldSide::Nothing,
         (Some(_), None) => OldSide::DigestsOnly,
         (Some(_), Some(_)) => OldSide::Listed,
     };
     surface(&mut sections, old.and_then(|old| old.surface), new.surface, old_side, classify);
-    if old_side != OldSide::DigestsOnly {
-        let listed = listed.unwrap_or_default();
-        files(&mut sections, old, listed, new, classify, out_of_time);
+    if let Some(listed) = listed {
+        files(&mut sections, old, &listed, new, classify, out_of_time);
     }
     if let Some(old) = old {
         identity(&mut sections, old, new);
@@ -263,14 +265,15 @@ fn surface(sections: &mut Sections, old: Option<&str>, new: &str, side: OldSide,
 fn files(
     sections: &mut Sections,
     old: Option<&Baseline<'_>>,
-    listed: BTreeMap<&str, TreeEntry>,
+    listed: &BTreeMap<String, TreeEntry>,
     new: &DiffSide<'_>,
     classify: &dyn Classify,
     out_of_time: &dyn Fn() -> bool,
 ) {
-    let listed = with_shared(listed, old.map_or(&[], |old| old.shared));
-    let present = with_shared(entries(new.preimage).unwrap_or_default(), new.shared);
-    let mut changes: Vec<(ChangeClass, FileChange)> = differing(&listed, &present)
+    let present = with_shared(new.preimage, new.shared);
+    debug_assert!(present.is_some(), "the preimage of the new side was not made by plugward");
+    let present = present.unwrap_or_default();
+    let mut changes: Vec<(ChangeClass, FileChange)> = differing(listed, &present)
         .into_iter()
         .map(|change| {
             let was = change.old.as_ref().map(|entry| (change.from.as_ref().unwrap_or(&change.path), entry));
@@ -305,19 +308,20 @@ fn files(
     }
 }
 
-/// Returns the entries of a plugin and of its shared directories, by path.
-fn with_shared(own: BTreeMap<&str, TreeEntry>, shared: &[(String, String)]) -> BTreeMap<String, TreeEntry> {
+/// Returns the entries of a plugin and of its shared directories, by path; `None` if one of the preimages is not one.
+fn with_shared(preimage: &str, shared: &[(String, String)]) -> Option<BTreeMap<String, TreeEntry>> {
+    let own = entries(preimage)?;
     let mut all: BTreeMap<String, TreeEntry> =
         own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
     for (directory, list) in shared {
-        let below = entries(list).unwrap_or_default();
+        let below = entries(list)?;
         let joined = |path: &str| match directory.as_str() {
             "" => path.to_owned(),
             _ => format!("{directory}/{path}"),
         };
         all.extend(below.into_iter().map(|(path, entry)| (joined(path), entry)));
     }
-    all
+    Some(all)
 }
 
 /// Returns all changed files. A removed and an added file with the same contents are one renamed file.
