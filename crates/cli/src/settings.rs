@@ -10,8 +10,8 @@ use plugward_loader::hook_events::RawOutput;
 use plugward_loader::installs::HostTable;
 use plugward_loader::pinstore::{Risk, StoreErrorRule};
 use plugward_loader::policy::{
-    HostSetting, LayerKind, PlacedText, ProfileSetting, RawOutputSetting, ScanAskSetting, SettingId,
-    SettingRow, SettingsError, SettingsFault, SettingsLayer, TrustPolicy, ValueOrigin,
+    HostSetting, LayerKind, PlacedText, SettingId, SettingRow, SettingsError, SettingsFault, SettingsLayer,
+    TrustPolicy, ValueOrigin,
 };
 use plugward_loader::scanner::{Date, Profile, RuleFile, Rules, Suppression};
 use plugward_loader::tree_lock::TreeLimits;
@@ -98,20 +98,11 @@ impl Settings {
             shared: shared_names(&policy, &read)?,
             verifiers: verifiers(&policy, &read)?,
             suppressions: suppressions(&policy, &read)?,
-            scan_ask: match policy.scan_ask() {
-                ScanAskSetting::Note => ScanAsk::Note,
-                ScanAskSetting::Person => ScanAsk::Ask,
-            },
-            profile: policy.scan_profile().map(|profile| match profile {
-                ProfileSetting::General => Profile::General,
-                ProfileSetting::StrictPlugin => Profile::StrictPlugin,
-            }),
+            scan_ask: policy.scan_ask(),
+            profile: policy.scan_profile(),
             packages: policy.texts(SettingId::Packages),
             tree: values.tree,
-            raw: match policy.raw_output() {
-                RawOutputSetting::User => RawOutput::ManagedAndUser,
-                RawOutputSetting::All => RawOutput::All,
-            },
+            raw: policy.raw_output(),
             raw_grants: raw_grants(&policy, &read)?,
             layers: read.layers,
             rules,

@@ -11,8 +11,10 @@ pub mod hex;
 mod id;
 mod key;
 mod lines;
+mod named;
 mod part;
 mod rule;
+mod setting;
 mod time;
 pub mod word_list;
 
@@ -26,4 +28,5 @@ pub use key::{CalledName, HostName, InstalledId, PlacePath, PluginKey};
 pub use lines::{LineColumn, LineEnds, LineIndex, code_points};
 pub use part::{Part, valid_head};
 pub use rule::RuleId;
+pub use setting::{ApprovalRule, Profile, RawOutput, Risk, ScanAsk, StoreErrorRule, TrustMode};
 pub use time::Timestamp;

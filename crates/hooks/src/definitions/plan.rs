@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use plugward_manifest::{Dialect, ManifestCode, SurfaceItem, SurfaceKind};
 
+use plugward_types::RawOutput;
+
 use crate::definitions::define::{Definition, Origin, place, shown};
 use crate::definitions::hook::{Handler, Hook, PluginDirectories, Scope, Step, View};
 use crate::definitions::matcher::Matcher;
@@ -42,16 +44,6 @@ pub struct RefusedSource {
     pub source: String,
     /// The stable code.
     pub code: String,
-}
-
-/// The hooks that see text before the secret scan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new choice")]
-pub enum RawOutput {
-    /// Managed and user hooks, and others with a grant.
-    ManagedAndUser,
-    /// All command hooks: the user's setting `hooks.raw = "all"`.
-    All,
 }
 
 /// The hooks of all sources, in the order in which they run.

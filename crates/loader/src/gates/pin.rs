@@ -277,7 +277,8 @@ pub(crate) fn gate(
     let pins = match context.stores.pins.state() {
         Ok(pins) => pins,
         Err(failure) => {
-            let mut decision = options.on_store_error.on_unusable(options.trust, failure.code());
+            let mut decision =
+                StoreDecision::of_unusable(options.on_store_error, options.trust, failure.code());
             if let StoreDecision::Ask(code) = decision
                 && options.on_store_error == StoreErrorRule::Ask
                 && !context.stores.pins.can_ask()

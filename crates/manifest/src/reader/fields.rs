@@ -122,7 +122,7 @@ impl Reader<'_> {
 
     /// Refuses hidden characters in all keys of a value.
     pub(crate) fn refuse_hidden_keys(&mut self, doc: &Document<'_>, node: &JsonNode<'_>) {
-        for member in inside(doc, node).flat_map(|node| node.members_or_none()) {
+        for member in inside(doc, node).flat_map(JsonNode::members_or_none) {
             self.refuse_hidden(doc, member.key_span(), member.key());
         }
     }

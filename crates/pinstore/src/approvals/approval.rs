@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plugward_types::{Digest, PluginId, PluginKey, TreeDigest};
+use plugward_types::{Digest, PluginId, PluginKey, Risk, Timestamp, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::{self, Node};
 use crate::format::writer::{line, map, quoted, text};
-use plugward_types::Timestamp;
 
 const HEAD: &str = "\
 # The approvals of audited plugins. plugward writes this file as a whole, without comments. You can delete an entry:
@@ -42,67 +41,30 @@ pub struct Approval {
     pub at: Timestamp,
 }
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? } $expected:literal
-     $($derive:ident)*) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq $(, $derive)*)]
-        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
-        pub enum $name { $($(#[$one])* $variant),* }
-
-        impl $name {
-            pub(crate) const EXPECTED: &'static str = $expected;
-
-            /// Returns the word in the file.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            pub(crate) fn of_word(word: &str) -> Option<Self> {
-                [$(Self::$variant),*].into_iter().find(|one| one.as_str() == word)
-            }
-        }
-    };
-}
-
-words! {
+plugward_types::named! {
     /// The kind of an audit.
-    AuditKind {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
+    pub enum AuditKind {
         /// The language model and the rules.
         Deep = "deep",
         /// The rules only.
         Static = "static",
-    } "`deep` or `static`"
+    }
 }
 
-words! {
-    /// The risk of a plugin.
-    ///
-    /// # Guarantees
-    /// The order is `Low < Medium < High < Critical`.
-    Risk {
-        /// Low.
-        Low = "LOW",
-        /// Medium.
-        Medium = "MEDIUM",
-        /// High.
-        High = "HIGH",
-        /// Critical.
-        Critical = "CRITICAL",
-    } "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`" PartialOrd Ord
-}
-
-words! {
+plugward_types::named! {
     /// The advice of an audit. An approval never has a rejecting audit.
-    AuditVerdict {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
+    pub enum AuditVerdict {
         /// Approve.
         Approve = "approve",
         /// Approve under the conditions in the audit.
         ApproveWithConditions = "approve-with-conditions",
         /// Do not approve.
         Reject = "reject",
-    } "`approve` or `approve-with-conditions`"
+    }
 }
 
 /// The contents of an approvals file.
@@ -208,10 +170,11 @@ fn write(out: &mut String, approval: &Approval) {
 }
 
 fn read(node: &Node<'_, '_>) -> Result<Approval, FormatError> {
-    let kind = node.read("kind", AuditKind::EXPECTED, |value| AuditKind::of_word(value.as_str()?))?;
-    let risk = node.read("risk", Risk::EXPECTED, |value| Risk::of_word(value.as_str()?))?;
-    let verdict = node.read("verdict", AuditVerdict::EXPECTED, |value| {
-        AuditVerdict::of_word(value.as_str()?).filter(|verdict| *verdict != AuditVerdict::Reject)
+    let kind = node.read("kind", "`deep` or `static`", |value| AuditKind::from_name(value.as_str()?))?;
+    let risk =
+        node.read("risk", "`LOW`, `MEDIUM`, `HIGH` or `CRITICAL`", |value| Risk::from_name(value.as_str()?))?;
+    let verdict = node.read("verdict", "`approve` or `approve-with-conditions`", |value| {
+        AuditVerdict::from_name(value.as_str()?).filter(|verdict| *verdict != AuditVerdict::Reject)
     })?;
     Ok(Approval {
         tree: node.must("tree")?,

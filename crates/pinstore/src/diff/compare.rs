@@ -9,40 +9,23 @@ use crate::diff::preimage::{TreeEntry, TreeEntryKind, entries};
 use crate::pins::facts::Facts;
 use crate::pins::reviewed::ReviewedDigests;
 
-/// The part of a plugin that a change affects, worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
-pub enum ChangeClass {
-    /// Launchers, remote servers, new programs or network addresses.
-    Reach,
-    /// The execution surface.
-    Surface,
-    /// Files that are executed or imported.
-    Code,
-    /// Text that reaches a prompt.
-    Prompt,
-    /// Signer, version, name.
-    Identity,
-    /// Everything else.
-    Other,
-}
-
-impl ChangeClass {
-    /// All classes, in order.
-    pub const ALL: [Self; 6] =
-        [Self::Reach, Self::Surface, Self::Code, Self::Prompt, Self::Identity, Self::Other];
-
-    /// Returns the word for a report.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reach => "reach",
-            Self::Surface => "surface",
-            Self::Code => "code",
-            Self::Prompt => "prompt",
-            Self::Identity => "identity",
-            Self::Other => "other",
-        }
+plugward_types::named! {
+    /// The part of a plugin that a change affects, worst first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(clippy::exhaustive_enums, reason = "every host must handle a new class")]
+    pub enum ChangeClass {
+        /// Launchers, remote servers, new programs or network addresses.
+        Reach = "reach",
+        /// The execution surface.
+        Surface = "surface",
+        /// Files that are executed or imported.
+        Code = "code",
+        /// Text that reaches a prompt.
+        Prompt = "prompt",
+        /// Signer, version, name.
+        Identity = "identity",
+        /// Everything else.
+        Other = "other",
     }
 }
 
