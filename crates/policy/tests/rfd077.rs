@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use plugward_policy::{
     BundleNames, ChecksumAlgorithm, ContributionFate as Fate, LayerKind, RunRule, SettingKey, SettingsLayer,
-    TrustMode, TrustPolicy,
+    TrustPolicy,
 };
-use plugward_types::PlacePath;
+use plugward_types::{PlacePath, TrustMode};
 
 use LayerKind::{Cli, Local, Managed, User, Workspace};
 

@@ -379,10 +379,10 @@ fn lists_of_names_are_exact() {
 #[test]
 fn every_kind_has_its_word() {
     for kind in CapabilityKind::ALL {
-        assert_eq!(CapabilityKind::of(kind.as_str()), Some(kind));
+        assert_eq!(CapabilityKind::from_name(kind.as_str()), Some(kind));
         assert_eq!(kind.to_string(), kind.as_str());
     }
-    assert_eq!(CapabilityKind::of("push"), None);
+    assert_eq!(CapabilityKind::from_name("push"), None);
 }
 
 #[test]
