@@ -189,14 +189,16 @@ pub fn diff(
         None => Some(BTreeMap::new()),
         Some(old) => old.preimage.and_then(|preimage| with_shared(preimage, old.shared)),
     };
-    let old_side = match (old, &listed) {
-        (None, _) => OldSide::Nothing,
-        (Some(_), None) => OldSide::DigestsOnly,
-        (Some(_), Some(_)) => OldSide::Listed,
+    let present = with_shared(new.preimage, new.shared);
+    let old_side = match (old, &listed, &present) {
+        (None, ..) => OldSide::Nothing,
+        (Some(_), Some(_), Some(_)) => OldSide::Listed,
+        // Without the list of one side, all files of the other would look changed.
+        (Some(_), ..) => OldSide::DigestsOnly,
     };
     surface(&mut sections, old.and_then(|old| old.surface), new.surface, old_side, classify);
-    if let Some(listed) = listed {
-        files(&mut sections, old, &listed, new, classify, out_of_time);
+    if let (Some(listed), Some(present)) = (listed, present) {
+        files(&mut sections, old, &listed, &present, new, classify, out_of_time);
     }
     if let Some(old) = old {
         identity(&mut sections, old, new);
@@ -248,15 +250,13 @@ fn surface(sections: &mut Sections, old: Option<&str>, new: &str, side: OldSide,
 fn files(
     sections: &mut Sections,
     old: Option<&Baseline<'_>>,
-    listed: &BTreeMap<String, TreeEntry>,
+    listed: &Entries,
+    present: &Entries,
     new: &DiffSide<'_>,
     classify: &dyn Classify,
     out_of_time: &dyn Fn() -> bool,
 ) {
-    let present = with_shared(new.preimage, new.shared);
-    debug_assert!(present.is_some(), "the preimage of the new side was not made by plugward");
-    let present = present.unwrap_or_default();
-    let mut changes: Vec<(ChangeClass, FileChange)> = differing(listed, &present)
+    let mut changes: Vec<(ChangeClass, FileChange)> = differing(listed, present)
         .into_iter()
         .map(|change| {
             let was = change.old.as_ref().map(|entry| (change.from.as_ref().unwrap_or(&change.path), entry));
@@ -291,11 +291,13 @@ fn files(
     }
 }
 
+/// Files by path.
+type Entries = BTreeMap<String, TreeEntry>;
+
 /// Returns the entries of a plugin and of its shared directories, by path; `None` if one of the preimages is not one.
-fn with_shared(preimage: &str, shared: &[(String, String)]) -> Option<BTreeMap<String, TreeEntry>> {
+fn with_shared(preimage: &str, shared: &[(String, String)]) -> Option<Entries> {
     let own = entries(preimage)?;
-    let mut all: BTreeMap<String, TreeEntry> =
-        own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
+    let mut all: Entries = own.into_iter().map(|(path, entry)| (path.to_owned(), entry)).collect();
     for (directory, list) in shared {
         let below = entries(list)?;
         let joined = |path: &str| match directory.as_str() {
@@ -308,7 +310,7 @@ fn with_shared(preimage: &str, shared: &[(String, String)]) -> Option<BTreeMap<S
 }
 
 /// Returns all changed files. A removed and an added file with the same contents are one renamed file.
-fn differing(listed: &BTreeMap<String, TreeEntry>, present: &BTreeMap<String, TreeEntry>) -> Vec<FileChange> {
+fn differing(listed: &Entries, present: &Entries) -> Vec<FileChange> {
     let mut gone: BTreeMap<Digest, std::collections::VecDeque<&String>> = BTreeMap::new();
     // All empty files are equal, so they do not show a rename.
     for (path, entry) in listed.iter().filter(|(path, entry)| entry.size > 0 && !present.contains_key(*path))
