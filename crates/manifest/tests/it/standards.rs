@@ -216,6 +216,10 @@ fn an_extension_of_openclaw_runs_its_files() {
     assert_eq!(dialects(&files), ["openclaw"]);
     let manifest = read_dialect(Dialect::Openclaw, &files);
     assert_eq!((manifest.name(), names(&manifest, SurfaceKind::Entry)), ("notes", vec!["main.ts"]));
+    let package = r#"{"name":"notes","openclaw":{"extensions":["skills","./lib"]}}"#;
+    let files =
+        MapFiles::new().with("package.json", package).with("skills/a/SKILL.md", "").with("lib/index.js", "");
+    assert_eq!(names(&read_dialect(Dialect::Openclaw, &files), SurfaceKind::Entry), ["lib/index.js"]);
     let other = MapFiles::new().with("package.json", r#"{"name":"notes"}"#).with("index.js", "");
     assert_eq!(dialects(&other), Vec::<&str>::new());
     let own = MapFiles::new().with("openclaw.plugin.json", r#"{"id":"notes"}"#).with("index.js", "");
