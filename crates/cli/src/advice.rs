@@ -193,7 +193,7 @@ pub(crate) fn suppress(plugin: &PluginReport, commands: &Commands) -> Option<Str
 
 /// Returns a few words for a reason, for the row of its plugin.
 pub(crate) fn words(reason: &Reason) -> String {
-    let first = reason.message.lines().next().unwrap_or_default();
+    let first = crate::text::first_line(&reason.message);
     match (reason.code.as_str(), reason.weight) {
         ("pin/changed", _) => "changed since it was pinned".to_owned(),
         ("pin/rolled-back", _) => "an older version that was replaced".to_owned(),

@@ -219,9 +219,10 @@ pub(crate) fn user() -> String {
 
 /// Returns the time, to the second.
 pub(crate) fn now() -> Result<Timestamp, Failure> {
-    let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or_default();
-    Timestamp::from_unix_seconds(seconds)
-        .ok_or_else(|| Failure::internal("cannot read the clock: it is after the year 9999"))
+    let seconds = u64::try_from(jiff::Timestamp::now().as_second()).ok();
+    seconds
+        .and_then(Timestamp::from_unix_seconds)
+        .ok_or_else(|| Failure::internal("cannot read the clock: it is before 1970 or after the year 9999"))
 }
 
 /// Returns the clock of the ledger, to the microsecond.

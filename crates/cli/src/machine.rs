@@ -190,7 +190,7 @@ pub(crate) fn facts() -> MachineFacts {
     program_directories.sort();
     program_directories.dedup();
     // The default directories are known, and others can move them.
-    let rows = HostTable::compiled().map(HostTable::rows).unwrap_or_default();
+    let rows = HostTable::compiled_rows();
     let homes = rows.iter().filter_map(|row| {
         let moved = value(row.home.variable.as_deref()?);
         let inside = row.home.join.as_ref().map(|rest| format!("/{rest}")).unwrap_or_default();

@@ -7,6 +7,7 @@
     reason = "tests start the program, make directories, and stop if they cannot set up"
 )]
 
+#[expect(dead_code, reason = "these tests start a session only")]
 mod home;
 
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,6 +1,5 @@
 //! The words of an audit: its kind, the risk that it found, and its advice.
 
-use core::fmt;
 use core::str::FromStr;
 
 use crate::{Finding, ParseError, ParseErrorKind, Severity};
@@ -8,34 +7,24 @@ use crate::{Finding, ParseError, ParseErrorKind, Severity};
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$one:meta])* $variant:ident = $word:literal),* $(,)? } $what:literal
      $expected:literal) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
-        pub enum $name { $($(#[$one])* $variant),* }
+        crate::named! {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+            #[expect(clippy::exhaustive_enums, reason = "every host must handle a new word")]
+            pub enum $name { $($(#[$one])* $variant = $word),* }
+        }
 
         impl $name {
             /// The words, as a phrase for error messages.
             pub const EXPECTED: &'static str = $expected;
-
-            /// Returns the word in files and reports.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
         }
 
         impl FromStr for $name {
             type Err = ParseError;
 
             fn from_str(text: &str) -> Result<Self, ParseError> {
-                let found = [$(Self::$variant),*].into_iter().find(|one| one.as_str() == text);
-                found.ok_or(ParseError::new($what, ParseErrorKind::Shape { expected: $expected }))
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
+                let kind = ParseErrorKind::Shape { expected: $expected };
+                Self::from_name(text).ok_or(ParseError::new($what, kind))
             }
         }
     };

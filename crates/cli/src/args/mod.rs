@@ -15,8 +15,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::out::ColorWhen;
 
 pub(crate) use change::{
-    AcceptArgs, ApproveArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
-    LedgerVerifyArgs, LockArgs, RedactArgs, RevokeArgs, SuppressArgs, UnrevokeArgs, UnsuppressArgs,
+    AcceptArgs, ApproveArgs, FindArgs, ForgetArgs, IdArgs, LedgerBudgetArgs, LedgerShowArgs, LedgerVerb,
+    LedgerVerifyArgs, LockArgs, RedactArgs, ReviewedArgs, RevokeArgs, SuppressArgs, UnrevokeArgs,
+    UnsuppressArgs,
 };
 pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plugward_pinstore::Facts;
 use plugward_tree_lock::{EntryKind, Excludes, ListCheck, Snapshot, TreeList};
 use plugward_types::{Digest, TreeDigest};
 
@@ -93,6 +94,13 @@ pub(crate) fn files<'e>(
     let is_excluded = |path: &str| path.split('/').next().is_some_and(|top| exclude.contains(top));
     let entries = snapshot.entries().filter(|entry| !is_excluded(entry.path()));
     entries.map(|entry| (entry.path().to_owned(), *entry.digest())).collect()
+}
+
+/// Returns the names that were excluded when a tree was read.
+pub(crate) fn excludes_of(observed: &Facts) -> Excludes {
+    let names = Excludes::new(observed.exclude.iter().map(String::as_str));
+    debug_assert!(names.is_ok(), "names that no tree can exclude: {:?}", observed.exclude);
+    names.unwrap_or_default()
 }
 
 /// Returns the preimage under other excludes, or the snapshot's own if that cannot be computed.

@@ -174,7 +174,7 @@ fn settings(text: &str) -> impl Iterator<Item = String> {
         }
         let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
         let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
-        let kind = section.split([' ', '\t', '.', '"']).next().unwrap_or_default().to_ascii_lowercase();
+        let kind = section.split([' ', '\t', '.', '"']).next().unwrap_or(&section).to_ascii_lowercase();
         let is_listed = || {
             let names = VARIABLES.iter().find(|(section, _)| *section == kind);
             names.is_some_and(|(_, names)| names.contains(&name.as_str()))

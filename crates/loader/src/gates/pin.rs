@@ -278,7 +278,8 @@ pub(crate) fn gate(
     let pins = match context.stores.pins.state() {
         Ok(pins) => pins,
         Err(failure) => {
-            let mut decision = options.on_store_error.on_unusable(options.trust, failure.code());
+            let mut decision =
+                StoreDecision::of_unusable(options.on_store_error, options.trust, failure.code());
             if let StoreDecision::Ask(code) = decision
                 && options.on_store_error == StoreErrorRule::Ask
                 && !context.stores.pins.can_ask()
@@ -641,7 +642,7 @@ impl Differences {
             return Self::Unknown;
         };
         let Some(old) = kept.found() else { return Self::Unknown };
-        let list = Excludes::new(changed.actual.exclude.iter().map(String::as_str)).unwrap_or_default();
+        let list = crate::contents::trees::excludes_of(&changed.actual);
         let new = crate::contents::trees::preimage(snapshot, &list);
         let (old, new) = (files(&old), files(&new));
         let differ: Vec<&&str> =

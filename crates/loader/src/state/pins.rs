@@ -427,7 +427,7 @@ fn is_first_pin(one: &Examined, change: &Change) -> bool {
 
 fn unsaved(one: &mut Examined, error: &StoreError, message: &str) {
     let options = &one.rules.options;
-    match options.on_store_error.on_unsaved(options.trust, error.code()) {
+    match StoreDecision::of_unsaved(options.on_store_error, options.trust, error.code()) {
         StoreDecision::LoadUnpinned(code) => {
             one.gate(Gate::Pin).note(code, format!("loads without a pin this time: {message}"));
             one.exceptions.push(format!("{}: {code}: {message}", one.id));

@@ -3,12 +3,11 @@
 use core::str::FromStr;
 use std::collections::BTreeMap;
 
-use plugward_types::{AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, TreeDigest};
+use plugward_types::{AuditKind, AuditVerdict, Digest, PluginId, PluginKey, Risk, Timestamp, TreeDigest};
 
 use crate::error::{FormatError, FormatErrorKind};
 use crate::format::reader::{self, Node};
 use crate::format::writer::{line, map, quoted, text};
-use plugward_types::Timestamp;
 
 const HEAD: &str = "\
 # The approvals of audited plugins. plugward writes this file as a whole, without comments. You can delete an entry:

@@ -230,7 +230,7 @@ fn conflict(reader: &mut Reader<'_>, doc: &Document<'_>) {
     if !entry.has_components() {
         return;
     }
-    for member in doc.root.members().unwrap_or_default() {
+    for member in doc.root.members_or_none() {
         if COMPONENTS.contains(&member.key()) {
             let message =
                 format!("expected components only in the entry (`strict` is false), got `{}`", member.key());
