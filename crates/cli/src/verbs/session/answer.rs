@@ -91,7 +91,8 @@ pub(super) enum LayerOutcome {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Layer {
-    pub(super) layer: usize,
+    #[serde(rename = "layer")]
+    pub(super) number: usize,
     pub(super) name: &'static str,
     pub(super) outcome: LayerOutcome,
     pub(super) message: String,

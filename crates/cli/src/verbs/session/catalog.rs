@@ -109,7 +109,7 @@ impl<'a> Catalog<'a> {
         for (key, entry) in &self.entries {
             // An approval of other contents than those of an enabled plugin does not count for it.
             let approval = entry.is_approved().then(|| entry.approval());
-            if !approval.is_some_and(|approval| self.plugins.approve(key, &approval).is_ok()) {
+            if approval.is_none_or(|approval| self.plugins.approve(key, &approval).is_err()) {
                 let _is_known = self.plugins.unapprove(key);
             }
         }

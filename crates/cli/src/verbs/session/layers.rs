@@ -37,7 +37,7 @@ impl Layers {
     fn add(&mut self, outcome: LayerOutcome, message: impl Into<String>) {
         let layer = self.done.len();
         let name = NAMES.get(layer).copied().unwrap_or_default();
-        self.done.push(Layer { layer: layer.saturating_add(1), name, outcome, message: message.into() });
+        self.done.push(Layer { number: layer.saturating_add(1), name, outcome, message: message.into() });
     }
 
     fn pass(&mut self, message: impl Into<String>) {
@@ -188,7 +188,7 @@ impl Catalog<'_> {
         match confirmed {
             _ if entry.is_approved() => layers.pass("approved"),
             Some(digest) if digest == entry.digest.to_string() => {
-                layers.pass("confirmed with the digest of the audit")
+                layers.pass("confirmed with the digest of the audit");
             }
             None if self.args.yes && is_low => layers.pass("risk LOW, confirmed with --yes"),
             Some(_) => {
@@ -235,14 +235,12 @@ impl Catalog<'_> {
 /// Layers 8 to 10 of a plugin that does not load.
 fn content_and_load(report: &PluginReport, layers: &mut Layers) -> Fault {
     layers.pass("");
-    match report.reasons.iter().find(|reason| reason.code != DANGER) {
-        Some(reason) => layers.stop(Fault::new(&reason.code, reason.message.clone())),
-        None => {
-            layers.pass("");
-            let message = report.reasons.first().map_or("danger findings", |reason| reason.message.as_str());
-            layers.stop(Fault::new(DANGER, message))
-        }
+    if let Some(reason) = report.reasons.iter().find(|reason| reason.code != DANGER) {
+        return layers.stop(Fault::new(&reason.code, reason.message.clone()));
     }
+    layers.pass("");
+    let message = report.reasons.first().map_or("danger findings", |reason| reason.message.as_str());
+    layers.stop(Fault::new(DANGER, message))
 }
 
 /// Layers 8 to 11 of a plugin that loads.
