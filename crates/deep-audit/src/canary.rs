@@ -2,7 +2,7 @@
 
 use std::io;
 
-use plugward_redact::{Firewall, ModelRequest, Raw, RedactAction, Redacted, RequestRole, SecretKind};
+use plugward_redact::{Firewall, ModelRequest, Raw, Redacted, RequestRole, SecretFinding, SecretKind};
 use plugward_types::{Part as _, hex};
 
 use crate::error::{AuditError, AuditErrorKind};
@@ -145,32 +145,29 @@ pub fn plant(
             continue;
         }
         let request = request::render(plan, &boundary, &canaries);
-        let masks = late_masks(&request, firewall);
         let system = firewall.redact(Raw::new(request.system));
-        let text = firewall.redact(Raw::new(request.text));
+        // A secret can have its name in one file and occur without it in another.
+        let (text, _) = firewall.redact_transformed(Raw::new(request.text), &plan.known);
         let lines = text.as_str().matches(&request::boundary_line(&boundary)).count();
         let is_whole = canaries.iter().all(|canary| text.as_str().contains(&canary.line))
             && lines == request::boundary_lines(plan)
             && system.as_str().contains(&boundary);
         if is_whole {
+            let masks = late_masks(&text, &format!("{}file ", request::boundary_line(&boundary)));
             return Ok(PlantedText { system, text, canaries, masks });
         }
     }
     Err(AuditErrorKind::NotPlanted.into())
 }
 
-fn late_masks(request: &request::RenderedRequest, firewall: &Firewall) -> Vec<LateMask> {
-    let found = firewall.find(request.text.as_bytes());
-    let removed =
-        found.iter().filter(|found| matches!(found.action, RedactAction::Removed | RedactAction::Withheld));
-    removed
-        .flat_map(|found| {
-            // A withheld request covers all files.
-            let files = request.files.iter().enumerate();
-            let touched = files.filter(|(_, range)| range.start < found.at.end && found.at.start < range.end);
-            touched.map(|(file, _)| LateMask { file, bytes: found.at.len(), kind: found.kind.clone() })
-        })
-        .collect()
+fn late_masks(text: &Redacted, title: &str) -> Vec<LateMask> {
+    let starts: Vec<usize> = text.as_str().match_indices(title).map(|(at, _)| at).collect();
+    let removed = text.findings().iter().filter(|found| crate::plan::is_removed(found));
+    let in_file = |found: &SecretFinding| {
+        let file = starts.partition_point(|start| *start <= found.at.start).checked_sub(1)?;
+        Some(LateMask { file, bytes: found.raw_len, kind: found.kind.clone() })
+    };
+    removed.filter_map(in_file).collect()
 }
 
 fn draw<const N: usize>(random: &mut dyn Randomness) -> Result<[u8; N], AuditError> {

@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
-use plugward_redact::{Firewall, Raw, RedactAction, SecretFinding, SecretKind};
+use plugward_redact::{Firewall, KnownSecrets, Raw, RedactAction, SecretFinding, SecretKind};
 use plugward_types::{LineEnds, LineIndex, Risk};
 
 use crate::mentions::Mentions;
@@ -25,6 +25,8 @@ pub struct AuditPlan<'a> {
     pub(crate) auditor: AuditorId,
     pub(crate) base: Option<AuditBase>,
     pub(crate) files: Vec<PlannedFile<'a>>,
+    /// The secrets of the sent files.
+    pub(crate) known: KnownSecrets,
     bytes: usize,
 }
 
@@ -90,7 +92,11 @@ impl<'a> AuditPlan<'a> {
                 && (file.class != FileClass::Rest || mentions.is_mentioned(index, is_by));
         }
         let base = base.filter(|_| difference.is_some()).map(Audit::as_base);
-        let mut plan = Self { subject, auditor, base, files: planned, bytes: 0 };
+        let mut known = KnownSecrets::new();
+        for file in planned.iter().filter(|file| !file.masks.is_empty()) {
+            firewall.remember_text(&Raw::new(file.file.text().unwrap_or_default().to_owned()), &mut known);
+        }
+        let mut plan = Self { subject, auditor, base, files: planned, known, bytes: 0 };
         plan.bytes = request::size(&plan);
         plan
     }
@@ -192,16 +198,20 @@ impl<'a> PlannedFile<'a> {
     }
 }
 
+/// Returns `true` if the value is not in the redacted text.
+pub(crate) const fn is_removed(found: &SecretFinding) -> bool {
+    matches!(found.action, RedactAction::Removed | RedactAction::Withheld)
+}
+
 /// Pairs the markers of a redacted text with the bytes that they replace.
 fn masks(markers: &[SecretFinding], text: &str, firewall: &Firewall) -> Vec<Mask> {
-    let is_removed =
-        |found: &&SecretFinding| matches!(found.action, RedactAction::Removed | RedactAction::Withheld);
-    if !markers.iter().any(|found| is_removed(&found)) {
+    if !markers.iter().any(is_removed) {
         return Vec::new();
     }
     let raw = firewall.find(text.as_bytes());
     // Both lists have the same order. `find` reports bytes, and `redact` the markers that replace them.
-    let pairs = raw.iter().filter(is_removed).zip(markers.iter().filter(is_removed));
+    let pairs =
+        raw.iter().filter(|found| is_removed(found)).zip(markers.iter().filter(|found| is_removed(found)));
     pairs
         .map(|(raw, marker)| Mask { raw: raw.at.clone(), marker: marker.at.clone(), kind: raw.kind.clone() })
         .collect()

@@ -1,7 +1,5 @@
 //! The text of a request: the instructions, and the texts of the plugin between boundaries.
 
-use core::ops::Range;
-
 use plugward_types::escape;
 use serde_json::{Value, json};
 
@@ -47,8 +45,6 @@ const MARK: &str = "====";
 pub(crate) struct RenderedRequest {
     pub(crate) system: String,
     pub(crate) text: String,
-    /// The range of each sent file in the text.
-    pub(crate) files: Vec<Range<usize>>,
 }
 
 /// Renders a request. The canaries are in the order of their files and places.
@@ -63,7 +59,6 @@ pub(crate) fn render(plan: &AuditPlan<'_>, boundary: &str, canaries: &[Canary]) 
     section(&mut text, boundary, "claims of the manifests", &claims.join("\n"));
     section(&mut text, boundary, "findings of the scanner", &findings(plan));
     section(&mut text, boundary, "files that are not included", &absent(plan));
-    let mut files = Vec::new();
     for (index, file) in plan.sent().enumerate() {
         let mut planted = String::with_capacity(file.text.len());
         let mut rest = file.text.as_str();
@@ -76,11 +71,9 @@ pub(crate) fn render(plan: &AuditPlan<'_>, boundary: &str, canaries: &[Canary]) 
             (rest, used) = (after, canary.at);
         }
         planted.push_str(rest);
-        let start = text.len();
         section(&mut text, boundary, &format!("file {}", escape::line(file.file.path)), &planted);
-        files.push(start..text.len());
     }
-    RenderedRequest { system, text, files }
+    RenderedRequest { system, text }
 }
 
 /// Returns the number of bytes of a request without canaries.

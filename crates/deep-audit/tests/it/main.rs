@@ -4,7 +4,6 @@
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
-    clippy::panic,
     clippy::unwrap_used,
     reason = "a test stands for a host, and where it cannot go on it stops"
 )]

@@ -124,7 +124,7 @@ fn a_long_mask_can_contain_code() {
 }
 
 #[test]
-fn a_secret_of_a_claim_is_masked_in_a_file() {
+fn a_secret_is_masked_also_without_its_name() {
     let value = ["tR4-qu!ck", "Br0wn-f0x-jumps"].concat();
     let plugin = word_count().with("z.js", format!("// first\nuse('{value}');\n"), FileRole::Executed);
     let mut subject = plugin.subject();
@@ -137,8 +137,15 @@ fn a_secret_of_a_claim_is_masked_in_a_file() {
     let (audit, is_sent) = audited(&subject);
     assert_eq!((audit.risk, is_sent), (Risk::Low, true), "nothing shows that the text is a secret");
     subject.claims[0].text = format!("password=\"{value}\"");
-    let (audit, is_sent) = audited(&subject);
-    assert_eq!((audit.risk, is_sent), (Risk::Medium, false));
+    check(&audited(&subject));
+    // The file with the name follows the one with the bare value.
+    let named = plugin.clone().with("zz.conf", format!("password=\"{value}\"\n"), FileRole::Other);
+    check(&audited(&named.subject()));
+}
+
+/// Checks that the value was masked in the file that runs.
+fn check((audit, is_sent): &(Audit, bool)) {
+    assert_eq!((audit.risk, *is_sent), (Risk::Medium, false));
     let masked =
         audit.findings.iter().find(|finding| finding.rule.as_deref() == Some("audit/masked")).unwrap();
     assert_eq!(masked.path.as_deref(), Some("z.js"));

@@ -5,7 +5,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use plugward_deep_audit::redact::{
-    Firewall, ModelRequest, Raw, RuleSelection, SafeProvider, Settings, Transport, TransportError,
+    Firewall, ModelRequest, Raw, RequestPart, RuleSelection, SafeProvider, Settings, Transport,
+    TransportError,
 };
 use plugward_deep_audit::types::{Digest, FileRole, Finding, Severity, Span, Timestamp, TreeDigest};
 use plugward_deep_audit::{
@@ -190,7 +191,7 @@ impl Model {
 
 impl Transport for Model {
     fn send(&self, request: &ModelRequest) -> Result<Raw<String>, TransportError> {
-        let text: String = request.parts().iter().map(|part| part.text()).collect();
+        let text: String = request.parts().iter().map(RequestPart::text).collect();
         self.requests.lock().unwrap().push(text.clone());
         (self.reply)(&text).map(Raw::new)
     }
@@ -199,7 +200,7 @@ impl Transport for Model {
 /// Reports each line with an identifier in brackets, as a model does that reads the request as data.
 #[expect(clippy::unnecessary_wraps, reason = "the reply of a model can be an error")]
 pub(crate) fn honest(request: &str) -> Result<String, TransportError> {
-    let is_canary = |line: &&str| line.contains('[') && line.matches('-').count() >= 4 && line.contains("]");
+    let is_canary = |line: &&str| line.contains('[') && line.matches('-').count() >= 4 && line.contains(']');
     let found: Vec<&str> = request.lines().filter(is_canary).collect();
     Ok(reply("LOW", &found))
 }
