@@ -152,6 +152,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_redact::CODES,
         plugward_registry::CODES,
         plugward_hooks::CODES,
+        plugward_deep_audit::CODES,
     ]
     .concat();
     all.sort_unstable();
