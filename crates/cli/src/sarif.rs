@@ -122,7 +122,6 @@ fn log(run: Run) -> String {
         "tool": { "driver": {
             "name": "plugward",
             "version": env!("CARGO_PKG_VERSION"),
-            "informationUri": "https://example.invalid/plugward",
             "rules": run.rules,
             "properties": run.driver,
         } },

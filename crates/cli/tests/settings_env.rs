@@ -51,6 +51,7 @@ impl Project {
     fn accept(&self, id: &str) {
         let (_, shown) = self.run(&["explain", id]);
         let command = shown.split_once("If you trust this version:\n").unwrap().1;
+        let command = command.split_once("\nTo keep it out").unwrap().0;
         let words: Vec<&str> = command.split_whitespace().filter(|word| *word != "\\").skip(1).collect();
         let (exit, text) = self.run(&words);
         assert_eq!(exit, 0, "{text}");

@@ -21,6 +21,10 @@ pub const CODES: &[(&str, &str)] = &[
         "discover/too-many",
         "the search stopped at a limit on directories, names or depth; pass the directories of the plugins themselves",
     ),
+    (
+        "discover/link",
+        "check the directory that the symlink names, or a directory that contains it and the symlink",
+    ),
     ("discover/unreadable", "fix the permissions of the directory, then check again"),
     (
         "install/unreadable",

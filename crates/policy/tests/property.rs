@@ -56,10 +56,11 @@ const ROWS: &[(&str, &[&str])] = &[
 ];
 
 /// The rows of the table that ROWS leaves out, with the reason.
-const LEFT_OUT: [SettingId; 12] = [
+const LEFT_OUT: [SettingId; 13] = [
     SettingId::CommandOptions, // grants nothing
     SettingId::Wasm,           // has no effect
-    SettingId::Prefix,         // the others are not for repositories, as scan.ask
+    SettingId::Hosts,          // the others are not for repositories, as scan.ask
+    SettingId::Prefix,
     SettingId::Registry,
     SettingId::RevocationLists,
     SettingId::Signers,

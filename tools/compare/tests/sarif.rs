@@ -37,10 +37,18 @@ fn faults(log: &Value) -> Vec<String> {
 /// Runs plugward on some directories of this repository.
 fn plugward(arguments: &[&str]) -> Value {
     let stores = tempfile::tempdir().unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--locked", "-p", "plugward", "--"]).args(arguments).current_dir(root());
-    cargo.env("PLUGWARD_CONFIG_DIR", stores.path().join("config"));
-    let output = cargo.env("PLUGWARD_STATE_DIR", stores.path().join("state")).output().unwrap();
+    let test = std::env::current_exe().unwrap();
+    let built = test.parent().unwrap().parent().unwrap().join("plugward");
+    // `cargo test --workspace` has built it. Building it for this package alone would repeat that with other features.
+    let mut command = if built.exists() {
+        Command::new(built)
+    } else {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["run", "--quiet", "--locked", "-p", "plugward", "--"]);
+        cargo
+    };
+    command.args(arguments).current_dir(root()).env("PLUGWARD_CONFIG_DIR", stores.path().join("config"));
+    let output = command.env("PLUGWARD_STATE_DIR", stores.path().join("state")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }

@@ -141,9 +141,12 @@ fn headline(plugin: &PluginReport, width: usize) -> String {
         Decision::Ask => ("needs a decision", ASK, format!(": {}", codes.join(", "))),
         Decision::Refuse => ("is refused", REFUSE, format!(": {}", codes.join(", "))),
     };
-    wrapped("", "  ", &format!("{name} {word}{codes}"), width)
-        .replacen(&name, &paint(STRONG, &name), 1)
-        .replacen(word, &paint(style, word), 1)
+    let plain = wrapped("", "  ", &format!("{name} {word}{codes}"), width);
+    // The name can contain the word.
+    match plain.strip_prefix(&name) {
+        Some(rest) => paint(STRONG, &name) + &rest.replacen(word, &paint(style, word), 1),
+        None => plain.replacen(word, &paint(style, word), 1),
+    }
 }
 
 fn painted(word: &str) -> String {

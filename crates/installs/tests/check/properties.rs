@@ -130,7 +130,7 @@ proptest! {
         let ours = Home::new().file("~/.cursor/mcp.json", text.clone()).read(KnownHost::Cursor);
         let options = ParseOptions {
             allow_comments: true,
-            allow_trailing_commas: false,
+            allow_trailing_commas: true,
             allow_loose_object_property_names: false,
             ..ParseOptions::default()
         };

@@ -30,7 +30,7 @@ pub(super) enum FileLanguage {
 impl FileLanguage {
     /// Returns the language that an interpreter runs.
     pub(super) fn of_program(name: &str) -> Option<Self> {
-        // A command that only starts scripts of a language is no interpreter of the table, and `cmd` has another syntax.
+        // The table has interpreters only; these also start scripts. `cmd` has another syntax.
         match name {
             "source" | "." => return Some(Self::Shell),
             "uv" | "pipx" => return Some(Self::Python),
