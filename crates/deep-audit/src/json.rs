@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 const DEPTH: usize = 32;
 /// The most bytes read per byte of the text. An object can be read again from each object inside it, so hostile nesting
 /// would otherwise cost more than linear time.
-const WORK: usize = 8;
+const WORK: usize = 4;
 
 /// Returns the objects that have a key, or `None` if the text is too nested to be searched in linear time.
 ///

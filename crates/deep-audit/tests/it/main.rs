@@ -9,6 +9,7 @@
 )]
 
 mod codes;
+mod corpus;
 #[cfg(feature = "http")]
 mod http;
 mod hyperagent;

@@ -93,31 +93,28 @@ fn redaction_keeps_each_canary_and_removing_both_restores_the_text() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn text_around_a_reply_never_lowers_the_risk(
-        risk in prop_oneof!["LOW", "MEDIUM", "HIGH", "CRITICAL"],
-        before in prop::collection::vec(fragment(), 0..4),
-        after in prop::collection::vec(fragment(), 0..4),
-    ) {
-        let plugin = word_count();
-        let subject = plugin.subject();
-        let firewall = firewall();
-        let plan = AuditPlan::new(&subject, auditor(), None, &LIMITS, &firewall);
-        let planted = plant(&plan, &firewall, &mut Seeded(1)).unwrap();
-        let [a, b] = lines(&planted);
-        let reply = reply(&risk, &[&a, &b]);
+#[test]
+fn text_around_a_reply_never_lowers_the_risk() {
+    let plugin = word_count();
+    let subject = plugin.subject();
+    let firewall = firewall();
+    let plan = AuditPlan::new(&subject, auditor(), None, &LIMITS, &firewall);
+    let planted = plant(&plan, &firewall, &mut Seeded(1)).unwrap();
+    let [a, b] = lines(&planted);
+    let texts = || prop::collection::vec(fragment(), 0..4);
+    let risks = prop::sample::select(vec!["LOW", "MEDIUM", "HIGH", "CRITICAL"]);
+    proptest!(ProptestConfig::with_cases(500), |(risk in risks, before in texts(), after in texts())| {
+        let reply = reply(risk, &[&a, &b]);
         let plain = judge(&plan, &planted, &reply, now());
         let around = judge(&plan, &planted, &format!("{}{reply}{}", before.concat(), after.concat()), now());
         prop_assert!(around.risk >= plain.risk && around.verdict >= plain.verdict);
-    }
+    });
+}
 
+proptest! {
     #[test]
     fn any_text_is_read(parts in prop::collection::vec(fragment(), 0..40)) {
-        let text = parts.concat();
-        prop_assert_eq!(parse_reply(&text), parse_reply(&text));
+        crate::corpus::check(parts.concat().as_bytes());
     }
 }
 
