@@ -56,6 +56,7 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::PluginAudited { plugin, .. }
         | LedgerEvent::PluginDenied { plugin, .. }
         | LedgerEvent::PluginUndenied { plugin }
+        | LedgerEvent::PluginGated { plugin, .. }
         | LedgerEvent::CapabilityMinted { plugin, .. }
         | LedgerEvent::BundleMinted { plugin, .. }
         | LedgerEvent::MintRefused { plugin, .. }
