@@ -174,6 +174,7 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
         plugward_registry::CODES,
         plugward_hooks::CODES,
         plugward_lifecycle::CODES,
+        plugward_deep_audit::CODES,
     ]
     .concat();
     all.sort_unstable();

@@ -14,6 +14,7 @@ mod state;
 pub use cap_std::ambient_authority;
 pub use cap_std::fs::Dir;
 pub use plugward_capability as capability;
+pub use plugward_deep_audit as deep_audit;
 pub use plugward_hooks as hook_events;
 pub use plugward_installs as installs;
 pub use plugward_ledger as ledger;

@@ -53,6 +53,7 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::PinRefused { plugin, .. }
         | LedgerEvent::ApprovalGiven { plugin, .. }
         | LedgerEvent::ApprovalRevoked { plugin, .. }
+        | LedgerEvent::PluginAudited { plugin, .. }
         | LedgerEvent::PluginDenied { plugin, .. }
         | LedgerEvent::PluginUndenied { plugin }
         | LedgerEvent::PluginGated { plugin, .. }

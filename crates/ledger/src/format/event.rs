@@ -261,6 +261,19 @@ events! {
         /// The risk according to the audit.
         risk: String = "risk",
     }
+    /// A language model replied to an audit. A stored audit without such a record does not count.
+    PluginAudited = "plugin_audited" {
+        /// The plugin.
+        plugin: String = "plugin",
+        /// The digest of the audited bytes.
+        digest: String = "digest",
+        /// The digest of the audit.
+        audit: String = "audit",
+        /// The client and the model.
+        model: String = "model",
+        /// The risk according to the audit.
+        risk: String = "risk",
+    }
     /// A setting turned a failure into a pass.
     ExceptionUsed = "exception_used" {
         /// The setting that allows it.
@@ -449,6 +462,7 @@ impl LedgerEvent {
                 | Self::PinRefused { .. }
                 | Self::ApprovalGiven { .. }
                 | Self::ApprovalRevoked { .. }
+                | Self::PluginAudited { .. }
                 | Self::PluginDenied { .. }
                 | Self::PluginUndenied { .. }
                 | Self::PluginGated { .. }
@@ -492,6 +506,7 @@ impl LedgerEvent {
             | Self::PinRefused { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }
+            | Self::PluginAudited { .. }
             | Self::ExceptionUsed { .. }
             | Self::LaunchEnded { .. } => None,
         }

@@ -67,6 +67,7 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
         LedgerEvent::PinRefused { plugin: t(), digest: t(), old: some() },
         LedgerEvent::ApprovalGiven { plugin: t(), digest: t(), risk: t() },
         LedgerEvent::ApprovalRevoked { plugin: t(), digest: t(), risk: t() },
+        LedgerEvent::PluginAudited { plugin: t(), digest: t(), audit: t(), model: t(), risk: t() },
         LedgerEvent::ExceptionUsed { setting: t(), reason: t() },
         LedgerEvent::CapabilityMinted {
             workflow: t(),

@@ -7,7 +7,7 @@ use plugward_pinstore::{
     ApprovalDraft, ApproveOutcome, ApprovedBytes, AuditKind, AuditVerdict, Change, ChangeOutcome,
     DirectoryId, ObservedPlugin, Pin, PinState, ReviewedDigests, Revocation, Risk, Timestamp,
 };
-use plugward_types::{CalledName, Digest, Finding, PluginKey, Severity, TreeDigest};
+use plugward_types::{CalledName, Digest, Finding, PluginKey, TreeDigest};
 
 use crate::contents::hash::sha256;
 use crate::contents::subject::Subject;
@@ -269,11 +269,7 @@ pub fn record_stored(pins: &PinStore, record: &Record) -> Result<(), DecisionErr
 /// Returns the risk that the rules alone see in a plugin: high for a danger finding, medium for a suspicious one, else low.
 #[must_use]
 pub fn static_risk(findings: &[Finding]) -> Risk {
-    match findings.iter().map(|finding| finding.severity).max() {
-        Some(Severity::Danger) => Risk::High,
-        Some(Severity::Warning) => Risk::Medium,
-        Some(Severity::Info) | None => Risk::Low,
-    }
+    Risk::of_findings(findings)
 }
 
 /// Returns the digest of what the rules found in a tree, which an approval names.
