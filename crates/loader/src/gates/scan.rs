@@ -163,7 +163,7 @@ fn scan(
             }
         }
     }
-    for files in [closure.scanned(), one.vcs.scanned()] {
+    for files in core::iter::once(closure.scanned()).chain(one.vcs.scanned()) {
         if !files.is_empty() {
             parts.push(look(String::new(), &files)?);
         }
