@@ -97,7 +97,8 @@ fn a_command_can_run_files_of_a_version_control_directory() {
     for path in [".git/x.sh", ".jj/x.sh"] {
         let home = plugin(&format!("sh \"${{CLAUDE_PLUGIN_ROOT}}/{path}\""));
         home.write(&format!("p/{path}"), &format!("{EVIL}\n"));
-        danger(&home, path);
+        let (exit, shown) = check(&home);
+        assert!(exit == 4 && shown.contains("scan/danger"), "{path}: {shown}");
         home.write(&format!("p/{path}"), "echo one\n");
         let (exit, shown) = check(&home);
         assert!(exit == 4 && shown.contains("surface/excluded"), "{path}: {shown}");
@@ -212,7 +213,7 @@ fn a_setting_that_runs_something_is_pinned() {
         let home = clone();
         home.write("p/.git/config", &format!("[{section}]\n\t{name} = \"!sh ./z\"\n"));
         let first = check(&home).0;
-        assert!(matches!(first, 0 | 6), "{section}.{name}: {first}");
+        assert!(matches!(first, 0 | 3 | 6), "{section}.{name}: {first}");
         let home = clone();
         calm(&home, name);
         home.write("p/.git/config", &format!("[{section}]\n\t{name} = \"!sh ./z\"\n"));
