@@ -8,7 +8,7 @@ mod format;
 mod pins;
 mod revocations;
 
-pub use approvals::approval::{Approval, AuditKind, AuditVerdict, Risk};
+pub use approvals::approval::Approval;
 pub use approvals::store::{
     ApprovalCheck, ApprovalDraft, Approvals, ApproveOutcome, ApprovedBytes, RulesChanged, UnapproveOutcome,
     parse_approvals,
@@ -39,7 +39,7 @@ pub use pins::reviewed::{DigestMismatch, ReviewedDigests};
 pub use pins::store::{CommitReport, Pins, WriteOutcome, parse_pins, rewrite_pins};
 pub use plugward_state_file::Owner;
 pub use plugward_types as types;
-pub use plugward_types::Timestamp;
+pub use plugward_types::{AuditKind, AuditVerdict, Risk, Timestamp};
 pub use revocations::copies::{EffectiveList, ListFault, RevocationLists};
 pub use revocations::entry::{Revocation, RevocationSubject};
 pub use revocations::list::{RevocationCheck, Revocations};

@@ -2,8 +2,9 @@
 
 use core::fmt;
 use core::ops::Range;
+use core::str::FromStr;
 
-use crate::{Digest, FileRole, RuleId};
+use crate::{Digest, FileRole, ParseError, ParseErrorKind, RuleId};
 
 /// The severity of a finding: note, suspicious, or danger.
 ///
@@ -47,6 +48,16 @@ impl Severity {
             Self::Danger => Self::Warning,
             Self::Warning | Self::Info => Self::Info,
         }
+    }
+}
+
+impl FromStr for Severity {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let found = [Self::Info, Self::Warning, Self::Danger].into_iter().find(|one| one.as_str() == text);
+        let kind = ParseErrorKind::Shape { expected: "`info`, `warning` or `danger`" };
+        found.ok_or(ParseError::new("severity", kind))
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod audit;
 pub mod base64;
 mod behavior;
 mod digest;
@@ -17,6 +18,7 @@ mod time;
 pub mod word_list;
 
 pub use address::{Address, AddressParts};
+pub use audit::{AuditKind, AuditVerdict, Risk};
 pub use behavior::{Behavior, BehaviorEvidence, FileRole};
 pub use digest::{Digest, SurfaceDigest, TreeDigest};
 pub use error::{ParseError, ParseErrorKind};

@@ -276,6 +276,16 @@ pub fn static_risk(findings: &[Finding]) -> Risk {
     }
 }
 
+/// Returns the digest of what the rules found in a tree, which an approval names.
+#[must_use]
+pub fn static_audit(plugin: &PluginReport, tree: &TreeDigest, rules: &Digest) -> Digest {
+    let mut text = format!("plugward static audit 1\n{tree}\n{rules}\n");
+    for finding in &plugin.findings {
+        text.push_str(&format!("{} {} {}:{}\n", finding.severity, finding.rule, finding.line, finding.path));
+    }
+    sha256(text.as_bytes())
+}
+
 /// Approves the present contents of a plugin after the static scan. The approval has the kind `static`: nobody but the
 /// rules looked at the contents.
 ///
@@ -299,11 +309,7 @@ pub fn approve_static(
     let facts = subject.facts();
     let in_hand = ApprovedBytes { tree: facts.tree, shared: facts.shared.clone() };
     let risk = static_risk(&plugin.findings);
-    let mut text = format!("plugward static audit 1\n{}\n{rules}\n", facts.tree);
-    for finding in &plugin.findings {
-        text.push_str(&format!("{} {} {}:{}\n", finding.severity, finding.rule, finding.line, finding.path));
-    }
-    let audit = sha256(text.as_bytes());
+    let audit = static_audit(plugin, &facts.tree, &rules);
     let draft = ApprovalDraft {
         audited: in_hand.clone(),
         audit,
