@@ -535,7 +535,7 @@ fn say_gated(
     if hosts.is_empty() {
         return;
     }
-    let trees = crate::contents::trees::before_installation(snapshot);
+    let trees = trees::before_installation(snapshot);
     for host in hosts {
         match context.stores.pins.gated(host, subject.key().name(), &trees) {
             GateRecord::None => {}
