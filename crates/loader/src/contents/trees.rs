@@ -10,8 +10,8 @@ use crate::discovery::discover::CONTROL;
 
 /// Returns the digest under other excludes, or `None` if the snapshot lacks files that they include.
 ///
-/// Version control directories are never read, and the preimage lists exactly the given names. So a pin or a lock entry
-/// matches whether or not the directory is a repository now.
+/// Version control directories are not read, and the preimage lists exactly the given names. So a pin or a lock entry
+/// matches whether or not the directory is a repository now. A file that has the name of one is never left out.
 pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
     if excludes == snapshot.exclude() {
         return Some(*snapshot.digest());
@@ -21,7 +21,8 @@ pub(crate) fn under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDige
 
 fn list_under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeList> {
     let unread = || snapshot.exclude().iter().filter(|name| !excludes.contains(name));
-    if unread().any(|name| !CONTROL.contains(&name)) {
+    let is_file = |name: &str| CONTROL.contains(&name) && snapshot.get(name).is_some();
+    if unread().any(|name| !CONTROL.contains(&name)) || excludes.iter().any(is_file) {
         return None;
     }
     let all = Excludes::new(excludes.iter().chain(unread())).ok()?;
@@ -29,9 +30,20 @@ fn list_under(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeList> {
     if unread().next().is_none() {
         return Some(list);
     }
-    let is_unread = |line: &&str| line.strip_prefix("exclude ").is_none_or(|name| excludes.contains(name));
-    let lines: Vec<&str> = list.as_str().lines().filter(is_unread).collect();
+    naming(&list, excludes)
+}
+
+/// Returns a list that names only the given excludes.
+fn naming(list: &TreeList, excludes: &Excludes) -> Option<TreeList> {
+    let is_listed = |line: &&str| line.strip_prefix("exclude ").is_none_or(|name| excludes.contains(name));
+    let lines: Vec<&str> = list.as_str().lines().filter(is_listed).collect();
     TreeList::parse(&format!("{}\n", lines.join("\n"))).ok()
+}
+
+/// Returns the digest that the tree had under the given excludes before a lockfile was written into it.
+pub(crate) fn before_lock(snapshot: &Snapshot, excludes: &Excludes) -> Option<TreeDigest> {
+    let list = list_under(snapshot, &with_lock_files(excludes))?;
+    Some(*naming(&list, excludes)?.digest())
 }
 
 /// Returns the excludes together with the lockfile and signature at the top of the tree.

@@ -18,6 +18,7 @@ use super::scan::SUSPICIOUS;
 use super::surface::UNRESOLVED;
 use super::{Context, passed};
 use crate::contents::subject::Subject;
+use crate::contents::trees;
 use crate::contents::view::manifests;
 use crate::discovery::discover::{CONTROL, exists};
 use crate::discovery::key::{Identity, OldPlace};
@@ -128,8 +129,16 @@ pub(crate) fn subject(
     let pinned = pin.and_then(Pin::latest);
     let listed =
         pinned.and_then(|agreed| Excludes::new(agreed.facts.exclude.iter().map(String::as_str)).ok());
+    // The lockfile of a repository that is one plugin can be newer than its pin.
+    let is_pinned = |tree: &TreeDigest| pinned.is_some_and(|agreed| agreed.facts.tree == *tree);
+    let is_root = one.place.dir == context.root.dir;
+    let tree_under = |list: &Excludes| {
+        let before = || trees::before_lock(snapshot, list).filter(|tree| is_root && is_pinned(tree));
+        let tree = trees::under(snapshot, list)?;
+        Some(if is_pinned(&tree) { tree } else { before().unwrap_or(tree) })
+    };
     let (tree, exclude) = listed
-        .and_then(|list| crate::contents::trees::under(snapshot, &list).map(|tree| (tree, list)))
+        .and_then(|list| tree_under(&list).map(|tree| (tree, list)))
         .unwrap_or_else(|| (*snapshot.digest(), snapshot.exclude().clone()));
     one.tree = Some(tree);
     // Settings, skills and directories of prompts have no marketplace entry.
@@ -165,9 +174,7 @@ pub(crate) fn subject(
         executable: snapshot.executables().map(str::to_owned).collect(),
         launchers: launchers.map(super::surface::launcher).collect(),
         codewizard: context.locks.is_json(&one.place, context).then(|| CodewizardDigest::of(snapshot)),
-        without_lock: (one.place.dir == context.root.dir)
-            .then(|| crate::contents::trees::without_lock(snapshot))
-            .flatten(),
+        without_lock: is_root.then(|| trees::without_lock(snapshot)).flatten(),
         files: BTreeMap::new(),
         listed_unresolved: BTreeSet::new(),
         material: None,
@@ -529,7 +536,7 @@ fn say_gated(
     if hosts.is_empty() {
         return;
     }
-    let trees = crate::contents::trees::before_installation(snapshot);
+    let trees = trees::before_installation(snapshot);
     for host in hosts {
         match context.stores.pins.gated(host, subject.key().name(), &trees) {
             GateRecord::None => {}
@@ -642,8 +649,8 @@ impl Differences {
             return Self::Unknown;
         };
         let Some(old) = kept.found() else { return Self::Unknown };
-        let list = crate::contents::trees::excludes_of(&changed.actual);
-        let new = crate::contents::trees::preimage(snapshot, &list);
+        let list = trees::excludes_of(&changed.actual);
+        let new = trees::preimage(snapshot, &list);
         let (old, new) = (files(&old), files(&new));
         let differ: Vec<&&str> =
             old.keys().chain(new.keys()).filter(|path| old.get(*path) != new.get(*path)).collect();

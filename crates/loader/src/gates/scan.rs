@@ -175,7 +175,7 @@ fn scan(
         let content = Bytes::Bytes { bytes, digest };
         parts.push(look(String::new(), &[Entry { path: ENTRY_FILE, content, role: RoleHint::NONE }])?);
     }
-    for files in [closure.scanned(), one.vcs.scanned()] {
+    for files in core::iter::once(closure.scanned()).chain(one.vcs.scanned()) {
         if !files.is_empty() {
             parts.push(look(String::new(), &files)?);
         }

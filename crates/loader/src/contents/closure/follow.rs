@@ -109,7 +109,8 @@ impl Collector<'_> {
         let snapshot = self.snapshot;
         while let Some(Job { path, language, start }) = self.queue.pop() {
             let outside;
-            let own = self.scope.own.as_ref().and_then(|own| inside(&path, own)).map(str::to_owned);
+            let own = self.scope.own.as_ref().filter(|_| !self.is_left_out(&path));
+            let own = own.and_then(|own| inside(&path, own)).map(str::to_owned);
             let bytes = if let Some(path) = &own {
                 snapshot.file(path).map(SnapshotEntry::bytes)
             } else {

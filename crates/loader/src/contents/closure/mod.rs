@@ -630,13 +630,22 @@ impl Collector<'_> {
             return self.unreadable(&landed.path, NOT_UTF8);
         }
         match (self.scope.verdict(named, landed, &self.places), origin) {
-            (PathVerdict::Own, _) => self.queue_file(landed.path.clone(), language, start),
+            (PathVerdict::Own, _) if !self.is_left_out(&landed.path) => {
+                self.queue_file(landed.path.clone(), language, start);
+            }
+            (PathVerdict::Own, _) => self.add(landed, language, start, origin),
             (PathVerdict::Closure, _) => self.add(landed, language, start, origin),
             (PathVerdict::Fixed | PathVerdict::Floating, _) | (PathVerdict::Unresolved(_), Origin::Body) => {}
             (PathVerdict::Outside, Origin::Body) if landed.landing == Landing::Absent => {}
             (PathVerdict::Outside, _) => self.outside(landed),
             (PathVerdict::Unresolved(cause), Origin::Host(place)) => self.unresolved(place, &cause),
         }
+    }
+
+    /// Returns `true` for a path in the plugin that its tree leaves out, such as a file of a version control directory.
+    fn is_left_out(&self, path: &str) -> bool {
+        let rest = self.scope.own.as_ref().and_then(|own| place::inside(path, own));
+        rest.and_then(|rest| rest.split('/').next()).is_some_and(|top| self.snapshot.exclude().contains(top))
     }
 
     /// Returns the file of the plugin that a path relative to an unknown project names, as its author means it.
