@@ -94,7 +94,8 @@ pub(crate) fn codes(plugin: &PluginReport) -> String {
     codes.join(", ")
 }
 
-fn by_severity(plugin: &PluginReport) -> Vec<&Reason> {
+/// Returns the reasons, the most severe first.
+pub(crate) fn by_severity(plugin: &PluginReport) -> Vec<&Reason> {
     let mut reasons: Vec<&Reason> = plugin.reasons.iter().collect();
     reasons.sort_by_key(|reason| match reason.weight {
         Weight::Store => 0,

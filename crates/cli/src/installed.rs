@@ -68,7 +68,6 @@ pub(crate) fn everything(scope: &HostScope) -> Result<Installed, Failure> {
         return Err(Failure::store(format!("the value of {name} is not UTF-8")).code("install/unreadable"));
     }
     if host::home_directory().is_none() {
-        // Hosts fall back to the home directory in the system's user database, which is not read here.
         return Err(Failure::store(
             "HOME is not set to an absolute path, so the records of hosts are not known",
         )

@@ -42,6 +42,7 @@ impl MachineFiles {
     }
 
     /// Returns what is at a path, or `None` if it cannot be looked up.
+    #[expect(clippy::option_option, reason = "nothing is there, and it cannot be looked up, are two answers")]
     fn look_up(&self, path: &str) -> Option<Option<EntryKind>> {
         if let Some(kind) = self.known.borrow().get(path) {
             return Some(*kind);

@@ -395,7 +395,7 @@ pub(crate) fn problem(plugin: &PluginReport, reason: &Reason, view: &View<'_>) -
         let least = if reason.code == "scan/danger" { Severity::Danger } else { Severity::Warning };
         block = with_findings(block, plugin, least, view);
     } else if reason.place.is_none() && directory(plugin) != "." && reason.weight == Weight::Integrity {
-        block = block.at(Location::path(&directory(plugin)));
+        block = block.at(Location::path(directory(plugin)));
     }
     block.help(&advice::help(plugin, reason, &commands))
 }

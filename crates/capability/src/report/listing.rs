@@ -55,6 +55,7 @@ fn names(event: &LedgerEvent, name: &str) -> bool {
         | LedgerEvent::ApprovalRevoked { plugin, .. }
         | LedgerEvent::PluginDenied { plugin, .. }
         | LedgerEvent::PluginUndenied { plugin }
+        | LedgerEvent::PluginGated { plugin, .. }
         | LedgerEvent::CapabilityMinted { plugin, .. }
         | LedgerEvent::BundleMinted { plugin, .. }
         | LedgerEvent::MintRefused { plugin, .. }

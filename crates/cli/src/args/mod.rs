@@ -3,6 +3,7 @@
 mod change;
 mod commands;
 mod config;
+mod gate;
 mod hooks;
 mod inspect;
 mod review;
@@ -18,6 +19,7 @@ pub(crate) use change::{
 };
 pub(crate) use commands::{CommandNameArgs, PinArgs, RegistryVerb, UpdateArgs, WhichArgs};
 pub(crate) use config::{ConfigExplainArgs, ConfigShowArgs, ConfigVerb, SettingsFormat};
+pub(crate) use gate::{GateArgs, GateVerb};
 pub(crate) use hooks::{FireFormat, HookFireArgs, HookPlanArgs, HookSources, HookVerb, PermitArg};
 pub(crate) use inspect::{
     CheckArgs, CheckFormat, CodesArgs, DiffArgs, DigestArgs, DiscoveryOptions, ExplainArgs, FailOn,
@@ -193,6 +195,15 @@ pub(crate) enum Verb {
     Hook {
         #[command(subcommand)]
         verb: HookVerb,
+    },
+    /// Answer a host that asks before it installs a plugin
+    #[command(
+        after_help = "Examples:\n  plugward gate openclaw --setup          # print the settings for OpenClaw\n  \
+                            plugward gate openclaw < request.json   # answer one request, as OpenClaw asks"
+    )]
+    Gate {
+        #[command(subcommand)]
+        verb: GateVerb,
     },
     /// Show which file a command plugin is, and start nothing
     #[command(

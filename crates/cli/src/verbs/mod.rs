@@ -8,6 +8,7 @@ pub(crate) mod decide;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod explain;
+pub(crate) mod gate;
 pub(crate) mod hook;
 pub(crate) mod info;
 pub(crate) mod install;

@@ -77,7 +77,7 @@ impl Judge<'_> {
                     self.variables(parts, members, VariableReach::Server);
                 }
                 _ if member.key() == "command" && member.node().as_str().is_some() => {
-                    self.stores(parts, member)
+                    self.stores(parts, member);
                 }
                 _ => self.variables_in(parts, member.node()),
             }

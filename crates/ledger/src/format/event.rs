@@ -223,6 +223,17 @@ events! {
         /// The plugin.
         plugin: String = "plugin",
     }
+    /// A host asked before it installed something, and was not told to stop.
+    PluginGated = "plugin_gated" {
+        /// The host.
+        host: String = "host",
+        /// The id or name under which the host will list it.
+        plugin: String = "plugin",
+        /// The digest of its tree.
+        digest: String = "digest",
+        /// The answer.
+        outcome: LoadVerdict = "outcome",
+    }
     /// A plugin was refused, because it differs from its pin.
     PinRefused = "pin_refused" {
         /// The plugin.
@@ -440,6 +451,7 @@ impl LedgerEvent {
                 | Self::ApprovalRevoked { .. }
                 | Self::PluginDenied { .. }
                 | Self::PluginUndenied { .. }
+                | Self::PluginGated { .. }
                 | Self::ExceptionUsed { .. }
                 | Self::CapabilityMinted { .. }
                 | Self::BundleMinted { .. }
@@ -476,6 +488,7 @@ impl LedgerEvent {
             | Self::PinsStored { .. }
             | Self::PluginDenied { .. }
             | Self::PluginUndenied { .. }
+            | Self::PluginGated { .. }
             | Self::PinRefused { .. }
             | Self::ApprovalGiven { .. }
             | Self::ApprovalRevoked { .. }

@@ -63,6 +63,7 @@ pub(crate) fn samples(text: &str, number: u64, with: impl Fn() -> bool) -> Vec<L
         LedgerEvent::PinsStored { file: t(), pins: 12 },
         LedgerEvent::PluginDenied { plugin: t(), digest: some() },
         LedgerEvent::PluginUndenied { plugin: t() },
+        LedgerEvent::PluginGated { host: t(), plugin: t(), digest: t(), outcome: LoadVerdict::Ask },
         LedgerEvent::PinRefused { plugin: t(), digest: t(), old: some() },
         LedgerEvent::ApprovalGiven { plugin: t(), digest: t(), risk: t() },
         LedgerEvent::ApprovalRevoked { plugin: t(), digest: t(), risk: t() },

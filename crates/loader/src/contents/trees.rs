@@ -45,6 +45,27 @@ pub(crate) fn without_lock(snapshot: &Snapshot) -> Option<TreeDigest> {
     under(snapshot, &with_lock_files(snapshot.exclude()))
 }
 
+/// The files that OpenClaw writes into a skill when it installs it.
+const WRITTEN_BY_HOSTS: [&str; 2] = [".clawhub/origin.json", ".openclaw/source-origin.json"];
+
+/// Returns the digests that a directory can have had before its host installed it: as a repository, and without the files
+/// that the host writes.
+pub(crate) fn before_installation(snapshot: &Snapshot) -> BTreeSet<TreeDigest> {
+    let excludes = snapshot.exclude();
+    let repository = Excludes::new(excludes.iter().chain([".git"])).ok();
+    let lists = core::iter::once(excludes).chain(&repository).filter_map(|one| list_under(snapshot, one));
+    let is_written = |line: &str| {
+        let path = line.splitn(4, ' ').nth(3);
+        path.is_some_and(|path| WRITTEN_BY_HOSTS.contains(&path))
+    };
+    let both = lists.flat_map(|list| {
+        let lines: Vec<&str> = list.as_str().lines().filter(|line| !is_written(line)).collect();
+        let own = TreeList::parse(&format!("{}\n", lines.join("\n"))).ok();
+        [Some(*list.digest()), own.map(|list| *list.digest())]
+    });
+    both.flatten().collect()
+}
+
 /// Returns the digest of a directory inside the snapshot, as if it had been read by itself.
 pub(crate) fn inside(snapshot: &Snapshot, dir: &str) -> Option<TreeDigest> {
     let mut text = String::new();

@@ -9,7 +9,7 @@ use plugward_pinstore::{
     SameContentsPin, StoreDecision, StoreErrorRule, decide,
 };
 use plugward_tree_lock::{CodewizardDigest, DigestCheck, DigestedTree, Excludes, Snapshot};
-use plugward_types::{CalledName, Digest, PlacePath, PluginKey, TreeDigest};
+use plugward_types::{CalledName, Digest, HostName, PlacePath, PluginKey, TreeDigest};
 
 use super::installed;
 use super::manifest::SCHEMA_VERSION;
@@ -27,6 +27,7 @@ use crate::report::{Gate, PinStatus};
 use crate::run::examined::Examined;
 use crate::run::options::{Answer, CheckMode, CheckOptions, Person, Question, Trust};
 use crate::run::outcome::{GateOutcome, Reason, Weight};
+use crate::state::gated::{self, GateRecord};
 use crate::state::pins::PinStore;
 
 /// The code of a new plugin that has the place and name of a pinned one that is gone.
@@ -317,6 +318,9 @@ pub(crate) fn gate(
         return (PinOutcome::Compared { check, decision }, outcome);
     }
     notes(&mut outcome, pins, subject, &check, elsewhere.as_ref(), options.trust);
+    if matches!(check, PinCheck::Unpinned) {
+        say_gated(&mut outcome, one, subject, snapshot, context);
+    }
     refuse(&mut outcome, one, subject, snapshot, &check, decision, context);
     if let Some(like) = namesake(pins, one, subject, snapshot, &check, context.stores.pins.baselines()) {
         held_against(&mut outcome, &like, &check, decision, subject);
@@ -509,6 +513,37 @@ fn migrated_text(facts: &Facts, added: &[ChangedPart], trust: Trust) -> String {
             .push_str(&format!("\n{many} commands whose text does not determine what runs count as agreed")),
     }
     text
+}
+
+/// Notes whether a new plugin is what its host asked about before it installed it. The trust mode decides in both cases.
+fn say_gated(
+    outcome: &mut GateOutcome,
+    one: &Examined,
+    subject: &Subject,
+    snapshot: &Snapshot,
+    context: &Context<'_>,
+) {
+    let hosts = one.place.installed.iter().flat_map(|place| &place.hosts).map(HostName::as_str);
+    let hosts: Vec<&str> = hosts.filter(|host| gated::HOSTS.contains(host)).collect();
+    if hosts.is_empty() {
+        return;
+    }
+    let trees = crate::contents::trees::before_installation(snapshot);
+    for host in hosts {
+        match context.stores.pins.gated(host, subject.key().name(), &trees) {
+            GateRecord::None => {}
+            GateRecord::Same => {
+                let message = format!("the same contents that {host} asked about before the installation");
+                outcome.note("pin/gated", message);
+            }
+            GateRecord::Other => {
+                let message = format!(
+                    "not the contents that {host} asked about before the installation; treated as new"
+                );
+                outcome.note("pin/not-gated", message);
+            }
+        }
+    }
 }
 
 fn same_name<'a>(pins: &'a Pins, subject: &'a Subject) -> Option<(&'a PluginKey, &'a CalledName)> {
@@ -882,12 +917,11 @@ pub(crate) fn settle(
     let writes = options.writes == CheckMode::Commit;
     let by = Some(options.by.clone());
     match one.pin.clone() {
-        PinOutcome::NotChecked | PinOutcome::Enrolled => None,
         PinOutcome::Unavailable { decision: StoreDecision::LoadUnpinned(code), message, .. } => {
             one.exceptions.push(format!("{}: {code}: {message}", one.id));
             None
         }
-        PinOutcome::Unavailable { .. } => None,
+        PinOutcome::NotChecked | PinOutcome::Enrolled | PinOutcome::Unavailable { .. } => None,
         PinOutcome::Compared { check, decision } => match decision {
             PinDecision::Load => {
                 let stale = pins.pins()?.get(&observed.key).is_some_and(|pin| {

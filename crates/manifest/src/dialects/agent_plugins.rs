@@ -47,9 +47,11 @@ const REMOTE: [&str; 3] = ["headers", "type", "url"];
 /// Variables that the host sets, so that a server must not.
 const SET_BY_HOST: [&str; 2] = ["PLUGIN_DATA", "PLUGIN_ROOT"];
 
-/// Returns `true` for a root `plugin.json` with a schema of the standard, whatever its version is.
+/// Returns `true` for a root `plugin.json` with a schema of the standard, whatever its version is. A schema that is not text
+/// is refused by the reader.
 pub(super) fn is_manifest(root: &JsonNode<'_>) -> bool {
-    root.get("$schema").and_then(JsonNode::as_str).is_some_and(|text| text.starts_with(SCHEMAS))
+    let schema = root.get("$schema");
+    schema.is_some_and(|schema| schema.as_str().is_none_or(|text| text.starts_with(SCHEMAS)))
 }
 
 pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
@@ -76,7 +78,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, meta: &mut Meta) {
 /// Reports a version of the schema that is not known. The manifest is then read like one of the newest known version.
 fn schema(reader: &mut Reader<'_>, doc: &Document<'_>) {
     let Some(node) = doc.root.get("$schema") else { return reader.missing(doc, &doc.root, "$schema") };
-    let text = node.as_str().unwrap_or_default();
+    let Some(text) = reader.text(doc, node, Requirement::Strict) else { return };
     let version = text.strip_prefix(SCHEMAS).and_then(|rest| rest.strip_suffix("/plugin.schema.json"));
     if !version.is_some_and(|version| VERSIONS.contains(&version)) {
         let message = format!("unknown version of the schema: `{}`", escape(text, 128));

@@ -45,7 +45,7 @@ impl FileLanguage {
         }
     }
 
-    const fn lens(self) -> Option<Lens> {
+    pub(super) const fn lens(self) -> Option<Lens> {
         match self {
             Self::JavaScript => Some(Lens::Js),
             Self::Python => Some(Lens::Py),
@@ -60,7 +60,7 @@ impl FileLanguage {
     }
 
     /// Returns the language of a file by its first line or its name.
-    fn of_file(path: &str, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn of_file(path: &str, bytes: &[u8]) -> Option<Self> {
         if let Some(line) = shebang(bytes) {
             let mut programs =
                 line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));

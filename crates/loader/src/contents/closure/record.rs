@@ -8,7 +8,7 @@ use plugward_scanner::{Lens, MatchCache};
 use plugward_tree_lock::{EntryKind, Snapshot};
 use plugward_types::Digest;
 
-use super::place::{Lookup, Places, inside};
+use super::place::{Landing, Lookup, Places, inside};
 use super::scope::Scope;
 use super::{ClosureEntry, ClosureResult, runs};
 use crate::contents::closure_facts::UnresolvedCommand;
@@ -23,7 +23,7 @@ use crate::state::scan_records::record_key;
 
 /// Part of each key. Increase it with each change that finds other files in the same bytes: here, in a reader of code or
 /// commands, or in a dependency.
-const READER: u32 = 1;
+const READER: u32 = 2;
 /// Larger records are not stored.
 const MAX_RECORD: usize = 1 << 20;
 /// The kinds of lookups, by the names of their rows in a record.
@@ -143,9 +143,14 @@ impl<'a> ClosureRecord<'a> {
             text.extend(fields.iter().flat_map(|field| [*field, "\0"]));
             fits.then_some(())
         };
-        let is_own = |path: &str| self.own.as_ref().is_some_and(|own| inside(path, own).is_some());
+        // The digest of the own tree covers its files, and not who can write in its directories.
+        let is_covered = |lookup: Lookup, path: &str| {
+            let is_directory = || places.land(path).landing == Landing::Directory;
+            let is_own = self.own.as_ref().is_some_and(|own| inside(path, own).is_some());
+            is_own && !(lookup == Lookup::Metadata && is_directory())
+        };
         let mut read = BTreeSet::new();
-        for (lookup, path) in lookups.into_iter().filter(|(_, path)| !is_own(path)) {
+        for (lookup, path) in lookups.into_iter().filter(|(lookup, path)| !is_covered(*lookup, path)) {
             let (name, _) = LOOKUPS.iter().find(|(_, known)| *known == lookup)?;
             let trace = places.trace(lookup, &path)?;
             put(&[name, &path, &trace])?;
