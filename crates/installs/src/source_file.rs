@@ -81,7 +81,7 @@ impl SourceFile {
 
     /// Puts the contents, which are JSON, at the keys of an object.
     pub(crate) fn inside(mut self, keys: &[String]) -> Self {
-        let before: String = keys.iter().map(|key| format!("{{{}:", quoted(key))).collect();
+        let before = keys.iter().fold(String::new(), |before, key| before + "{" + &quoted(key) + ":");
         let after = "}".repeat(keys.len());
         self.bytes = [before.as_bytes(), &self.bytes, after.as_bytes()].concat();
         self
