@@ -420,10 +420,16 @@ impl Walk<'_> {
 
     /// Names a symlink. A host follows it, so a plugin behind it that this search does not reach is an open end.
     fn link(&mut self, link: &str) {
-        let target = self.root.jail.read_link(link).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        // A name that is not UTF-8 does not change in which directory the target is.
+        let target = self.root.jail.read_link(link).ok();
         let target = target.and_then(|target| {
+            let target = String::from_utf8_lossy(&target);
             let place = self.root.top.join(link).ok()?.parent()?;
-            let path = if target.starts_with('/') { target } else { format!("{}/{target}", place.as_str()) };
+            let path = if target.starts_with('/') {
+                target.into_owned()
+            } else {
+                format!("{}/{target}", place.as_str())
+            };
             self.root.inside(&PlacePath::new(&normalized(&path)).ok()?).map(str::to_owned)
         });
         let is_searched = |target: &String| {
