@@ -281,7 +281,7 @@ fn news(plugin: &PluginReport) -> Vec<String> {
     });
     let warnings = warnings.count();
     if warnings > 0 {
-        words.push(count(warnings, "note"));
+        words.push(count(warnings, "notice"));
     }
     words
 }

@@ -282,10 +282,14 @@ pub(crate) fn look_at(
 
 /// Reports that the pins cannot be read, if they cannot, and returns the exit code for that or 0.
 pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
-    let Some(plugin) = plugins.into_iter().find(|plugin| plugin.pin.state == PinStatus::Unavailable) else {
-        return 0;
+    let mut unread = plugins.into_iter().filter(|plugin| plugin.pin.state == PinStatus::Unavailable).peekable();
+    let Some(first) = unread.peek().copied() else { return 0 };
+    // A plugin that is denied has another reason of this gate, which is not about the pins.
+    let of_store = |plugin: &'a PluginReport| {
+        let mut reasons = plugin.reasons.iter();
+        reasons.find(|reason| reason.gate == Gate::Pin && reason.weight == Weight::Store).map(|reason| (plugin, reason))
     };
-    let reason = plugin.reasons.iter().find(|reason| reason.gate == Gate::Pin);
+    let (plugin, reason) = unread.find_map(of_store).map_or((first, None), |(plugin, reason)| (plugin, Some(reason)));
     let notice = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin);
     let warning = match (reason, notice) {
         (Some(reason), _) => Diagnostic::warning(&reason.message).code(&reason.code).help(&advice::help(
@@ -397,8 +401,12 @@ pub(crate) enum PluginBytes {
 
 /// Returns the failure for pins that cannot be read, with the command that starts over.
 pub(crate) fn store_failure(failure: &StoreFailure) -> Failure {
-    Failure::store(failure.message())
-        .code(failure.code())
-        .help(failure.help())
-        .help("or start over without pins, denials and revocations: plugward forget --all")
+    let base = Failure::store(failure.message()).code(failure.code()).help(failure.help());
+    let base = match failure.path() {
+        // The message of lost pins has the path.
+        Some(path) if !failure.message().contains(path) => base.note("file", path),
+        Some(_) | None => base,
+    };
+    // A change that could not be written leaves the pins as they are.
+    if failure.code() == "pin/not-saved" { base } else { base.help(advice::START_OVER) }
 }
