@@ -170,7 +170,9 @@ pub(crate) fn lost_with_pins(store: &PinStore) -> String {
     let (kept, gone): (Vec<&str>, Vec<&str>) =
         denials.names().partition(|name| name.parse::<PluginKey>().is_ok());
     let shown = |names: &[&str]| {
-        let shown = names.iter().map(|name| name.parse().map_or_else(|_| (*name).to_owned(), |key| host::display(&key)));
+        let shown = names
+            .iter()
+            .map(|name| name.parse().map_or_else(|_| (*name).to_owned(), |key| host::display(&key)));
         shown.collect::<Vec<_>>().join(", ")
     };
     let mut text = match kept.as_slice() {

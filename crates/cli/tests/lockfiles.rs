@@ -59,5 +59,8 @@ fn a_diff_of_what_only_the_lockfile_refuses_ends_with_the_lockfile() {
     // A pinned plugin needs both.
     home.write("plugins/good/hooks/run.sh", "echo third\n");
     let text = said(&home.run(&["diff", "plugins/good"]));
-    assert!(text.contains("plugward lock plugins") && text.contains("plugward accept plugins/good"), "{text}");
+    assert!(
+        text.contains("plugward lock plugins") && text.contains("plugward accept plugins/good"),
+        "{text}"
+    );
 }

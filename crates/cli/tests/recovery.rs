@@ -76,7 +76,11 @@ fn starting_over_keeps_the_denials_of_the_ledger() {
         assert!(!flat(&output).contains("to load it again: plugward undeny"), "{}", said(&output));
         let output = home.run(&["forget", "--all", "--yes"]);
         assert_eq!(code(&output), 0, "{}", said(&output));
-        assert!(flat(&output).contains("Still denied, according to the ledger: plugins/tidy"), "{}", said(&output));
+        assert!(
+            flat(&output).contains("Still denied, according to the ledger: plugins/tidy"),
+            "{}",
+            said(&output)
+        );
         let output = home.run(&["check", "plugins"]);
         assert_eq!(code(&output), 5, "{}", said(&output));
         assert!(said(&output).contains("REFUSE plugins/tidy  denied"), "{}", said(&output));

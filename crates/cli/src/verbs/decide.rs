@@ -347,8 +347,11 @@ pub(crate) fn revoke(args: &RevokeArgs, host: &Host, out: &mut Out) -> Result<u8
     } else if is_digest(&args.what) {
         return Err(invalid_digest("revoke", &args.what));
     } else if args.what.contains(['*', '?']) {
-        return Err(Failure::usage(format!("`{}` is a pattern, and a revocation names one plugin", args.what))
-            .help("revoke each name or digest by itself"));
+        return Err(Failure::usage(format!(
+            "`{}` is a pattern, and a revocation names one plugin",
+            args.what
+        ))
+        .help("revoke each name or digest by itself"));
     } else {
         entry.id = Some(revoked_id(&args.what, &store)?);
     }
@@ -419,7 +422,9 @@ fn revoked_id(what: &str, store: &PinStore) -> Result<String, Failure> {
 fn not_stored(error: &DecisionError) -> Failure {
     let failure = match error {
         DecisionError::Store(failure) => return shared::store_failure(failure),
-        DecisionError::Record(failure) if failure.weight() == Weight::Store => Failure::store(error.to_string()),
+        DecisionError::Record(failure) if failure.weight() == Weight::Store => {
+            Failure::store(error.to_string())
+        }
         DecisionError::Record(_) => Failure::internal(error.to_string()),
     };
     failure.code(error.code()).help(error.help())

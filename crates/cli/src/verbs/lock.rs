@@ -263,7 +263,9 @@ fn write(
         changes(&tables(&before), &tables(text), out)?;
     }
     for other in others {
-        out.report(&Diagnostic::warning(format!("{other} covers these plugins as well, and both must match")));
+        out.report(&Diagnostic::warning(format!(
+            "{other} covers these plugins as well, and both must match"
+        )));
     }
     let perm = Perm::new(0o644).unwrap_or(Perm::PRIVATE_FILE);
     let done = root.jail.replace(at(root, NAME).as_str(), text.as_bytes(), perm).map_err(|error| {

@@ -188,7 +188,10 @@ impl Switches {
         for plugin in refused {
             // A pinned file that became a symlink has no install any more, but what it leads to has.
             if !installs.contains(&plugin.place) && !is_problem(plugin) {
-                return Err(blocked(&host::display(&plugin.key), "refused, and the host has no switch for it"));
+                return Err(blocked(
+                    &host::display(&plugin.key),
+                    "refused, and the host has no switch for it",
+                ));
             }
         }
         for inventory in own() {
@@ -282,7 +285,9 @@ impl Switches {
                 }
                 Some(own) if loads && is_on => _ = self.loads.insert(own.to_owned()),
                 // Without a manifest for Gemini CLI, there is nothing to load.
-                None if !loads && is_on => return Err(blocked(&name, "the name that the host gives it is not known")),
+                None if !loads && is_on => {
+                    return Err(blocked(&name, "the name that the host gives it is not known"));
+                }
                 Some(_) | None => {}
             }
         }
@@ -297,7 +302,9 @@ impl Switches {
                 // A manifest that plugward refuses can have a name for the host.
                 None => return Err(blocked(&name, "the host switches it off by a name that is not known")),
             },
-            HostSwitch::None if is_on => return Err(blocked(&name, "refused, and the host has no switch for it")),
+            HostSwitch::None if is_on => {
+                return Err(blocked(&name, "refused, and the host has no switch for it"));
+            }
             HostSwitch::None => return Ok(()),
         };
         if !is_on {

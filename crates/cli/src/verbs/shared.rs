@@ -123,7 +123,8 @@ pub(crate) fn as_typed(finding: &DiscoveryOptions) -> String {
 /// Returns the commands for a plugin. `dir` is the directory that the command line named, if it did.
 pub(crate) fn commands(plugin: &PluginReport, typed: &str, dir: Option<&Utf8Path>) -> Commands {
     let above = plugin.key.placed().and_then(PlacePath::parent);
-    let dir = dir.or(above.as_ref().map(|place| Utf8Path::new(place.as_str()))).unwrap_or(Utf8Path::new("."));
+    let above = above.map(|place| from_here(Utf8Path::new(place.as_str())));
+    let dir = dir.or(above.as_deref()).unwrap_or(Utf8Path::new("."));
     Commands {
         review: ReviewVerb::Explain,
         selector: quoted(&host::display(&plugin.key)),
@@ -167,6 +168,11 @@ pub(crate) fn lock_directory(plugin: &PluginReport, typed: &Utf8Path) -> Utf8Pat
     if real.as_deref() == Some(dir) {
         return typed.to_owned();
     }
+    from_here(dir)
+}
+
+/// Returns a real path relative to the working directory if it is inside.
+fn from_here(dir: &Utf8Path) -> Utf8PathBuf {
     let here = host::working_directory();
     let relative = here.as_ref().and_then(|here| dir.strip_prefix(here.as_str()).ok());
     match relative {
@@ -282,14 +288,18 @@ pub(crate) fn look_at(
 
 /// Reports that the pins cannot be read, if they cannot, and returns the exit code for that or 0.
 pub(crate) fn pins_unread<'a>(plugins: impl IntoIterator<Item = &'a PluginReport>, out: &Out) -> u8 {
-    let mut unread = plugins.into_iter().filter(|plugin| plugin.pin.state == PinStatus::Unavailable).peekable();
+    let mut unread =
+        plugins.into_iter().filter(|plugin| plugin.pin.state == PinStatus::Unavailable).peekable();
     let Some(first) = unread.peek().copied() else { return 0 };
     // A plugin that is denied has another reason of this gate, which is not about the pins.
     let of_store = |plugin: &'a PluginReport| {
         let mut reasons = plugin.reasons.iter();
-        reasons.find(|reason| reason.gate == Gate::Pin && reason.weight == Weight::Store).map(|reason| (plugin, reason))
+        reasons
+            .find(|reason| reason.gate == Gate::Pin && reason.weight == Weight::Store)
+            .map(|reason| (plugin, reason))
     };
-    let (plugin, reason) = unread.find_map(of_store).map_or((first, None), |(plugin, reason)| (plugin, Some(reason)));
+    let (plugin, reason) =
+        unread.find_map(of_store).map_or((first, None), |(plugin, reason)| (plugin, Some(reason)));
     let notice = plugin.notices.iter().find(|notice| notice.gate == Gate::Pin);
     let warning = match (reason, notice) {
         (Some(reason), _) => Diagnostic::warning(&reason.message).code(&reason.code).help(&advice::help(
